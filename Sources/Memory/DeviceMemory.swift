@@ -1,0 +1,208 @@
+import Quantities
+
+/// A process's memory on the device: a dense slot that is used again after the process ended.
+public struct MemorySlot: Hashable, Sendable {
+    public let index: Int
+    @inlinable
+    public init(_ index: Int) { self.index = index }
+}
+
+/// One pool of objects within a slot, for example the process's caches or one scene's memory.
+public struct PoolID: Hashable, Sendable {
+    public let slot: MemorySlot
+    public let index: Int
+    @inlinable
+    public init(slot: MemorySlot, index: Int) {
+        self.slot = slot
+        self.index = index
+    }
+}
+
+/// Which objects of a pool go first.
+public enum ReleaseOrder: Sendable {
+    case oldestFirst
+    case newestFirst
+    /// Drawn by the caller's generator: leaves holes, as real use does.
+    case scattered
+}
+
+/// What a process holds, from the books; exact at every moment.
+public struct ProcessBooks: Hashable, Sendable {
+    public var objects: Int
+    /// The bytes that the app asked for.
+    public var requested: ByteCount
+    /// The bytes of the size classes that it got: jemalloc's `allocated`.
+    public var usable: ByteCount
+    /// Pages in use: jemalloc's `pactive`.
+    public var active: ByteCount
+    /// Unused pages that are not yet given back: jemalloc's `pdirty` (plus `pmuzzy`, which is always zero here).
+    public var dirty: ByteCount
+
+    public var footprint: ByteCount { active + dirty }
+
+    public init(objects: Int, requested: ByteCount, usable: ByteCount, active: ByteCount, dirty: ByteCount) {
+        self.objects = objects
+        self.requested = requested
+        self.usable = usable
+        self.active = active
+        self.dirty = dirty
+    }
+}
+
+/// What the whole device holds, from the books.
+public struct DeviceBooks: Hashable, Sendable {
+    public var ceiling: ByteCount
+    /// The part of the ceiling that the system keeps for itself.
+    public var reserved: ByteCount
+    /// `reserved` plus every page handed out to a process.
+    public var resident: ByteCount
+    public var active: ByteCount
+    public var dirty: ByteCount
+    /// The largest `resident` ever reached, tracked at every hand-out of pages.
+    public var peakResident: ByteCount
+    /// jemalloc's own bookkeeping for the processes' arenas, outside the ceiling; as of the last audit.
+    public var metadata: ByteCount
+
+    public var available: ByteCount { ceiling - resident }
+
+    public init(
+        ceiling: ByteCount, reserved: ByteCount, resident: ByteCount, active: ByteCount, dirty: ByteCount,
+        peakResident: ByteCount, metadata: ByteCount
+    ) {
+        self.ceiling = ceiling
+        self.reserved = reserved
+        self.resident = resident
+        self.active = active
+        self.dirty = dirty
+        self.peakResident = peakResident
+        self.metadata = metadata
+    }
+}
+
+/// Why an object was not allocated.
+public enum AllocationRefusal: Hashable, Sendable {
+    /// The device has no run of pages that is long enough. When `free` is enough and `longestRun` is not, that is
+    /// fragmentation.
+    case noRoom(wanted: ByteCount, free: ByteCount, longestRun: ByteCount)
+    /// The footprint has crossed the given limit; the object that crossed it was allocated.
+    case limitCrossed(footprint: ByteCount)
+}
+
+public struct AllocationResult: Hashable, Sendable {
+    /// How many of the sizes, from the front, were allocated.
+    public var objects: Int
+    public var requested: ByteCount
+    public var refusal: AllocationRefusal?
+
+    public init(objects: Int, requested: ByteCount, refusal: AllocationRefusal?) {
+        self.objects = objects
+        self.requested = requested
+        self.refusal = refusal
+    }
+}
+
+public struct ReleaseResult: Hashable, Sendable {
+    public var objects: Int
+    public var requested: ByteCount
+
+    public init(objects: Int, requested: ByteCount) {
+        self.objects = objects
+        self.requested = requested
+    }
+}
+
+/// jemalloc refused a control: its name and the errno it gave.
+public struct AllocatorError: Error, Hashable, Sendable, CustomStringConvertible {
+    public let control: String
+    public let code: Int32
+
+    public init(control: String, code: Int32) {
+        self.control = control
+        self.code = code
+    }
+
+    public var description: String { "jemalloc refused \(control) (errno \(code))" }
+}
+
+/// The books and jemalloc's refreshed statistics say different things: our own fault, always.
+public struct BooksDisagree: Error, Hashable, Sendable, CustomStringConvertible {
+    public let slot: MemorySlot?
+    public let figure: String
+    public let books: Int
+    public let allocator: Int
+
+    public init(slot: MemorySlot?, figure: String, books: Int, allocator: Int) {
+        self.slot = slot
+        self.figure = figure
+        self.books = books
+        self.allocator = allocator
+    }
+
+    public var description: String {
+        let place = slot.map { "slot \($0.index)" } ?? "the device"
+        return "\(figure) of \(place): the books say \(books), jemalloc says \(allocator)"
+    }
+}
+
+/// Which memory a run uses: the one seam between the engine and its memory.
+public enum MemoryBackend: String, CaseIterable, Sendable {
+    /// Real memory, through jemalloc.
+    case jemalloc
+    /// jemalloc's arithmetic without its memory, for sweeps.
+    case accounting
+}
+
+/// The memory of the simulated device under its hard ceiling.
+///
+/// One owner uses it from one thread. Calls come in batches: a box is opened per batch, not per object. Every call
+/// must name a live slot and pool; anything else is our own fault and stops the run.
+public protocol DeviceMemory: AnyObject {
+    /// The figures of the whole device, at no cost.
+    var books: DeviceBooks { get }
+
+    /// The longest run of free pages.
+    var longestFreeRun: ByteCount { get }
+
+    /// A new process's memory: an arena and no pool.
+    func makeProcess() throws(AllocatorError) -> MemorySlot
+
+    /// Ends a process's memory; every page goes back to the device. Returns the footprint that went.
+    func endProcess(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount
+
+    /// A new, empty pool; pool indices are dense within the process and used again after `endPool`.
+    func makePool(in slot: MemorySlot) -> PoolID
+
+    /// Frees every object of the pool and forgets the pool. Its pages stay with the process, dirty, until purged.
+    func endPool(_ pool: PoolID) -> ReleaseResult
+
+    /// Allocates and writes one object per size, in order, until one is refused.
+    /// - Parameter limit: Stops right after the object with which the footprint crosses it (jetsam's per-process limit).
+    func allocate(_ sizes: Span<Int>, in pool: PoolID, limit: ByteCount?) -> AllocationResult
+
+    /// Frees objects until at least `bytes` requested bytes are gone or the pool is empty.
+    func release(
+        _ bytes: ByteCount, from pool: PoolID, order: ReleaseOrder, using generator: inout SeededGenerator
+    ) -> ReleaseResult
+
+    /// Rewrites about `bytes` of the pool's objects, going round from where the last call stopped. Returns the bytes
+    /// written; 0 for an empty pool.
+    func touch(_ bytes: ByteCount, in pool: PoolID) -> ByteCount
+
+    /// The bytes requested by the pool's live objects.
+    func requested(in pool: PoolID) -> ByteCount
+
+    /// Gives the process's dirty pages back to the device. Returns the bytes that went back.
+    func purge(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount
+
+    /// The figures of one process, at no cost.
+    func books(of slot: MemorySlot) -> ProcessBooks
+
+    /// Refreshes the allocator's statistics and compares every live process and the device with the books, to the
+    /// byte. Also refreshes `metadata`.
+    func audit() throws(AuditFailure)
+}
+
+public enum AuditFailure: Error, Hashable, Sendable {
+    case disagreement(BooksDisagree)
+    case allocator(AllocatorError)
+}

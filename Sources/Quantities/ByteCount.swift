@@ -1,0 +1,79 @@
+/// A number of bytes, never negative in a well-formed value but signed, so that differences are safe.
+public struct ByteCount: Hashable, Comparable, Sendable {
+    public var bytes: Int
+
+    @inlinable
+    public init(_ bytes: Int) { self.bytes = bytes }
+
+    @inlinable
+    public static func kibibytes(_ count: Int) -> ByteCount { ByteCount(count << 10) }
+    @inlinable
+    public static func mebibytes(_ count: Int) -> ByteCount { ByteCount(count << 20) }
+    @inlinable
+    public static func gibibytes(_ count: Int) -> ByteCount { ByteCount(count << 30) }
+
+    public static let zero = ByteCount(0)
+
+    @inlinable
+    public static func < (a: ByteCount, b: ByteCount) -> Bool { a.bytes < b.bytes }
+    @inlinable
+    public static func + (a: ByteCount, b: ByteCount) -> ByteCount { ByteCount(a.bytes + b.bytes) }
+    @inlinable
+    public static func - (a: ByteCount, b: ByteCount) -> ByteCount { ByteCount(a.bytes - b.bytes) }
+    @inlinable
+    public static func += (a: inout ByteCount, b: ByteCount) { a.bytes += b.bytes }
+    @inlinable
+    public static func -= (a: inout ByteCount, b: ByteCount) { a.bytes -= b.bytes }
+    @inlinable
+    public static func * (a: ByteCount, factor: Int) -> ByteCount { ByteCount(a.bytes * factor) }
+
+    /// The bytes times the ratio, rounded towards zero; exact in integers.
+    public static func * (a: ByteCount, ratio: Ratio) -> ByteCount {
+        ByteCount(Int(scaled(Int64(a.bytes), by: ratio.partsPerMillion, over: 1_000_000)))
+    }
+
+    /// This many bytes, rounded up to whole multiples of `unit`. `unit` must be positive.
+    @inlinable
+    public func roundedUp(toMultipleOf unit: Int) -> ByteCount {
+        precondition(unit > 0, "unit \(unit) is not positive")
+        return ByteCount((bytes + unit - 1) / unit * unit)
+    }
+
+    /// The share that this is of `whole`; zero when `whole` is zero.
+    public func share(of whole: ByteCount) -> Ratio {
+        guard whole.bytes != 0 else { return .zero }
+        return Ratio(partsPerMillion: scaled(Int64(bytes), by: 1_000_000, over: Int64(whole.bytes)))
+    }
+}
+
+/// How fast bytes come or go: bytes per virtual second.
+public struct ByteRate: Hashable, Comparable, Sendable {
+    public var bytesPerSecond: Int
+
+    @inlinable
+    public init(bytesPerSecond: Int) { self.bytesPerSecond = bytesPerSecond }
+
+    public static let zero = ByteRate(bytesPerSecond: 0)
+
+    @inlinable
+    public static func < (a: ByteRate, b: ByteRate) -> Bool { a.bytesPerSecond < b.bytesPerSecond }
+
+    /// The bytes that this rate moves in `span`, rounded towards zero.
+    public func bytes(in span: TimeSpan) -> ByteCount {
+        ByteCount(Int(scaled(Int64(bytesPerSecond), by: span.microseconds, over: 1_000_000)))
+    }
+
+    /// The time that this rate needs for `bytes`, rounded up. The rate must be positive.
+    public func time(for bytes: ByteCount) -> TimeSpan {
+        precondition(bytesPerSecond > 0, "a rate of \(bytesPerSecond) B/s never finishes")
+        let (whole, rest) = Int64(bytesPerSecond)
+            .dividingFullWidth(Int64(bytes.bytes).multipliedFullWidth(by: 1_000_000))
+        return TimeSpan(microseconds: rest == 0 ? whole : whole + 1)
+    }
+}
+
+/// `value * multiplier / divisor` without overflow in between, rounded towards zero.
+@inlinable
+func scaled(_ value: Int64, by multiplier: Int64, over divisor: Int64) -> Int64 {
+    divisor.dividingFullWidth(value.multipliedFullWidth(by: multiplier)).quotient
+}

@@ -1,0 +1,24 @@
+/// A share or a factor in parts per million: exact to compare, the same on every machine.
+public struct Ratio: Hashable, Comparable, Sendable {
+    public var partsPerMillion: Int64
+
+    @inlinable
+    public init(partsPerMillion: Int64) { self.partsPerMillion = partsPerMillion }
+
+    @inlinable
+    public static func percent(_ count: Int64) -> Ratio { Ratio(partsPerMillion: count * 10_000) }
+
+    public static let zero = Ratio(partsPerMillion: 0)
+    public static let one = Ratio(partsPerMillion: 1_000_000)
+
+    @inlinable
+    public static func < (a: Ratio, b: Ratio) -> Bool { a.partsPerMillion < b.partsPerMillion }
+    @inlinable
+    public static func - (a: Ratio, b: Ratio) -> Ratio {
+        Ratio(partsPerMillion: a.partsPerMillion - b.partsPerMillion)
+    }
+    @inlinable
+    public static func + (a: Ratio, b: Ratio) -> Ratio {
+        Ratio(partsPerMillion: a.partsPerMillion + b.partsPerMillion)
+    }
+}

@@ -1,0 +1,123 @@
+/// How large an app's objects are. Draws are the same on every machine: nothing but IEEE basic arithmetic and square
+/// roots, which are exactly specified, is used; the platform's `exp` and `log` are not.
+public enum SizeDistribution: Hashable, Sendable {
+    /// Every object has this size.
+    case constant(ByteCount)
+    /// Every size from the lowest to the highest is as likely as any other.
+    case uniform(lowest: ByteCount, highest: ByteCount)
+    /// The logarithm of the size is normal: `median` splits the objects in halves, `sigma` is the standard
+    /// deviation of the natural logarithm; sizes above `highest` are cut to it.
+    case logNormal(median: ByteCount, sigma: Ratio, highest: ByteCount)
+    /// An empirical histogram: sizes and how often each was seen.
+    case histogram([Bin])
+
+    public struct Bin: Hashable, Sendable {
+        public var size: ByteCount
+        public var weight: Int
+        public init(size: ByteCount, weight: Int) {
+            self.size = size
+            self.weight = weight
+        }
+    }
+}
+
+/// Draws sizes of one distribution; what can be computed once is computed here.
+public struct SizeSampler: Sendable {
+    public let distribution: SizeDistribution
+    private let cumulative: [UInt64]
+
+    public init(_ distribution: SizeDistribution) {
+        self.distribution = distribution
+        guard case .histogram(let bins) = distribution else {
+            cumulative = []
+            return
+        }
+        var sums: [UInt64] = []
+        for bin in bins { sums.append((sums.last ?? 0) + UInt64(bin.weight)) }
+        precondition((sums.last ?? 0) > 0, "a histogram of sizes needs at least one weight above zero")
+        cumulative = sums
+    }
+
+    /// The next size in bytes, at least 1.
+    public func next(using generator: inout SeededGenerator) -> Int {
+        switch distribution {
+        case .constant(let size):
+            return max(1, size.bytes)
+        case .uniform(let lowest, let highest):
+            return max(1, generator.number(in: lowest.bytes...highest.bytes))
+        case .logNormal(let median, let sigma, let highest):
+            let deviation = standardNormal(using: &generator) * Double(sigma.partsPerMillion) / 1_000_000
+            let size = Double(median.bytes) * exponential(deviation)
+            return size >= Double(highest.bytes) ? highest.bytes : max(1, Int(size))
+        case .histogram(let bins):
+            let target = generator.below(cumulative[cumulative.count - 1])
+            var low = 0
+            var high = cumulative.count - 1
+            while low < high {
+                let middle = (low + high) / 2
+                if cumulative[middle] > target { high = middle } else { low = middle + 1 }
+            }
+            return max(1, bins[low].size.bytes)
+        }
+    }
+
+    /// Sizes that together ask for `bytes`: the last one is cut so that the sum is exact.
+    public func fill(_ sizes: inout [Int], with bytes: ByteCount, using generator: inout SeededGenerator) {
+        sizes.removeAll(keepingCapacity: true)
+        var remaining = bytes.bytes
+        while remaining > 0 {
+            let size = min(next(using: &generator), remaining)
+            sizes.append(size)
+            remaining -= size
+        }
+    }
+}
+
+/// A standard normal value by Marsaglia's polar method (1964), with our own logarithm.
+func standardNormal(using generator: inout SeededGenerator) -> Double {
+    while true {
+        let u = 2 * generator.unit() - 1
+        let v = 2 * generator.unit() - 1
+        let square = u * u + v * v
+        if square > 0 && square < 1 {
+            return u * (-2 * naturalLogarithm(square) / square).squareRoot()
+        }
+    }
+}
+
+/// The natural logarithm of a positive finite number, to about 1e-15 relative: the exponent times ln 2 plus the
+/// series of the inverse hyperbolic tangent for the significand.
+public func naturalLogarithm(_ x: Double) -> Double {
+    precondition(x > 0 && x.isFinite, "the logarithm of \(x) is not defined")
+    var exponent = Int(x.exponent)
+    var significand = x.significand
+    if significand > 1.4142135623730951 {
+        significand /= 2
+        exponent += 1
+    }
+    let z = (significand - 1) / (significand + 1)
+    let square = z * z
+    var term = z
+    var sum = 0.0
+    var divisor = 1.0
+    for _ in 0..<14 {
+        sum += term / divisor
+        term *= square
+        divisor += 2
+    }
+    return Double(exponent) * 0.6931471805599453 + 2 * sum
+}
+
+/// e to the power of `x`, to about 1e-15 relative, for |x| up to 700.
+public func exponential(_ x: Double) -> Double {
+    precondition(abs(x) <= 700, "e to the power of \(x) is out of range")
+    let halvings = (x / 0.6931471805599453).rounded(.toNearestOrEven)
+    let rest = x - halvings * 0.6931471805599453
+    var term = 1.0
+    var sum = 1.0
+    for step in 1...18 {
+        term *= rest / Double(step)
+        sum += term
+    }
+    return Double(sign: .plus, exponent: Int(halvings), significand: 1) * sum
+}

@@ -1,0 +1,187 @@
+// Quantities as people write them: a number and its unit, always. Integer arithmetic throughout, so "0.1s" is exact.
+
+/// A unit's symbol and what one of it counts in the quantity's smallest unit.
+public struct Unit: Sendable {
+    public let symbol: String
+    public let size: Int64
+}
+
+/// Why a text is not a quantity, in words that fit after "expected".
+public struct QuantityFault: Error, Equatable, Sendable {
+    public let expected: String
+}
+
+extension ByteCount: CustomStringConvertible {
+    /// Binary and decimal units; the largest first within each family.
+    public static let units: [Unit] = [
+        Unit(symbol: "GiB", size: 1 << 30), Unit(symbol: "MiB", size: 1 << 20), Unit(symbol: "KiB", size: 1 << 10),
+        Unit(symbol: "GB", size: 1_000_000_000), Unit(symbol: "MB", size: 1_000_000), Unit(symbol: "KB", size: 1_000),
+        Unit(symbol: "B", size: 1),
+    ]
+
+    public static let expectation = "a size with its unit, such as 512KiB, 38MiB or 1.5GiB"
+
+    /// Reads a size such as `38MiB`. A bare number is a fault: nobody can know its unit.
+    public init(parsing text: String) throws(QuantityFault) {
+        guard let (value, rest) = DecimalPrefix.read(text), let unit = ByteCount.units.first(where: { $0.symbol == rest }),
+            let bytes = value.times(unit.size)
+        else { throw QuantityFault(expected: ByteCount.expectation) }
+        self.init(Int(bytes))
+    }
+
+    /// The shortest exact form: `160MiB`, `1234B`.
+    public var description: String {
+        let unit = ByteCount.units.first { $0.size.isBinaryUnit && bytes != 0 && Int64(bytes) % $0.size == 0 }
+        guard let unit else { return "\(bytes)B" }
+        return "\(Int64(bytes) / unit.size)\(unit.symbol)"
+    }
+
+    /// For people: three significant digits or so, `38.2 MiB`.
+    public var readable: String {
+        let unit = ByteCount.units.first { $0.size.isBinaryUnit && $0.size > 1 && abs(bytes) >= Int($0.size) }
+        guard let unit else { return "\(bytes) B" }
+        let tenths = (Int64(bytes) * 10 + unit.size / 2) / unit.size
+        return "\(tenths / 10).\(abs(tenths % 10)) \(unit.symbol)"
+    }
+}
+
+extension Int64 {
+    fileprivate var isBinaryUnit: Bool { self & (self - 1) == 0 }
+}
+
+extension TimeSpan: CustomStringConvertible {
+    public static let units: [Unit] = [
+        Unit(symbol: "d", size: 86_400_000_000), Unit(symbol: "h", size: 3_600_000_000),
+        Unit(symbol: "min", size: 60_000_000), Unit(symbol: "s", size: 1_000_000),
+        Unit(symbol: "ms", size: 1_000), Unit(symbol: "us", size: 1),
+    ]
+
+    public static let expectation = "a time with its unit, such as 250ms, 1.5s, 30min or 1h30min"
+
+    /// Reads a time such as `100ms` or a sum of falling units such as `1h30min`.
+    public init(parsing text: String) throws(QuantityFault) {
+        var total: Int64 = 0
+        var rest = text
+        var smallest = Int64.max
+        repeat {
+            guard let (value, tail) = DecimalPrefix.read(rest) else {
+                throw QuantityFault(expected: TimeSpan.expectation)
+            }
+            let symbol = String(tail.prefix { !$0.isNumber })
+            guard let unit = TimeSpan.units.first(where: { $0.symbol == symbol }), unit.size < smallest,
+                let part = value.times(unit.size), !total.addingReportingOverflow(part).overflow
+            else { throw QuantityFault(expected: TimeSpan.expectation) }
+            total += part
+            smallest = unit.size
+            rest = String(tail.dropFirst(symbol.count))
+        } while !rest.isEmpty
+        self.init(microseconds: total)
+    }
+
+    /// The shortest exact form in one unit: `100ms`, `90s`, `2min`.
+    public var description: String {
+        let unit = TimeSpan.units.first { microseconds != 0 && microseconds % $0.size == 0 }
+        guard let unit else { return "\(microseconds / 1_000_000)s" }
+        return "\(microseconds / unit.size)\(unit.symbol)"
+    }
+}
+
+extension Instant: CustomStringConvertible {
+    /// Seconds with as many decimals as needed: `12.5s`.
+    public var description: String { microseconds == .max ? "never" : "\(secondsText)s" }
+
+    /// Seconds without the unit and without trailing zeros, as in the CSV.
+    public var secondsText: String { decimalText(microseconds, digits: 6) }
+}
+
+extension Ratio: CustomStringConvertible {
+    public static let expectation = "a share such as 5% or 0.05"
+
+    /// Reads `5%`, `0.05` or `1.25`.
+    public init(parsing text: String) throws(QuantityFault) {
+        guard let (value, rest) = DecimalPrefix.read(text), rest.isEmpty || rest == "%",
+            let parts = value.times(rest == "%" ? 10_000 : 1_000_000)
+        else { throw QuantityFault(expected: Ratio.expectation) }
+        self.init(partsPerMillion: parts)
+    }
+
+    /// In percent: `12.5%`.
+    public var description: String { decimalText(partsPerMillion, digits: 4) + "%" }
+}
+
+extension ByteRate: CustomStringConvertible {
+    public static let expectation = "a rate with its unit, such as 2MiB/s"
+
+    /// Reads `2MiB/s`.
+    public init(parsing text: String) throws(QuantityFault) {
+        guard text.hasSuffix("/s"), let size = try? ByteCount(parsing: String(text.dropLast(2))) else {
+            throw QuantityFault(expected: ByteRate.expectation)
+        }
+        self.init(bytesPerSecond: size.bytes)
+    }
+
+    public var description: String { "\(ByteCount(bytesPerSecond))/s" }
+}
+
+/// `value / 10^digits` as a decimal without trailing zeros.
+public func decimalText(_ value: Int64, digits: Int) -> String {
+    var power: UInt64 = 1
+    for _ in 0..<digits { power *= 10 }
+    let magnitude = value.magnitude
+    let sign = value < 0 ? "-" : ""
+    let fraction = magnitude % power
+    guard fraction != 0 else { return "\(sign)\(magnitude / power)" }
+    var text = String(fraction)
+    text = String(repeating: "0", count: digits - text.count) + text
+    while text.last == "0" { text.removeLast() }
+    return "\(sign)\(magnitude / power).\(text)"
+}
+
+/// A non-negative decimal read from the front of a text: `digits / 10^scale`.
+struct DecimalPrefix {
+    let digits: Int64
+    let power: Int64
+
+    /// The number and what follows it, or nil when the text does not begin with one.
+    static func read(_ text: String) -> (DecimalPrefix, String)? {
+        var digits: Int64 = 0
+        var power: Int64 = 1
+        var seenPoint = false
+        var seenDigit = false
+        var index = text.startIndex
+        while index < text.endIndex {
+            let character = text[index]
+            if character == "." && !seenPoint && seenDigit {
+                seenPoint = true
+            } else if let digit = character.asciiDigit {
+                let (shifted, o1) = digits.multipliedReportingOverflow(by: 10)
+                let (sum, o2) = shifted.addingReportingOverflow(digit)
+                guard !o1, !o2, !(seenPoint && power > 1_000_000_000_000) else { return nil }
+                digits = sum
+                if seenPoint { power *= 10 }
+                seenDigit = true
+            } else {
+                break
+            }
+            index = text.index(after: index)
+        }
+        guard seenDigit else { return nil }
+        return (DecimalPrefix(digits: digits, power: power), String(text[index...]))
+    }
+
+    /// The number times `unit`, rounded towards zero; nil when it does not fit.
+    func times(_ unit: Int64) -> Int64? {
+        let product = digits.multipliedFullWidth(by: unit)
+        // The quotient fits 63 bits exactly when the product is below power * 2^63; otherwise the division traps.
+        guard product.high < 1 << 61, product.high * 2 + Int64(product.low >> 63) < power else { return nil }
+        let (quotient, _) = power.dividingFullWidth(product)
+        return quotient
+    }
+}
+
+extension Character {
+    fileprivate var asciiDigit: Int64? {
+        guard let value = asciiValue, value >= 48, value <= 57 else { return nil }
+        return Int64(value - 48)
+    }
+}

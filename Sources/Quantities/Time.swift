@@ -1,0 +1,61 @@
+/// A moment of virtual time: whole microseconds since the run began.
+public struct Instant: Hashable, Comparable, Sendable {
+    public var microseconds: Int64
+
+    @inlinable
+    public init(microseconds: Int64) { self.microseconds = microseconds }
+
+    public static let zero = Instant(microseconds: 0)
+    /// Later than anything that a run can schedule.
+    public static let never = Instant(microseconds: .max)
+
+    @inlinable
+    public static func < (a: Instant, b: Instant) -> Bool { a.microseconds < b.microseconds }
+    @inlinable
+    public static func + (a: Instant, b: TimeSpan) -> Instant { Instant(microseconds: a.microseconds + b.microseconds) }
+    @inlinable
+    public static func - (a: Instant, b: TimeSpan) -> Instant { Instant(microseconds: a.microseconds - b.microseconds) }
+    @inlinable
+    public static func - (a: Instant, b: Instant) -> TimeSpan {
+        TimeSpan(microseconds: a.microseconds - b.microseconds)
+    }
+}
+
+/// A length of virtual time in whole microseconds.
+public struct TimeSpan: Hashable, Comparable, Sendable {
+    public var microseconds: Int64
+
+    @inlinable
+    public init(microseconds: Int64) { self.microseconds = microseconds }
+
+    @inlinable
+    public static func milliseconds(_ count: Int64) -> TimeSpan { TimeSpan(microseconds: count * 1_000) }
+    @inlinable
+    public static func seconds(_ count: Int64) -> TimeSpan { TimeSpan(microseconds: count * 1_000_000) }
+    @inlinable
+    public static func minutes(_ count: Int64) -> TimeSpan { .seconds(count * 60) }
+    @inlinable
+    public static func hours(_ count: Int64) -> TimeSpan { .minutes(count * 60) }
+
+    public static let zero = TimeSpan(microseconds: 0)
+
+    @inlinable
+    public static func < (a: TimeSpan, b: TimeSpan) -> Bool { a.microseconds < b.microseconds }
+    @inlinable
+    public static func + (a: TimeSpan, b: TimeSpan) -> TimeSpan {
+        TimeSpan(microseconds: a.microseconds + b.microseconds)
+    }
+    @inlinable
+    public static func - (a: TimeSpan, b: TimeSpan) -> TimeSpan {
+        TimeSpan(microseconds: a.microseconds - b.microseconds)
+    }
+    @inlinable
+    public static func += (a: inout TimeSpan, b: TimeSpan) { a.microseconds += b.microseconds }
+    @inlinable
+    public static func * (a: TimeSpan, factor: Int64) -> TimeSpan { TimeSpan(microseconds: a.microseconds * factor) }
+
+    /// The span times the ratio, rounded towards zero.
+    public static func * (a: TimeSpan, ratio: Ratio) -> TimeSpan {
+        TimeSpan(microseconds: scaled(a.microseconds, by: ratio.partsPerMillion, over: 1_000_000))
+    }
+}

@@ -1,0 +1,51 @@
+import Quantities
+import Testing
+
+@Suite("the one source of chance")
+struct SeededGeneratorTests {
+    @Test("one seed and one stream give the same numbers, another stream gives others")
+    func streams() {
+        var a = SeededGenerator(seed: 42, stream: "app/maps")
+        var b = SeededGenerator(seed: 42, stream: "app/maps")
+        var c = SeededGenerator(seed: 42, stream: "app/feed")
+        let first = (0..<8).map { _ in a.next() }
+        #expect(first == (0..<8).map { _ in b.next() })
+        #expect(first != (0..<8).map { _ in c.next() })
+    }
+
+    @Test("the draws of a log-normal have the stated median and spread")
+    func logNormal() {
+        var generator = SeededGenerator(seed: 1, stream: "sizes")
+        let sampler = SizeSampler(.logNormal(median: ByteCount(4096), sigma: Ratio(partsPerMillion: 1_000_000), highest: .mebibytes(1)))
+        let draws = (0..<100_000).map { _ in sampler.next(using: &generator) }.sorted()
+        #expect((4000...4200).contains(draws[50_000]))
+        // One standard deviation above the median of the logarithm: 4096 * e.
+        #expect((10_900...11_400).contains(draws[84_134]))
+    }
+
+    @Test("a fill asks for exactly the bytes it was told")
+    func fill() {
+        var generator = SeededGenerator(seed: 1, stream: "sizes")
+        var sizes: [Int] = []
+        SizeSampler(.uniform(lowest: ByteCount(10), highest: ByteCount(5000)))
+            .fill(&sizes, with: .mebibytes(3), using: &generator)
+        #expect(sizes.reduce(0, +) == 3 << 20)
+    }
+
+    @Test("a histogram draws its sizes by weight")
+    func histogram() {
+        var generator = SeededGenerator(seed: 1, stream: "sizes")
+        let sampler = SizeSampler(.histogram([.init(size: ByteCount(16), weight: 3), .init(size: ByteCount(64), weight: 1)]))
+        let small = (0..<10_000).count { _ in sampler.next(using: &generator) == 16 }
+        #expect((7_300...7_700).contains(small))
+    }
+
+    @Test("our exponential and logarithm undo each other")
+    func mathematics() {
+        for step in -40...40 {
+            let x = Double(step) / 4
+            #expect(abs(naturalLogarithm(exponential(x)) - x) < 1e-13)
+        }
+        #expect(abs(exponential(1) - 2.718281828459045) < 1e-15)
+    }
+}
