@@ -28,6 +28,18 @@ let package = Package(
             name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
         module("Quantities", []),
         module("Memory", ["CJemalloc", "Quantities"]),
+        module("Lifecycle", ["Quantities"]),
+        module("Workload", ["Lifecycle", "Quantities"]),
+        module("Pressure", ["Lifecycle", "Quantities"]),
+        module("Reclaim", ["Lifecycle", "Pressure", "Quantities"]),
+        module("Metrics", ["Quantities"]),
+        module(
+            "Simulation",
+            [
+                "Memory", "Workload", "Lifecycle", "Pressure", "Reclaim", "Metrics", "Quantities",
+                .product(name: "HeapModule", package: "swift-collections"),
+                .product(name: "DequeModule", package: "swift-collections"),
+            ]),
         tests("Quantities", ["Quantities"]),
         tests("Memory", ["Memory", "Quantities"]),
     ]
