@@ -38,6 +38,7 @@ extension JemallocDevice {
     public func audit() throws(AuditFailure) {
         do throws(AllocatorError) { try refreshStatistics() } catch { throw .allocator(error) }
         var pages = 0
+        var active = 0
         var metadata = 0
         for slot in 0..<arenas.count {
             let reading: ArenaStatistics.Reading
@@ -46,10 +47,12 @@ extension JemallocDevice {
             } catch { throw .allocator(error) }
             try compare(slot, reading)
             pages += arenas[slot].pointee.pages
+            active += reading.activePages
             if slot < processes.count && processes[slot].isLive { metadata += reading.metadata }
         }
         let out = region.state.pointee.pagesOut
         try agree(nil, "pages handed out", books: out, allocator: pages)
+        try agree(nil, "active bytes", books: books.active.bytes, allocator: pageBytes(active).bytes)
         let free = region.state.pointee.runs.freePages
         let rest = region.state.pointee.runs.pages - region.state.pointee.residentPages
         try agree(nil, "free pages", books: rest, allocator: free)

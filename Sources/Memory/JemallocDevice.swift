@@ -16,6 +16,8 @@ public final class JemallocDevice: DeviceMemory {
     var processes: [ProcessMemory] = []
     var statistics: ArenaStatistics
     var metadata = ByteCount.zero
+    /// The sum of the arenas' active pages, as of each one's last call.
+    private var activePages = 0
     private let sizeClasses = SizeClasses()
     /// What is written next; it changes with every object, so that no two pages need be alike.
     private var pattern: Int32 = 0
@@ -53,15 +55,13 @@ public final class JemallocDevice: DeviceMemory {
     }
 
     public var books: DeviceBooks {
-        var active = 0
-        for slot in processes.indices where processes[slot].isLive { active += arenas[slot].pointee.activePages }
         let state = region.state
         return DeviceBooks(
             ceiling: ceiling,
             reserved: pageBytes(state.pointee.reservedPages),
             resident: pageBytes(state.pointee.residentPages),
-            active: pageBytes(active),
-            dirty: pageBytes(state.pointee.pagesOut - active),
+            active: pageBytes(activePages),
+            dirty: pageBytes(state.pointee.pagesOut - activePages),
             peakResident: pageBytes(state.pointee.peakPages),
             metadata: metadata)
     }
@@ -82,6 +82,7 @@ public final class JemallocDevice: DeviceMemory {
         let index = live(slot)
         let footprint = pageBytes(arenas[index].pointee.pages)
         try arenas.giveBack(index)
+        settle(index)
         processes[index] = ProcessMemory()
         return footprint
     }
@@ -104,6 +105,7 @@ public final class JemallocDevice: DeviceMemory {
         while !table.isEmpty { usable += free(table.removeNewest()) }
         processes[pool.slot.index].book(objects: -result.objects, requested: -result.requested.bytes, usable: -usable)
         processes[pool.slot.index].endPool(pool.index)
+        settle(pool.slot.index)
         return result
     }
 
@@ -145,6 +147,7 @@ public final class JemallocDevice: DeviceMemory {
         let requested = table.requested - before.requested
         putTable(&table, pool)
         processes[pool.slot.index].book(objects: objects, requested: requested, usable: usable)
+        settle(pool.slot.index)
         return AllocationResult(objects: objects, requested: ByteCount(requested), refusal: refusal)
     }
 
@@ -160,6 +163,7 @@ public final class JemallocDevice: DeviceMemory {
         let requested = before.requested - table.requested
         putTable(&table, pool)
         processes[pool.slot.index].book(objects: -objects, requested: -requested, usable: -usable)
+        settle(pool.slot.index)
         return ReleaseResult(objects: objects, requested: ByteCount(requested))
     }
 
@@ -190,6 +194,13 @@ public final class JemallocDevice: DeviceMemory {
         return .noRoom(
             wanted: pageBytes(state.pointee.refusedPages), free: pageBytes(state.pointee.runs.freePages),
             longestRun: pageBytes(state.pointee.runs.longestRun))
+    }
+
+    /// Brings the device's active pages up to date with one arena's; every call that moves objects ends with it.
+    private func settle(_ slot: Int) {
+        let now = arenas[slot].pointee.activePages
+        activePages += now - processes[slot].activePages
+        processes[slot].activePages = now
     }
 
     /// The slot's index; a slot without a process is our own fault.

@@ -8,6 +8,8 @@ struct ProcessMemory {
     }
 
     var isLive = false
+    /// The arena's active pages as they are counted in the device's.
+    var activePages = 0
     private(set) var objects = 0
     private(set) var requested = 0
     private(set) var usable = 0
