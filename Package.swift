@@ -25,7 +25,8 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(
-            name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
+            name: "SystemJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
+        .target(name: "CJemalloc", dependencies: ["SystemJemalloc"]),
         module("Quantities", []),
         module("Memory", ["CJemalloc", "Quantities"]),
         module("Lifecycle", ["Quantities"]),
