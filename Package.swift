@@ -42,6 +42,12 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
         tests("Quantities", ["Quantities"]),
+        tests("Lifecycle", ["Lifecycle"]),
+        tests("Pressure", ["Pressure", "Lifecycle", "Quantities"]),
+        tests("Reclaim", ["Reclaim", "Pressure", "Lifecycle", "Quantities"]),
+        tests(
+            "Simulation",
+            ["Simulation", "Memory", "Metrics", "Workload", "Lifecycle", "Pressure", "Reclaim", "Quantities"]),
         tests("Memory", ["Memory", "Quantities"]),
     ]
 )
