@@ -41,6 +41,13 @@ let package = Package(
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
+        .executableTarget(
+            name: "plimsoll",
+            dependencies: [
+                "Scenario", "Simulation", "Metrics", "Memory", "Reclaim", "Pressure", "Workload", "Quantities",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
         tests("Quantities", ["Quantities"]),
         tests("Lifecycle", ["Lifecycle"]),
         tests("Pressure", ["Pressure", "Lifecycle", "Quantities"]),

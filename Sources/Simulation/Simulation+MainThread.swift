@@ -20,12 +20,7 @@ extension Simulation {
 
     private func begin(_ step: Step, of process: LiveProcess) {
         switch step {
-        case .spawn:
-            let event = ProcessEvent.launchToForeground
-            process.steps.prepend(
-                contentsOf: event.signals(in: process.profile.scenes.world).map { .process($0, event) })
-            tellOfDiscardedSessions(process)
-            start(CallbackWork(cost: process.profile.costs.process), of: process)
+        case .spawn: spawn(process)
         case .process(let signal, let event): play(signal, of: event, process)
         case .scene(let scene, let signal, let event): play(signal, of: event, scene, process)
         case .discardSession(let scene): discardSession(scene, of: process)
@@ -34,6 +29,16 @@ extension Simulation {
         case .reclaimed: finishReclaimStep(on: process)
         case .exit(let reason, let explanation): end(process, reason, explanation, bySystem: false)
         }
+    }
+
+    /// The process is there from the tap on: nobody takes it for one that may be ended.
+    private func spawn(_ process: LiveProcess) {
+        let event = ProcessEvent.launchToForeground
+        let signals = event.signals(in: process.profile.scenes.world).filter { $0 != .change }
+        process.steps.prepend(contentsOf: signals.map { .process($0, event) })
+        tellOfDiscardedSessions(process)
+        apply(event, to: process, reason: event.rawValue)
+        start(CallbackWork(cost: process.profile.costs.process), of: process)
     }
 
     /// Sessions that the user closed while the app was dead are told after the launch.
