@@ -20,7 +20,7 @@ enum Host {
     private static func kibibytes(_ field: String, in path: String) -> ByteCount? {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
         for line in text.split(separator: "\n") where line.hasPrefix(field) {
-            let number = line.dropFirst(field.count).split(separator: " ").first.flatMap { Int($0) }
+            let number = line.dropFirst(field.count).split(whereSeparator: \.isWhitespace).first.flatMap { Int($0) }
             return number.map(ByteCount.kibibytes)
         }
         return nil
