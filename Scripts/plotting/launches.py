@@ -35,14 +35,13 @@ def finished(run: Run, kind: str) -> np.ndarray:
     return np.sort(launches.loc[launches["kind"] == kind, "latency_ms"].dropna().to_numpy())
 
 
-def draw_kind(axes: Axes, kind: str, latencies: np.ndarray, left_ms: float, right_ms: float) -> None:
+def draw_kind(axes: Axes, kind: str, latencies: np.ndarray) -> None:
     colour, line = KINDS[kind]
     drawn = np.maximum(latencies, FLOOR_MS)
     shares = np.arange(1, len(drawn) + 1) / len(drawn)
     axes.step(
-        np.concatenate(([left_ms], drawn, [right_ms])), np.concatenate(([0.0], shares, [1.0])), where="post",
-        color=colour, linestyle=line, linewidth=1.6,
-    )  # fmt: skip
+        np.append(drawn[0], drawn), np.append(0.0, shares), where="post", color=colour, linestyle=line, linewidth=1.6
+    )
     for share, marker in SHARES.items():
         axes.plot(
             max(percentile(latencies, share), FLOOR_MS), share, marker=marker, markersize=5.5, color=colour,
@@ -68,7 +67,7 @@ def draw_table(figure: Figure, axes: Axes, run: Run) -> None:
     """The legend, with the numbers: one row per kind."""
     x0, y0 = axes.get_position().x1 + 0.025, axes.get_position().y1
     width, height = figure.get_size_inches()
-    columns = (0.0, 0.34, 0.82, 1.27, 1.80)  # inches: line, kind, launches, p50, p95
+    columns = (0.0, 0.36, 1.02, 1.58, 2.14)  # inches: line, kind, launches, p50, p95
     for x, text, right in zip(columns[1:], ("", "n", "p50 ●", "p95 ◆"), (False, True, True, True)):
         figure.text(x0 + x / width, y0, text, fontsize=7.5, color=style.QUIET, ha="right" if right else "left", va="top")
     notes = []
@@ -97,7 +96,7 @@ def draw(run: Run) -> Figure | None:
         return None
     height_in = 3.4
     figure = plt.figure(figsize=(style.WIDTH_IN, height_in))
-    axes = figure.add_axes((0.085, 0.46 / height_in, 0.62, (height_in - 0.46 - 0.45) / height_in))
+    axes = figure.add_axes((0.085, 0.46 / height_in, 0.59, (height_in - 0.46 - 0.45) / height_in))
     figure.text(
         0.015, 1 - 0.12 / height_in, f"Launches of {style.label(run.title, 80)}", fontsize=9, fontweight="bold", va="top"
     )
@@ -116,7 +115,7 @@ def draw(run: Run) -> Figure | None:
     axes.set_axisbelow(True)
     for kind, latencies in by_kind.items():
         if len(latencies):
-            draw_kind(axes, kind, latencies, left_ms, right_ms)
+            draw_kind(axes, kind, latencies)
     time_ticks(axes, left_ms, right_ms)
     axes.set_ylim(0, 1.03)
     axes.yaxis.set_major_locator(MultipleLocator(0.25))

@@ -11,6 +11,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
+from matplotlib.patheffects import withStroke
 
 import style
 from run_directory import Run
@@ -234,7 +235,9 @@ def draw_terminations(
 
 def draw_thresholds(axes: Axes, limits: dict[str, float]) -> None:
     for level, resident in limits.items():
-        axes.axhline(resident, color=style.LEVEL_COLOURS[level], linewidth=1.1, linestyle=(0, (5, 2)), zorder=4.5)
+        line = axes.axhline(resident, color=style.LEVEL_COLOURS[level], linewidth=1.1, linestyle=(0, (5, 2)), zorder=4.5)
+        # A white edge: the line must be seen upon an app of its own colour.
+        line.set_path_effects([withStroke(linewidth=2.4, foreground="white")])
 
 
 def draw_legend(
@@ -275,7 +278,8 @@ def add_lane(figure: Figure, bottom_in: float, height_in: float, share: Axes, na
     lane.tick_params(left=False, bottom=False, labelleft=False, labelbottom=False)
     lane.set_zorder(6)
     lane.patch.set_visible(False)
-    lane.text(-0.012, 0.5, name, transform=lane.transAxes, ha="right", va="center", fontsize=7.5)
+    size = 7.5 if len(name) <= 14 else 6.3
+    lane.text(-0.012, 0.5, name, transform=lane.transAxes, ha="right", va="center", fontsize=size)
     return lane
 
 

@@ -139,9 +139,13 @@ def caption(lanes: list[Lane], shown: list[Lane], with_scenes: bool) -> str:
     if len(shown) < len(lanes):
         parts.append(f"The {len(shown)} most eventful of {len(lanes)} apps that ran; the rest is left out.")
     hidden = sum(max(len(lane.scenes) - MOST_SCENES, 0) for lane in shown)
-    if not with_scenes and any(lane.scenes for lane in shown):
-        parts.append(f"Scenes are drawn for up to {MOST_APPS_WITH_SCENES} apps.")
-    elif hidden:
+    if not any(lane.scenes for lane in shown):
+        return " ".join(parts)
+    if not with_scenes:
+        parts.append(f"Scenes are left out; they are drawn for up to {MOST_APPS_WITH_SCENES} apps.")
+        return " ".join(parts)
+    parts.append("Thin lanes are the scenes of the app above.")
+    if hidden:
         parts.append(f"{style.plural(hidden, 'scene')} beyond an app's first {MOST_SCENES} left out.")
     return " ".join(parts)
 

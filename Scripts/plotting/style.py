@@ -162,7 +162,9 @@ def memory_axis(axes: Axes, top_bytes: float) -> None:
 
 
 def bytes_text(count: float) -> str:
-    return f"{count / GIB:.3g} GiB" if count >= GIB else f"{count / MIB:.4g} MiB"
+    if count >= GIB:
+        return f"{count / GIB:.3g} GiB"
+    return f"{count / MIB:.0f} MiB" if count >= 100 * MIB else f"{count / MIB:.3g} MiB"
 
 
 def bare(axes: Axes, *spines: str) -> None:

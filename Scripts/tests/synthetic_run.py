@@ -170,7 +170,7 @@ class Phone:
             time_s = step * step_s
             if time_s >= next_use_s:
                 self.show(time_s, self.random.choices(self.apps, favourites)[0])
-                next_use_s = time_s + self.random.uniform(5, 2 * self.end_s / 60 + 10)
+                next_use_s = time_s + max(5, self.random.uniform(0.1, 1.9) * self.end_s / max(45, 1.5 * len(self.apps)))
             self.grow(time_s, step_s)
             self.relieve(time_s)
             self.measure(time_s)
