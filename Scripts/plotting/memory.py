@@ -50,7 +50,7 @@ class Stack:
 
     @property
     def top(self) -> float:
-        return float(sum(layer.bytes for layer in self.layers).max()) if self.layers and len(self.times_s) else 0.0
+        return float(np.sum([layer.bytes for layer in self.layers], axis=0).max(initial=0.0))
 
 
 # --- What is drawn ------------------------------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ def footprints(apps: pd.DataFrame) -> pd.DataFrame:
     known = apps.dropna(subset=["footprint_bytes"])
     if known.empty:
         return pd.DataFrame(dtype=float)
-    table = known.groupby(["time_s", "app"], sort=False, observed=True)["footprint_bytes"].sum().unstack(fill_value=0.0)
+    table = known.groupby(["time_s", "app"], sort=False, observed=True)["footprint_bytes"].sum().unstack().fillna(0.0)
     return table.sort_index()[list(dict.fromkeys(known["app"]))]
 
 
@@ -126,19 +126,24 @@ SIZES = {"b": 1, "bytes": 1, "": 1, "kib": 1 << 10, "mib": style.MIB, "gib": sty
 def thresholds(run: Run) -> dict[str, float]:
     """Level -> the resident bytes from which it counts, as far as the reasons of its first rise tell.
 
-    The reasons name available memory, in bytes or as a share of the ceiling; what they do not name is not drawn.
+    The reasons name available memory, in bytes or as a share of the ceiling; what they do not name is not drawn. A fall
+    names another threshold, at which the higher level is left.
     """
     ceiling = float(run.samples["ceiling_bytes"].max())
+    ranks = list(style.LEVEL_COLOURS)
     found: dict[str, float] = {}
+    before = "normal"
     for level, reason in run.events_named("pressure_level")[["detail", "reason"]].itertuples(index=False):
+        if level not in ranks:
+            continue
+        rises, before = ranks.index(level) > ranks.index(before), level
         match = THRESHOLD.search(reason)
-        if level not in style.LEVEL_SHADES or match is None:
+        if not rises or match is None:
             continue
         number, unit = float(match[1].strip(".,_").replace(",", "").replace("_", "")), (match[2] or "").lower()
         available = number / 100 * ceiling if unit == "%" else number * SIZES[unit]
         if 0 < available < ceiling:
-            # A level is also reached from above, past its leaving threshold, which is the larger one.
-            found[level] = max(found.get(level, 0.0), ceiling - available)
+            found.setdefault(level, ceiling - available)
     return found
 
 

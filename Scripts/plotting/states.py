@@ -26,6 +26,8 @@ APP_IN, SCENE_IN, GAP_IN = 0.15, 0.055, 0.075
 MARKED_PX = 5
 """Marks of one kind in one lane that are nearer than this are one."""
 
+MARK_FILLS = {"o": "white", "^": "#FFE14D", "x": "none"}
+
 Spans = list[tuple[float, float, str]]
 
 
@@ -164,13 +166,16 @@ def draw_lane(axes: Axes, lane: Lane, top: float, distance_s: float, with_scenes
     """Draws the lane downwards from `top`, in inches, and returns where it ends."""
     draw_spans(axes, lane.process, top, APP_IN)
     middle = top + APP_IN / 2
-    for times, y, look in (
-        (lane.frames, middle, {"marker": "o", "markersize": 2.6, "markerfacecolor": "white", "markeredgewidth": 0.5}),
-        (lane.warnings, middle, {"marker": "^", "markersize": 4.6, "markerfacecolor": "#FFE14D", "markeredgewidth": 0.5}),
-        (lane.ends, middle, {"marker": "x", "markersize": 4.2, "markeredgewidth": 1.2}),
+    for times, marker, size, edge in (
+        (lane.frames, "o", 2.6, 0.5),
+        (lane.warnings, "^", 4.6, 0.5),
+        (lane.ends, "x", 4.2, 1.2),
     ):
         shown = style.thin(sorted(times), distance_s)
-        axes.plot(shown, [y] * len(shown), linestyle="none", markeredgecolor=style.INK, clip_on=False, zorder=5, **look)
+        axes.plot(
+            shown, [middle] * len(shown), linestyle="none", marker=marker, markersize=size, markeredgewidth=edge,
+            markeredgecolor=style.INK, markerfacecolor=MARK_FILLS[marker], clip_on=False, zorder=5,
+        )  # fmt: skip
     bottom = top + APP_IN
     if with_scenes:
         for scene in lane.scenes[:MOST_SCENES]:
@@ -186,8 +191,8 @@ def legend_handles() -> list[Patch | Line2D]:
 
     states: list[Patch | Line2D] = [Patch(facecolor=colour, label=state) for state, colour in style.STATE_COLOURS.items()]
     return states + [
-        mark(marker="o", markersize=3.5, markerfacecolor="white", markeredgewidth=0.6, label="first frame"),
-        mark(marker="^", markersize=5, markerfacecolor="#FFE14D", markeredgewidth=0.6, label="memory warning"),
+        mark(marker="o", markersize=3.5, markerfacecolor=MARK_FILLS["o"], markeredgewidth=0.6, label="first frame"),
+        mark(marker="^", markersize=5, markerfacecolor=MARK_FILLS["^"], markeredgewidth=0.6, label="memory warning"),
         mark(marker="x", markersize=4.5, markeredgewidth=1.2, label="process ended"),
     ]
 

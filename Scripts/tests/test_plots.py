@@ -17,6 +17,7 @@ sys.path[:0] = [str(SCRIPTS / "plotting"), str(SCRIPTS / "tests")]
 
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
+import pandas as pd  # noqa: E402
 
 import launches  # noqa: E402
 import memory  # noqa: E402
@@ -247,12 +248,30 @@ class Memory(RunDirectoryCase):
         for reason, available in (
             ("available 1000 bytes, threshold 157286400 bytes", 157286400), ("180 MiB is below 200 MiB", 200 * MIB),
             ("available 4.9%, threshold 5%", 0.05 * ceiling), ("available 5 < 157286400", 157286400),
+            ("24.9 MiB available, threshold 25.6 MiB", 25.6 * MIB),
         ):  # fmt: skip
             with self.subTest(reason=reason):
-                run.events.loc[len(run.events)] = {"time_s": 1.0, "event": "pressure_level", "app": "", "scene": "",
-                                                   "detail": "critical", "reason": reason}  # fmt: skip
+                run.tables["events"] = self.level_changes(("critical", reason))
                 self.assertAlmostEqual(memory.thresholds(run)["critical"], ceiling - available)
-                run.tables["events"] = run.events.iloc[:-1].copy()
+
+    def test_the_threshold_at_which_a_level_is_left_is_not_taken_for_its_own(self) -> None:
+        run = self.run_of()
+        ceiling = run.samples["ceiling_bytes"].max()
+        run.tables["events"] = self.level_changes(
+            ("critical", "threshold 50 MiB"), ("warning", "threshold 70 MiB"), ("normal", "threshold 200 MiB"),
+            ("warning", "threshold 150 MiB"),
+        )  # fmt: skip
+        self.assertEqual(
+            memory.thresholds(run), {"critical": ceiling - 50 * MIB, "warning": ceiling - 150 * MIB}
+        )
+
+    @staticmethod
+    def level_changes(*changes: tuple[str, str]) -> pd.DataFrame:
+        rows = [
+            {"time_s": float(index), "event": "pressure_level", "app": "", "scene": "", "detail": level, "reason": reason}
+            for index, (level, reason) in enumerate(changes)
+        ]
+        return pd.DataFrame(rows)
 
     def test_a_reason_without_threshold_draws_no_line(self) -> None:
         run = self.run_of()
