@@ -40,7 +40,19 @@ let package = Package(
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
+        module(
+            "Scenario",
+            [
+                "Simulation", "Memory", "Workload", "Lifecycle", "Pressure", "Reclaim", "Metrics", "Quantities",
+                .product(name: "Yams", package: "Yams"),
+            ]),
         tests("Quantities", ["Quantities"]),
         tests("Memory", ["Memory", "Quantities"]),
+        tests(
+            "Scenario",
+            [
+                "Scenario", "Simulation", "Memory", "Workload", "Lifecycle", "Pressure", "Reclaim", "Metrics",
+                "Quantities",
+            ]),
     ]
 )
