@@ -83,8 +83,6 @@ struct ScenarioLoaderTests {
                 "test.yaml:2:7: error: name: '1st' is not a name; a name is a letter, then up to 63 letters, digits, "
                     + "blanks or any of '._-'",
                 "test.yaml:3:11: error: duration: 0s is too small; at least 1ms",
-                "test.yaml:4:9: error: missing key 'ceiling' in device: expected a size with its unit, such as 512KiB, "
-                    + "38MiB or 1.5GiB",
                 "test.yaml:4:11: error: unknown key 'ceilng' in device; did you mean 'ceiling'?",
                 "test.yaml:4:35: error: device.reserved: expected a size with its unit, such as 512KiB, 38MiB or "
                     + "1.5GiB, not '5'",

@@ -15,7 +15,8 @@ extension Codec {
                     return nil
                 }
                 guard elements.count >= minimum else {
-                    decoding.faultHere(tree.origin, "expected at least \(minimum) of \(kind)")
+                    decoding.faultHere(
+                        tree.origin, "expected a list of \(kind) with at least \(minimum), not \(elements.count)")
                     return nil
                 }
                 return elements.enumerated().compactMap { index, element in

@@ -56,8 +56,11 @@ final class Decoding {
 
     func fault(_ origin: Origin, _ message: String) {
         faults.append(Fault(origin: origin, message: message))
-        faulty.append(path)
+        markFaulty()
     }
+
+    /// Nothing that depends on the value here is to be judged.
+    func markFaulty() { faulty.append(path) }
 
     /// A fault that names the present path: `device.ceiling: expected …`.
     func faultHere(_ origin: Origin, _ message: String) {

@@ -98,6 +98,7 @@ extension Definition {
     func decode(_ tree: Tree, over existing: Root?, _ decoding: Decoding) -> Root? {
         guard let entries = entries(of: tree, decoding) else { return nil }
         decoding.refuseUnknownKeys(in: entries, valid: keys)
+        let meant = entries.filter { !keys.contains($0.key) }.map { Nearest.name(to: $0.key, among: keys) }
         let mapping = Tree(.mapping(entries), origin: tree.origin)
         var root = existing ?? base
         if let start { root = start(mapping, root) }
@@ -105,11 +106,9 @@ extension Definition {
             if let value = mapping[field.key] {
                 decoding.within(field.key) { field.decode(value, &root, decoding) }
             } else if field.isRequired {
-                let place = decoding.place
-                decoding.within(field.key) {
-                    decoding.fault(
-                        tree.origin, "missing key '\(field.key)' in \(place): expected \(field.expected)")
-                }
+                // A misspelt key was reported as such; it is not missing on top of that.
+                let isMisspelt = meant.contains(field.key)
+                decoding.missing(field.key, in: tree, expected: isMisspelt ? nil : field.expected)
             }
         }
         return root
@@ -132,6 +131,15 @@ extension Definition {
 }
 
 extension Decoding {
+    /// Reports a required key that is not there; without `expected` it is only remembered as faulty.
+    func missing(_ key: String, in tree: Tree, expected: String?) {
+        let place = place
+        within(key) {
+            guard let expected else { return markFaulty() }
+            fault(tree.origin, "missing key '\(key)' in \(place): expected \(expected)")
+        }
+    }
+
     func refuseUnknownKeys(in entries: [Tree.Entry], valid: [String]) {
         for entry in entries where !valid.contains(entry.key) {
             let place = place

@@ -92,9 +92,7 @@ struct ActionKind: Sendable {
         decode = { event, payload, decoding in
             let first = decoding.within(key) { codec.decode(payload, nil, decoding) }
             guard let extra = event[extraKey] else {
-                let place = decoding.place
-                decoding.fault(
-                    event.origin, "missing key '\(extraKey)' in \(place): expected \(extraCodec.expected)")
+                decoding.missing(extraKey, in: event, expected: extraCodec.expected)
                 return nil
             }
             let second = decoding.within(extraKey) { extraCodec.decode(extra, nil, decoding) }

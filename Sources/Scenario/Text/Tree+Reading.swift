@@ -21,6 +21,9 @@ extension Tree {
     }
 
     static func read(text: String) throws(Fault) -> Tree {
+        // Editors of some systems begin a file with a byte order mark.
+        let mark: Unicode.Scalar = "\u{feff}"
+        let text = text.unicodeScalars.first == mark ? String(text.unicodeScalars.dropFirst()) : text
         if let fault = forbiddenCharacter(in: text) ?? hazardousKey(in: text) { throw fault }
         let root: Node?
         do {
