@@ -48,6 +48,12 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
+        module(
+            "Scenario",
+            [
+                "Simulation", "Memory", "Workload", "Lifecycle", "Pressure", "Reclaim", "Metrics", "Quantities",
+                .product(name: "Yams", package: "Yams"),
+            ]),
         tests("Quantities", ["Quantities"]),
         tests("Lifecycle", ["Lifecycle"]),
         tests("Pressure", ["Pressure", "Lifecycle", "Quantities"]),
@@ -56,5 +62,11 @@ let package = Package(
             "Simulation",
             ["Simulation", "Memory", "Metrics", "Workload", "Lifecycle", "Pressure", "Reclaim", "Quantities"]),
         tests("Memory", ["Memory", "Quantities"]),
+        tests(
+            "Scenario",
+            [
+                "Scenario", "Simulation", "Memory", "Workload", "Lifecycle", "Pressure", "Reclaim", "Metrics",
+                "Quantities",
+            ]),
     ]
 )
