@@ -9,7 +9,8 @@ typealias AccountingDevice = LedgerDevice<AccountingHeaps>
 /// that has room; dirty runs, oldest and lowest first, split when longer, joined when they are 16 KiB or more; what is
 /// left comes from the device, first fit by address. Sources: `arena.c`, `eset.c`, `extent.c` of 5.3.0.
 ///
-/// Limit: `metadata` is an estimate.
+/// Limit: what an arena costs before its first extent is a constant of 5.3.0 on 64-bit machines; only `metadata`
+/// depends on it.
 struct AccountingHeaps: ProcessHeaps, ~Copyable {
     private typealias Extent = ExtentTable.Extent
 
@@ -26,6 +27,9 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         var active = 0
         var serial: UInt32 = 0
         var firstExtent: Int32 = -1
+        /// How many extents there are, and were at most: jemalloc never gives back their descriptions.
+        var extents = 0
+        var mostExtents = 0
         var slabs: [Slabs]
         /// Dirty runs by class, and which classes have any.
         var dirty: [ExtentTable.Heap]
@@ -43,8 +47,9 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
     private static let runClasses = 104
     /// From here on dirty runs are joined at once: jemalloc's smallest large class, 16 KiB.
     private static let joinedPages = 4
-    /// An arena of 5.3.0 without extents, as `base` + `internal` show it.
-    private static let arenaBytes = 89_000
+    /// `base` + `internal` of a new arena, and what each extent's description adds (`edata_t`); seen on 5.3.0.
+    private static let arenaBytes = 91_152
+    private static let extentBytes = 128
 
     init(_ size: DeviceSize) throws(DeviceMemoryFailure) {
         do throws(AllocatorError) { geometry = try AllocatorGeometry() } catch { throw .allocator(error) }
@@ -95,7 +100,22 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         let extent = extents[number]
         books.takeBack(Int(extent.pages), at: Int(extent.page))
         heaps[slot].pages -= Int(extent.pages)
+        forget(number, slot)
+    }
+
+    private mutating func add(_ extent: Extent, _ slot: Int) -> Int {
+        heaps[slot].extents += 1
+        return extents.add(extent, to: &heaps[slot].firstExtent)
+    }
+
+    private mutating func forget(_ number: Int, _ slot: Int) {
+        heaps[slot].extents -= 1
         extents.remove(number, from: &heaps[slot].firstExtent)
+    }
+
+    /// jemalloc takes a description before it knows whether it will need it.
+    private mutating func describeOneMore(_ slot: Int) {
+        heaps[slot].mostExtents = max(heaps[slot].mostExtents, heaps[slot].extents + 1)
     }
 
     mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int) {}
@@ -105,7 +125,8 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         for slot in heaps.indices {
             pages += heaps[slot].pages
             active += heaps[slot].active
-            if processes.indices.contains(slot) && processes[slot].isLive { metadata += AccountingHeaps.arenaBytes }
+            guard processes.indices.contains(slot) && processes[slot].isLive else { continue }
+            metadata += AccountingHeaps.arenaBytes + AccountingHeaps.extentBytes * heaps[slot].mostExtents
         }
         for (figure, ours, theirs) in [("pages handed out", pagesOut, pages), ("active pages", activePages, active)]
         where ours != theirs {
@@ -191,11 +212,12 @@ extension AccountingHeaps {
             split(extent, after: pages, slot)
             number = extent
         } else {
+            describeOneMore(slot)
             guard let page = books.handOut(pages) else { return nil }
             let extent = Extent(
                 page: Int32(page), pages: Int32(pages), serial: heaps[slot].serial, slot: Int32(slot), state: state)
             heaps[slot].serial += 1
-            number = extents.add(extent, to: &heaps[slot].firstExtent)
+            number = add(extent, slot)
             heaps[slot].pages += pages
         }
         extents[number].state = state
@@ -226,7 +248,8 @@ extension AccountingHeaps {
         let trail = Extent(
             page: extent.page + Int32(pages), pages: Int32(rest), serial: extent.serial, slot: extent.slot,
             state: .dirty)
-        keepDirty(extents.add(trail, to: &heaps[slot].firstExtent), slot)
+        describeOneMore(slot)
+        keepDirty(add(trail, slot), slot)
     }
 
     /// An extent is no longer in use: it is joined with dirty neighbours if it is long, and kept.
@@ -246,7 +269,7 @@ extension AccountingHeaps {
         guard let neighbour = extents.dirtyExtent(at: page, of: Int32(slot)) else { return false }
         let other = extents[neighbour]
         takeDirty(neighbour, slot, geometry.classToKeep(Int(other.pages)))
-        extents.remove(neighbour, from: &heaps[slot].firstExtent)
+        forget(neighbour, slot)
         extents[number].page = min(extents[number].page, other.page)
         extents[number].pages += other.pages
         extents[number].serial = min(extents[number].serial, other.serial)

@@ -35,7 +35,9 @@ struct AccountingTests {
             try #require(real.longestFreeRun == counted.longestFreeRun, "seed \(seed), step \(step)")
         }
         #expect(onReal.refusals == onCounted.refusals, "seed \(seed)")
+        try real.audit()
         try counted.audit()
+        #expect(real.books == counted.books, "seed \(seed)")
         try onCounted.endAll()
         try counted.audit()
         expectNothingLeft(counted, seed: seed)
