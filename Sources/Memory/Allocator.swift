@@ -59,7 +59,7 @@ public struct AllocatorDescription: Hashable, Sendable {
     static let oldestVersion = "5.3.0"
 
     /// Refuses an allocator with which the books could not be exact.
-    func check() throws(DeviceMemoryFailure) {
+    public func check() throws(DeviceMemoryFailure) {
         guard AllocatorDescription.isRecent(version) else {
             throw .allocatorTooOld(version: version, oldest: AllocatorDescription.oldestVersion)
         }

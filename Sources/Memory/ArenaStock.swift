@@ -7,6 +7,8 @@ import Glibc
 /// Why use them again: clearing an arena is several times cheaper than a new one, whose bookkeeping jemalloc maps and
 /// faults in anew.
 struct ArenaStock: ~Copyable {
+    /// The memory of all of them; it must outlive them.
+    let region: DeviceRegion
     private let arenas: UnsafeMutablePointer<Arena>
     private(set) var count = 0
     /// Slots without a process; the last one is lent next.
@@ -14,24 +16,19 @@ struct ArenaStock: ~Copyable {
     private var reset: ArenaControl
     private var purge: ArenaControl
 
-    init() throws(AllocatorError) {
+    init(_ region: DeviceRegion) throws(AllocatorError) {
         let reset = try ArenaControl("arena", "reset")
         let purge = try ArenaControl("arena", "purge")
         self.reset = reset
         self.purge = purge
+        self.region = region
         arenas = .allocate(capacity: MemoryLimits.liveProcesses)
     }
 
     deinit {
+        // Arenas of processes that never ended give their pages back here; the region goes after this.
         arenas.deinitialize(count: count)
         arenas.deallocate()
-    }
-
-    /// Destroys the arenas before the value dies, while their region is still there.
-    mutating func destroyAll() {
-        arenas.deinitialize(count: count)
-        count = 0
-        idle.removeAll()
     }
 
     /// The arena of a slot; it stays where it is for as long as the stock lives.
@@ -41,8 +38,8 @@ struct ArenaStock: ~Copyable {
     }
 
     /// Lends an idle arena, the one that came back last.
-    mutating func lend(region: UnsafeMutablePointer<RegionState>) throws(AllocatorError) -> Int {
-        if idle.isEmpty { try grow(region) }
+    mutating func lend() throws(AllocatorError) -> Int {
+        if idle.isEmpty { try grow() }
         return idle.removeLast()
     }
 
@@ -60,13 +57,13 @@ struct ArenaStock: ~Copyable {
         try purge.run(self[slot].pointee.index)
     }
 
-    private mutating func grow(_ region: UnsafeMutablePointer<RegionState>) throws(AllocatorError) {
+    private mutating func grow() throws(AllocatorError) {
         let first = count
         let wanted = min(max(4, count / 4), MemoryLimits.liveProcesses - count)
         guard wanted > 0 else { throw AllocatorError(control: "experimental.arenas_create_ext", code: EAGAIN) }
         for _ in 0..<wanted {
             do throws(AllocatorError) {
-                (arenas + count).initialize(to: try Arena(region: region))
+                (arenas + count).initialize(to: try Arena(region: region.state))
             } catch {
                 // Fewer than wanted is enough, none is not.
                 if count == first { throw error }

@@ -6,6 +6,6 @@ public func makeDeviceMemory(
 ) throws(DeviceMemoryFailure) -> any DeviceMemory {
     switch backend {
     case .jemalloc: try JemallocDevice(ceiling: ceiling, reserved: reserved)
-    case .accounting: preconditionFailure("the accounting backend is not written yet")
+    case .accounting: try AccountingDevice(ceiling: ceiling, reserved: reserved)
     }
 }

@@ -66,21 +66,3 @@ struct ProcessMemory {
         precondition(index >= 0 && index < pools.count && pools[index].isLive, "there is no pool \(index)")
     }
 }
-
-/// The device's size in whole pages, checked.
-struct DeviceSize {
-    let ceiling: ByteCount
-    let reserved: ByteCount
-
-    init(ceiling: ByteCount, reserved: ByteCount) throws(DeviceMemoryFailure) {
-        let page = DeviceRegion.pageSize
-        let whole = ByteCount(ceiling.bytes / page * page)
-        let kept = reserved.roundedUp(toMultipleOf: page)
-        guard reserved.bytes >= 0, kept < whole else { throw .nothingLeft(ceiling: ceiling, reserved: reserved) }
-        guard whole <= MemoryLimits.highestCeiling else {
-            throw .ceilingTooHigh(ceiling, highest: MemoryLimits.highestCeiling)
-        }
-        self.ceiling = whole
-        self.reserved = kept
-    }
-}

@@ -1,6 +1,7 @@
-import Memory
 import Quantities
 import Testing
+
+@testable import Memory
 
 /// jemalloc's statistics are the process's: one test after another, so that a failure points at one.
 @Suite("The device with real memory", .serialized)
@@ -90,7 +91,10 @@ struct JemallocDeviceTests {
         for _ in 0..<60 {
             let device = try JemallocDevice(ceiling: .mebibytes(4), reserved: .mebibytes(1))
             // More than MALLOCX_ARENA_LIMIT in all; processes are left alive on purpose.
-            for _ in 0..<100 { _ = device.makePool(in: try device.makeProcess()) }
+            for _ in 0..<100 {
+                let pool = device.makePool(in: try device.makeProcess())
+                _ = device.allocate([100, 20_000].span, in: pool, limit: nil)
+            }
         }
     }
 
