@@ -46,7 +46,10 @@ struct Field<Root: Sendable>: Sendable {
             if let value = codec.decode(tree, root[keyPath: path], decoding) { root[keyPath: path] = value }
         }
         encode = { root, encoding in codec.encode(root[keyPath: path], encoding) }
-        schema = { root in codec.schema(required ? nil : root?[keyPath: path]).adding(["description": .string(help)]) }
+        schema = { root in
+            let schema = codec.schema(root?[keyPath: path])
+            return (required ? schema.removing("default") : schema).adding(["description": .string(help)])
+        }
     }
 
     /// A key that is checked, but leaves no trace in the plan; it is written as `constant`, or not at all.
