@@ -25,7 +25,8 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(
-            name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
+            name: "SystemJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
+        .target(name: "CJemalloc", dependencies: ["SystemJemalloc"]),
         module("Quantities", []),
         module("Memory", ["CJemalloc", "Quantities"]),
         module("Lifecycle", ["Quantities"]),
@@ -40,6 +41,13 @@ let package = Package(
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
+        .executableTarget(
+            name: "plimsoll",
+            dependencies: [
+                "Scenario", "Simulation", "Metrics", "Memory", "Reclaim", "Pressure", "Workload", "Quantities",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
         module(
             "Scenario",
             [
@@ -47,6 +55,12 @@ let package = Package(
                 .product(name: "Yams", package: "Yams"),
             ]),
         tests("Quantities", ["Quantities"]),
+        tests("Lifecycle", ["Lifecycle"]),
+        tests("Pressure", ["Pressure", "Lifecycle", "Quantities"]),
+        tests("Reclaim", ["Reclaim", "Pressure", "Lifecycle", "Quantities"]),
+        tests(
+            "Simulation",
+            ["Simulation", "Memory", "Metrics", "Workload", "Lifecycle", "Pressure", "Reclaim", "Quantities"]),
         tests("Memory", ["Memory", "Quantities"]),
         tests(
             "Scenario",

@@ -184,8 +184,8 @@ public protocol DeviceMemory: AnyObject {
         _ bytes: ByteCount, from pool: PoolID, order: ReleaseOrder, using generator: inout SeededGenerator
     ) -> ReleaseResult
 
-    /// Rewrites about `bytes` of the pool's objects, going round from where the last call stopped. Returns the bytes
-    /// written; 0 for an empty pool.
+    /// Rewrites `bytes` of the pool's objects, going round from where the last call stopped, at most once round. Returns
+    /// the bytes written; 0 for an empty pool.
     func touch(_ bytes: ByteCount, in pool: PoolID) -> ByteCount
 
     /// The bytes requested by the pool's live objects.

@@ -181,13 +181,19 @@ public struct CallbackCosts: Hashable, Sendable {
 public struct BackgroundDiscipline: Hashable, Sendable {
     /// The share of the cache that it frees on `didEnterBackground`: 0 % is undisciplined, 100 % is Apple's advice.
     public var frees: Ratio
+    /// The share of what it freed that it loads again at once on `willEnterForeground`.
+    public var reloads: Ratio
     /// How long it works before it lets itself be suspended.
     public var work: TimeSpan
     /// The buffer that the snapshot costs for a moment.
     public var snapshot: ByteCount
 
-    public init(frees: Ratio = .percent(50), work: TimeSpan = .seconds(3), snapshot: ByteCount = .mebibytes(8)) {
+    public init(
+        frees: Ratio = .percent(50), reloads: Ratio = .percent(25), work: TimeSpan = .seconds(3),
+        snapshot: ByteCount = .mebibytes(8)
+    ) {
         self.frees = frees
+        self.reloads = reloads
         self.work = work
         self.snapshot = snapshot
     }

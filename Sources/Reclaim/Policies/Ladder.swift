@@ -47,7 +47,6 @@ public struct Ladder: ReclaimPolicy {
 
     /// Puts one process on the rungs that apply to it, or says why none does.
     private func climb(_ process: ProcessSnapshot, in snapshot: SystemSnapshot, rungs: inout Rungs) {
-        if process.isBusy { return rungs.spare(process, "a launch or an action is under way") }
         if process.dirty >= purgeMinimum && snapshot.isAboutMemory {
             rungs.add(.purge(process.pid), rung: 0, process, "holds dirty pages")
         }
@@ -56,19 +55,24 @@ public struct Ladder: ReclaimPolicy {
         if snapshot.isAboutMemory && waitsForAnswer(process, snapshot) {
             return rungs.spare(process, "was warned and may still answer")
         }
-        if process.phase == .background && process.modes.isEmpty && snapshot.isAboutMemory {
-            rungs.add(.suspend(process.pid), rung: 1, process, "runs off screen without a background mode")
-        }
-        if snapshot.isAboutMemory && process.idleTime(at: snapshot.now) >= disconnectIdle {
-            for scene in process.scenes where scene.phase == .background || scene.phase == .suspended {
-                rungs.add(.disconnectScene(process.pid, scene.scene), rung: 2, process, "its scene is off screen")
-            }
-        }
+        if snapshot.isAboutMemory && !process.isBusy { climbWithoutEnding(process, in: snapshot, rungs: &rungs) }
         if snapshot.demandsTermination(onlyWhenCritical: !terminateAtWarning) {
             let rung = process.modes.isEmpty || process.phase == .suspended ? 3 : 4
             rungs.add(.terminate(process.pid), rung: rung, process, "off screen and idle longest")
         } else {
             rungs.spare(process, "processes are ended at the critical level only")
+        }
+    }
+
+    private func climbWithoutEnding(
+        _ process: ProcessSnapshot, in snapshot: SystemSnapshot, rungs: inout Rungs
+    ) {
+        if process.phase == .background && process.modes.isEmpty {
+            rungs.add(.suspend(process.pid), rung: 1, process, "runs off screen without a background mode")
+        }
+        guard process.idleTime(at: snapshot.now) >= disconnectIdle else { return }
+        for scene in process.scenes where scene.phase == .background || scene.phase == .suspended {
+            rungs.add(.disconnectScene(process.pid, scene.scene), rung: 2, process, "its scene is off screen")
         }
     }
 

@@ -1,0 +1,310 @@
+import Quantities
+
+/// The device without memory: jemalloc's arithmetic on the same pages.
+typealias AccountingDevice = LedgerDevice<AccountingHeaps>
+
+/// jemalloc 5.3's decisions without its memory, for sweeps and for exact expectations in tests.
+///
+/// It follows jemalloc where pages are decided: size classes and slabs; the current slab, then the oldest and lowest
+/// that has room; dirty runs, oldest and lowest first, split when longer, joined when they are 16 KiB or more; what is
+/// left comes from the device, first fit by address. Sources: `arena.c`, `eset.c`, `extent.c` of 5.3.0.
+///
+/// Limit: what an arena costs before its first extent is a constant of 5.3.0 on 64-bit machines; only `metadata`
+/// depends on it.
+struct AccountingHeaps: ProcessHeaps, ~Copyable {
+    private typealias Extent = ExtentTable.Extent
+
+    /// The slabs of one size class.
+    private struct Slabs {
+        /// The slab that objects are taken from; -1 when there is none.
+        var current = -1
+        var withRoom = ExtentTable.Heap()
+    }
+
+    /// What one process holds.
+    private struct Heap {
+        var pages = 0
+        var active = 0
+        var serial: UInt32 = 0
+        var firstExtent: Int32 = -1
+        /// How many extents there are, and were at most: jemalloc never gives back their descriptions.
+        var extents = 0
+        var mostExtents = 0
+        var slabs: [Slabs]
+        /// Dirty runs by class, and which classes have any.
+        var dirty: [ExtentTable.Heap]
+        var dirtyClasses: (UInt64, UInt64) = (0, 0)
+    }
+
+    private var books: PageBooks
+    private var extents: ExtentTable
+    private var heaps: [Heap] = []
+    private var idle: [Int] = []
+    private let geometry: AllocatorGeometry
+    private let sizeClasses = SizeClasses()
+
+    /// Runs are at most 2^24 pages long (`MemoryLimits.highestCeiling`), and four classes make a doubling.
+    private static let runClasses = 104
+    /// From here on dirty runs are joined at once: jemalloc's smallest large class, 16 KiB.
+    private static let joinedPages = 4
+    /// `base` + `internal` of a new arena, and what each extent's description adds (`edata_t`); seen on 5.3.0.
+    private static let arenaBytes = 91_152
+    private static let extentBytes = 128
+
+    init(_ size: DeviceSize) throws(DeviceMemoryFailure) {
+        do throws(AllocatorError) { geometry = try AllocatorGeometry() } catch { throw .allocator(error) }
+        books = PageBooks(size)
+        extents = ExtentTable(pages: size.ceiling.bytes / DeviceRegion.pageSize)
+    }
+
+    var residentPages: Int { books.resident }
+    var pagesOut: Int { books.out }
+    var peakPages: Int { books.peak }
+    var highWater: Int { books.highWater }
+    var longestRun: Int { books.runs.longestRun }
+    var refusal: AllocationRefusal { books.refusal }
+
+    func pages(_ slot: Int) -> Int { heaps[slot].pages }
+    func activePages(_ slot: Int) -> Int { heaps[slot].active }
+    func usable(_ size: Int) -> Int { sizeClasses.usable(size) }
+
+    mutating func lend() throws(AllocatorError) -> Int {
+        if let slot = idle.popLast() { return slot }
+        guard heaps.count < MemoryLimits.liveProcesses else {
+            // The same refusal as jemalloc's, EAGAIN.
+            throw AllocatorError(control: "experimental.arenas_create_ext", code: 11)
+        }
+        let dirty = Array(repeating: ExtentTable.Heap(), count: AccountingHeaps.runClasses)
+        heaps.append(Heap(slabs: Array(repeating: Slabs(), count: geometry.bins.count), dirty: dirty))
+        return heaps.count - 1
+    }
+
+    mutating func giveBack(_ slot: Int) throws(AllocatorError) {
+        try purge(slot)
+        while heaps[slot].firstExtent >= 0 { giveToDevice(Int(heaps[slot].firstExtent), slot) }
+        for bin in heaps[slot].slabs.indices { heaps[slot].slabs[bin] = Slabs() }
+        heaps[slot].active = 0
+        precondition(heaps[slot].pages == 0, "slot \(slot) still holds \(heaps[slot].pages) pages after its end")
+        idle.append(slot)
+    }
+
+    mutating func purge(_ slot: Int) throws(AllocatorError) {
+        while let index = firstDirtyClass(slot, from: 0) {
+            let extent = heaps[slot].dirty[index].nodes[0].extent
+            takeDirty(extent, slot, index)
+            giveToDevice(extent, slot)
+        }
+    }
+
+    private mutating func giveToDevice(_ number: Int, _ slot: Int) {
+        let extent = extents[number]
+        books.takeBack(Int(extent.pages), at: Int(extent.page))
+        heaps[slot].pages -= Int(extent.pages)
+        forget(number, slot)
+    }
+
+    private mutating func add(_ extent: Extent, _ slot: Int) -> Int {
+        heaps[slot].extents += 1
+        return extents.add(extent, to: &heaps[slot].firstExtent)
+    }
+
+    private mutating func forget(_ number: Int, _ slot: Int) {
+        heaps[slot].extents -= 1
+        extents.remove(number, from: &heaps[slot].firstExtent)
+    }
+
+    /// jemalloc takes a description before it knows whether it will need it.
+    private mutating func describeOneMore(_ slot: Int) {
+        heaps[slot].mostExtents = max(heaps[slot].mostExtents, heaps[slot].extents + 1)
+    }
+
+    mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int) {}
+
+    mutating func audit(_ processes: [ProcessMemory], activePages: Int) throws(AuditFailure) -> ByteCount {
+        var (pages, active, metadata) = (0, 0, 0)
+        for slot in heaps.indices {
+            pages += heaps[slot].pages
+            active += heaps[slot].active
+            guard processes.indices.contains(slot) && processes[slot].isLive else { continue }
+            metadata += AccountingHeaps.arenaBytes + AccountingHeaps.extentBytes * heaps[slot].mostExtents
+        }
+        for (figure, ours, theirs) in [("pages handed out", pagesOut, pages), ("active pages", activePages, active)]
+        where ours != theirs {
+            throw .disagreement(BooksDisagree(slot: nil, figure: figure, books: ours, allocator: theirs))
+        }
+        return ByteCount(metadata)
+    }
+}
+
+// MARK: - Objects
+
+extension AccountingHeaps {
+    mutating func make(_ size: Int, _ slot: Int) -> Int? {
+        guard size <= geometry.largestSmall else {
+            let pages = usable(size) / DeviceRegion.pageSize + geometry.largePad
+            return take(pages, slot, .large)
+        }
+        let bin = geometry.bin(of: size)
+        var slab = heaps[slot].slabs[bin].current
+        if slab < 0 || extents[slab].room == 0 {
+            guard let next = nextSlab(bin, slot) else { return nil }
+            slab = next
+        }
+        extents[slab].room -= 1
+        return slab
+    }
+
+    /// Changes the current slab: the oldest and lowest with room, or a new one.
+    private mutating func nextSlab(_ bin: Int, _ slot: Int) -> Int? {
+        // As in jemalloc, a full slab is no longer the current one, even if no other is found.
+        heaps[slot].slabs[bin].current = -1
+        if let first = heaps[slot].slabs[bin].withRoom.nodes.first {
+            extents.remove(first.extent, from: &heaps[slot].slabs[bin].withRoom)
+            heaps[slot].slabs[bin].current = first.extent
+            return first.extent
+        }
+        guard let slab = take(geometry.bins[bin].pages, slot, .slab) else { return nil }
+        extents[slab].bin = UInt8(bin)
+        extents[slab].room = UInt16(geometry.bins[bin].objects)
+        heaps[slot].slabs[bin].current = slab
+        return slab
+    }
+
+    mutating func free(_ entry: ObjectTable.Entry, _ slot: Int) {
+        let number = entry.unit
+        guard extents[number].state == .slab else { return makeDirty(number, slot) }
+        let bin = Int(extents[number].bin)
+        extents[number].room += 1
+        let room = Int(extents[number].room)
+        let current = heaps[slot].slabs[bin].current
+        if room == geometry.bins[bin].objects {
+            if current == number {
+                heaps[slot].slabs[bin].current = -1
+            } else if geometry.bins[bin].objects > 1 {
+                extents.remove(number, from: &heaps[slot].slabs[bin].withRoom)
+            }
+            makeDirty(number, slot)
+        } else if room == 1 && current != number {
+            lower(number, bin, slot)
+        }
+    }
+
+    /// A full slab has room again: an older or lower one takes the place of the current one.
+    private mutating func lower(_ number: Int, _ bin: Int, _ slot: Int) {
+        let current = heaps[slot].slabs[bin].current
+        guard current >= 0, extents[current].key > extents[number].key else {
+            extents.insert(number, into: &heaps[slot].slabs[bin].withRoom)
+            return
+        }
+        if extents[current].room > 0 { extents.insert(current, into: &heaps[slot].slabs[bin].withRoom) }
+        heaps[slot].slabs[bin].current = number
+    }
+}
+
+// MARK: - Page runs
+
+extension AccountingHeaps {
+    /// Takes a run for a slab or a large object: a dirty one if there is, otherwise a new one.
+    private mutating func take(_ pages: Int, _ slot: Int, _ state: ExtentTable.State) -> Int? {
+        let number: Int
+        if let (extent, index) = fittingDirty(pages, slot) {
+            takeDirty(extent, slot, index)
+            split(extent, after: pages, slot)
+            number = extent
+        } else {
+            describeOneMore(slot)
+            guard let page = books.handOut(pages) else { return nil }
+            let extent = Extent(
+                page: Int32(page), pages: Int32(pages), serial: heaps[slot].serial, slot: Int32(slot), state: state)
+            heaps[slot].serial += 1
+            number = add(extent, slot)
+            heaps[slot].pages += pages
+        }
+        extents[number].state = state
+        heaps[slot].active += pages
+        return number
+    }
+
+    /// The oldest and lowest dirty run that is long enough and not much too long (`eset_first_fit`).
+    private func fittingDirty(_ pages: Int, _ slot: Int) -> (extent: Int, runClass: Int)? {
+        var best: (key: UInt64, extent: Int, runClass: Int)?
+        var next = firstDirtyClass(slot, from: geometry.classToSearch(pages))
+        while let index = next {
+            let bytes = AllocatorGeometry.pages(ofRunClass: index) * DeviceRegion.pageSize
+            if bytes >> geometry.mostOversized > pages * DeviceRegion.pageSize { break }
+            let first = heaps[slot].dirty[index].nodes[0]
+            if best.map({ first.key < $0.key }) ?? true { best = (first.key, first.extent, index) }
+            next = firstDirtyClass(slot, from: index + 1)
+        }
+        return best.map { ($0.extent, $0.runClass) }
+    }
+
+    /// Leaves `pages` in the extent; the rest becomes a dirty run of the same age, not joined with its neighbours.
+    private mutating func split(_ number: Int, after pages: Int, _ slot: Int) {
+        let extent = extents[number]
+        let rest = Int(extent.pages) - pages
+        guard rest > 0 else { return }
+        extents[number].pages = Int32(pages)
+        let trail = Extent(
+            page: extent.page + Int32(pages), pages: Int32(rest), serial: extent.serial, slot: extent.slot,
+            state: .dirty)
+        describeOneMore(slot)
+        keepDirty(add(trail, slot), slot)
+    }
+
+    /// An extent is no longer in use: it is joined with dirty neighbours if it is long, and kept.
+    private mutating func makeDirty(_ number: Int, _ slot: Int) {
+        heaps[slot].active -= Int(extents[number].pages)
+        if Int(extents[number].pages) >= AccountingHeaps.joinedPages {
+            while join(number, at: Int(extents[number].page + extents[number].pages), slot)
+                || join(number, at: Int(extents[number].page) - 1, slot)
+            {}
+        }
+        extents[number].state = .dirty
+        keepDirty(number, slot)
+    }
+
+    /// Joins the extent with the dirty run at `page`, if there is one; the older serial stays.
+    private mutating func join(_ number: Int, at page: Int, _ slot: Int) -> Bool {
+        guard let neighbour = extents.dirtyExtent(at: page, of: Int32(slot)) else { return false }
+        let other = extents[neighbour]
+        takeDirty(neighbour, slot, geometry.classToKeep(Int(other.pages)))
+        forget(neighbour, slot)
+        extents[number].page = min(extents[number].page, other.page)
+        extents[number].pages += other.pages
+        extents[number].serial = min(extents[number].serial, other.serial)
+        return true
+    }
+
+    private mutating func keepDirty(_ number: Int, _ slot: Int) {
+        let index = geometry.classToKeep(Int(extents[number].pages))
+        extents.insert(number, into: &heaps[slot].dirty[index])
+        extents.mark(number, true)
+        setDirtyClass(index, slot, true)
+    }
+
+    private mutating func takeDirty(_ number: Int, _ slot: Int, _ index: Int) {
+        extents.mark(number, false)
+        extents.remove(number, from: &heaps[slot].dirty[index])
+        if heaps[slot].dirty[index].isEmpty { setDirtyClass(index, slot, false) }
+    }
+
+    private mutating func setDirtyClass(_ index: Int, _ slot: Int, _ isPresent: Bool) {
+        let bit: UInt64 = 1 << UInt64(index & 63)
+        if index < 64 {
+            if isPresent { heaps[slot].dirtyClasses.0 |= bit } else { heaps[slot].dirtyClasses.0 &= ~bit }
+        } else {
+            if isPresent { heaps[slot].dirtyClasses.1 |= bit } else { heaps[slot].dirtyClasses.1 &= ~bit }
+        }
+    }
+
+    /// The first class from `index` on that has a dirty run.
+    private func firstDirtyClass(_ slot: Int, from index: Int) -> Int? {
+        let (low, high) = heaps[slot].dirtyClasses
+        // A shift by 64 or more gives zero.
+        let first = low & (UInt64.max << UInt64(index))
+        if first != 0 { return first.trailingZeroBitCount }
+        let second = high & (UInt64.max << UInt64(max(0, index - 64)))
+        return second == 0 ? nil : 64 + second.trailingZeroBitCount
+    }
+}

@@ -1,0 +1,72 @@
+import CJemalloc
+
+/// jemalloc's sizes as numbers: the small classes and their slabs, and the classes of page runs.
+struct AllocatorGeometry {
+    /// A small size class: how many pages its slab has, and how many objects fit.
+    struct Bin {
+        let pages: Int
+        let objects: Int
+    }
+
+    let bins: [Bin]
+    /// The largest small size; above it, objects have pages of their own.
+    let largestSmall: Int
+    /// The bin of a size, by the size in units of 8 bytes.
+    private let binOfUnits: [UInt8]
+    /// Pages that every large object gets beyond its size class (`opt.cache_oblivious`).
+    let largePad: Int
+    /// A dirty run that is more than 2 to this power larger than what is wanted is left whole.
+    let mostOversized: Int
+
+    init() throws(AllocatorError) {
+        var bins: [Bin] = []
+        var sizes: [Int] = []
+        for index in 0..<Int(try readControl("arenas.nbins", into: UInt32(0))) {
+            let name = "arenas.bin.\(index)"
+            let slab = try readControl(name + ".slab_size", into: 0)
+            let objects = try readControl(name + ".nregs", into: UInt32(0))
+            sizes.append(try readControl(name + ".size", into: 0))
+            bins.append(Bin(pages: slab / DeviceRegion.pageSize, objects: Int(objects)))
+        }
+        largestSmall = sizes[sizes.count - 1]
+        var lookup: [UInt8] = []
+        for units in 0...(largestSmall >> 3) {
+            lookup.append(UInt8(sizes.firstIndex { $0 >= units << 3 } ?? 0))
+        }
+        binOfUnits = lookup
+        self.bins = bins
+        largePad = try readControl("opt.cache_oblivious", into: false) ? 1 : 0
+        mostOversized = try readControl("opt.lg_extent_max_active_fit", into: 0)
+    }
+
+    func bin(of size: Int) -> Int { Int(binOfUnits[(size + 7) >> 3]) }
+
+    /// The index of the smallest class of page runs with at least this many pages: 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, …
+    /// with four classes per doubling (`sz_psz2ind`).
+    static func runClass(_ pages: Int) -> Int {
+        guard pages > 4 else { return pages - 1 }
+        let group = (2 * pages - 1).bitWidth - (2 * pages - 1).leadingZeroBitCount - 4
+        return 4 + group * 4 + ((pages + (1 << group) - 1) >> group) - 5
+    }
+
+    /// How many pages a class of runs has (`sz_pind2sz`).
+    static func pages(ofRunClass index: Int) -> Int {
+        index < 4 ? index + 1 : (5 + (index - 4) % 4) << ((index - 4) / 4)
+    }
+
+    /// Under which class a free run is kept: the largest that it fills (`sz_psz_quantize_floor`).
+    func classToKeep(_ pages: Int) -> Int { AllocatorGeometry.runClass(floor(pages)) }
+
+    /// From which class on every run is long enough (`sz_psz_quantize_ceil`).
+    func classToSearch(_ pages: Int) -> Int {
+        let below = floor(pages)
+        guard below < pages else { return AllocatorGeometry.runClass(below) }
+        let above = AllocatorGeometry.pages(ofRunClass: AllocatorGeometry.runClass(below - largePad + 1))
+        return AllocatorGeometry.runClass(above + largePad)
+    }
+
+    private func floor(_ pages: Int) -> Int {
+        let above = AllocatorGeometry.runClass(pages - largePad + 1)
+        return above == 0 ? pages : AllocatorGeometry.pages(ofRunClass: above - 1) + largePad
+    }
+}

@@ -1,0 +1,103 @@
+import CJemalloc
+import Glibc
+import Quantities
+
+/// The device with real memory: one jemalloc arena per process, all of them on one region as large as the ceiling.
+///
+/// Pages are counted by the extent hooks, active pages are jemalloc's own counter. jemalloc's bookkeeping lies outside
+/// of the region.
+typealias JemallocDevice = LedgerDevice<JemallocHeaps>
+
+/// Real memory: every object is a live allocation in its process's arena, and is written in full when it is made.
+struct JemallocHeaps: ProcessHeaps, ~Copyable {
+    private let region: DeviceRegion
+    private var arenas: ArenaStock
+    private var statistics: ArenaStatistics
+    private let sizeClasses = SizeClasses()
+    /// What is written next; it changes with every object, so that no two pages need be alike.
+    private var pattern: Int32 = 0
+
+    /// Refuses a jemalloc with which the books could not be exact.
+    init(_ size: DeviceSize) throws(DeviceMemoryFailure) {
+        let stock: ArenaStock
+        let statistics: ArenaStatistics
+        let allocator: AllocatorDescription
+        do throws(AllocatorError) {
+            allocator = try AllocatorDescription()
+            statistics = try ArenaStatistics()
+        } catch { throw .allocator(error) }
+        try allocator.check()
+        let region = try DeviceRegion(size)
+        do throws(AllocatorError) { stock = try ArenaStock(region) } catch { throw .allocator(error) }
+        self.region = region
+        self.statistics = statistics
+        arenas = stock
+    }
+
+    var residentPages: Int { region.state.pointee.pages.resident }
+    var pagesOut: Int { region.state.pointee.pages.out }
+    var peakPages: Int { region.state.pointee.pages.peak }
+    var highWater: Int { region.state.pointee.pages.highWater }
+    var longestRun: Int { region.state.pointee.pages.runs.longestRun }
+    var refusal: AllocationRefusal { region.state.pointee.pages.refusal }
+
+    mutating func lend() throws(AllocatorError) -> Int { try arenas.lend() }
+    mutating func giveBack(_ slot: Int) throws(AllocatorError) { try arenas.giveBack(slot) }
+    mutating func purge(_ slot: Int) throws(AllocatorError) { try arenas.purgeDirty(slot) }
+    func pages(_ slot: Int) -> Int { arenas[slot].pointee.pages }
+    func activePages(_ slot: Int) -> Int { arenas[slot].pointee.activePages }
+    func usable(_ size: Int) -> Int { sizeClasses.usable(size) }
+
+    mutating func make(_ size: Int, _ slot: Int) -> Int? {
+        guard let object = mallocx(size, arenas[slot].pointee.flags) else { return nil }
+        pattern = (pattern + 1) & 0xff
+        memset(object, pattern, size)
+        return (object - region.state.pointee.base) >> 3
+    }
+
+    mutating func free(_ entry: ObjectTable.Entry, _ slot: Int) {
+        sdallocx(region.state.pointee.base + (entry.unit << 3), entry.size, plimsoll_flags_uncached())
+    }
+
+    mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int) {
+        pattern = (pattern + 1) & 0xff
+        memset(region.state.pointee.base + (entry.unit << 3) + offset, pattern, count)
+    }
+
+    mutating func audit(_ processes: [ProcessMemory], activePages: Int) throws(AuditFailure) -> ByteCount {
+        do throws(AllocatorError) { try refreshStatistics() } catch { throw .allocator(error) }
+        var (pages, active, metadata) = (0, 0, 0)
+        for slot in 0..<arenas.count {
+            let reading: ArenaStatistics.Reading
+            do throws(AllocatorError) {
+                reading = try statistics.read(arenas[slot].pointee.index)
+            } catch { throw .allocator(error) }
+            let isUsed = slot < processes.count && processes[slot].isLive
+            try compare(slot, isUsed ? processes[slot].usable : 0, reading)
+            pages += arenas[slot].pointee.pages
+            active += reading.activePages
+            if isUsed { metadata += reading.metadata }
+        }
+        try agree(nil, "pages handed out", books: pagesOut, allocator: pages)
+        try agree(nil, "active pages", books: activePages, allocator: active)
+        let runs = region.state.pointee.pages.runs.pages
+        try agree(nil, "pages", books: residentPages + region.state.pointee.pages.runs.freePages, allocator: runs)
+        return ByteCount(metadata)
+    }
+
+    /// Idle arenas are compared too: they must hold nothing.
+    private func compare(_ slot: Int, _ usable: Int, _ reading: ArenaStatistics.Reading) throws(AuditFailure) {
+        let (pages, active) = (pages(slot), activePages(slot))
+        try agree(slot, "active pages", books: active, allocator: reading.activePages)
+        try agree(slot, "dirty pages", books: pages - active, allocator: reading.dirtyPages)
+        try agree(slot, "muzzy pages", books: 0, allocator: reading.muzzyPages)
+        try agree(slot, "allocated bytes", books: usable, allocator: reading.allocated)
+        try agree(slot, "pages handed out", books: pages, allocator: reading.activePages + reading.dirtyPages)
+    }
+
+    private func agree(_ slot: Int?, _ figure: String, books: Int, allocator: Int) throws(AuditFailure) {
+        guard books != allocator else { return }
+        throw .disagreement(
+            BooksDisagree(slot: slot.map { MemorySlot($0) }, figure: figure, books: books, allocator: allocator))
+    }
+}

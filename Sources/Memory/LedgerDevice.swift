@@ -1,0 +1,150 @@
+import Quantities
+
+/// A device's memory: the exact ledger over the heaps of its processes.
+///
+/// The books are exact at every moment and cost nothing: objects and their sizes are booked with each call, pages are
+/// counted when they are handed out, active pages are asked of one heap after each call that moves its objects.
+/// The same code keeps the books for every backend.
+///
+/// Limits: one thread; at most `MemoryLimits.liveProcesses` processes at once. The tables of objects are the harness's
+/// own memory, not the device's.
+final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
+    private var heaps: Heaps
+    private var processes: [ProcessMemory] = []
+    private let size: DeviceSize
+    private var metadata = ByteCount.zero
+    /// The sum of the heaps' active pages, as of each one's last call.
+    private var activePages = 0
+
+    /// - Parameters:
+    ///   - ceiling: The device's memory; rounded down to whole pages.
+    ///   - reserved: The system's own share; rounded up to whole pages.
+    init(ceiling: ByteCount, reserved: ByteCount) throws(DeviceMemoryFailure) {
+        size = try DeviceSize(ceiling: ceiling, reserved: reserved)
+        heaps = try Heaps(size)
+    }
+
+    var books: DeviceBooks {
+        let (resident, dirty) = (heaps.residentPages, heaps.pagesOut - activePages)
+        return DeviceBooks(
+            ceiling: size.ceiling, reserved: size.reserved, resident: pageBytes(resident),
+            active: pageBytes(activePages), dirty: pageBytes(dirty), peakResident: pageBytes(heaps.peakPages),
+            metadata: metadata)
+    }
+
+    var longestFreeRun: ByteCount { pageBytes(heaps.longestRun) }
+
+    /// How far up the region was ever used: what the host has backed with memory of its own.
+    var touchedBytes: ByteCount { pageBytes(heaps.highWater) }
+
+    func makeProcess() throws(AllocatorError) -> MemorySlot {
+        let slot = try heaps.lend()
+        while processes.count <= slot { processes.append(ProcessMemory()) }
+        processes[slot].isLive = true
+        return MemorySlot(slot)
+    }
+
+    func endProcess(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount {
+        let index = live(slot)
+        let footprint = pageBytes(heaps.pages(index))
+        try heaps.giveBack(index)
+        settle(index)
+        processes[index] = ProcessMemory()
+        return footprint
+    }
+
+    func purge(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount {
+        let index = live(slot)
+        let before = heaps.pages(index)
+        try heaps.purge(index)
+        return pageBytes(before - heaps.pages(index))
+    }
+
+    func makePool(in slot: MemorySlot) -> PoolID {
+        PoolID(slot: slot, index: processes[live(slot)].makePool())
+    }
+
+    func endPool(_ pool: PoolID) -> ReleaseResult {
+        var table = takeTable(pool)
+        let result = ReleaseResult(objects: table.count, requested: ByteCount(table.requested))
+        let usable = heaps.empty(&table, pool.slot.index)
+        processes[pool.slot.index].book(objects: -result.objects, requested: -result.requested.bytes, usable: -usable)
+        processes[pool.slot.index].endPool(pool.index)
+        settle(pool.slot.index)
+        return result
+    }
+
+    func requested(in pool: PoolID) -> ByteCount {
+        ByteCount(processes[live(pool.slot)].table(pool.index).requested)
+    }
+
+    func books(of slot: MemorySlot) -> ProcessBooks {
+        let index = live(slot)
+        let active = heaps.activePages(index)
+        return processes[index].books(activePages: active, dirtyPages: heaps.pages(index) - active)
+    }
+
+    func allocate(_ sizes: borrowing Span<Int>, in pool: PoolID, limit: ByteCount?) -> AllocationResult {
+        var table = takeTable(pool)
+        let before = (objects: table.count, requested: table.requested)
+        let pageLimit = limit.map { $0.bytes / DeviceRegion.pageSize } ?? Int.max
+        let (usable, refusal) = heaps.fill(&table, sizes, pool.slot.index, pageLimit: pageLimit)
+        let objects = table.count - before.objects
+        let requested = table.requested - before.requested
+        putTable(&table, pool)
+        processes[pool.slot.index].book(objects: objects, requested: requested, usable: usable)
+        settle(pool.slot.index)
+        return AllocationResult(objects: objects, requested: ByteCount(requested), refusal: refusal)
+    }
+
+    func release(
+        _ bytes: ByteCount, from pool: PoolID, order: ReleaseOrder, using generator: inout SeededGenerator
+    ) -> ReleaseResult {
+        var table = takeTable(pool)
+        let before = (objects: table.count, requested: table.requested)
+        let goal = max(0, before.requested - bytes.bytes)
+        let usable = heaps.release(&table, downTo: goal, order, pool.slot.index, using: &generator)
+        let objects = before.objects - table.count
+        let requested = before.requested - table.requested
+        putTable(&table, pool)
+        processes[pool.slot.index].book(objects: -objects, requested: -requested, usable: -usable)
+        settle(pool.slot.index)
+        return ReleaseResult(objects: objects, requested: ByteCount(requested))
+    }
+
+    func touch(_ bytes: ByteCount, in pool: PoolID) -> ByteCount {
+        var table = takeTable(pool)
+        // Once round is enough: a second round would write the same bytes again.
+        let written = heaps.touch(&table, min(bytes.bytes, table.requested))
+        putTable(&table, pool)
+        return ByteCount(written)
+    }
+
+    func audit() throws(AuditFailure) {
+        metadata = try heaps.audit(processes, activePages: activePages)
+    }
+
+    /// Brings the device's active pages up to date with one heap's; every call that moves objects ends with it.
+    private func settle(_ slot: Int) {
+        let now = heaps.activePages(slot)
+        activePages += now - processes[slot].activePages
+        processes[slot].activePages = now
+    }
+
+    /// The slot's index; a slot without a process is our own fault.
+    private func live(_ slot: MemorySlot) -> Int {
+        precondition(
+            slot.index >= 0 && slot.index < processes.count && processes[slot.index].isLive,
+            "slot \(slot.index) has no process")
+        return slot.index
+    }
+
+    /// Moves a pool's table out, so that a batch works on it alone, without a check per object.
+    private func takeTable(_ pool: PoolID) -> ObjectTable {
+        processes[live(pool.slot)].takeTable(pool.index)
+    }
+
+    private func putTable(_ table: inout ObjectTable, _ pool: PoolID) {
+        processes[pool.slot.index].putTable(&table, pool.index)
+    }
+}

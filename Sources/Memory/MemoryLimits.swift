@@ -1,0 +1,14 @@
+import Quantities
+
+/// What the harness can hold at most, and why.
+public enum MemoryLimits {
+    /// Processes alive at once. jemalloc numbers arenas with 12 bits (`MALLOCX_ARENA_LIMIT` is 4,095); one automatic
+    /// arena serves the harness's own heap, one its very large objects, and a few are left for the host's libraries.
+    public static let liveProcesses = 4_090
+
+    /// The largest object: an object's table entry has 31 bits for its size.
+    public static let largestObject = ByteCount(1 << 31 - 1)
+
+    /// The highest ceiling: an object's table entry has 33 bits for its place, in units of 8 bytes.
+    public static let highestCeiling = ByteCount.gibibytes(64)
+}

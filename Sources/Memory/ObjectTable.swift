@@ -1,0 +1,110 @@
+import Quantities
+
+/// The live objects of one pool in the order of their making: place and size in 8 bytes each.
+///
+/// A ring: the oldest and the newest leave at no cost. An object from the middle leaves a place into which the newest
+/// moves, so after a scattered release the order is no longer quite that of making.
+struct ObjectTable {
+    /// Where an object lies, in units of 8 bytes (jemalloc's smallest size class) from the region's start, and its size.
+    struct Entry {
+        private let packed: UInt64
+
+        init(unit: Int, size: Int) {
+            packed = UInt64(truncatingIfNeeded: unit) << 31 | UInt64(truncatingIfNeeded: size)
+        }
+
+        var unit: Int { Int(truncatingIfNeeded: packed >> 31) }
+        var size: Int { Int(truncatingIfNeeded: packed & 0x7fff_ffff) }
+    }
+
+    private var ring: [Entry] = []
+    private var mask = 0
+    private var first = 0
+    private(set) var count = 0
+    /// The sum of the sizes.
+    private(set) var requested = 0
+    /// How many objects, from the oldest, and how many bytes of the next one the last round of touching has passed.
+    private var cursor = 0
+    private var cursorOffset = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    subscript(position: Int) -> Entry { ring[(first + position) & mask] }
+
+    mutating func append(_ entry: Entry) {
+        if count == ring.count { grow() }
+        ring[(first + count) & mask] = entry
+        count += 1
+        requested += entry.size
+    }
+
+    mutating func removeOldest() -> Entry {
+        let entry = ring[first]
+        first = (first + 1) & mask
+        forget(entry)
+        if cursor > 0 { cursor -= 1 } else { cursorOffset = 0 }
+        return entry
+    }
+
+    mutating func removeNewest() -> Entry {
+        let entry = ring[(first + count - 1) & mask]
+        forget(entry)
+        return entry
+    }
+
+    /// Takes an object out of the middle; the newest takes its place.
+    mutating func remove(at position: Int) -> Entry {
+        let place = (first + position) & mask
+        let entry = ring[place]
+        ring[place] = ring[(first + count - 1) & mask]
+        forget(entry)
+        if cursor == position { cursorOffset = 0 }
+        return entry
+    }
+
+    /// The next piece to touch, at most `bytes` long: its object and the range within. The table must not be empty.
+    mutating func nextPiece(_ bytes: Int) -> (entry: Entry, offset: Int, length: Int) {
+        if cursor >= count {
+            cursor = 0
+            cursorOffset = 0
+        }
+        let entry = self[cursor]
+        let offset = cursorOffset
+        let length = min(bytes, entry.size - offset)
+        cursorOffset += length
+        if cursorOffset == entry.size {
+            cursor += 1
+            cursorOffset = 0
+        }
+        return (entry, offset, length)
+    }
+
+    private mutating func forget(_ entry: Entry) {
+        count -= 1
+        requested -= entry.size
+        // The object under the cursor may be the one that left, or the one that moved.
+        if cursor >= count { cursorOffset = 0 }
+    }
+
+    private mutating func grow() {
+        var larger: [Entry] = []
+        larger.reserveCapacity(max(8, ring.count * 2))
+        larger.append(contentsOf: ring[first...])
+        larger.append(contentsOf: ring[..<first])
+        larger.append(contentsOf: repeatElement(Entry(unit: 0, size: 0), count: max(8, ring.count)))
+        ring = larger
+        first = 0
+        mask = ring.count - 1
+    }
+}
+
+extension ObjectTable {
+    /// Takes the next object to go. The table must not be empty.
+    mutating func remove(_ order: ReleaseOrder, using generator: inout SeededGenerator) -> Entry {
+        switch order {
+        case .oldestFirst: removeOldest()
+        case .newestFirst: removeNewest()
+        case .scattered: remove(at: Int(generator.below(UInt64(count))))
+        }
+    }
+}

@@ -1,0 +1,184 @@
+import Glibc
+
+/// The free runs of a number of pages: which run is the first that is long enough, and how long the longest is.
+///
+/// Runs are handed out first fit by address, which keeps fragmentation low and the upper pages untouched for as long
+/// as possible. A tree with eight children per node holds the maximum of the run lengths below it; the leaves are the
+/// lengths themselves, at the page where a run starts. Taking, giving back and joining with both neighbours costs
+/// O(log n), asking for the longest run O(1). Everything is allocated when it is made: 9 bytes per page.
+///
+/// Limit: it believes what it is told. A range that is given back twice is a fault of the caller, and found only if
+/// it touches the edge of a free run.
+struct PageRuns: ~Copyable {
+    let pages: Int
+    private(set) var freePages = 0
+    /// All levels one after another, the leaves first: `tree[page]` is the length of the run that starts there.
+    private let tree: UnsafeMutablePointer<UInt32>
+    /// The length of the free run that ends at a page; 0 when none does.
+    private let ending: UnsafeMutablePointer<UInt32>
+    /// Where each level starts in `tree`.
+    private let levels: UnsafeMutablePointer<Int>
+    private let top: Int
+
+    private static let childBits = 3
+
+    /// All pages are taken at first.
+    init(pages: Int) {
+        precondition(pages > 0 && pages < 1 << 31, "\(pages) pages cannot be managed")
+        self.pages = pages
+        var starts = [0]
+        var width = pages
+        var total = 0
+        while true {
+            let padded = (width + 7) & ~7
+            total += padded
+            guard width > 1 else { break }
+            starts.append(total)
+            width = padded >> PageRuns.childBits
+        }
+        top = starts.count - 1
+        levels = .allocate(capacity: starts.count)
+        levels.initialize(from: starts, count: starts.count)
+        tree = PageRuns.zeroes(total)
+        ending = PageRuns.zeroes(pages)
+    }
+
+    deinit {
+        levels.deallocate()
+        free(tree)
+        free(ending)
+    }
+
+    /// Zeroed numbers on pages that the host only backs once they are written.
+    private static func zeroes(_ count: Int) -> UnsafeMutablePointer<UInt32> {
+        guard let memory = calloc(count, MemoryLayout<UInt32>.stride) else {
+            preconditionFailure("the host has no memory for \(count) page tags")
+        }
+        return memory.bindMemory(to: UInt32.self, capacity: count)
+    }
+
+    /// The number of pages in the longest free run.
+    var longestRun: Int { Int(tree[levels[top]]) }
+
+    /// Takes the first run of `count` pages whose first page, plus `offset`, is a multiple of `alignment`.
+    mutating func take(_ count: Int, alignment: Int = 1, offset: Int = 0) -> Int? {
+        guard var start = firstRun(of: count, from: 0) else { return nil }
+        guard alignment > 1 else {
+            carve(count, at: start, outOf: start)
+            return start
+        }
+        while true {
+            let aligned = (start + offset + alignment - 1) / alignment * alignment - offset
+            if aligned + count <= start + Int(tree[start]) {
+                carve(count, at: aligned, outOf: start)
+                return aligned
+            }
+            guard let next = firstRun(of: count, from: start + 1) else { return nil }
+            start = next
+        }
+    }
+
+    /// Takes exactly `count` pages from `page` on, if a free run starts there and is long enough.
+    ///
+    /// A caller extends what it already holds, so the page before is its own, and a free run can only start there.
+    mutating func take(_ count: Int, startingAt page: Int) -> Bool {
+        guard page >= 0, page + count <= pages, Int(tree[page]) >= count else { return false }
+        carve(count, at: page, outOf: page)
+        return true
+    }
+
+    /// Gives pages back; they join the free runs on both sides.
+    mutating func give(_ count: Int, at page: Int) {
+        precondition(
+            count > 0 && page >= 0 && page + count <= pages, "pages \(page)+\(count) are outside of \(pages)")
+        precondition(tree[page] == 0, "page \(page) is given back twice")
+        var start = page
+        var end = page + count
+        if end < pages && tree[end] != 0 {
+            let length = Int(tree[end])
+            set(end, 0)
+            ending[end + length - 1] = 0
+            end += length
+        }
+        if start > 0 && ending[start - 1] != 0 {
+            let length = Int(ending[start - 1])
+            ending[start - 1] = 0
+            start -= length
+        }
+        put(end - start, at: start)
+        freePages += count
+    }
+
+    /// Takes `count` pages at `page` out of the free run that starts at `run`.
+    private mutating func carve(_ count: Int, at page: Int, outOf run: Int) {
+        let end = run + Int(tree[run])
+        ending[end - 1] = 0
+        if page > run { put(page - run, at: run) } else { set(run, 0) }
+        if page + count < end { put(end - page - count, at: page + count) }
+        freePages -= count
+    }
+
+    private mutating func put(_ length: Int, at page: Int) {
+        set(page, UInt32(truncatingIfNeeded: length))
+        ending[page + length - 1] = UInt32(truncatingIfNeeded: length)
+    }
+
+    /// Writes a leaf and, as far as they change, the maxima above it.
+    private mutating func set(_ page: Int, _ value: UInt32) {
+        var old = tree[page]
+        var new = value
+        tree[page] = value
+        var position = page
+        var level = 0
+        while level < top {
+            let siblings = levels[level] + (position & ~7)
+            position >>= PageRuns.childBits
+            level += 1
+            let above = levels[level] + position
+            let before = tree[above]
+            if new < before {
+                // Another child may hold the maximum.
+                if old < before { return }
+                new = largest(siblings)
+            }
+            if new == before { return }
+            tree[above] = new
+            old = before
+        }
+    }
+
+    private func largest(_ first: Int) -> UInt32 {
+        var result = tree[first]
+        var index = first + 1
+        while index < first + 8 {
+            if tree[index] > result { result = tree[index] }
+            index += 1
+        }
+        return result
+    }
+
+    /// The start of the first run at or after `page` that has at least `count` pages.
+    private func firstRun(of count: Int, from page: Int) -> Int? {
+        precondition(count > 0, "a run of \(count) pages was asked for")
+        guard longestRun >= count, page < pages else { return nil }
+        let wanted = UInt32(truncatingIfNeeded: count)
+        var level = page == 0 ? top : 0
+        var position = page
+        // Up, until a node at or to the right of the position has such a run below it; then down, always leftmost.
+        while tree[levels[level] + position] < wanted {
+            position += 1
+            while position & 7 == 0 || level == top {
+                guard level < top else { return nil }
+                // A group is exhausted: its parent's right neighbour is next.
+                position >>= PageRuns.childBits
+                level += 1
+            }
+        }
+        while level > 0 {
+            level -= 1
+            position <<= PageRuns.childBits
+            while tree[levels[level] + position] < wanted { position += 1 }
+        }
+        return position
+    }
+}

@@ -1,0 +1,90 @@
+import Quantities
+
+/// Where the objects of a device's processes lie, one heap per slot, all of them on the device's pages.
+///
+/// Backends write the primitives; the batches over them are the same for all.
+protocol ProcessHeaps: ~Copyable {
+    init(_ size: DeviceSize) throws(DeviceMemoryFailure)
+
+    var residentPages: Int { get }
+    var pagesOut: Int { get }
+    var peakPages: Int { get }
+    var highWater: Int { get }
+    var longestRun: Int { get }
+    /// Why the last allocation failed.
+    var refusal: AllocationRefusal { get }
+
+    /// An empty heap for a new process.
+    mutating func lend() throws(AllocatorError) -> Int
+    /// Frees everything in the heap and gives all of its pages back.
+    mutating func giveBack(_ slot: Int) throws(AllocatorError)
+    /// Gives the unused pages of the heap back.
+    mutating func purge(_ slot: Int) throws(AllocatorError)
+    /// The pages that the heap holds, and those of them that are in use.
+    func pages(_ slot: Int) -> Int
+    func activePages(_ slot: Int) -> Int
+
+    /// Makes and writes one object; answers its place for the table, or nil when there is no room.
+    mutating func make(_ size: Int, _ slot: Int) -> Int?
+    mutating func free(_ entry: ObjectTable.Entry, _ slot: Int)
+    mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int)
+    /// The bytes that an object of this size really gets.
+    func usable(_ size: Int) -> Int
+
+    /// Compares the books with the heaps' own statistics; answers the size of the heaps' bookkeeping.
+    mutating func audit(_ processes: [ProcessMemory], activePages: Int) throws(AuditFailure) -> ByteCount
+}
+
+extension ProcessHeaps where Self: ~Copyable {
+    /// Makes objects until one is refused. Answers the bytes of their size classes.
+    mutating func fill(
+        _ table: inout ObjectTable, _ sizes: borrowing Span<Int>, _ slot: Int, pageLimit: Int
+    ) -> (usable: Int, refusal: AllocationRefusal?) {
+        var total = 0
+        for index in sizes.indices {
+            let size = sizes[index]
+            precondition(size > 0 && size <= MemoryLimits.largestObject.bytes, "an object of \(size) bytes")
+            guard let unit = make(size, slot) else { return (total, refusal) }
+            total += usable(size)
+            table.append(ObjectTable.Entry(unit: unit, size: size))
+            if pages(slot) > pageLimit { return (total, .limitCrossed(footprint: pageBytes(pages(slot)))) }
+        }
+        return (total, nil)
+    }
+
+    /// Frees objects until at most `goal` requested bytes are left. Answers the bytes of their size classes.
+    mutating func release(
+        _ table: inout ObjectTable, downTo goal: Int, _ order: ReleaseOrder, _ slot: Int,
+        using generator: inout SeededGenerator
+    ) -> Int {
+        var total = 0
+        while table.requested > goal {
+            let entry = table.remove(order, using: &generator)
+            free(entry, slot)
+            total += usable(entry.size)
+        }
+        return total
+    }
+
+    /// Frees all objects, newest first. Answers the bytes of their size classes.
+    mutating func empty(_ table: inout ObjectTable, _ slot: Int) -> Int {
+        var total = 0
+        while !table.isEmpty {
+            let entry = table.removeNewest()
+            free(entry, slot)
+            total += usable(entry.size)
+        }
+        return total
+    }
+
+    /// Writes `bytes` of the table's objects, going round.
+    mutating func touch(_ table: inout ObjectTable, _ bytes: Int) -> Int {
+        var written = 0
+        while written < bytes {
+            let piece = table.nextPiece(bytes - written)
+            write(piece.entry, from: piece.offset, count: piece.length)
+            written += piece.length
+        }
+        return written
+    }
+}

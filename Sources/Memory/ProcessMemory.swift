@@ -1,0 +1,68 @@
+import Quantities
+
+/// What the books hold of one process: its pools and the sums over them. Pages are known elsewhere.
+struct ProcessMemory {
+    private struct Pool {
+        var isLive: Bool
+        var table: ObjectTable
+    }
+
+    var isLive = false
+    /// The arena's active pages as they are counted in the device's.
+    var activePages = 0
+    private(set) var objects = 0
+    private(set) var requested = 0
+    private(set) var usable = 0
+    private var pools: [Pool] = []
+    /// Pools that ended; the last one is used next.
+    private var idlePools: [Int] = []
+
+    mutating func book(objects: Int, requested: Int, usable: Int) {
+        self.objects += objects
+        self.requested += requested
+        self.usable += usable
+    }
+
+    func books(activePages: Int, dirtyPages: Int) -> ProcessBooks {
+        ProcessBooks(
+            objects: objects, requested: ByteCount(requested), usable: ByteCount(usable),
+            active: pageBytes(activePages), dirty: pageBytes(dirtyPages))
+    }
+
+    mutating func makePool() -> Int {
+        if let index = idlePools.popLast() {
+            pools[index].isLive = true
+            return index
+        }
+        pools.append(Pool(isLive: true, table: ObjectTable()))
+        return pools.count - 1
+    }
+
+    /// Forgets a pool whose table was taken.
+    mutating func endPool(_ index: Int) {
+        check(index)
+        precondition(pools[index].table.isEmpty, "pool \(index) ends with \(pools[index].table.count) objects")
+        pools[index].isLive = false
+        idlePools.append(index)
+    }
+
+    func table(_ index: Int) -> ObjectTable {
+        check(index)
+        return pools[index].table
+    }
+
+    mutating func takeTable(_ index: Int) -> ObjectTable {
+        check(index)
+        var table = ObjectTable()
+        swap(&table, &pools[index].table)
+        return table
+    }
+
+    mutating func putTable(_ table: inout ObjectTable, _ index: Int) {
+        swap(&table, &pools[index].table)
+    }
+
+    private func check(_ index: Int) {
+        precondition(index >= 0 && index < pools.count && pools[index].isLive, "there is no pool \(index)")
+    }
+}

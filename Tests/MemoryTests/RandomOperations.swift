@@ -1,0 +1,82 @@
+import Memory
+import Quantities
+
+/// Seeded random use of a device: up to twenty processes with pools that are made, filled, released, touched, purged
+/// and ended. The same seed gives the same calls on every device that gives the same answers.
+struct RandomOperations {
+    let device: any DeviceMemory
+    private var random: SeededGenerator
+    private(set) var live: [(slot: MemorySlot, pools: [PoolID])] = []
+    private(set) var refusals: [AllocationRefusal] = []
+    private let sampler: SizeSampler
+    private let mostProcesses: Int
+    /// The bytes of one batch of allocations, at most.
+    private let batch: Int
+
+    init(
+        _ device: any DeviceMemory, seed: UInt64, mostProcesses: Int = 20, batch: Int = 128 << 10,
+        sizes: SizeDistribution? = nil
+    ) {
+        self.device = device
+        self.mostProcesses = mostProcesses
+        self.batch = batch
+        random = SeededGenerator(seed: seed, stream: "memory-tests")
+        let choices: [SizeDistribution] = [
+            .logNormal(median: ByteCount(96), sigma: .percent(180), highest: ByteCount(1 << 20)),
+            .logNormal(median: ByteCount(2_000), sigma: .percent(150), highest: ByteCount(1 << 20)),
+            .uniform(lowest: ByteCount(1), highest: ByteCount(40_000)),
+            .constant(ByteCount(20_481)),
+        ]
+        sampler = SizeSampler(sizes ?? choices[Int(seed % UInt64(choices.count))])
+    }
+
+    /// One random call.
+    mutating func step() throws {
+        if live.isEmpty { try launch() }
+        let chosen = Int(random.below(UInt64(live.count)))
+        let (slot, pools) = live[chosen]
+        let pool = pools[Int(random.below(UInt64(pools.count)))]
+        switch random.below(100) {
+        case 0..<6 where live.count < mostProcesses: try launch()
+        case 6..<8: try end(chosen)
+        case 8..<12: live[chosen].pools.append(device.makePool(in: slot))
+        case 12..<15 where pools.count > 1: endPool(chosen)
+        case 15..<20: _ = try device.purge(slot)
+        case 20..<30: _ = device.touch(ByteCount(random.number(in: 1...100_000)), in: pool)
+        case 30..<62: release(pool)
+        default: allocate(pool)
+        }
+    }
+
+    mutating func launch() throws {
+        let slot = try device.makeProcess()
+        live.append((slot, [device.makePool(in: slot)]))
+    }
+
+    mutating func end(_ position: Int) throws {
+        _ = try device.endProcess(live.remove(at: position).slot)
+    }
+
+    mutating func endAll() throws {
+        while !live.isEmpty { try end(Int(random.below(UInt64(live.count)))) }
+    }
+
+    private mutating func endPool(_ chosen: Int) {
+        let pool = live[chosen].pools.remove(at: Int(random.below(UInt64(live[chosen].pools.count))))
+        _ = device.endPool(pool)
+    }
+
+    private mutating func allocate(_ pool: PoolID) {
+        var sizes: [Int] = []
+        sampler.fill(&sizes, with: ByteCount(random.number(in: 1...batch)), using: &random)
+        let result = device.allocate(sizes.span, in: pool, limit: nil)
+        if let refusal = result.refusal { refusals.append(refusal) }
+    }
+
+    private mutating func release(_ pool: PoolID) {
+        let orders: [ReleaseOrder] = [.oldestFirst, .newestFirst, .scattered]
+        let order = orders[Int(random.below(3))]
+        let bytes = ByteCount(random.number(in: 1...batch * 3 / 2))
+        _ = device.release(bytes, from: pool, order: order, using: &random)
+    }
+}
