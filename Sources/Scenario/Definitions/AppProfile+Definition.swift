@@ -112,6 +112,9 @@ extension BackgroundDiscipline: Described {
         base: BackgroundDiscipline(),
         fields: [
             Field("frees", \.frees, .quantity(), "The share of the cache that it frees on didEnterBackground."),
+            Field(
+                "reloads", \.reloads, .quantity(),
+                "The share of what it freed that it loads again at once on willEnterForeground."),
             Field("work", \.work, .quantity(), "How long it works before it lets itself be suspended."),
             Field("snapshot", \.snapshot, .quantity(), "The buffer that the snapshot costs for a moment."),
         ])
