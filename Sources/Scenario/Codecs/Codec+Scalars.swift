@@ -156,10 +156,9 @@ extension Codec where Value == String {
             expected: "a name", schema: .object(["type": .string("string"), "pattern": .string(namePattern)]),
             parse: { $0 }, text: { $0 }
         ).checked { text in
-            isName(text)
-                ? nil
-                : "\(Tree.plain(text).summary) is not a name; a name is a letter, then up to 63 letters, digits, blanks "
-                    + "or any of '._-'"
+            guard !isName(text) else { return nil }
+            let rule = "a name is a letter, then up to 63 letters, digits, blanks or any of '._-'"
+            return "\(Tree.plain(text).summary) is not a name; \(rule)"
         }
     }
 

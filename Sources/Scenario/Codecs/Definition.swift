@@ -1,5 +1,5 @@
-/// A record of the format: its keys in the order in which they are read and written. A new key is added here and nowhere
-/// else; decoder, `--set`, encoder and JSON Schema follow.
+/// A record of the format: its keys in the order in which they are read and written. A new key is added here and
+/// nowhere else; decoder, `--set`, encoder and JSON Schema follow.
 struct Definition<Root: Sendable>: Sendable {
     /// What the record begins with where the context gives nothing.
     let base: Root
