@@ -163,6 +163,9 @@ public protocol DeviceMemory: AnyObject {
     /// The longest run of free pages.
     var longestFreeRun: ByteCount { get }
 
+    /// How far up the device's memory was ever used; what was handed out and never written the host has not backed.
+    var touchedBytes: ByteCount { get }
+
     /// A new process's memory: an arena and no pool.
     func makeProcess() throws(AllocatorError) -> MemorySlot
 

@@ -143,7 +143,7 @@ struct ScenarioRun {
         _ memory: any DeviceMemory, baseline: ByteCount?, heapBefore: ByteCount
     ) throws -> Manifest.MemoryFacts {
         let peak = Host.processMemory("VmHWM")
-        let touched = (memory as? JemallocDevice)?.touchedBytes ?? .zero
+        let touched = memory.touchedBytes
         let heap = try harnessHeap() - heapBefore
         let unexplained = peak.flatMap { peak in baseline.map { peak - $0 - touched - heap } }
         return Manifest.MemoryFacts(
