@@ -37,6 +37,37 @@ struct EffectiveScenarioTests {
         #expect(EffectiveScenario.yaml(of: try Samples.load(Samples.minimal).get()).contains("\(key): "))
     }
 
+    @Test("every property of the plan has a key")
+    func everyProperty() throws {
+        let plan = try Samples.load(Samples.commute).get()
+        let app = plan.apps[0]
+        let elsewhere = ["expectations", "perceived_within"]
+        expectKeys(of: plan, besides: elsewhere)
+        expectKeys(of: plan.device)
+        expectKeys(of: plan.monitor)
+        expectKeys(of: plan.monitor.warning)
+        expectKeys(of: plan.limits)
+        expectKeys(of: app)
+        expectKeys(of: app.scenes)
+        expectKeys(of: app.memory)
+        expectKeys(of: app.memory.cache)
+        expectKeys(of: app.memory.growth)
+        expectKeys(of: app.memory.churn)
+        expectKeys(of: plan.apps[2].memory.bursts[0])
+        expectKeys(of: app.costs)
+        expectKeys(of: app.background)
+        expectKeys(of: app.warnings)
+        expectKeys(of: app.limits)
+    }
+
+    /// A property that a type gains must gain a key: the compiler does not ask for it, so this test does.
+    private func expectKeys<Value: Described>(of value: Value, besides elsewhere: [String] = []) {
+        for label in Mirror(reflecting: value).children.compactMap(\.label) {
+            let key = label.map { $0.isUppercase ? "_\($0.lowercased())" : String($0) }.joined()
+            #expect(Value.definition.keys.contains(key) || elsewhere.contains(key), "\(Value.self).\(label)")
+        }
+    }
+
     @Test("a text that looks like something else comes back as a text")
     func strings() throws {
         for text in ["true", "null", "", "1.5", "a: b", "#", "tab\there", "ü \"quoted\" \\", "- x", "none", "x\ny"] {
@@ -108,6 +139,7 @@ enum RandomPlan {
         app.costs.process = time(&random)
         app.warnings.ignores = share(&random)
         app.background.frees = share(&random)
+        app.background.reloads = share(&random)
         app.limits = ProcessLimits(active: .gibibytes(32), inactive: nil, fatal: random.chance(.percent(50)))
         return app
     }

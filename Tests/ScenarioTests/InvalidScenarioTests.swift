@@ -54,3 +54,20 @@ struct InvalidScenarioTests {
         try Data(recorded + body).write(to: url)
     }
 }
+
+@Suite("the project's own scenarios")
+struct ProjectScenarioTests {
+    static let folder = InvalidScenarioTests.folder.deletingLastPathComponent()
+
+    static let files: [String] = {
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: folder.path())) ?? []
+        return all.filter { $0.hasSuffix(".yaml") }.sorted()
+    }()
+
+    @Test("each loads, and comes back from the effective scenario", arguments: files)
+    func loads(file: String) throws {
+        let plan = try ScenarioLoader.load(path: Self.folder.appending(path: file).path()).get()
+        let yaml = EffectiveScenario.yaml(of: plan)
+        #expect(try ScenarioLoader.load(text: yaml, file: file).get() == plan)
+    }
+}

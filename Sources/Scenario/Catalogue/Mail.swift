@@ -3,7 +3,8 @@ import Quantities
 import Workload
 
 extension Archetype {
-    /// In all 68 MiB after the launch, 108 MiB with a full cache; mail has a band of its own in jetsam, which is not modelled.
+    /// In all 68 MiB after the launch, 108 MiB with a full cache; mail has a band of its own in jetsam, which is not
+    /// modelled.
     public static let mail = Archetype("mail", "mail: a list, a reader, and a refresh in the background") { app in
         // 78 to 124 MB among the suspended footprints of a real device (iOS 14.2); the split is ours.
         app.memory.base = .mebibytes(52)

@@ -6,8 +6,8 @@ extension Archetype {
     /// In all 210 MiB after the launch, 390 MiB after 5 min on the road.
     public static let navigation = Archetype("navigation", "maps: location in the background, tiles in a large cache") {
         app in
-        // Google Earth holds 273 MB 10 s after its launch and 429 MB after 5 min (Ariadne, HPCA 2025, Table 1); road maps are
-        // lighter by our reckoning, and the split is ours.
+        // Google Earth holds 273 MB 10 s after its launch and 429 MB after 5 min (Ariadne, HPCA 2025, Table 1); road
+        // maps are lighter by our reckoning, and the split is ours.
         app.memory.base = .mebibytes(160)
         app.memory.scene = .mebibytes(50)
         app.memory.cache = CacheProfile(size: .mebibytes(130), rate: .mebibytesPerSecond(2))

@@ -5,8 +5,8 @@ import Workload
 extension Archetype {
     /// 180 MB 10 s after the launch, 270 MB after 5 min of scrolling.
     public static let socialFeed = Archetype("social-feed", "an endless feed: grows while it is scrolled") { app in
-        // Twitter holds 182 MB 10 s after its launch and 273 MB after 5 min (Ariadne, HPCA 2025, Table 1). The split between
-        // base, scene, cache and growth is ours.
+        // Twitter holds 182 MB 10 s after its launch and 273 MB after 5 min (Ariadne, HPCA 2025, Table 1). The split
+        // between base, scene, cache and growth is ours.
         app.memory.base = .mebibytes(135)
         app.memory.scene = .mebibytes(30)
         app.memory.cache = CacheProfile(size: .mebibytes(60), rate: .kibibytesPerSecond(820))

@@ -4,7 +4,8 @@ import Workload
 extension Archetype {
     /// 177 MB 10 s after the launch, 358 MB after 5 min of watching.
     public static let video = Archetype("video", "clips: buffers come in bursts, the cache is large") { app in
-        // YouTube holds 177 MB 10 s after its launch and 358 MB after 5 min (Ariadne, HPCA 2025, Table 1); the split is ours.
+        // YouTube holds 177 MB 10 s after its launch and 358 MB after 5 min (Ariadne, HPCA 2025, Table 1); the split
+        // is ours.
         app.memory.base = .mebibytes(130)
         app.memory.scene = .mebibytes(30)
         app.memory.cache = CacheProfile(size: .mebibytes(110), rate: .mebibytesPerSecond(1))

@@ -11,7 +11,7 @@ extension Archetype {
         app.memory.cache = CacheProfile(size: .mebibytes(5), rate: .kibibytesPerSecond(256))
         app.memory.churn = ChurnProfile(rate: .kibibytesPerSecond(128), lifetime: .seconds(1))
         app.memory.touch = .kibibytesPerSecond(256)
-        // Extensions have fatal limits of 15 to 50 MB (packet tunnel, broadcast); 30 MiB is the widget's by common report.
+        // Extensions have fatal limits of 15 to 50 MB (packet tunnel, broadcast); 30 MiB, in between, is ours.
         app.limits = ProcessLimits(active: .mebibytes(30), inactive: .mebibytes(30), fatal: true)
         // Ours: an extension loads less code than an app.
         app.costs.process = .milliseconds(180)

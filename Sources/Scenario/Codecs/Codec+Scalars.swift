@@ -85,12 +85,28 @@ extension Codec where Value: Quantity {
 }
 
 extension Codec where Value: Comparable & Sendable & CustomStringConvertible {
-    fileprivate func bounded(_ range: ClosedRange<Value>) -> Codec {
+    fileprivate func bounded(
+        _ range: ClosedRange<Value>, text: @escaping @Sendable (Value) -> String = { $0.description }
+    ) -> Codec {
         checked { value in
-            if value < range.lowerBound { return "\(value) is too small; at least \(range.lowerBound)" }
-            if value > range.upperBound { return "\(value) is too large; at most \(range.upperBound)" }
+            if value < range.lowerBound { return "\(text(value)) is too small; at least \(text(range.lowerBound))" }
+            if value > range.upperBound { return "\(text(value)) is too large; at most \(text(range.upperBound))" }
             return nil
         }
+    }
+}
+
+extension Codec where Value == Ratio {
+    /// A plain number that is not a share, such as a standard deviation.
+    static func factor(to highest: Int64) -> Codec {
+        let text: @Sendable (Ratio) -> String = { decimalText($0.partsPerMillion, digits: 6) }
+        return .scalar(
+            expected: "a number such as 1.4", quoted: false,
+            schema: .object([
+                "type": .string("number"), "minimum": .number("0"), "maximum": .number("\(highest)"),
+            ]),
+            parse: { $0.last == "%" ? nil : try? Ratio(parsing: $0) }, text: text
+        ).bounded(.zero...Ratio(partsPerMillion: highest * 1_000_000), text: text)
     }
 }
 
@@ -140,10 +156,9 @@ extension Codec where Value == String {
             expected: "a name", schema: .object(["type": .string("string"), "pattern": .string(namePattern)]),
             parse: { $0 }, text: { $0 }
         ).checked { text in
-            isName(text)
-                ? nil
-                : "\(Tree.plain(text).summary) is not a name; a name is a letter, then up to 63 letters, digits, blanks "
-                    + "or any of '._-'"
+            guard !isName(text) else { return nil }
+            let rule = "a name is a letter, then up to 63 letters, digits, blanks or any of '._-'"
+            return "\(Tree.plain(text).summary) is not a name; \(rule)"
         }
     }
 

@@ -45,8 +45,9 @@ final class Decoding {
     private(set) var appIndex: [String: Int] = [:]
     private(set) var faults: [Fault] = []
     private(set) var path: [String] = []
-    /// The paths at which there was a fault.
-    private var faulty: [[String]] = []
+    /// The paths at which there was a fault, and these with all that lead to them; looked up, never iterated.
+    private var faulty: Set<[String]> = []
+    private var aroundFaults: Set<[String]> = []
 
     init(appNames: [String] = [], duration: TimeSpan? = nil) {
         self.appNames = appNames
@@ -60,7 +61,10 @@ final class Decoding {
     }
 
     /// Nothing that depends on the value here is to be judged.
-    func markFaulty() { faulty.append(path) }
+    func markFaulty() {
+        guard faulty.insert(path).inserted else { return }
+        for length in 0...path.count { aroundFaults.insert(Array(path.prefix(length))) }
+    }
 
     /// A fault that names the present path: `device.ceiling: expected …`.
     func faultHere(_ origin: Origin, _ message: String) {
@@ -78,7 +82,8 @@ final class Decoding {
 
     /// Whether no fault was found at the path, below it, or above it.
     func isSound(_ path: String...) -> Bool {
-        !faulty.contains { fault in zip(fault, path).allSatisfy { $0 == $1 } && !fault.isEmpty }
+        guard !aroundFaults.contains(path) else { return false }
+        return !(1..<path.count).contains { faulty.contains(Array(path.prefix($0))) }
     }
 }
 

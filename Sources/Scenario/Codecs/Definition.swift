@@ -1,5 +1,5 @@
-/// A record of the format: its keys in the order in which they are read and written. A new key is added here and nowhere
-/// else; decoder, `--set`, encoder and JSON Schema follow.
+/// A record of the format: its keys in the order in which they are read and written. A new key is added here and
+/// nowhere else; decoder, `--set`, encoder and JSON Schema follow.
 struct Definition<Root: Sendable>: Sendable {
     /// What the record begins with where the context gives nothing.
     let base: Root
@@ -46,7 +46,10 @@ struct Field<Root: Sendable>: Sendable {
             if let value = codec.decode(tree, root[keyPath: path], decoding) { root[keyPath: path] = value }
         }
         encode = { root, encoding in codec.encode(root[keyPath: path], encoding) }
-        schema = { root in codec.schema(required ? nil : root?[keyPath: path]).adding(["description": .string(help)]) }
+        schema = { root in
+            let schema = codec.schema(root?[keyPath: path])
+            return (required ? schema.removing("default") : schema).adding(["description": .string(help)])
+        }
     }
 
     /// A key that is checked, but leaves no trace in the plan; it is written as `constant`, or not at all.

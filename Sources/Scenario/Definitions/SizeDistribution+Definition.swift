@@ -72,7 +72,7 @@ extension Codec where Value == LogNormalSizes {
                 fields: [
                     Field("median", \.median, .objectSize, "Splits the objects in halves."),
                     Field(
-                        "sigma", \.sigma, .quantity(from: .zero, to: .percent(1_000)),
+                        "sigma", \.sigma, .factor(to: 10),
                         "The standard deviation of the natural logarithm of the size."),
                     Field("highest", \.highest, .objectSize, "Larger objects are cut to this."),
                 ])

@@ -25,6 +25,12 @@ enum JSON: Hashable, Sendable {
         return .object(own + members.map { Member(key: $0.key, value: $0.value) })
     }
 
+    /// An object without that key; other values stay as they are.
+    func removing(_ key: String) -> JSON {
+        guard case .object(let members) = self else { return self }
+        return .object(members.filter { $0.key != key })
+    }
+
     subscript(key: String) -> JSON? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.key == key }?.value
