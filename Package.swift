@@ -54,6 +54,8 @@ let package = Package(
                 "Simulation", "Memory", "Workload", "Lifecycle", "Pressure", "Reclaim", "Metrics", "Quantities",
                 .product(name: "Yams", package: "Yams"),
             ]),
+        tests("plimsoll", ["plimsoll", "Metrics"]),
+        tests("Tidy", []),
         tests("Quantities", ["Quantities"]),
         tests("Lifecycle", ["Lifecycle"]),
         tests("Pressure", ["Pressure", "Lifecycle", "Quantities"]),

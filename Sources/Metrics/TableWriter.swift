@@ -75,8 +75,8 @@ public final class NullSink: ByteSink {
 
 /// Writes one CSV (RFC 4180) as bytes; cells come in the order of the schema's columns.
 ///
-/// The first failure is kept and everything after it is dropped, so that the engine need not handle errors in mid-step: it
-/// asks `failure` between steps.
+/// The first failure is kept and everything after it is dropped, so that the engine need not handle errors in
+/// mid-step: it asks `failure` between steps.
 public final class TableWriter {
     public let schema: TableSchema
     public private(set) var failure: OutputFailure?
@@ -101,7 +101,8 @@ public final class TableWriter {
 
     /// A text, quoted when RFC 4180 asks for it.
     ///
-    /// A cell that a spreadsheet would run as a formula is defused with a leading apostrophe, whatever an app is called.
+    /// A cell that a spreadsheet would run as a formula is defused with a leading apostrophe, whatever an app is
+    /// called.
     public func text(_ value: String) {
         separate()
         var needsQuotes = false

@@ -2,8 +2,8 @@ import Lifecycle
 
 /// jetsam's priority bands: higher is more important, kills ascend.
 ///
-/// Source: xnu-11417.101.15, the scale in use since iOS 16. Which state an app is put into which band is not public; the
-/// mapping in `band(of:modes:)` is ours.
+/// Source: xnu-11417.101.15, the scale in use since iOS 16. Which state an app is put into which band is not public;
+/// the mapping in `band(of:modes:)` is ours.
 public struct JetsamBand: Hashable, Comparable, Sendable {
     public let number: Int
 

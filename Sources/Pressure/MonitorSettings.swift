@@ -67,8 +67,8 @@ extension MonitorSettings {
     ///
     /// Source: xnu-11417.101.15. The levels enter at jetsam's `soft` (15 %) and `critical` (5 %) thresholds of
     /// available memory. The kernel's own warning ratio (0.50/0.60 and 0.30/0.35) needs a compressor, which this
-    /// device does not have; its hysteresis is kept: a level is left at 6/5 and 7/6 of where it was entered. Hold (5 s),
-    /// spacing (250 ms), rest (25 s), repetition (30 min) and the smallest footprint told (6 MB) are the kernel's.
+    /// device does not have; its hysteresis is kept: a level is left at 6/5 and 7/6 of where it was entered. Hold (5
+    /// s), spacing (250 ms), rest (25 s), repetition (30 min) and the smallest footprint told (6 MB) are the kernel's.
     public static let ios = MonitorSettings(
         preset: "ios", interval: .milliseconds(100),
         warning: LevelThresholds(enter: .percent(15), leave: .percent(18)),

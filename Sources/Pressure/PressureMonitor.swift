@@ -34,10 +34,10 @@ public enum WarningVerdict: String, CaseIterable, Sendable {
 
 /// Watches the memory that is available: three levels with hysteresis, and whose turn it is to be warned.
 ///
-/// It acts on nothing. Rising levels count at once and may jump; a falling one must hold. Warnings go out one process at
-/// a time, lowest band first, ties largest footprint, then the lower process number; after a round the level rests. Source of
-/// the rules: xnu-11417.101.15 (see `MonitorSettings.ios`); falling levels warn nobody, because UIKit knows one kind of
-/// warning only.
+/// It acts on nothing. Rising levels count at once and may jump; a falling one must hold. Warnings go out one process
+/// at a time, lowest band first, ties largest footprint, then the lower process number; after a round the level
+/// rests. Source of the rules: xnu-11417.101.15 (see `MonitorSettings.ios`); falling levels warn nobody, because
+/// UIKit knows one kind of warning only.
 public struct PressureMonitor: Sendable {
     public let settings: MonitorSettings
     public let ceiling: ByteCount
@@ -112,8 +112,8 @@ public struct PressureMonitor: Sendable {
         }
     }
 
-    /// What must become available before the pressure ends, and the level that a policy should act at: critical only while
-    /// critical's own threshold is not left. Nil when nothing is missing.
+    /// What must become available before the pressure ends, and the level that a policy should act at: critical only
+    /// while critical's own threshold is not left. Nil when nothing is missing.
     public func demand(available: ByteCount) -> (level: PressureLevel, deficit: ByteCount, threshold: ByteCount)? {
         let leaveCritical = ceiling * settings.critical.leave
         let leaveWarning = ceiling * settings.warning.leave
@@ -144,7 +144,8 @@ public struct PressureMonitor: Sendable {
     /// When the next warning is due; nil when nobody is to be told.
     public var nextWarning: Instant? { round?.nextAt }
 
-    /// Whose turn it is at `now`, with the verdict on everybody, in the order of telling. After the last one the round ends.
+    /// Whose turn it is at `now`, with the verdict on everybody, in the order of telling. After the last one the
+    /// round ends.
     public mutating func warn(
         _ candidates: [WarningCandidate], at now: Instant
     ) -> (next: ProcessID?, verdicts: [(WarningCandidate, WarningVerdict)]) {

@@ -10,7 +10,8 @@ public struct Refusal: Hashable, Sendable {
     public var isTemporary: Bool
 }
 
-/// The limits that stand above any policy. It remembers what it must: recent terminations, and victims that freed nothing.
+/// The limits that stand above any policy. It remembers what it must: recent terminations, and victims that freed
+/// nothing.
 public struct Guardrails: Sendable {
     public let limits: Limits
     private var terminations: [Instant] = []

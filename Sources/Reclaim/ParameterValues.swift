@@ -1,7 +1,7 @@
 import Quantities
 
-/// A policy's parameters: the given values, and the defaults for the rest. Asking for a name that is not in the policy's
-/// table, or for another kind, is a fault of the policy.
+/// A policy's parameters: the given values, and the defaults for the rest. Asking for a name that is not in the
+/// policy's table, or for another kind, is a fault of the policy.
 public struct ParameterValues: Sendable {
     private let policy: String
     private let values: [PolicySettings.Assignment]

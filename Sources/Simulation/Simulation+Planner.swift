@@ -2,8 +2,8 @@ import Lifecycle
 import Quantities
 import Workload
 
-// What a process does next on the way to its goal. The planner looks at the state as it is, so whatever happened in between
-// (a change of mind, an interruption, a lock) needs no case of its own.
+// What a process does next on the way to its goal. The planner looks at the state as it is, so whatever happened in
+// between (a change of mind, an interruption, a lock) needs no case of its own.
 extension Simulation {
     /// Queues the next transition; false when the process is where it should be.
     func planNext(for process: LiveProcess) -> Bool {

@@ -11,8 +11,14 @@ enum Interruption {
         for number in [SIGINT, SIGTERM] {
             signal(number) { Interruption.received.store($0, ordering: .relaxed) }
         }
-        // A closed pipe is an error of write(), not a death.
+        // Whoever started us may have blocked them.
+        var wanted = sigset_t()
+        sigemptyset(&wanted)
+        for number in [SIGINT, SIGTERM] { sigaddset(&wanted, number) }
+        pthread_sigmask(SIG_UNBLOCK, &wanted, nil)
+        // A closed pipe and a file at its limit are errors of write(), not deaths.
         signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
     }
 
     /// The signal that came; 0 when none did.

@@ -59,10 +59,12 @@ struct Manifest: Encodable {
         var kernelPeakBytes: Int?
         /// The books' peak of the device, tracked at every hand-out of pages.
         var peakResidentBytes: Int
-        /// Pages of the device's region that were ever used: what the kernel had to back. Pages handed out but never written
-        /// are missing from the kernel's figure; pages used one after the other at different places are in it twice.
+        /// Pages of the device's region that were ever used: what the kernel had to back. Pages handed out but never
+        /// written are missing from the kernel's figure; pages used one after the other at different places are in it
+        /// twice.
         var regionTouchedBytes: Int
-        /// What jemalloc keeps of the harness's own heap, tables of objects and bookkeeping included, at the end of the run.
+        /// What jemalloc keeps of the harness's own heap, tables of objects and bookkeeping included, at the end of
+        /// the run.
         var harnessHeapBytes: Int
         /// kernelPeak - baseline - regionTouched - harnessHeap: code that was paged in, stacks, kernel rounding.
         var unexplainedBytes: Int?

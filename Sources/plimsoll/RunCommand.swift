@@ -11,7 +11,8 @@ struct RunCommand: ParsableCommand {
         commandName: "run",
         abstract: "Runs a scenario and leaves CSV files, the effective scenario and a manifest in a folder.",
         discussion: """
-            The same program, scenario and seed write the same bytes into every CSV. Results go to stdout, progress to stderr.
+            The same program, scenario and seed write the same bytes into every CSV. Results go to
+            stdout, progress to stderr.
 
             EXAMPLES
               plimsoll run Scenarios/quickstart.yaml

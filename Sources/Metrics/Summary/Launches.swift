@@ -1,8 +1,8 @@
 import Quantities
 
 extension SummaryMetric {
-    /// Launches by kind and their latency: from the tap to the first active frame. Percentiles are nearest-rank over all
-    /// launches that became ready.
+    /// Launches by kind and their latency: from the tap to the first active frame. Percentiles are nearest-rank over
+    /// all launches that became ready.
     static let launches: [SummaryMetric] = [
         SummaryMetric("launches_hot", .integer, "Launches whose scene was in memory") { .count($0.count(of: .hot)) },
         SummaryMetric("launches_warm", .integer, "Launches whose scene was unattached") { .count($0.count(of: .warm)) },

@@ -2,11 +2,11 @@ import Lifecycle
 import Pressure
 import Quantities
 
-/// Climbs from what costs the user nothing to what costs most: wait for the warned, purge dirty pages, suspend, disconnect
-/// scenes, end background processes.
+/// Climbs from what costs the user nothing to what costs most: wait for the warned, purge dirty pages, suspend,
+/// disconnect scenes, end background processes.
 ///
-/// The monitor warns; the ladder gives the warned `warning_grace` to answer before it climbs past purging. Within a rung
-/// the longest idle goes first, ties by the lower process number. Audible and navigating apps are climbed to last.
+/// The monitor warns; the ladder gives the warned `warning_grace` to answer before it climbs past purging. Within a
+/// rung the longest idle goes first, ties by the lower process number. Audible and navigating apps are climbed to last.
 public struct Ladder: ReclaimPolicy {
     public static let name = "ladder"
     public static let summary = "warn, purge, suspend, disconnect scenes, then end background processes"
