@@ -18,9 +18,15 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
 
 let package = Package(
     name: "plimsoll",
+    products: [
+        .executable(name: "plimsoll", targets: ["plimsoll"]),
+        // For a policy of one's own: the engine, and everything that configures it.
+        .library(name: "PlimsollKit", targets: ["Simulation", "Scenario", "Reclaim", "Pressure", "Metrics", "Memory"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/swiftlang/swift-docc-plugin", from: "1.5.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
     ],
     targets: [

@@ -50,19 +50,20 @@ struct RunCommandTests {
     func kernelPeak() throws {
         struct Manifest: Decodable {
             struct Memory: Decodable {
-                let baseline_bytes, kernel_peak_bytes, peak_resident_bytes, region_touched_bytes: Int
-                let unexplained_bytes: Int
+                let peakResidentBytes, regionTouchedBytes, unexplainedBytes: Int
             }
             let memory: Memory
         }
         try within { folder in
             _ = try Program.run(["run", Program.scenario("quickstart"), "--out", "r"], in: folder)
             let data = try Data(contentsOf: folder.appending(path: "r/manifest.json"))
-            let memory = try JSONDecoder().decode(Manifest.self, from: data).memory
-            #expect(memory.peak_resident_bytes <= 512 << 20)
-            #expect(memory.region_touched_bytes >= memory.peak_resident_bytes)
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            let memory = try decoder.decode(Manifest.self, from: data).memory
+            #expect(memory.peakResidentBytes <= 512 << 20)
+            #expect(memory.regionTouchedBytes >= memory.peakResidentBytes)
             // Two hundredths of the ceiling and the code that was paged in meanwhile.
-            #expect(abs(memory.unexplained_bytes) < (512 << 20) / 50 + (16 << 20), "\(memory)")
+            #expect(abs(memory.unexplainedBytes) < (512 << 20) / 50 + (16 << 20), "\(memory)")
         }
     }
 
