@@ -43,7 +43,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
     private let geometry: AllocatorGeometry
     private let sizeClasses = SizeClasses()
 
-    /// Runs are at most 2^24 pages long (`MemoryLimits.highestCeiling`), and four classes make a doubling.
+    /// Runs are at most 2^23 pages long (`MemoryLimits.highestCeiling`), and four classes make a doubling.
     private static let runClasses = 104
     /// From here on dirty runs are joined at once: jemalloc's smallest large class, 16 KiB.
     private static let joinedPages = 4
@@ -54,14 +54,14 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
     init(_ size: DeviceSize) throws(DeviceMemoryFailure) {
         do throws(AllocatorError) { geometry = try AllocatorGeometry() } catch { throw .allocator(error) }
         books = PageBooks(size)
-        extents = ExtentTable(pages: size.ceiling.bytes / DeviceRegion.pageSize)
+        extents = ExtentTable(pages: books.runs.pages)
     }
 
     var residentPages: Int { books.resident }
     var pagesOut: Int { books.out }
     var peakPages: Int { books.peak }
-    var highWater: Int { books.highWater }
-    var longestRun: Int { books.runs.longestRun }
+    var backedPages: Int { 0 }
+    var longestRun: Int { books.longestRun }
     var refusal: AllocationRefusal { books.refusal }
 
     func pages(_ slot: Int) -> Int { heaps[slot].pages }
