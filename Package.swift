@@ -29,7 +29,46 @@ let package = Package(
         .target(name: "CJemalloc", dependencies: ["SystemJemalloc"]),
         module("Quantities", []),
         module("Memory", ["CJemalloc", "Quantities"]),
+        module("Lifecycle", ["Quantities"]),
+        module("Workload", ["Lifecycle", "Quantities"]),
+        module("Pressure", ["Lifecycle", "Quantities"]),
+        module("Reclaim", ["Lifecycle", "Pressure", "Quantities"]),
+        module("Metrics", ["Quantities"]),
+        module(
+            "Simulation",
+            [
+                "Memory", "Workload", "Lifecycle", "Pressure", "Reclaim", "Metrics", "Quantities",
+                .product(name: "HeapModule", package: "swift-collections"),
+                .product(name: "DequeModule", package: "swift-collections"),
+            ]),
+        .executableTarget(
+            name: "plimsoll",
+            dependencies: [
+                "Scenario", "Simulation", "Metrics", "Memory", "Reclaim", "Pressure", "Workload", "Quantities",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
+        module(
+            "Scenario",
+            [
+                "Simulation", "Memory", "Workload", "Lifecycle", "Pressure", "Reclaim", "Metrics", "Quantities",
+                .product(name: "Yams", package: "Yams"),
+            ]),
+        tests("plimsoll", ["plimsoll", "Metrics"]),
+        tests("Tidy", []),
         tests("Quantities", ["Quantities"]),
+        tests("Lifecycle", ["Lifecycle"]),
+        tests("Pressure", ["Pressure", "Lifecycle", "Quantities"]),
+        tests("Reclaim", ["Reclaim", "Pressure", "Lifecycle", "Quantities"]),
+        tests(
+            "Simulation",
+            ["Simulation", "Memory", "Metrics", "Workload", "Lifecycle", "Pressure", "Reclaim", "Quantities"]),
         tests("Memory", ["Memory", "Quantities"]),
+        tests(
+            "Scenario",
+            [
+                "Scenario", "Simulation", "Memory", "Workload", "Lifecycle", "Pressure", "Reclaim", "Metrics",
+                "Quantities",
+            ]),
     ]
 )

@@ -163,6 +163,9 @@ public protocol DeviceMemory: AnyObject {
     /// The longest run of pages that can be handed out.
     var longestFreeRun: ByteCount { get }
 
+    /// How far up the device's memory was ever used; what was handed out and never written the host has not backed.
+    var touchedBytes: ByteCount { get }
+
     /// A new process's memory: an arena and no pool.
     func makeProcess() throws(AllocatorError) -> MemorySlot
 
@@ -176,7 +179,8 @@ public protocol DeviceMemory: AnyObject {
     func endPool(_ pool: PoolID) -> ReleaseResult
 
     /// Allocates and writes one object per size, in order, until one is refused.
-    /// - Parameter limit: Stops right after the object with which the footprint crosses it (jetsam's per-process limit).
+    /// - Parameter limit: Stops right after the object with which the footprint crosses it (jetsam's per-process
+    /// limit).
     func allocate(_ sizes: Span<Int>, in pool: PoolID, limit: ByteCount?) -> AllocationResult
 
     /// Frees objects until at least `bytes` requested bytes are gone or the pool is empty.
@@ -184,8 +188,8 @@ public protocol DeviceMemory: AnyObject {
         _ bytes: ByteCount, from pool: PoolID, order: ReleaseOrder, using generator: inout SeededGenerator
     ) -> ReleaseResult
 
-    /// Rewrites `bytes` of the pool's objects, going round from where the last call stopped, at most once round. Returns
-    /// the bytes written; 0 for an empty pool.
+    /// Rewrites `bytes` of the pool's objects, going round from where the last call stopped, at most once round.
+    /// Returns the bytes written; 0 for an empty pool.
     func touch(_ bytes: ByteCount, in pool: PoolID) -> ByteCount
 
     /// The bytes requested by the pool's live objects.

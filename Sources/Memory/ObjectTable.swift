@@ -5,7 +5,8 @@ import Quantities
 /// A ring: the oldest and the newest leave at no cost. An object from the middle leaves a place into which the newest
 /// moves, so after a scattered release the order is no longer quite that of making.
 struct ObjectTable {
-    /// Where an object lies, in units of 8 bytes (jemalloc's smallest size class) from the region's start, and its size.
+    /// Where an object lies, in units of 8 bytes (jemalloc's smallest size class) from the region's start, and its
+    /// size.
     struct Entry {
         private let packed: UInt64
 

@@ -23,7 +23,8 @@ extension ByteCount: CustomStringConvertible {
 
     /// Reads a size such as `38MiB`. A bare number is a fault: nobody can know its unit.
     public init(parsing text: String) throws(QuantityFault) {
-        guard let (value, rest) = DecimalPrefix.read(text), let unit = ByteCount.units.first(where: { $0.symbol == rest }),
+        guard let (value, rest) = DecimalPrefix.read(text),
+            let unit = ByteCount.units.first(where: { $0.symbol == rest }),
             let bytes = value.times(unit.size)
         else { throw QuantityFault(expected: ByteCount.expectation) }
         self.init(Int(bytes))

@@ -16,7 +16,8 @@ struct SeededGeneratorTests {
     @Test("the draws of a log-normal have the stated median and spread")
     func logNormal() {
         var generator = SeededGenerator(seed: 1, stream: "sizes")
-        let sampler = SizeSampler(.logNormal(median: ByteCount(4096), sigma: Ratio(partsPerMillion: 1_000_000), highest: .mebibytes(1)))
+        let sampler = SizeSampler(
+            .logNormal(median: ByteCount(4096), sigma: Ratio(partsPerMillion: 1_000_000), highest: .mebibytes(1)))
         let draws = (0..<100_000).map { _ in sampler.next(using: &generator) }.sorted()
         #expect((4000...4200).contains(draws[50_000]))
         // One standard deviation above the median of the logarithm: 4096 * e.
@@ -35,7 +36,8 @@ struct SeededGeneratorTests {
     @Test("a histogram draws its sizes by weight")
     func histogram() {
         var generator = SeededGenerator(seed: 1, stream: "sizes")
-        let sampler = SizeSampler(.histogram([.init(size: ByteCount(16), weight: 3), .init(size: ByteCount(64), weight: 1)]))
+        let sampler = SizeSampler(
+            .histogram([.init(size: ByteCount(16), weight: 3), .init(size: ByteCount(64), weight: 1)]))
         let small = (0..<10_000).count { _ in sampler.next(using: &generator) == 16 }
         #expect((7_300...7_700).contains(small))
     }

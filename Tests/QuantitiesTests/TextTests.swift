@@ -19,7 +19,8 @@ struct TextTests {
 
     @Test(
         "a time is read with its unit, or as a sum of falling units",
-        arguments: [("100ms", 100_000), ("1.5s", 1_500_000), ("1h30min", 5_400_000_000), ("0s", 0), ("7us", 7)] as [(String, Int64)])
+        arguments: [("100ms", 100_000), ("1.5s", 1_500_000), ("1h30min", 5_400_000_000), ("0s", 0), ("7us", 7)]
+            as [(String, Int64)])
     func times(text: String, microseconds: Int64) throws {
         #expect(try TimeSpan(parsing: text) == TimeSpan(microseconds: microseconds))
     }
@@ -29,7 +30,8 @@ struct TextTests {
         #expect(throws: QuantityFault.self) { try TimeSpan(parsing: text) }
     }
 
-    @Test("what is printed is read again as the same value", arguments: [0, 1, 1023, 1024, 1 << 20, 3 << 30, 1_000_000])
+    @Test(
+        "what is printed is read again as the same value", arguments: [0, 1, 1023, 1024, 1 << 20, 3 << 30, 1_000_000])
     func roundTrip(bytes: Int) throws {
         #expect(try ByteCount(parsing: ByteCount(bytes).description) == ByteCount(bytes))
         let span = TimeSpan(microseconds: Int64(bytes))

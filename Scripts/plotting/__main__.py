@@ -1,0 +1,98 @@
+"""Draws the pictures of a run from its CSV files."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+import warnings
+from pathlib import Path
+
+import style
+from run_directory import Run, read_run
+
+
+def say(message: str) -> None:
+    print(f"plot: {message}", file=sys.stderr)
+
+
+def formats(text: str) -> list[str]:
+    """`png,svg` as a list, without doubles."""
+    chosen = list(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    unknown = [part for part in chosen if part not in ("png", "svg")]
+    if unknown or not chosen:
+        raise argparse.ArgumentTypeError(f"'{text}': choose from png, svg, or both as png,svg")
+    return chosen
+
+
+class Parser(argparse.ArgumentParser):
+    """Ends with 64 on a fault of usage, as the program does."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        self.print_usage(sys.stderr)
+        say(message)
+        raise SystemExit(64)
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = Parser(
+        prog="Scripts/plot",
+        description="Draws the pictures of a run: memory, states, launches. What is missing in the run directory is "
+        "said on stderr, and the rest is drawn.",
+        epilog="Exit status: 0 drawn, 64 usage, 66 no such directory or no CSV in it, 73 cannot write.",
+    )
+    parser.add_argument("run", metavar="RUN-DIRECTORY", type=Path, help="where `plimsoll run` put its CSV files")
+    parser.add_argument("--out", metavar="DIR", type=Path, help="where the pictures go (default: RUN-DIRECTORY/plots)")
+    parser.add_argument("--format", metavar="LIST", type=formats, default="png,svg", help="png, svg, or both (default)")
+    return parser.parse_args()
+
+
+def draw_all(run: Run, out: Path, kinds: list[str]) -> list[Path]:
+    """Draws every picture for which there is data."""
+    import matplotlib.pyplot as plt
+
+    import launches
+    import memory
+    import states
+
+    paths: list[Path] = []
+    for name, module in (("memory", memory), ("states", states), ("launches", launches)):
+        absent = run.lacks(*module.NEEDS)
+        if absent:
+            say(f"{name}: without {', '.join(absent)}")
+        figure = module.draw(run)
+        if figure is None:
+            say(f"{name}: nothing to draw")
+            continue
+        paths += style.save(figure, out / name, kinds)
+        plt.close(figure)
+    return paths
+
+
+def main() -> int:
+    options = parse_arguments()
+    # A letter that no font has is drawn as a box; that is not worth a page of warnings.
+    warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    try:
+        run = read_run(options.run)
+    except FileNotFoundError as error:
+        say(str(error))
+        return 66
+    for note in run.notes:
+        say(note)
+
+    out: Path = options.out or options.run / "plots"
+    style.prepare()
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for path in draw_all(run, out, options.format):
+            print(path)
+    except OSError as error:
+        say(f"cannot write to {out}: {error.strerror or error}")
+        return 73
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,138 @@
+"""A run directory, read with forgiveness: what is missing or half-written is noted, and the rest is drawn."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+# What we read of each file. More columns may be there; they are not even parsed.
+TEXT_COLUMNS: dict[str, tuple[str, ...]] = {
+    "samples": ("pressure_level",),
+    "apps": ("app", "state"),
+    "events": ("event", "app", "scene", "detail", "reason"),
+    "launches": ("app", "kind"),
+    "summary": ("scenario", "policy", "seed"),
+}
+NUMBER_COLUMNS: dict[str, tuple[str, ...]] = {
+    "samples": ("time_s", "ceiling_bytes", "resident_bytes"),
+    "apps": ("time_s", "footprint_bytes"),
+    "events": ("time_s",),
+    "launches": ("tapped_s", "ready_s", "latency_ms"),
+    "summary": ("ceiling_bytes",),
+}
+
+
+@dataclass
+class Run:
+    """The tables of one run, and what was wrong with them. A missing file is an empty table with all its columns."""
+
+    directory: Path
+    tables: dict[str, pd.DataFrame]
+    missing: set[str]
+    """Files (`samples`) and columns (`samples.time_s`) that are not there."""
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def samples(self) -> pd.DataFrame:
+        return self.tables["samples"]
+
+    @property
+    def apps(self) -> pd.DataFrame:
+        return self.tables["apps"]
+
+    @property
+    def events(self) -> pd.DataFrame:
+        return self.tables["events"]
+
+    @property
+    def launches(self) -> pd.DataFrame:
+        return self.tables["launches"]
+
+    def lacks(self, *needed: str) -> list[str]:
+        """Which of the columns (`samples.time_s`) are not there, the file alone being named when it is absent."""
+        absent = (name.split(".")[0] if name.split(".")[0] in self.missing else name for name in needed)
+        return sorted({name for name in absent if name in self.missing})
+
+    def events_named(self, name: str) -> pd.DataFrame:
+        return self.events[self.events["event"] == name]
+
+    @property
+    def end_s(self) -> float:
+        """When the run ended, as far as its tables know."""
+        columns = (self.samples["time_s"], self.events["time_s"], self.apps["time_s"], self.launches["ready_s"])
+        latest = [float(column.max()) for column in columns if column.notna().any()]
+        return max(latest, default=0.0)
+
+    @property
+    def title(self) -> str:
+        """Scenario, policy and seed, as far as they are known; else the directory's name."""
+        summary = self.tables["summary"]
+        if summary.empty:
+            return self.directory.resolve().name
+        row = summary.iloc[0]
+        parts = [row["scenario"] or self.directory.resolve().name]
+        parts += [f"{name} {row[name]}" for name in ("policy", "seed") if row[name]]
+        return ", ".join(parts)
+
+
+def complete_records(text: str) -> tuple[str, bool]:
+    """The text without a half-written last record, and whether there was one.
+
+    A run that was killed leaves half a row. Every record ends with a line break (RFC 4180 lets the last one go without,
+    our writer does not), and a record's quotes are balanced.
+    """
+    end = len(text) if text.endswith("\n") else text.rfind("\n") + 1
+    while end > 0 and text.count('"', 0, end) % 2 == 1:
+        end = text.rfind("\n", 0, end - 1) + 1
+    return text[:end], end < len(text)
+
+
+def read_table(path: Path, name: str, missing: set[str], notes: list[str]) -> pd.DataFrame:
+    """One CSV as a table of the columns we know, text as text and numbers as numbers."""
+    texts, numbers = TEXT_COLUMNS[name], NUMBER_COLUMNS[name]
+    try:
+        text, was_cut = complete_records(path.read_text(encoding="utf-8", errors="replace"))
+    except FileNotFoundError:
+        missing.add(name)
+        text, was_cut = "", False
+    if was_cut:
+        notes.append(f"{path.name}: the last row is half-written and left out")
+
+    present = set(next(csv.reader(io.StringIO(text)), []))
+    if name not in missing:
+        missing.update(f"{name}.{column}" for column in texts + numbers if column not in present)
+    wanted = [column for column in texts + numbers if column in present]
+    if wanted:
+        # Everything as text first: a nan, NA or 007 in a name is a name.
+        raw = pd.read_csv(
+            io.StringIO(text), usecols=wanted, dtype=str, keep_default_na=False, on_bad_lines="skip", index_col=False
+        )
+    else:
+        raw = pd.DataFrame()
+    table = {column: raw.get(column, pd.Series("", index=raw.index, dtype=str)).fillna("") for column in texts}
+    table |= {
+        column: pd.to_numeric(raw.get(column, pd.Series(dtype=float, index=raw.index)), errors="coerce").astype(float)
+        for column in numbers
+    }
+    return pd.DataFrame(table, index=raw.index)
+
+
+def read_run(directory: Path) -> Run:
+    """Reads what is there. Raises FileNotFoundError when there is no directory, or no CSV that we know in it."""
+    if not directory.is_dir():
+        raise FileNotFoundError(f"no run directory {directory}")
+    missing: set[str] = set()
+    notes: list[str] = []
+    tables = {
+        name: read_table(directory / f"{name}.csv", name, missing, notes) for name in TEXT_COLUMNS
+    }
+    if missing.issuperset(TEXT_COLUMNS):
+        raise FileNotFoundError(f"no CSV of a run in {directory}")
+    for name in ("samples", "apps", "events"):
+        # A row without its time has no place in a picture.
+        tables[name] = tables[name].dropna(subset=["time_s"]).reset_index(drop=True)
+    return Run(directory, tables, missing, notes)

@@ -1,0 +1,133 @@
+#!/usr/bin/env bash
+# Installs what is missing, and only that, on Debian and Ubuntu. What is there already is not touched, and nobody asks
+# the network about it: a second call returns within milliseconds.
+#
+#   Scripts/setup.sh build     what `swift build` needs: jemalloc with headers, pkg-config
+#   Scripts/setup.sh python    what pictures and tests need: .venv/ with the packages of Scripts/requirements.txt
+#   Scripts/setup.sh           both
+#
+# Speaks on stderr alone. Exit status: 0 everything is there, 64 usage, 71 this machine refuses.
+set -euo pipefail
+
+root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
+requirements=$root/Scripts/requirements.txt
+venv=$root/.venv
+stamp=$venv/.requirements.sha256
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+refuse() {
+    say "$*"
+    exit 71
+}
+
+# --- Debian packages ---------------------------------------------------------------------------------------------------
+
+as_root() {
+    if [[ $EUID -eq 0 ]]; then
+        "$@"
+    elif ! command -v sudo >/dev/null; then
+        refuse "cannot install without root rights: neither root nor sudo here; as root, run: apt-get install $missing"
+    elif [[ -t 0 ]]; then
+        sudo "$@"
+    else
+        # Nobody is there to type a password: rather fail than wait forever.
+        sudo -n "$@"
+    fi
+}
+
+# Usage: apt_install PACKAGE...
+apt_install() {
+    local missing="$*"
+    command -v apt-get >/dev/null || refuse "no apt-get here; please install by hand: $missing"
+    say "installing $missing"
+    local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300)
+    # One dead mirror among many fails the update, yet the index at hand may do; the install below decides.
+    as_root "${apt[@]}" update >&2 </dev/null || say "apt-get update failed; trying with the package index at hand"
+    as_root "${apt[@]}" install -y --no-install-recommends "$@" >&2 </dev/null \
+        || refuse "apt-get could not install: $missing"
+}
+
+# --- What the build needs ----------------------------------------------------------------------------------------------
+
+setup_build() {
+    command -v swift >/dev/null || refuse "no Swift toolchain on PATH; get one from https://www.swift.org/install/linux"
+
+    local packages=()
+    command -v pkg-config >/dev/null || packages+=(pkg-config)
+    # The second question needs pkg-config: on a machine without it, the first has settled that we install anyway.
+    pkg-config --exists jemalloc 2>/dev/null || packages+=(libjemalloc-dev)
+    if ((${#packages[@]} > 0)); then
+        apt_install "${packages[@]}"
+    fi
+
+    # Arenas get their extent hooks at birth (experimental.arenas_create_ext), which came with 5.3.
+    pkg-config --atleast-version=5.3 jemalloc \
+        || refuse "jemalloc $(pkg-config --modversion jemalloc) is too old: 5.3 or later is needed"
+}
+
+# --- What Python needs -------------------------------------------------------------------------------------------------
+
+# Whether .venv holds exactly what requirements.txt asks for. A dangling link (its Python was removed) counts as absent.
+venv_is_current() {
+    [[ -x $venv/bin/python && -r $stamp && $(<"$stamp") == "$(sha256sum <"$requirements")" ]]
+}
+
+# Prints the first Python that can make an environment. The one on PATH may be an old one of pyenv or conda, or lack
+# ensurepip, as Debian's does without python3-venv.
+find_python() {
+    local candidate
+    for candidate in python3 /usr/bin/python3; do
+        if "$candidate" -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then
+            printf '%s\n' "$candidate"
+            return
+        fi
+    done
+    return 1
+}
+
+make_venv() {
+    local python
+    if ! python=$(find_python); then
+        apt_install python3 python3-venv
+        python=$(find_python) || refuse "Python 3.10 or later is needed; found $(python3 --version 2>&1)"
+    fi
+
+    say "installing Python packages into $venv (once; a minute or less)"
+    # The stamp goes first: whoever is interrupted leaves an environment that the next call makes anew.
+    rm -f -- "$stamp"
+    # A user's PYTHONPATH or PYTHONHOME belongs to another interpreter.
+    unset PYTHONPATH PYTHONHOME
+    "$python" -m venv --clear -- "$venv" >&2 || refuse "$python could not make $venv"
+    "$venv/bin/python" -m pip --quiet --disable-pip-version-check --no-input \
+        install --requirement "$requirements" >&2 </dev/null \
+        || refuse "pip could not install the packages of $requirements"
+    sha256sum <"$requirements" >"$stamp"
+}
+
+setup_python() {
+    if venv_is_current; then
+        return
+    fi
+    # Two calls at once: the second waits, and then finds the work done. The lock is held on requirements.txt itself,
+    # so that no lock file is left behind.
+    (
+        flock 9
+        if ! venv_is_current; then
+            make_venv
+        fi
+    ) 9<"$requirements"
+}
+
+# -----------------------------------------------------------------------------------------------------------------------
+
+(($# > 0)) || set -- build python
+for part in "$@"; do
+    case $part in
+        build) setup_build ;;
+        python) setup_python ;;
+        *)
+            say "unknown part '$part'; usage: Scripts/setup.sh [build|python]..."
+            exit 64
+            ;;
+    esac
+done

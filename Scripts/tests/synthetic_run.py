@@ -1,0 +1,208 @@
+"""Makes run directories without running anything: a crude phone, enough to draw pictures from.
+
+    python Scripts/tests/synthetic_run.py DIRECTORY [--apps 14] [--minutes 30] [--seed 1]
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import random
+from dataclasses import dataclass, field
+from pathlib import Path
+
+MIB = 1 << 20
+
+NAMES = (
+    "maps", "feed", "big-game", "mail", "camera", "music", "browser", "chat", "photos", "notes", "weather", "banking",
+    "podcasts", "price_$5_to_$9", "_hidden", "Übersetzer", "a name, with a comma and \"quotes\", far too long to print",
+)  # fmt: skip
+
+COLUMNS = {
+    "samples": "time_s ceiling_bytes resident_bytes active_bytes dirty_bytes metadata_bytes available_bytes "
+    "pressure_level processes scenes_connected apps_foreground apps_background apps_suspended reserved_bytes",
+    "apps": "time_s app pid state band footprint_bytes active_bytes dirty_bytes",
+    "events": "time_s event app pid scene detail reason",
+    "launches": "app kind tapped_s ready_s latency_ms",
+    "decisions": "time_s decision action app pid rank chosen reason observed threshold",
+    "summary": "scenario policy seed ceiling_bytes",
+}
+
+
+@dataclass
+class App:
+    name: str
+    base: int
+    growth: int
+    scenes: int
+    pid: int = 0
+    state: str = "notRunning"
+    footprint: int = 0
+    used_s: float = -1.0
+    suspend_at_s: float = 0.0
+    scene_states: dict[int, str] = field(default_factory=dict)
+
+
+class Phone:
+    """One foreground app at a time; the others go to the background, then sleep, and die longest idle first."""
+
+    def __init__(self, apps: int, minutes: float, seed: int, ceiling: int) -> None:
+        self.random = random.Random(seed)
+        self.end_s = minutes * 60
+        self.ceiling = ceiling
+        self.reserved = 160 * MIB
+        share = (ceiling - self.reserved) / MIB
+        self.apps = [
+            App(
+                NAMES[index] if index < len(NAMES) else f"app-{index:03}",
+                int(self.random.uniform(0.05, 0.16) * share * MIB),
+                int(self.random.uniform(0.1, 2.0) * MIB),
+                self.random.choice((1, 1, 1, 2, 3)),
+            )
+            for index in range(apps)
+        ]
+        self.rows: dict[str, list[list[object]]] = {name: [] for name in COLUMNS}
+        self.level = "normal"
+        self.foreground: App | None = None
+        self.next_pid = 100
+        self.seed = seed
+
+    # What happens
+
+    def event(self, time_s: float, event: str, app: App | None, detail: str, reason: str = "", scene: object = "") -> None:
+        name, pid = (app.name, app.pid) if app else ("", "")
+        self.rows["events"].append([f"{time_s:.6f}", event, name, pid, scene, detail, reason])
+
+    def enter(self, time_s: float, app: App, state: str) -> None:
+        app.state = state
+        self.event(time_s, "process_state", app, state)
+        scene_state = {
+            "active": "foregroundActive", "inactive": "foregroundInactive", "notRunning": "unattached"
+        }.get(state, state)  # fmt: skip
+        for scene in list(app.scene_states):
+            off_screen = scene > 0 and state in ("active", "inactive")
+            self.event(time_s, "scene_state", app, "background" if off_screen else scene_state, scene=scene)
+
+    def leave(self, time_s: float) -> None:
+        if self.foreground:
+            self.enter(time_s, self.foreground, "background")
+            self.foreground.suspend_at_s = time_s + self.random.uniform(4, 30)
+            self.foreground = None
+
+    def show(self, time_s: float, app: App) -> None:
+        self.leave(time_s)
+        self.event(time_s, "user", app, "switch")
+        cold = app.state == "notRunning"
+        kind = "cold" if cold else self.random.choice(("hot", "hot", "warm"))
+        if cold:
+            app.pid, self.next_pid = self.next_pid, self.next_pid + 1
+            app.footprint = app.base
+            app.scene_states = {number: "background" for number in range(app.scenes)}
+        self.enter(time_s, app, "inactive")
+        middle, spread = {"cold": (900, 0.5), "warm": (320, 0.4), "hot": (70, 0.6)}[kind]
+        latency_s = self.random.lognormvariate(0, spread) * middle / 1000
+        self.enter(time_s + latency_s, app, "active")
+        self.event(time_s + latency_s, "first_frame", app, kind)
+        self.rows["launches"].append(
+            [app.name, kind, f"{time_s:.6f}", f"{time_s + latency_s:.6f}", f"{latency_s * 1000:.3f}"]
+        )
+        app.used_s = time_s
+        self.foreground = app
+
+    def kill(self, time_s: float, app: App, why: str) -> None:
+        self.event(time_s, "action", app, "terminate", why)
+        self.event(time_s, "exit", app, "memoryPressure", why)
+        self.enter(time_s, app, "notRunning")
+        app.footprint = 0
+
+    def resident(self) -> int:
+        return self.reserved + sum(app.footprint for app in self.apps)
+
+    def grow(self, time_s: float, step_s: float) -> None:
+        for app in self.apps:
+            if app.state == "active" and app.footprint < 3 * app.base:
+                app.footprint += int(app.growth * step_s * self.random.uniform(0.2, 1.8))
+            elif app.state == "background" and time_s >= app.suspend_at_s:
+                app.footprint = int(app.footprint * 0.9)
+                self.enter(time_s, app, "suspended")
+
+    def relieve(self, time_s: float) -> None:
+        while self.resident() > 0.95 * self.ceiling:
+            sleeping = [app for app in self.apps if app.footprint and app is not self.foreground]
+            if not sleeping:
+                if self.foreground:
+                    self.foreground.footprint -= self.resident() - int(0.95 * self.ceiling)
+                break
+            victim = min(sleeping, key=lambda app: app.used_s)
+            self.kill(time_s, victim, f"available {self.ceiling - self.resident()} bytes < 5%")
+
+    def measure(self, time_s: float) -> None:
+        used = self.resident() / self.ceiling
+        level = "critical" if used > 0.92 else "warning" if used > 0.82 else "normal"
+        if level != self.level:
+            self.level = level
+            self.event(time_s, "pressure_level", None, level, f"available {1 - used:.1%}, threshold {8 if level == 'critical' else 18}%")
+            if level != "normal":
+                for app in self.apps:
+                    if app.state in ("active", "background"):
+                        self.event(time_s, "warning", app, level)
+                        app.footprint = int(app.footprint * 0.95)
+
+    def sample(self, time_s: float) -> None:
+        resident = self.resident()
+        alive = [app for app in self.apps if app.footprint]
+        counts = [sum(app.state in states for app in alive) for states in (("active", "inactive"), ("background",), ("suspended",))]
+        self.rows["samples"].append(
+            [f"{time_s:g}", self.ceiling, resident, int(resident * 0.9), int(resident * 0.1), len(alive) * 134 * 1024,
+             self.ceiling - resident, self.level, len(alive), sum(len(app.scene_states) for app in alive), *counts,
+             self.reserved]
+        )  # fmt: skip
+        for app in alive:
+            self.rows["apps"].append(
+                [f"{time_s:g}", app.name, app.pid, app.state, 100 if app.state == "active" else 0, app.footprint,
+                 int(app.footprint * 0.9), int(app.footprint * 0.1)]
+            )  # fmt: skip
+
+    def run(self, step_s: float) -> None:
+        next_use_s = 0.0
+        favourites = [1 / (1 + index) ** 0.7 for index in range(len(self.apps))]
+        for step in range(int(self.end_s / step_s) + 1):
+            time_s = step * step_s
+            if time_s >= next_use_s:
+                self.show(time_s, self.random.choices(self.apps, favourites)[0])
+                next_use_s = time_s + max(5, self.random.uniform(0.1, 1.9) * self.end_s / max(45, 1.5 * len(self.apps)))
+            self.grow(time_s, step_s)
+            self.relieve(time_s)
+            self.measure(time_s)
+            self.sample(time_s)
+        self.rows["launches"].append([self.apps[0].name, "cold", f"{self.end_s:.6f}", "", ""])
+        self.rows["events"].sort(key=lambda row: float(str(row[0])))
+        self.rows["summary"].append(["synthetic", "lru", self.seed, self.ceiling])
+
+
+def write_run(
+    directory: Path, apps: int = 14, minutes: float = 30, seed: int = 1, ceiling: int = 1 << 30, step_s: float = 1.0
+) -> None:
+    """Writes the CSVs of one made-up run."""
+    phone = Phone(apps, minutes, seed, ceiling)
+    phone.run(step_s)
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, columns in COLUMNS.items():
+        with (directory / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(columns.split())
+            writer.writerows(phone.rows[name])
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("directory", type=Path)
+    parser.add_argument("--apps", type=int, default=14)
+    parser.add_argument("--minutes", type=float, default=30)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--ceiling-mib", type=int, default=1024)
+    parser.add_argument("--step-s", type=float, default=1.0)
+    options = parser.parse_args()
+    write_run(
+        options.directory, options.apps, options.minutes, options.seed, options.ceiling_mib * MIB, options.step_s
+    )

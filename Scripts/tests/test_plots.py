@@ -1,0 +1,331 @@
+"""Pictures of made-up runs: whole ones, huge ones, empty ones, broken ones."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import shutil
+import sys
+import tempfile
+import unittest
+import warnings
+from pathlib import Path
+from unittest import mock
+
+SCRIPTS = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(SCRIPTS / "plotting"), str(SCRIPTS / "tests")]
+
+import matplotlib.pyplot as plt  # noqa: E402
+import numpy as np  # noqa: E402
+import pandas as pd  # noqa: E402
+
+import launches  # noqa: E402
+import memory  # noqa: E402
+import states  # noqa: E402
+import style  # noqa: E402
+from run_directory import Run, complete_records, read_run  # noqa: E402
+from synthetic_run import MIB, write_run  # noqa: E402
+
+PICTURES = ("memory", "states", "launches")
+
+
+def load_main() -> object:
+    """The program behind Scripts/plot, as a module."""
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    spec = spec_from_file_location("plot_main", SCRIPTS / "plotting" / "__main__.py")
+    assert spec and spec.loader
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class RunDirectoryCase(unittest.TestCase):
+    """A folder of its own, and the program to call."""
+
+    def setUp(self) -> None:
+        self.directory = Path(tempfile.mkdtemp(prefix="plimsoll-plots."))
+        self.addCleanup(shutil.rmtree, self.directory)
+        self.addCleanup(plt.close, "all")
+        catcher = warnings.catch_warnings()
+        catcher.__enter__()
+        self.addCleanup(catcher.__exit__, None, None, None)
+        # What a library deprecates today breaks the pictures tomorrow.
+        warnings.simplefilter("error")
+
+    def make(self, name: str = "run", **options: object) -> Path:
+        path = self.directory / name
+        write_run(path, **{"apps": 3, "minutes": 2.0, **options})  # type: ignore[arg-type]
+        return path
+
+    def plot(self, *arguments: object) -> tuple[int, str]:
+        """Exit status and stderr."""
+        said = io.StringIO()
+        with (
+            mock.patch.object(sys, "argv", ["plot", *map(str, arguments)]),
+            contextlib.redirect_stderr(said),
+            contextlib.redirect_stdout(io.StringIO()),
+        ):
+            try:
+                status = load_main().main()  # type: ignore[attr-defined]
+            except SystemExit as ending:
+                status = int(ending.code or 0)
+        return status, said.getvalue()
+
+
+class WholeRuns(RunDirectoryCase):
+    def test_three_fourteen_and_two_hundred_apps_are_drawn_without_a_word(self) -> None:
+        for apps, minutes, ceiling in ((3, 2.0, 512), (14, 30.0, 1024), (200, 60.0, 8192)):
+            with self.subTest(apps=apps):
+                run = self.make(f"run-{apps}", apps=apps, minutes=minutes, ceiling=ceiling * MIB)
+                self.assertEqual(self.plot(run), (0, ""))
+                for picture in PICTURES:
+                    self.assertGreater((run / "plots" / f"{picture}.png").stat().st_size, 5_000)
+                    self.assertIn("<svg", (run / "plots" / f"{picture}.svg").read_text("utf-8")[:500])
+
+    def test_the_same_csv_gives_the_same_bytes(self) -> None:
+        run = self.make()
+        for name in ("a", "b"):
+            self.plot(run, "--out", self.directory / name)
+        for picture in sorted((self.directory / "a").iterdir()):
+            self.assertEqual(picture.read_bytes(), (self.directory / "b" / picture.name).read_bytes(), picture.name)
+        self.assertNotIn("dc:date", (self.directory / "a" / "memory.svg").read_text("utf-8"))
+
+    def test_only_the_wanted_formats_are_written_where_they_are_wanted(self) -> None:
+        run = self.make()
+        self.assertEqual(self.plot(run, "--out", self.directory / "p", "--format", "svg")[0], 0)
+        self.assertEqual(sorted(path.name for path in (self.directory / "p").iterdir()),
+                         ["launches.svg", "memory.svg", "states.svg"])  # fmt: skip
+        self.assertFalse((run / "plots").exists())
+
+    def test_no_text_overlaps_another_or_leaves_the_picture(self) -> None:
+        style.prepare()
+        for apps, minutes in ((3, 2.0), (14, 30.0), (200, 60.0)):
+            run = read_run(self.make(f"run-{apps}", apps=apps, minutes=minutes, ceiling=(4 << 30) if apps > 99 else 1 << 30))
+            for module in (memory, states, launches):
+                with self.subTest(apps=apps, picture=module.__name__):
+                    self.assert_legible(module.draw(run))
+
+    def assert_legible(self, figure: plt.Figure | None) -> None:
+        assert figure is not None
+        figure.canvas.draw()
+        width, height = figure.canvas.get_width_height()
+        invisible = self.ticks_out_of_sight(figure)
+        texts = [text for text in figure.findobj(lambda item: isinstance(item, plt.Text)) if text not in invisible]
+        boxes = [(text.get_text(), text.get_window_extent()) for text in texts if text.get_visible()]
+        drawn = [(name, box) for name, box in boxes if name.strip() and box.width > 0]
+        for name, box in drawn:
+            self.assertTrue(box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height, f"clipped: {name}")
+        for index, (name, box) in enumerate(drawn):
+            for other, its_box in drawn[index + 1 :]:
+                apart = min(box.x1, its_box.x1) - max(box.x0, its_box.x0) <= 1 or (
+                    min(box.y1, its_box.y1) - max(box.y0, its_box.y0) <= 2
+                )
+                self.assertTrue(apart, f"'{name}' overlaps '{other}'")
+
+
+    @staticmethod
+    def ticks_out_of_sight(figure: plt.Figure) -> set[plt.Text]:
+        """Labels of ticks beyond the limits: they exist as objects, but are not drawn."""
+        labels: set[plt.Text] = set()
+        for axes in figure.axes:
+            for axis in (axes.xaxis, axes.yaxis):
+                low, high = sorted(axis.get_view_interval())
+                for tick in axis.get_major_ticks():
+                    if not low <= tick.get_loc() <= high:
+                        labels |= {tick.label1, tick.label2}
+        return labels
+
+
+class BrokenRuns(RunDirectoryCase):
+    def test_a_directory_that_does_not_exist_is_66(self) -> None:
+        status, said = self.plot(self.directory / "nowhere")
+        self.assertEqual(status, 66)
+        self.assertEqual(said.count("\n"), 1)
+
+    def test_a_directory_without_csv_is_66(self) -> None:
+        self.assertEqual(self.plot(self.directory)[0], 66)
+
+    def test_an_unknown_format_is_64(self) -> None:
+        self.assertEqual(self.plot(self.make(), "--format", "gif")[0], 64)
+
+    def test_each_missing_file_is_named_and_the_rest_is_drawn(self) -> None:
+        for absent in ("samples", "apps", "events", "launches", "summary"):
+            with self.subTest(absent=absent):
+                run = self.make(f"without-{absent}")
+                (run / f"{absent}.csv").unlink()
+                status, said = self.plot(run, "--format", "png")
+                self.assertEqual(status, 0)
+                self.assertEqual(absent in said, absent != "summary")
+                drawn = {path.stem for path in (run / "plots").iterdir()}
+                # Without events the samples tell the states, without samples the apps tell the memory.
+                self.assertEqual(drawn, set(PICTURES) - {absent})
+
+    def test_each_file_may_be_the_only_one(self) -> None:
+        for alone, drawn in (("samples", {"memory"}), ("apps", {"memory", "states"}), ("events", {"states"}),
+                             ("launches", {"launches"}), ("summary", set())):  # fmt: skip
+            with self.subTest(alone=alone):
+                run = self.make(f"only-{alone}")
+                for path in run.glob("*.csv"):
+                    if path.stem != alone:
+                        path.unlink()
+                self.assertEqual(self.plot(run, "--format", "png")[0], 0)
+                self.assertEqual({path.stem for path in (run / "plots").iterdir()}, drawn)
+
+    def test_files_with_a_header_alone_are_drawn_without_a_crash(self) -> None:
+        run = self.make()
+        for path in run.glob("*.csv"):
+            path.write_text(path.read_text("utf-8").splitlines()[0] + "\n", "utf-8")
+        status, said = self.plot(run, "--format", "png")
+        self.assertEqual(status, 0)
+        self.assertIn("memory: nothing to draw", said)
+        # "no launches" is a picture of its own.
+        self.assertTrue((run / "plots" / "launches.png").exists())
+
+    def test_empty_files_are_drawn_without_a_crash(self) -> None:
+        run = self.make()
+        for path in run.glob("*.csv"):
+            path.write_bytes(b"")
+        self.assertEqual(self.plot(run)[0], 0)
+
+    def test_a_missing_column_is_named_and_the_rest_is_drawn(self) -> None:
+        run = self.make()
+        events = run / "events.csv"
+        events.write_text(events.read_text("utf-8").replace(",scene,", ",stage,", 1), "utf-8")
+        status, said = self.plot(run)
+        self.assertEqual((status, said), (0, "plot: states: without events.scene\n"))
+
+    def test_a_run_cut_anywhere_is_drawn_up_to_the_cut(self) -> None:
+        whole = self.make()
+        for name in ("samples", "apps", "events", "launches"):
+            content = (whole / f"{name}.csv").read_bytes()
+            for share in (0.02, 0.3, 0.777, 0.9999):
+                with self.subTest(file=name, share=share):
+                    run = self.directory / f"cut-{name}-{share}"
+                    shutil.copytree(whole, run)
+                    (run / f"{name}.csv").write_bytes(content[: int(len(content) * share)])
+                    self.assertEqual(self.plot(run, "--format", "png")[0], 0)
+
+
+class Reading(unittest.TestCase):
+    def test_a_half_written_last_row_is_left_out(self) -> None:
+        self.assertEqual(complete_records("a,b\n1,2\n3"), ("a,b\n1,2\n", True))
+        self.assertEqual(complete_records('a,b\n1,"x\ny'), ("a,b\n", True))
+
+    def test_whole_rows_stay_also_those_with_line_breaks_in_quotes(self) -> None:
+        self.assertEqual(complete_records('a,b\n1,"x\ny ""z"""\n'), ('a,b\n1,"x\ny ""z"""\n', False))
+        self.assertEqual(complete_records(""), ("", False))
+
+
+class Memory(RunDirectoryCase):
+    def run_of(self, **options: object) -> Run:
+        return read_run(self.make(**options))
+
+    def test_the_layers_sum_up_to_the_resident_memory(self) -> None:
+        run = self.run_of(apps=14, minutes=10.0)
+        stack = memory.stack_of(run)
+        np.testing.assert_allclose(sum(layer.bytes for layer in stack.layers), run.samples["resident_bytes"])
+
+    def test_thinning_the_samples_loses_no_peak(self) -> None:
+        run = self.run_of(apps=14, minutes=60.0)
+        self.assertGreater(len(run.samples), 2 * memory.COLUMNS)
+        stack = memory.stack_of(run)
+        self.assertLessEqual(len(stack.times_s), memory.COLUMNS + 2)
+        self.assertEqual(stack.top, run.samples["resident_bytes"].max())
+
+    def test_small_apps_are_one_layer(self) -> None:
+        names = [layer.name for layer in memory.stack_of(self.run_of(apps=60, minutes=30.0, ceiling=4 << 30)).layers]
+        self.assertEqual(len(names), memory.MOST_LAYERS + 1)
+        self.assertRegex(names[-1], r"^\d+ other apps$")
+
+    def test_an_app_without_a_row_holds_nothing(self) -> None:
+        table = memory.at_times(memory.footprints(self.run_of().apps), np.array([0.0, 1.0, 1e6]))
+        self.assertEqual(table.loc[1e6].sum(), 0)
+
+    def test_thresholds_are_read_from_reasons_in_bytes_units_and_percent(self) -> None:
+        run = self.run_of()
+        ceiling = run.samples["ceiling_bytes"].max()
+        for reason, available in (
+            ("available 1000 bytes, threshold 157286400 bytes", 157286400), ("180 MiB is below 200 MiB", 200 * MIB),
+            ("available 4.9%, threshold 5%", 0.05 * ceiling), ("available 5 < 157286400", 157286400),
+            ("24.9 MiB available, threshold 25.6 MiB", 25.6 * MIB),
+        ):  # fmt: skip
+            with self.subTest(reason=reason):
+                run.tables["events"] = self.level_changes(("critical", reason))
+                self.assertAlmostEqual(memory.thresholds(run)["critical"], ceiling - available)
+
+    def test_the_threshold_at_which_a_level_is_left_is_not_taken_for_its_own(self) -> None:
+        run = self.run_of()
+        ceiling = run.samples["ceiling_bytes"].max()
+        run.tables["events"] = self.level_changes(
+            ("critical", "threshold 50 MiB"), ("warning", "threshold 70 MiB"), ("normal", "threshold 200 MiB"),
+            ("warning", "threshold 150 MiB"),
+        )  # fmt: skip
+        self.assertEqual(
+            memory.thresholds(run), {"critical": ceiling - 50 * MIB, "warning": ceiling - 150 * MIB}
+        )
+
+    @staticmethod
+    def level_changes(*changes: tuple[str, str]) -> pd.DataFrame:
+        rows = [
+            {"time_s": float(index), "event": "pressure_level", "app": "", "scene": "", "detail": level, "reason": reason}
+            for index, (level, reason) in enumerate(changes)
+        ]
+        return pd.DataFrame(rows)
+
+    def test_a_reason_without_threshold_draws_no_line(self) -> None:
+        run = self.run_of()
+        run.tables["events"] = run.events.iloc[:0].copy()
+        self.assertEqual(memory.thresholds(run), {})
+
+
+class States(RunDirectoryCase):
+    def test_samples_tell_the_states_when_events_do_not(self) -> None:
+        run = read_run(self.make(apps=5, minutes=10.0))
+        told = {lane.app for lane in states.lanes_of(run)}
+        run.tables["events"] = run.events.iloc[:0].copy()
+        self.assertEqual({lane.app for lane in states.lanes_of(run)}, told)
+
+    def test_lanes_are_capped_and_the_caption_says_so(self) -> None:
+        run = read_run(self.make(apps=200, minutes=120.0, ceiling=4 << 30))
+        lanes = states.lanes_of(run)
+        shown = states.chosen(lanes)
+        self.assertGreater(len(lanes), states.MOST_APPS)
+        self.assertEqual(len(shown), states.MOST_APPS)
+        self.assertIn(f"The 40 most eventful of {len(lanes)} apps", states.caption(lanes, shown, False))
+
+    def test_spans_end_where_the_next_state_begins(self) -> None:
+        changes = [(0.0, "active"), (5.0, "background"), (7.0, "background"), (8.0, "notRunning"), (9.0, "active")]
+        self.assertEqual(states.spans(changes, 10), [(0, 5, "active"), (5, 8, "background"), (9, 10, "active")])
+
+
+class Launches(RunDirectoryCase):
+    def test_percentiles_are_latencies_that_occurred(self) -> None:
+        latencies = np.arange(1.0, 21.0)
+        self.assertEqual(launches.percentile(latencies, 0.50), 10)
+        self.assertEqual(launches.percentile(latencies, 0.95), 19)
+
+    def test_zero_latency_and_unfinished_launches_are_no_fault(self) -> None:
+        run = self.make()
+        (run / "launches.csv").write_text(
+            "app,kind,tapped_s,ready_s,latency_ms\na,hot,0,0,0\na,cold,1,,\nb,cold,1,2,1000\n", "utf-8"
+        )
+        self.assertEqual(self.plot(run), (0, ""))
+
+    def test_no_launch_finished_is_said_in_the_picture(self) -> None:
+        run = self.make()
+        (run / "launches.csv").write_text("app,kind,tapped_s,ready_s,latency_ms\na,cold,1,,\n", "utf-8")
+        self.assertEqual(self.plot(run), (0, ""))
+
+
+class Names(unittest.TestCase):
+    def test_names_are_printable_short_and_never_hidden(self) -> None:
+        self.assertEqual(style.label("price_$5"), "price_$5")
+        self.assertEqual(style.label("_hidden"), " _hidden")
+        self.assertEqual(style.label("two\nlines\tand\x00more"), "two lines and more")
+        self.assertEqual(style.label("x" * 40, 10), "x" * 9 + "…")
+        self.assertEqual(style.label(""), "(no name)")
+
+
+if __name__ == "__main__":
+    unittest.main()

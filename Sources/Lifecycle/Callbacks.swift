@@ -1,0 +1,71 @@
+/// A method of the app delegate or of a scene delegate, under its UIKit name.
+public enum Callback: String, CaseIterable, Sendable {
+    case willFinishLaunching = "application(_:willFinishLaunchingWithOptions:)"
+    case didFinishLaunching = "application(_:didFinishLaunchingWithOptions:)"
+    case didDiscardSceneSessions = "application(_:didDiscardSceneSessions:)"
+    case configurationForConnecting = "application(_:configurationForConnecting:options:)"
+
+    case sceneWillConnect = "scene(_:willConnectTo:options:)"
+    case sceneWillEnterForeground = "sceneWillEnterForeground"
+    case sceneDidBecomeActive = "sceneDidBecomeActive"
+    case sceneWillResignActive = "sceneWillResignActive"
+    case sceneDidEnterBackground = "sceneDidEnterBackground"
+    case sceneDidDisconnect = "sceneDidDisconnect"
+    case stateRestorationActivity = "stateRestorationActivity(for:)"
+    case sceneOpenURLContexts = "scene(_:openURLContexts:)"
+
+    case applicationDidBecomeActive = "applicationDidBecomeActive"
+    case applicationWillResignActive = "applicationWillResignActive"
+    case applicationDidEnterBackground = "applicationDidEnterBackground"
+    case applicationWillEnterForeground = "applicationWillEnterForeground"
+    case applicationWillTerminate = "applicationWillTerminate"
+
+    case applicationDidReceiveMemoryWarning = "applicationDidReceiveMemoryWarning"
+    case applicationProtectedDataWillBecomeUnavailable = "applicationProtectedDataWillBecomeUnavailable"
+    case applicationProtectedDataDidBecomeAvailable = "applicationProtectedDataDidBecomeAvailable"
+    case applicationDidUpdateUserActivity = "application(_:didUpdate:)"
+    case applicationSignificantTimeChange = "applicationSignificantTimeChange"
+    case applicationOpenURL = "application(_:open:options:)"
+}
+
+/// A notification that any object of the app may observe, under its UIKit name.
+public enum AppNotification: String, CaseIterable, Sendable {
+    case didFinishLaunching = "UIApplication.didFinishLaunchingNotification"
+    case didBecomeActive = "UIApplication.didBecomeActiveNotification"
+    case willResignActive = "UIApplication.willResignActiveNotification"
+    case didEnterBackground = "UIApplication.didEnterBackgroundNotification"
+    case willEnterForeground = "UIApplication.willEnterForegroundNotification"
+    case willTerminate = "UIApplication.willTerminateNotification"
+    case didReceiveMemoryWarning = "UIApplication.didReceiveMemoryWarningNotification"
+    case significantTimeChange = "UIApplication.significantTimeChangeNotification"
+    case protectedDataWillBecomeUnavailable = "UIApplication.protectedDataWillBecomeUnavailableNotification"
+    case protectedDataDidBecomeAvailable = "UIApplication.protectedDataDidBecomeAvailableNotification"
+
+    case sceneWillConnect = "UIScene.willConnectNotification"
+    case sceneDidDisconnect = "UIScene.didDisconnectNotification"
+    case sceneDidActivate = "UIScene.didActivateNotification"
+    case sceneWillDeactivate = "UIScene.willDeactivateNotification"
+    case sceneWillEnterForeground = "UIScene.willEnterForegroundNotification"
+    case sceneDidEnterBackground = "UIScene.didEnterBackgroundNotification"
+}
+
+/// Why a process ended, in MetricKit's words.
+public enum ExitReason: String, CaseIterable, Sendable {
+    case normalApp
+    case abnormal
+    case appWatchdog
+    case cpuResourceLimit
+    /// The app's own limit, or nothing left to reclaim for its allocation.
+    case memoryResourceLimit
+    /// The system needed the memory.
+    case memoryPressure
+    case suspendedWithLockedFile
+    case backgroundTaskAssertionTimeout
+    case userTerminated
+}
+
+/// Which life-cycle an app lives by. Scene support is opt-in (`UIApplicationSceneManifest`).
+public enum AppWorld: String, CaseIterable, Sendable {
+    case sceneBased
+    case appBased
+}

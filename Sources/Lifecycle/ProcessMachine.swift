@@ -1,0 +1,40 @@
+/// The life of one process. The phase cannot be set from outside.
+///
+/// Source: LIFECYCLE sections 2 and 3, after Apple's "Managing your app's life cycle" (iOS 13 and later). Prewarming
+/// is out of scope, so a process that does not run cannot become suspended.
+public struct ProcessMachine: Hashable, Sendable {
+    public private(set) var phase: ProcessPhase = .notRunning
+
+    public init() {}
+
+    /// The phase after `event`, or the refusal with both names.
+    public static func next(_ phase: ProcessPhase, _ event: ProcessEvent) throws(IllegalTransition) -> ProcessPhase {
+        switch (phase, event) {
+        case (.notRunning, .launchToForeground): .inactive
+        case (.notRunning, .launchToBackground): .background
+        case (.inactive, .activate): .active
+        case (.active, .resignActive): .inactive
+        case (.inactive, .enterBackground): .background
+        case (.background, .enterForeground): .inactive
+        case (.background, .suspend): .suspended
+        case (.suspended, .resume): .background
+        case (.inactive, .terminate), (.active, .terminate), (.background, .terminate), (.suspended, .terminate):
+            .notRunning
+        case (.notRunning, _), (.inactive, _), (.active, _), (.background, _), (.suspended, _):
+            throw IllegalTransition(machine: "process", state: phase.rawValue, event: event.rawValue)
+        }
+    }
+
+    public mutating func apply(_ event: ProcessEvent) throws(IllegalTransition) {
+        phase = try ProcessMachine.next(phase, event)
+    }
+}
+
+/// What a process's own state must be, given its scenes: active if any scene is active, else inactive if any is in
+/// the foreground, else background while any scene or assertion needs it, else suspended.
+public func processPhase(followingFrom scenes: [ScenePhase], hasReasonToRun: Bool) -> ProcessPhase {
+    if scenes.contains(.foregroundActive) { return .active }
+    if scenes.contains(.foregroundInactive) { return .inactive }
+    if scenes.contains(.background) || hasReasonToRun { return .background }
+    return .suspended
+}

@@ -1,0 +1,64 @@
+import Quantities
+
+/// What happened in a run, as facts; the metrics are computed from it.
+public struct RunTally: Sendable {
+    public var scenario: String
+    public var policy: String
+    public var seed: UInt64
+    public var ceiling: ByteCount
+    public var duration: TimeSpan = .zero
+    public var peakResident: ByteCount = .zero
+    public var launches: [LaunchFact] = []
+    public var terminations: [TerminationFact] = []
+    public var warnings = 0
+    public var warningsAnswered = 0
+    public var suspensions = 0
+    public var scenesDisconnected = 0
+    public var scenesReconnected = 0
+    public var bytesReclaimed: ByteCount = .zero
+    public var bytesPurged: ByteCount = .zero
+    public var stalls = 0
+    public var stallTime: TimeSpan = .zero
+    public var decisions = 0
+    public var actionsRefused = 0
+    public var timeNormal: TimeSpan = .zero
+    public var timeWarning: TimeSpan = .zero
+    public var timeCritical: TimeSpan = .zero
+    public var processSeconds: TimeSpan = .zero
+    public var events = 0
+
+    public init(scenario: String, policy: String, seed: UInt64, ceiling: ByteCount) {
+        self.scenario = scenario
+        self.policy = policy
+        self.seed = seed
+        self.ceiling = ceiling
+    }
+
+    public struct LaunchFact: Sendable {
+        public enum Kind: Sendable { case cold, warm, hot }
+        public var kind: Kind
+        /// Nil: the first frame never came.
+        public var latency: TimeSpan?
+
+        public init(kind: Kind, latency: TimeSpan?) {
+            self.kind = kind
+            self.latency = latency
+        }
+    }
+
+    /// A process ended by the system; the user's own quitting is not one.
+    public struct TerminationFact: Sendable {
+        public var reason: String
+        public var wasForeground: Bool
+        /// The user wanted the app again soon after.
+        public var wasPerceived: Bool
+        public var footprint: ByteCount
+
+        public init(reason: String, wasForeground: Bool, wasPerceived: Bool, footprint: ByteCount) {
+            self.reason = reason
+            self.wasForeground = wasForeground
+            self.wasPerceived = wasPerceived
+            self.footprint = footprint
+        }
+    }
+}

@@ -1,0 +1,21 @@
+extension SummaryMetric {
+    /// What the pressure cost the apps, and how much was decided.
+    static let waiting: [SummaryMetric] = [
+        SummaryMetric("warnings_answered", .integer, "Warnings after which the app freed something") {
+            .count($0.warningsAnswered)
+        },
+        SummaryMetric("scenes_reconnected", .integer, "Disconnected scenes that connected again") {
+            .count($0.scenesReconnected)
+        },
+        SummaryMetric("bytes_purged", .integer, "Dirty pages given back by purging, decay included") {
+            .bytes($0.bytesPurged)
+        },
+        SummaryMetric("stalls", .integer, "Times that an allocation found no room") { .count($0.stalls) },
+        SummaryMetric("stall_time_s", .number, "Time that processes waited for memory, summed") {
+            .seconds($0.stallTime)
+        },
+        SummaryMetric("decisions", .integer, "Times that the policy was asked") { .count($0.decisions) },
+        SummaryMetric("actions_refused", .integer, "Actions that a limit refused") { .count($0.actionsRefused) },
+        SummaryMetric("duration_s", .number, "Virtual time that was run") { .seconds($0.duration) },
+    ]
+}

@@ -1,0 +1,84 @@
+import Quantities
+
+/// The value of a metric; `absent` is an empty cell, never a zero.
+public enum MetricValue: Hashable, Sendable {
+    case text(String)
+    case count(Int)
+    case bytes(ByteCount)
+    case milliseconds(TimeSpan)
+    case seconds(TimeSpan)
+    case ratio(Ratio)
+    case absent
+
+    /// For comparisons in expectations, in the unit of the metric's name.
+    public var number: Double? {
+        switch self {
+        case .text, .absent: nil
+        case .count(let value): Double(value)
+        case .bytes(let value): Double(value.bytes)
+        case .milliseconds(let value): Double(value.microseconds) / 1_000
+        case .seconds(let value): Double(value.microseconds) / 1_000_000
+        case .ratio(let value): Double(value.partsPerMillion) / 1_000_000
+        }
+    }
+
+    /// As in the CSV.
+    public var text: String {
+        switch self {
+        case .text(let value): value
+        case .absent: ""
+        case .count(let value): "\(value)"
+        case .bytes(let value): "\(value.bytes)"
+        case .milliseconds(let value): decimalText(value.microseconds, digits: 3)
+        case .seconds(let value): decimalText(value.microseconds, digits: 6)
+        case .ratio(let value): decimalText(value.partsPerMillion, digits: 6)
+        }
+    }
+}
+
+/// One column of `summary.csv`: a name with its unit last, its meaning, and how it follows from the facts.
+public struct SummaryMetric: Sendable {
+    public let name: String
+    public let type: ColumnType
+    public let meaning: String
+    public let isOptional: Bool
+    public let value: @Sendable (RunTally) -> MetricValue
+
+    public init(
+        _ name: String, _ type: ColumnType, _ meaning: String, optional: Bool = false,
+        value: @escaping @Sendable (RunTally) -> MetricValue
+    ) {
+        self.name = name
+        self.type = type
+        self.meaning = meaning
+        self.isOptional = optional
+        self.value = value
+    }
+}
+
+/// Every metric, in the order of the columns; new ones go last.
+public enum SummaryMetrics {
+    public static let all: [SummaryMetric] =
+        SummaryMetric.identity + SummaryMetric.launches + SummaryMetric.terminations + SummaryMetric.reclaim
+        + SummaryMetric.levels + SummaryMetric.waiting + SummaryMetric.launchShares
+
+    public static func named(_ name: String) -> SummaryMetric? { all.first { $0.name == name } }
+}
+
+extension TableWriter {
+    /// The one row of `summary.csv`.
+    public func summaryRow(of tally: RunTally) {
+        for metric in SummaryMetrics.all {
+            switch metric.value(tally) {
+            case .text(let value): text(value)
+            case .count(let value): integer(value)
+            case .bytes(let value): bytes(value)
+            case .milliseconds(let value): milliseconds(value)
+            case .seconds(let value): seconds(value)
+            case .ratio(let value): ratio(value)
+            case .absent: empty()
+            }
+        }
+        endRow()
+    }
+}

@@ -1,0 +1,181 @@
+import Lifecycle
+import Quantities
+
+/// A process as the monitor sees it when it decides who is told.
+public struct WarningCandidate: Hashable, Sendable {
+    public var pid: ProcessID
+    public var phase: ProcessPhase
+    public var band: JetsamBand
+    public var footprint: ByteCount
+
+    public init(pid: ProcessID, phase: ProcessPhase, band: JetsamBand, footprint: ByteCount) {
+        self.pid = pid
+        self.phase = phase
+        self.band = band
+        self.footprint = footprint
+    }
+}
+
+/// A change of level, with what was observed and what it was compared with: both bytes available.
+public struct LevelChange: Hashable, Sendable {
+    public var from: PressureLevel
+    public var to: PressureLevel
+    public var observed: ByteCount
+    public var threshold: ByteCount
+}
+
+/// Why a process is not told of a level.
+public enum WarningVerdict: String, CaseIterable, Sendable {
+    case told = "next in turn"
+    case notRunning = "suspended: no code runs"
+    case belowMinimum = "its footprint is below the smallest that is told"
+    case alreadyTold = "was told in this round"
+}
+
+/// Watches the memory that is available: three levels with hysteresis, and whose turn it is to be warned.
+///
+/// It acts on nothing. Rising levels count at once and may jump; a falling one must hold. Warnings go out one process
+/// at a time, lowest band first, ties largest footprint, then the lower process number; after a round the level
+/// rests. Source of the rules: xnu-11417.101.15 (see `MonitorSettings.ios`); falling levels warn nobody, because
+/// UIKit knows one kind of warning only.
+public struct PressureMonitor: Sendable {
+    public let settings: MonitorSettings
+    public let ceiling: ByteCount
+    public private(set) var level: PressureLevel = .normal
+    /// Since when a lower level than `level` has been observed without a break.
+    private var lowerSince: Instant?
+    private var round: Round?
+    private var rests: [Rest] = []
+
+    private struct Round: Sendable {
+        var level: PressureLevel
+        var told: [ProcessID] = []
+        var nextAt: Instant
+    }
+
+    private struct Rest: Sendable {
+        var level: PressureLevel
+        var until: Instant
+    }
+
+    public init(_ settings: MonitorSettings, ceiling: ByteCount) {
+        self.settings = settings
+        self.ceiling = ceiling
+    }
+
+    // MARK: Levels
+
+    /// Looks at the available memory; the change of level, if there is one.
+    public mutating func sample(at now: Instant, available: ByteCount) -> LevelChange? {
+        let observed = observedLevel(available)
+        let old = level
+        if observed >= level {
+            lowerSince = nil
+            level = observed
+        } else {
+            let since = lowerSince ?? now
+            lowerSince = since
+            if now - since >= settings.hold {
+                level = observed
+                lowerSince = nil
+            }
+        }
+        guard level != old else {
+            repeatIfStuck(at: now)
+            return nil
+        }
+        if level > old { beginRound(at: now) } else { round = nil }
+        return LevelChange(from: old, to: level, observed: available, threshold: threshold(from: old, to: level))
+    }
+
+    /// The level that the available memory stands for, given the one that is in force.
+    private func observedLevel(_ available: ByteCount) -> PressureLevel {
+        switch level {
+        case .normal:
+            if available < ceiling * settings.critical.enter { return .critical }
+            return available < ceiling * settings.warning.enter ? .warning : .normal
+        case .warning:
+            if available < ceiling * settings.critical.enter { return .critical }
+            return available > ceiling * settings.warning.leave ? .normal : .warning
+        case .critical:
+            if available > ceiling * settings.warning.leave { return .normal }
+            return available > ceiling * settings.critical.leave ? .warning : .critical
+        }
+    }
+
+    private func threshold(from old: PressureLevel, to new: PressureLevel) -> ByteCount {
+        switch (old, new) {
+        case (_, .critical): ceiling * settings.critical.enter
+        case (.normal, .warning): ceiling * settings.warning.enter
+        case (.critical, .warning): ceiling * settings.critical.leave
+        case (_, .normal), (.warning, .warning): ceiling * settings.warning.leave
+        }
+    }
+
+    /// What must become available before the pressure ends, and the level that a policy should act at: critical only
+    /// while critical's own threshold is not left. Nil when nothing is missing.
+    public func demand(available: ByteCount) -> (level: PressureLevel, deficit: ByteCount, threshold: ByteCount)? {
+        let leaveCritical = ceiling * settings.critical.leave
+        let leaveWarning = ceiling * settings.warning.leave
+        if level == .critical && available <= leaveCritical {
+            return (.critical, leaveWarning - available, leaveCritical)
+        }
+        if level >= .warning && available <= leaveWarning {
+            return (.warning, leaveWarning - available, leaveWarning)
+        }
+        return nil
+    }
+
+    // MARK: Warnings
+
+    private mutating func beginRound(at now: Instant) {
+        rests.removeAll { $0.until <= now }
+        guard !rests.contains(where: { $0.level == level }) else { return }
+        round = Round(level: level, nextAt: now)
+    }
+
+    private mutating func repeatIfStuck(at now: Instant) {
+        guard level > .normal, round == nil else { return }
+        guard let rest = rests.last(where: { $0.level == level }) else { return }
+        let told = rest.until - settings.warningRest
+        if now - told >= settings.warningRepeat { round = Round(level: level, nextAt: now) }
+    }
+
+    /// When the next warning is due; nil when nobody is to be told.
+    public var nextWarning: Instant? { round?.nextAt }
+
+    /// Whose turn it is at `now`, with the verdict on everybody, in the order of telling. After the last one the
+    /// round ends.
+    public mutating func warn(
+        _ candidates: [WarningCandidate], at now: Instant
+    ) -> (next: ProcessID?, verdicts: [(WarningCandidate, WarningVerdict)]) {
+        guard var current = round, current.nextAt <= now else { return (nil, []) }
+        let ordered = candidates.sorted {
+            ($0.band, $1.footprint, $0.pid) < ($1.band, $0.footprint, $1.pid)
+        }
+        var next: ProcessID?
+        var verdicts: [(WarningCandidate, WarningVerdict)] = []
+        for candidate in ordered {
+            let verdict = verdict(on: candidate, told: current.told)
+            verdicts.append((candidate, verdict))
+            if verdict == .told && next == nil { next = candidate.pid }
+        }
+        if let next {
+            current.told.append(next)
+            current.nextAt = now + settings.warningSpacing
+            round = current
+        } else {
+            rests.removeAll { $0.level == current.level }
+            rests.append(Rest(level: current.level, until: now + settings.warningRest))
+            round = nil
+        }
+        return (next, verdicts)
+    }
+
+    private func verdict(on candidate: WarningCandidate, told: [ProcessID]) -> WarningVerdict {
+        if !candidate.phase.runsCode || candidate.band < .ageing { return .notRunning }
+        if told.contains(candidate.pid) { return .alreadyTold }
+        if candidate.footprint < settings.warningMinimumFootprint { return .belowMinimum }
+        return .told
+    }
+}

@@ -1,0 +1,113 @@
+import Lifecycle
+import Quantities
+
+/// Why an action is not carried out.
+public struct Refusal: Hashable, Sendable {
+    /// The rule, by the limit's name in scenarios where it has one.
+    public var rule: String
+    public var explanation: String
+    /// It may be allowed later without anything else changing.
+    public var isTemporary: Bool
+}
+
+/// The limits that stand above any policy. It remembers what it must: recent terminations, and victims that freed
+/// nothing.
+public struct Guardrails: Sendable {
+    public let limits: Limits
+    private var terminations: [Instant] = []
+    private var fruitless: [ReclaimAction] = []
+
+    public init(_ limits: Limits) {
+        self.limits = limits
+    }
+
+    /// The rule that forbids `action`, or nil when it may be carried out.
+    public func refusal(of action: ReclaimAction, in snapshot: SystemSnapshot) -> Refusal? {
+        guard let process = snapshot.processes.first(where: { $0.pid == action.target }) else {
+            return Refusal(rule: "alive", explanation: "there is no such process", isTemporary: false)
+        }
+        if fruitless.contains(action) {
+            return Refusal(
+                rule: "fruitless", explanation: "it freed nothing the last time under this pressure", isTemporary: false
+            )
+        }
+        switch action {
+        case .purge: return nil
+        case .suspend: return refusalOfSuspension(process)
+        case .disconnectScene(_, let scene): return refusalOfDisconnection(process, scene)
+        case .terminate: return refusalOfTermination(process, snapshot)
+        }
+    }
+
+    private func refusalOfSuspension(_ process: ProcessSnapshot) -> Refusal? {
+        if process.phase != .background {
+            return Refusal(
+                rule: "phase",
+                explanation: "only a background process can be suspended, it is \(process.phase.rawValue)",
+                isTemporary: false)
+        }
+        if !process.modes.isEmpty {
+            return Refusal(
+                rule: "background_mode", explanation: "it runs for \(process.modes[0].rawValue)", isTemporary: false)
+        }
+        return busy(process)
+    }
+
+    private func refusalOfDisconnection(_ process: ProcessSnapshot, _ scene: SceneID) -> Refusal? {
+        guard let found = process.scenes.first(where: { $0.scene == scene }) else {
+            return Refusal(rule: "alive", explanation: "there is no such scene", isTemporary: false)
+        }
+        if found.phase != .background && found.phase != .suspended {
+            return Refusal(
+                rule: "phase",
+                explanation: "only a scene off screen can be disconnected, it is \(found.phase.rawValue)",
+                isTemporary: false)
+        }
+        return busy(process)
+    }
+
+    private func refusalOfTermination(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> Refusal? {
+        if process.phase.isForeground {
+            return Refusal(rule: "foreground", explanation: "the foreground app is never a victim", isTemporary: false)
+        }
+        if limits.protected.contains(process.app) {
+            return Refusal(rule: "protected", explanation: "protected by name", isTemporary: false)
+        }
+        let age = snapshot.now - process.launchedAt
+        if age < limits.minimumStay {
+            return Refusal(
+                rule: "minimum_stay", explanation: "launched \(age) ago, less than \(limits.minimumStay)",
+                isTemporary: true)
+        }
+        if let most = limits.terminationsPerMinute {
+            let recent = terminations.count { snapshot.now - $0 < .minutes(1) }
+            if recent >= most {
+                return Refusal(
+                    rule: "terminations_per_minute", explanation: "\(recent) terminations within 60s, \(most) allowed",
+                    isTemporary: true)
+            }
+        }
+        return nil
+    }
+
+    private func busy(_ process: ProcessSnapshot) -> Refusal? {
+        guard process.isBusy else { return nil }
+        return Refusal(rule: "busy", explanation: "a launch or an action is under way", isTemporary: true)
+    }
+
+    /// Takes note of a termination that a policy ordered.
+    public mutating func noteTermination(at now: Instant) {
+        terminations.removeAll { now - $0 >= .minutes(1) }
+        terminations.append(now)
+    }
+
+    /// Takes note of an action that gave nothing back: it is not tried again before the pressure is over.
+    public mutating func noteFruitless(_ action: ReclaimAction) {
+        fruitless.append(action)
+    }
+
+    /// The pressure is over: everybody may be tried again.
+    public mutating func forgetFruitless() {
+        fruitless.removeAll()
+    }
+}

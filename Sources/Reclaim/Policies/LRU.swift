@@ -1,0 +1,30 @@
+import Quantities
+
+/// Ends the process that the user has not seen for longest, whatever its size: the yardstick of the field.
+///
+/// It acts at `level` and above, or when an allocation waits. It has no rungs before termination.
+public struct LRU: ReclaimPolicy {
+    public static let name = "lru"
+    public static let summary = "ends the least recently used process, whatever its size"
+    public static let parameters: [PolicyParameter] = [
+        PolicyParameter(
+            "only_when_critical", .flag(true), from: .flag(false), to: .flag(true),
+            meaning: "act at the critical level only; otherwise from the warning level on",
+            source: "ours; the usual baseline of published comparisons acts at the low-memory mark only")
+    ]
+
+    private let onlyWhenCritical: Bool
+
+    public init(_ values: ParameterValues) {
+        onlyWhenCritical = values.flag("only_when_critical")
+    }
+
+    public func decide(_ snapshot: SystemSnapshot) -> Decision {
+        guard snapshot.demandsTermination(onlyWhenCritical: onlyWhenCritical) else {
+            return Decision(spared: snapshot.processes.map { Spared($0.pid, reason: "the level is below critical") })
+        }
+        return snapshot.rankingTerminations(because: "least recently used") {
+            $0.idleTime(at: snapshot.now).microseconds
+        }
+    }
+}

@@ -1,0 +1,12 @@
+/// Never reclaims: what the ceiling alone does. The lower bound of every comparison.
+public struct None: ReclaimPolicy {
+    public static let name = "none"
+    public static let summary = "never reclaims: what the ceiling alone does"
+    public static let parameters: [PolicyParameter] = []
+
+    public init(_ values: ParameterValues) {}
+
+    public func decide(_ snapshot: SystemSnapshot) -> Decision {
+        Decision(spared: snapshot.processes.map { Spared($0.pid, reason: "this policy never reclaims") })
+    }
+}

@@ -1,0 +1,84 @@
+import Quantities
+
+/// The value of one policy parameter, typed.
+public enum ParameterValue: Hashable, Sendable {
+    case ratio(Ratio)
+    case bytes(ByteCount)
+    case time(TimeSpan)
+    case count(Int)
+    case flag(Bool)
+}
+
+/// One parameter of a policy: everything that help, schema, decoder and tuner need to know.
+public struct PolicyParameter: Hashable, Sendable {
+    /// As in scenarios: snake_case.
+    public let name: String
+    public let standard: ParameterValue
+    /// Of the same kind as the default; both ends included.
+    public let lowest: ParameterValue
+    public let highest: ParameterValue
+    public let meaning: String
+    /// Where the default comes from.
+    public let source: String
+
+    public init(
+        _ name: String, _ standard: ParameterValue, from lowest: ParameterValue, to highest: ParameterValue,
+        meaning: String, source: String
+    ) {
+        self.name = name
+        self.standard = standard
+        self.lowest = lowest
+        self.highest = highest
+        self.meaning = meaning
+        self.source = source
+    }
+}
+
+/// Which policy a run uses, and with which parameters; what is not named keeps its default.
+public struct PolicySettings: Hashable, Sendable {
+    public var name: String
+    /// In the order of the policy's own table.
+    public var parameters: [Assignment]
+
+    public struct Assignment: Hashable, Sendable {
+        public var name: String
+        public var value: ParameterValue
+        public init(name: String, value: ParameterValue) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    public init(name: String, parameters: [Assignment] = []) {
+        self.name = name
+        self.parameters = parameters
+    }
+}
+
+/// Limits that stand above any policy. Nil: no such limit.
+public struct Limits: Hashable, Sendable {
+    /// How many processes may be off screen at once, suspended ones included.
+    public var backgroundProcesses: Int?
+    /// What the processes off screen may hold together.
+    public var backgroundMemory: ByteCount?
+    /// How long a process may run off screen without a background mode before it is suspended.
+    public var backgroundTime: TimeSpan
+    /// How many terminations a policy may order within any 60 s.
+    public var terminationsPerMinute: Int?
+    /// A process this young is not terminated by a policy.
+    public var minimumStay: TimeSpan
+    /// Apps that a policy may never terminate.
+    public var protected: [AppID]
+
+    public init(
+        backgroundProcesses: Int? = nil, backgroundMemory: ByteCount? = nil, backgroundTime: TimeSpan = .seconds(30),
+        terminationsPerMinute: Int? = nil, minimumStay: TimeSpan = .zero, protected: [AppID] = []
+    ) {
+        self.backgroundProcesses = backgroundProcesses
+        self.backgroundMemory = backgroundMemory
+        self.backgroundTime = backgroundTime
+        self.terminationsPerMinute = terminationsPerMinute
+        self.minimumStay = minimumStay
+        self.protected = protected
+    }
+}

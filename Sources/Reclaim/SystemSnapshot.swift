@@ -1,0 +1,108 @@
+import Lifecycle
+import Pressure
+import Quantities
+
+/// Why the policy is asked.
+public enum ReclaimDemand: Hashable, Sendable {
+    /// The monitor is not at normal; so much must become available before it is.
+    case pressure(deficit: ByteCount)
+    /// An allocation found no room; its process waits.
+    case allocation(by: ProcessID, wanted: ByteCount)
+    /// More processes off screen than the limit allows.
+    case backgroundProcesses(excess: Int)
+    /// The processes off screen hold more than the limit allows.
+    case backgroundMemory(excess: ByteCount)
+}
+
+/// Everything that a policy may know, the time included. Immutable: a decision is a pure function of it.
+public struct SystemSnapshot: Sendable {
+    public var now: Instant
+    public var demand: ReclaimDemand
+    public var level: PressureLevel
+    public var ceiling: ByteCount
+    public var resident: ByteCount
+    /// What the measure compared: observed and threshold, in bytes available.
+    public var available: ByteCount
+    public var threshold: ByteCount
+    /// Every live process, by rising process number.
+    public var processes: [ProcessSnapshot]
+    public var monitor: MonitorSettings
+
+    public init(
+        now: Instant, demand: ReclaimDemand, level: PressureLevel, ceiling: ByteCount, resident: ByteCount,
+        available: ByteCount, threshold: ByteCount, processes: [ProcessSnapshot], monitor: MonitorSettings
+    ) {
+        self.now = now
+        self.demand = demand
+        self.level = level
+        self.ceiling = ceiling
+        self.resident = resident
+        self.available = available
+        self.threshold = threshold
+        self.processes = processes
+        self.monitor = monitor
+    }
+}
+
+public struct ProcessSnapshot: Hashable, Sendable {
+    public var app: AppID
+    public var name: String
+    public var pid: ProcessID
+    public var phase: ProcessPhase
+    public var band: JetsamBand
+    public var footprint: ByteCount
+    public var dirty: ByteCount
+    public var cache: ByteCount
+    public var launchedAt: Instant
+    /// When it was last in the foreground; the launch, if it never was.
+    public var lastForeground: Instant
+    /// Reasons to run in the background that it holds right now.
+    public var modes: [BackgroundMode]
+    /// When it was last sent a memory warning.
+    public var warnedAt: Instant?
+    /// That warning is not yet answered.
+    public var answersWarning: Bool
+    /// A launch, a callback or an earlier action is under way.
+    public var isBusy: Bool
+    /// The declared time of a cold launch, memory to fill included.
+    public var relaunchCost: TimeSpan
+    public var scenes: [SceneSnapshot]
+
+    public init(
+        app: AppID, name: String, pid: ProcessID, phase: ProcessPhase, band: JetsamBand, footprint: ByteCount,
+        dirty: ByteCount, cache: ByteCount, launchedAt: Instant, lastForeground: Instant, modes: [BackgroundMode],
+        warnedAt: Instant?, answersWarning: Bool, isBusy: Bool, relaunchCost: TimeSpan, scenes: [SceneSnapshot]
+    ) {
+        self.app = app
+        self.name = name
+        self.pid = pid
+        self.phase = phase
+        self.band = band
+        self.footprint = footprint
+        self.dirty = dirty
+        self.cache = cache
+        self.launchedAt = launchedAt
+        self.lastForeground = lastForeground
+        self.modes = modes
+        self.warnedAt = warnedAt
+        self.answersWarning = answersWarning
+        self.isBusy = isBusy
+        self.relaunchCost = relaunchCost
+        self.scenes = scenes
+    }
+
+    /// How long the user has not seen it.
+    public func idleTime(at now: Instant) -> TimeSpan { phase.isForeground ? .zero : now - lastForeground }
+}
+
+public struct SceneSnapshot: Hashable, Sendable {
+    public var scene: SceneID
+    public var phase: ScenePhase
+    public var size: ByteCount
+
+    public init(scene: SceneID, phase: ScenePhase, size: ByteCount) {
+        self.scene = scene
+        self.phase = phase
+        self.size = size
+    }
+}

@@ -1,0 +1,23 @@
+import Quantities
+import Workload
+
+extension Archetype {
+    /// 560 MB 10 s after the launch and 716 MB after 5 min with the literature's set of pages; here about ten tabs of
+    /// 40 MiB make that.
+    public static let browser = Archetype("browser", "a browser: every tab is a scene, caches are large") { app in
+        // Firefox holds 560 MB 10 s after its launch and 716 MB after 5 min (Ariadne, HPCA 2025, Table 1). The tabs'
+        // share of it is ours: a scene is a tab, and scenarios open several.
+        app.scenes = SceneSupport(support: true, multiple: true)
+        app.memory.base = .mebibytes(140)
+        app.memory.scene = .mebibytes(40)
+        app.memory.cache = CacheProfile(size: .mebibytes(120), rate: .mebibytesPerSecond(4))
+        // (716 - 560) MB in 290 s.
+        app.memory.growth = GrowthProfile(rate: .kibibytesPerSecond(550), upTo: .mebibytes(290))
+        // Ours: scripts make garbage.
+        app.memory.churn = ChurnProfile(rate: .mebibytesPerSecond(6), lifetime: .milliseconds(500))
+        app.memory.touch = .mebibytesPerSecond(16)
+        app.memory.objects = .logNormal(
+            median: .kibibytes(1), sigma: Ratio(partsPerMillion: 1_800_000), highest: .mebibytes(4))
+        app.background = BackgroundDiscipline(frees: .percent(40), work: .seconds(3), snapshot: .mebibytes(12))
+    }
+}

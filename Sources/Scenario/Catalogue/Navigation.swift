@@ -1,0 +1,21 @@
+import Lifecycle
+import Quantities
+import Workload
+
+extension Archetype {
+    /// In all 210 MiB after the launch, 390 MiB after 5 min on the road.
+    public static let navigation = Archetype("navigation", "maps: location in the background, tiles in a large cache") {
+        app in
+        // Google Earth holds 273 MB 10 s after its launch and 429 MB after 5 min (Ariadne, HPCA 2025, Table 1); road
+        // maps are lighter by our reckoning, and the split is ours.
+        app.memory.base = .mebibytes(160)
+        app.memory.scene = .mebibytes(50)
+        app.memory.cache = CacheProfile(size: .mebibytes(130), rate: .mebibytesPerSecond(2))
+        app.memory.growth = GrowthProfile(rate: .kibibytesPerSecond(192), upTo: .mebibytes(210))
+        // Ours: the map is drawn anew all the time.
+        app.memory.churn = ChurnProfile(rate: .mebibytesPerSecond(5), lifetime: .milliseconds(500))
+        app.memory.touch = .mebibytesPerSecond(20)
+        app.backgroundModes = [.location, .audio]
+        app.background = BackgroundDiscipline(frees: .percent(50), work: .seconds(4), snapshot: .mebibytes(12))
+    }
+}

@@ -1,0 +1,19 @@
+import Quantities
+import Workload
+
+extension Archetype {
+    /// In all 118 MiB after the launch, 200 MiB with a full cache.
+    public static let shopping = Archetype("shopping", "a shop: pictures everywhere, leaks a little") { app in
+        // 124 and 152 MB among the suspended footprints of a real device (iOS 14.2); the split is ours.
+        app.memory.base = .mebibytes(90)
+        app.memory.scene = .mebibytes(28)
+        app.memory.cache = CacheProfile(size: .mebibytes(80), rate: .mebibytesPerSecond(2))
+        app.memory.growth = GrowthProfile(rate: .kibibytesPerSecond(64), upTo: .mebibytes(110))
+        // Ours: web views that are never let go.
+        app.memory.leak = .kibibytesPerSecond(8)
+        app.memory.churn = ChurnProfile(rate: .mebibytesPerSecond(3), lifetime: .milliseconds(700))
+        app.memory.touch = .mebibytesPerSecond(6)
+        app.background = BackgroundDiscipline(frees: .percent(20), work: .seconds(5), snapshot: .mebibytes(10))
+        app.warnings = WarningDiscipline(frees: .percent(60), delay: .milliseconds(200), ignores: .percent(10))
+    }
+}

@@ -1,0 +1,21 @@
+import Lifecycle
+import Quantities
+import Workload
+
+extension Archetype {
+    /// 180 MB 10 s after the launch, 270 MB after 5 min of scrolling.
+    public static let socialFeed = Archetype("social-feed", "an endless feed: grows while it is scrolled") { app in
+        // Twitter holds 182 MB 10 s after its launch and 273 MB after 5 min (Ariadne, HPCA 2025, Table 1). The split
+        // between base, scene, cache and growth is ours.
+        app.memory.base = .mebibytes(135)
+        app.memory.scene = .mebibytes(30)
+        app.memory.cache = CacheProfile(size: .mebibytes(60), rate: .kibibytesPerSecond(820))
+        app.memory.growth = GrowthProfile(rate: .kibibytesPerSecond(128), upTo: .mebibytes(172))
+        // Ours: images are decoded and dropped.
+        app.memory.churn = ChurnProfile(rate: .mebibytesPerSecond(4), lifetime: .milliseconds(600))
+        app.memory.touch = .mebibytesPerSecond(8)
+        app.backgroundModes = [.fetch]
+        app.background = BackgroundDiscipline(frees: .percent(30), work: .seconds(5), snapshot: .mebibytes(10))
+        app.warnings = WarningDiscipline(frees: .percent(70), delay: .milliseconds(150), ignores: .percent(5))
+    }
+}

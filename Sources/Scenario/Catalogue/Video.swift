@@ -1,0 +1,23 @@
+import Quantities
+import Workload
+
+extension Archetype {
+    /// 177 MB 10 s after the launch, 358 MB after 5 min of watching.
+    public static let video = Archetype("video", "clips: buffers come in bursts, the cache is large") { app in
+        // YouTube holds 177 MB 10 s after its launch and 358 MB after 5 min (Ariadne, HPCA 2025, Table 1); the split
+        // is ours.
+        app.memory.base = .mebibytes(130)
+        app.memory.scene = .mebibytes(30)
+        app.memory.cache = CacheProfile(size: .mebibytes(110), rate: .mebibytesPerSecond(1))
+        app.memory.growth = GrowthProfile(rate: .kibibytesPerSecond(256), upTo: .mebibytes(190))
+        // Ours: compressed frames pass through, a first buffer arrives soon after play.
+        app.memory.churn = ChurnProfile(rate: .mebibytesPerSecond(8), lifetime: .milliseconds(400))
+        app.memory.touch = .mebibytesPerSecond(24)
+        app.memory.bursts = [
+            BurstProfile(after: .seconds(3), size: .mebibytes(24), over: .seconds(2), hold: .seconds(45))
+        ]
+        app.memory.objects = .logNormal(
+            median: .kibibytes(4), sigma: Ratio(partsPerMillion: 1_500_000), highest: .mebibytes(2))
+        app.background = BackgroundDiscipline(frees: .percent(60), work: .seconds(2), snapshot: .mebibytes(10))
+    }
+}

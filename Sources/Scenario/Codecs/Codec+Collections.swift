@@ -1,0 +1,138 @@
+import Quantities
+
+extension Codec {
+    /// A list. What the text says replaces the list that is there. `step` names an element in paths.
+    static func list<Element>(
+        of codec: Codec<Element>, called kind: String, atLeast minimum: Int = 0,
+        step: @escaping @Sendable (Tree, Int) -> String = { _, index in "\(index)" }
+    ) -> Codec<[Element]> {
+        Codec<[Element]>(
+            expected: "a list of \(kind)",
+            decode: { tree, _, decoding in
+                let elements = tree.isNull ? [] : tree.elements
+                guard let elements else {
+                    decoding.faultHere(tree.origin, "expected a list of \(kind), not \(tree.summary)")
+                    return nil
+                }
+                guard elements.count >= minimum else {
+                    decoding.faultHere(
+                        tree.origin, "expected a list of \(kind) with at least \(minimum), not \(elements.count)")
+                    return nil
+                }
+                return elements.enumerated().compactMap { index, element in
+                    decoding.within(step(element, index)) { codec.decode(element, nil, decoding) }
+                }
+            },
+            encode: { values, encoding in .list(values.map { codec.encode($0, encoding) }) },
+            schema: { _ in
+                .object(["type": .string("array"), "items": codec.schema(nil), "minItems": .number("\(minimum)")])
+            })
+    }
+
+    /// The value, or `none`.
+    func orNone() -> Codec<Value?> {
+        Codec<Value?>(
+            expected: "\(expected), or none",
+            decode: { tree, existing, decoding -> Value?? in
+                if tree.text == "none" { return .some(nil) }
+                guard let value = decode(tree, existing ?? nil, decoding) else { return nil }
+                return .some(value)
+            },
+            encode: { value, encoding in value.map { encode($0, encoding) } ?? .plain("none") },
+            schema: { standard in
+                let both = JSON.object(["anyOf": .array([.object(["const": .string("none")]), schema(nil)])])
+                guard let standard else { return both }
+                // A default that is a value is described by the value's own schema.
+                guard let standard else { return both.adding(["default": .string("none")]) }
+                return schema(standard)["default"].map { both.adding(["default": $0]) } ?? both
+            })
+    }
+}
+
+extension Codec where Value == AppID {
+    /// One of the scenario's apps, by its name.
+    static var app: Codec {
+        Codec(
+            expected: "the name of an app",
+            decode: { tree, _, decoding in
+                guard let name = tree.text else {
+                    decoding.faultHere(tree.origin, "expected the name of an app, not \(tree.summary)")
+                    return nil
+                }
+                if let index = decoding.appIndex[name] { return AppID(index) }
+                decoding.faultHere(
+                    tree.origin,
+                    "unknown app '\(name)'" + Nearest.advice(for: name, among: decoding.appNames, kind: "apps"))
+                return nil
+            },
+            encode: { .string($1.appNames[$0.index]) },
+            schema: { _ in .object(["type": .string("string")]) })
+    }
+}
+
+/// One of the forms that a value may take: `{ constant: 4KiB }` or `{ uniform: { … } }`.
+struct Variant<Value: Sendable>: Sendable {
+    let key: String
+    let decode: @Sendable (Tree, Value?, Decoding) -> Value?
+    /// Nil: the value has another form.
+    let encode: @Sendable (Value, Encoding) -> Tree?
+    let schema: @Sendable () -> JSON
+
+    init<Payload>(
+        _ key: String, _ codec: Codec<Payload>, _ wrap: @escaping @Sendable (Payload) -> Value,
+        _ unwrap: @escaping @Sendable (Value) -> Payload?, _ help: String
+    ) {
+        self.key = key
+        decode = { tree, existing, decoding in codec.decode(tree, existing.flatMap(unwrap), decoding).map(wrap) }
+        encode = { value, encoding in unwrap(value).map { codec.encode($0, encoding) } }
+        schema = { codec.schema(nil).adding(["description": .string(help)]) }
+    }
+}
+
+extension Codec where Value: Sendable {
+    /// A mapping with exactly one of the variants' keys.
+    static func oneOf(_ variants: [Variant<Value>]) -> Codec {
+        let keys = variants.map(\.key)
+        let expected = "a mapping with one of the keys " + keys.joined(separator: ", ")
+        return Codec(
+            expected: expected,
+            decode: { tree, existing, decoding in
+                guard var entries = tree.entries else {
+                    decoding.faultHere(tree.origin, "expected \(expected), not \(tree.summary)")
+                    return nil
+                }
+                // An option that names another form replaces the text's form.
+                if let option = entries.last(where: \.keyOrigin.isOption) { entries = [option] }
+                decoding.refuseUnknownKeys(in: entries, valid: keys)
+                let known = entries.compactMap { entry in
+                    variants.first { $0.key == entry.key }.map { (variant: $0, entry: entry) }
+                }
+                guard let first = known.first, known.count == 1 else {
+                    if known.count != entries.count { return nil }
+                    decoding.faultHere(tree.origin, "expected \(expected), not \(known.count) of them")
+                    return nil
+                }
+                return decoding.within(first.variant.key) {
+                    first.variant.decode(first.entry.value, existing, decoding)
+                }
+            },
+            encode: { value, encoding in
+                for variant in variants {
+                    if let tree = variant.encode(value, encoding) { return .record([(variant.key, tree)]) }
+                }
+                preconditionFailure("\(value) has none of the forms \(keys)")
+            },
+            schema: { _ in
+                .object([
+                    "oneOf": .array(
+                        variants.map { variant in
+                            .object([
+                                "type": .string("object"),
+                                "properties": .object([JSON.Member(key: variant.key, value: variant.schema())]),
+                                "required": .strings([variant.key]), "additionalProperties": .bool(false),
+                            ])
+                        })
+                ])
+            })
+    }
+}

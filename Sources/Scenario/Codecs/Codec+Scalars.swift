@@ -1,0 +1,199 @@
+import Quantities
+
+/// A quantity that is written with its unit.
+protocol Quantity: Comparable, Sendable, CustomStringConvertible {
+    static var expectation: String { get }
+    /// A regular expression for the JSON Schema.
+    static var pattern: String { get }
+    /// What is allowed where the key says nothing else.
+    static var ordinary: ClosedRange<Self> { get }
+    init(parsing text: String) throws(QuantityFault)
+}
+
+// The upper ends keep every product of the engine within 63 bits: a rate times a time, a size over a rate.
+
+extension ByteCount: Quantity {
+    static var ordinary: ClosedRange<ByteCount> { .zero ... .gibibytes(4_096) }
+    static var pattern: String { "^[0-9]+(\\.[0-9]+)?(\(units.map(\.symbol).joined(separator: "|")))$" }
+}
+
+extension ByteRate: Quantity {
+    static var ordinary: ClosedRange<ByteRate> { .zero...ByteRate(bytesPerSecond: 64 << 30) }
+    static var pattern: String { String(ByteCount.pattern.dropLast()) + "/s$" }
+}
+
+extension TimeSpan: Quantity {
+    static var ordinary: ClosedRange<TimeSpan> { .zero ... .hours(24 * 1_000) }
+    static var pattern: String { "^([0-9]+(\\.[0-9]+)?(\(units.map(\.symbol).joined(separator: "|"))))+$" }
+}
+
+extension Ratio: Quantity {
+    static var ordinary: ClosedRange<Ratio> { .zero ... .one }
+    static var pattern: String { "^[0-9]+(\\.[0-9]+)?%?$" }
+}
+
+extension Codec {
+    /// A scalar that is read from its text; `parse` gives nil for what is not one.
+    static func scalar(
+        expected: String, quoted: Bool = true, schema: JSON, parse: @escaping @Sendable (String) -> Value?,
+        text: @escaping @Sendable (Value) -> String
+    ) -> Codec {
+        Codec(
+            expected: expected,
+            decode: { tree, _, decoding in
+                if let value = tree.text.flatMap(parse) { return value }
+                decoding.faultHere(tree.origin, "expected \(expected), not \(tree.summary)")
+                return nil
+            },
+            encode: { value, _ in quoted ? .string(text(value)) : .plain(text(value)) },
+            schema: { standard in
+                guard let standard else { return schema }
+                let isText = schema["type"] == .string("string") || schema["pattern"] != nil || schema["enum"] != nil
+                return schema.adding(["default": isText ? .string(text(standard)) : .number(text(standard))])
+            })
+    }
+
+    /// The codec with a further condition; `check` gives the sentence that says what is wrong and what is right.
+    func checked(_ check: @escaping @Sendable (Value) -> String?) -> Codec {
+        Codec(
+            expected: expected,
+            decode: { tree, existing, decoding in
+                guard let value = decode(tree, existing, decoding) else { return nil }
+                guard let complaint = check(value) else { return value }
+                decoding.faultHere(tree.origin, complaint)
+                return nil
+            },
+            encode: encode, schema: schema)
+    }
+}
+
+extension Codec where Value: Quantity {
+    /// A quantity with its unit, both ends of the range included.
+    static func quantity(from lowest: Value? = nil, to highest: Value? = nil) -> Codec {
+        let range = (lowest ?? Value.ordinary.lowerBound)...(highest ?? Value.ordinary.upperBound)
+        let isRatio = Value.self == Ratio.self
+        let bounds = "from \(range.lowerBound) to \(range.upperBound)"
+        let schema = JSON.object([
+            "type": isRatio ? .strings(["string", "number"]) : .string("string"), "pattern": .string(Value.pattern),
+            "$comment": .string(bounds),
+        ])
+        return .scalar(
+            expected: Value.expectation, quoted: false, schema: schema,
+            parse: { try? Value(parsing: $0) }, text: { $0.description }
+        ).bounded(range)
+    }
+}
+
+extension Codec where Value: Comparable & Sendable & CustomStringConvertible {
+    fileprivate func bounded(
+        _ range: ClosedRange<Value>, text: @escaping @Sendable (Value) -> String = { $0.description }
+    ) -> Codec {
+        checked { value in
+            if value < range.lowerBound { return "\(text(value)) is too small; at least \(text(range.lowerBound))" }
+            if value > range.upperBound { return "\(text(value)) is too large; at most \(text(range.upperBound))" }
+            return nil
+        }
+    }
+}
+
+extension Codec where Value == Ratio {
+    /// A plain number that is not a share, such as a standard deviation.
+    static func factor(to highest: Int64) -> Codec {
+        let text: @Sendable (Ratio) -> String = { decimalText($0.partsPerMillion, digits: 6) }
+        return .scalar(
+            expected: "a number such as 1.4", quoted: false,
+            schema: .object([
+                "type": .string("number"), "minimum": .number("0"), "maximum": .number("\(highest)"),
+            ]),
+            parse: { $0.last == "%" ? nil : try? Ratio(parsing: $0) }, text: text
+        ).bounded(.zero...Ratio(partsPerMillion: highest * 1_000_000), text: text)
+    }
+}
+
+extension Codec where Value == Int {
+    /// A whole number, both ends of the range included.
+    static func count(_ range: ClosedRange<Int>) -> Codec {
+        .scalar(
+            expected: "a whole number", quoted: false,
+            schema: .object([
+                "type": .string("integer"), "minimum": .number("\(range.lowerBound)"),
+                "maximum": .number("\(range.upperBound)"),
+            ]),
+            parse: { $0.first == "+" ? nil : Int($0) }, text: { "\($0)" }
+        ).bounded(range)
+    }
+}
+
+extension Codec where Value == UInt64 {
+    static var seed: Codec {
+        .scalar(
+            expected: "a whole number from 0 to \(UInt64.max)", quoted: false,
+            schema: .object(["type": .string("integer"), "minimum": .number("0"), "maximum": .number("\(UInt64.max)")]),
+            parse: { $0.first == "+" ? nil : UInt64($0) }, text: { "\($0)" })
+    }
+}
+
+extension Codec where Value == Bool {
+    static var flag: Codec {
+        .scalar(
+            expected: "true or false", quoted: false, schema: .object(["type": .string("boolean")]),
+            parse: { $0 == "true" ? true : ($0 == "false" ? false : nil) }, text: { $0 ? "true" : "false" })
+    }
+}
+
+extension Codec where Value == String {
+    /// Any text of at most `length` characters.
+    static func text(length: Int) -> Codec {
+        .scalar(
+            expected: "a text", schema: .object(["type": .string("string"), "maxLength": .number("\(length)")]),
+            parse: { $0 }, text: { $0 }
+        ).checked { $0.count > length ? "\($0.count) characters are too many; at most \(length)" : nil }
+    }
+
+    /// A name: a letter, then letters, digits, blanks, dots, underscores and hyphens.
+    static var name: Codec {
+        .scalar(
+            expected: "a name", schema: .object(["type": .string("string"), "pattern": .string(namePattern)]),
+            parse: { $0 }, text: { $0 }
+        ).checked { text in
+            guard !isName(text) else { return nil }
+            let rule = "a name is a letter, then up to 63 letters, digits, blanks or any of '._-'"
+            return "\(Tree.plain(text).summary) is not a name; \(rule)"
+        }
+    }
+
+    private static let namePattern = "^[A-Za-z][A-Za-z0-9 ._-]{0,63}$"
+
+    private static func isName(_ text: String) -> Bool {
+        guard let first = text.utf8.first, text.utf8.count <= 64, isLetter(first) else { return false }
+        return text.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || " ._-".utf8.contains($0) }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool {
+        (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
+    }
+
+    /// One of the names that a catalogue holds; `kind` and `kinds` are its word for them.
+    static func name(of kind: String, _ kinds: String, among names: @escaping @Sendable () -> [String]) -> Codec {
+        .scalar(
+            expected: "the name of \(kind)", quoted: false,
+            schema: .object(["type": .string("string"), "enum": .strings(names())]), parse: { $0 }, text: { $0 }
+        ).checked { text in
+            let names = names()
+            return names.contains(text)
+                ? nil : "unknown \(kind) '\(text)'" + Nearest.advice(for: text, among: names, kind: kinds)
+        }
+    }
+}
+
+extension Codec where Value: CaseIterable & RawRepresentable & Sendable, Value.RawValue == String {
+    /// One of the cases, by its raw value.
+    static func choice(_ kind: String, _ kinds: String) -> Codec {
+        let names = Value.allCases.map(\.rawValue)
+        return Codec<String>.name(of: kind, kinds) { names }.mapped(
+            {
+                guard let value = Value(rawValue: $0) else { preconditionFailure("\($0) was checked before") }
+                return value
+            }, { $0.rawValue })
+    }
+}

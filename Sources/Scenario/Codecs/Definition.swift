@@ -1,0 +1,157 @@
+/// A record of the format: its keys in the order in which they are read and written. A new key is added here and
+/// nowhere else; decoder, `--set`, encoder and JSON Schema follow.
+struct Definition<Root: Sendable>: Sendable {
+    /// What the record begins with where the context gives nothing.
+    let base: Root
+    let fields: [Field<Root>]
+    /// The key that a bare scalar stands for: `policy: lru` is `policy: { name: lru }`.
+    let shorthand: String?
+    /// What the record begins with, judged by its own keys: a preset, an archetype.
+    let start: (@Sendable (Tree, Root) -> Root)?
+
+    init(
+        base: Root, shorthand: String? = nil, start: (@Sendable (Tree, Root) -> Root)? = nil, fields: [Field<Root>]
+    ) {
+        self.base = base
+        self.shorthand = shorthand
+        self.start = start
+        self.fields = fields
+    }
+
+    var keys: [String] { fields.map(\.key) }
+}
+
+/// One key of a record.
+struct Field<Root: Sendable>: Sendable {
+    let key: String
+    let help: String
+    let isRequired: Bool
+    let expected: String
+    let decode: @Sendable (Tree, inout Root, Decoding) -> Void
+    /// Nil: not written.
+    let encode: @Sendable (Root, Encoding) -> Tree?
+    let schema: @Sendable (Root?) -> JSON
+
+    /// A key whose value is a property of the record.
+    init<Value>(
+        _ key: String, _ path: any WritableKeyPath<Root, Value> & Sendable, _ codec: Codec<Value>,
+        required: Bool = false,
+        _ help: String
+    ) {
+        self.key = key
+        self.help = help
+        isRequired = required
+        expected = codec.expected
+        decode = { tree, root, decoding in
+            if let value = codec.decode(tree, root[keyPath: path], decoding) { root[keyPath: path] = value }
+        }
+        encode = { root, encoding in codec.encode(root[keyPath: path], encoding) }
+        schema = { root in
+            let schema = codec.schema(root?[keyPath: path])
+            return (required ? schema.removing("default") : schema).adding(["description": .string(help)])
+        }
+    }
+
+    /// A key that is checked, but leaves no trace in the plan; it is written as `constant`, or not at all.
+    init<Value>(checked key: String, _ codec: Codec<Value>, constant: String?, required: Bool = false, _ help: String) {
+        self.key = key
+        self.help = help
+        isRequired = required
+        expected = codec.expected
+        decode = { tree, _, decoding in _ = codec.decode(tree, nil, decoding) }
+        encode = { _, _ in constant.map(Tree.plain) }
+        schema = { _ in codec.schema(nil).adding(["description": .string(help)]) }
+    }
+}
+
+extension Codec where Value: Sendable {
+    /// A record, laid over what is there.
+    static func record(_ definition: Definition<Value>) -> Codec {
+        Codec(
+            expected: "a mapping with the keys " + definition.keys.joined(separator: ", "),
+            decode: { tree, existing, decoding in definition.decode(tree, over: existing, decoding) },
+            encode: { value, encoding in definition.encode(value, encoding) },
+            schema: { definition.schema(default: $0) })
+    }
+}
+
+/// A type whose keys are defined: the one place to add another.
+protocol Described: Sendable {
+    static var definition: Definition<Self> { get }
+}
+
+extension Codec where Value: Described {
+    /// A record, laid over what is there.
+    static var record: Codec { .record(Value.definition) }
+}
+
+extension Definition {
+    /// The mapping's entries; a null is an empty mapping, a shorthand becomes its key. Nil: the fault is reported.
+    func entries(of tree: Tree, _ decoding: Decoding) -> [Tree.Entry]? {
+        if let entries = tree.entries { return entries }
+        if tree.isNull { return [] }
+        if let shorthand, tree.text != nil {
+            return [Tree.Entry(key: shorthand, keyOrigin: tree.origin, value: tree)]
+        }
+        decoding.faultHere(
+            tree.origin, "expected a mapping with the keys \(keys.joined(separator: ", ")), not \(tree.summary)")
+        return nil
+    }
+
+    func decode(_ tree: Tree, over existing: Root?, _ decoding: Decoding) -> Root? {
+        guard let entries = entries(of: tree, decoding) else { return nil }
+        decoding.refuseUnknownKeys(in: entries, valid: keys)
+        let meant = entries.filter { !keys.contains($0.key) }.map { Nearest.name(to: $0.key, among: keys) }
+        let mapping = Tree(.mapping(entries), origin: tree.origin)
+        var root = existing ?? base
+        if let start { root = start(mapping, root) }
+        for field in fields {
+            if let value = mapping[field.key] {
+                decoding.within(field.key) { field.decode(value, &root, decoding) }
+            } else if field.isRequired {
+                // A misspelt key was reported as such; it is not missing on top of that.
+                let isMisspelt = meant.contains(field.key)
+                decoding.missing(field.key, in: tree, expected: isMisspelt ? nil : field.expected)
+            }
+        }
+        return root
+    }
+
+    func encode(_ root: Root, _ encoding: Encoding) -> Tree {
+        .record(fields.compactMap { field in field.encode(root, encoding).map { (field.key, $0) } })
+    }
+
+    func schema(default root: Root?) -> JSON {
+        let object = JSON.object([
+            "type": .string("object"),
+            "properties": .object(fields.map { JSON.Member(key: $0.key, value: $0.schema(root)) }),
+            "required": .strings(fields.filter(\.isRequired).map(\.key)),
+            "additionalProperties": .bool(false),
+        ])
+        guard let shorthand, let field = fields.first(where: { $0.key == shorthand }) else { return object }
+        return .object(["anyOf": .array([field.schema(root), object])])
+    }
+}
+
+extension Decoding {
+    /// Reports a required key that is not there; without `expected` it is only remembered as faulty.
+    func missing(_ key: String, in tree: Tree, expected: String?) {
+        let place = place
+        within(key) {
+            guard let expected else { return markFaulty() }
+            fault(tree.origin, "missing key '\(key)' in \(place): expected \(expected)")
+        }
+    }
+
+    func refuseUnknownKeys(in entries: [Tree.Entry], valid: [String]) {
+        for entry in entries where !valid.contains(entry.key) {
+            let place = place
+            within(entry.key) {
+                fault(
+                    entry.keyOrigin,
+                    "unknown key '\(entry.key)' in \(place)"
+                        + Nearest.advice(for: entry.key, among: valid, kind: "keys"))
+            }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import Lifecycle
+import Quantities
+import Workload
+
+extension AppProfile: Described {
+    /// An app: its archetype's profile with the scenario's own keys laid over it.
+    static let definition = Definition<AppProfile>(
+        base: Archetype.plain.profile,
+        start: { tree, profile in Archetype.named(tree["like"]?.text ?? "")?.profile ?? profile },
+        fields: [
+            Field("name", \.name, .name, required: true, "The app's name: unique, and used by every other key."),
+            Field(
+                "like", \.like, .name(of: "archetype", "archetypes") { Archetype.all.map(\.name) },
+                "The archetype to begin with; see `plimsoll list apps`."),
+            Field("scenes", \.scenes, .record, "UIApplicationSceneManifest."),
+            Field(
+                "background_modes", \.backgroundModes,
+                .list(of: .choice("background mode", "background modes"), called: "background modes"),
+                "UIBackgroundModes: reasons to keep running off screen."),
+            Field("memory", \.memory, .record, "What the app's memory does."),
+            Field("costs", \.costs, .record, "How long each callback keeps the main thread busy."),
+            Field("background", \.background, .record, "What the app does when it leaves the screen."),
+            Field("warnings", \.warnings, .record, "What the app does when it is warned."),
+            Field("limits", \.limits, .record, "jetsam's limits on the process's footprint."),
+        ])
+}
+
+extension SceneSupport: Described {
+    static let definition = Definition<SceneSupport>(
+        base: SceneSupport(),
+        fields: [
+            Field("support", \.support, .flag, "Whether the app lives by the scene-based life cycle."),
+            Field("multiple", \.multiple, .flag, "UIApplicationSupportsMultipleScenes."),
+        ])
+}
+
+extension MemoryProfile: Described {
+    static let definition = Definition<MemoryProfile>(
+        base: Archetype.plain.profile.memory,
+        fields: [
+            Field("base", \.base, .quantity(), "The working set once the app has launched."),
+            Field("scene", \.scene, .quantity(), "What one connected scene holds."),
+            Field("cache", \.cache, .record, "Recreatable memory; dropped in the background and on warnings."),
+            Field("growth", \.growth, .record, "The base grows in use."),
+            Field("leak", \.leak, .quantity(), "Memory that is never freed."),
+            Field("churn", \.churn, .record, "Short-lived objects."),
+            Field("touch", \.touch, .quantity(), "How fast live memory is written again in use."),
+            Field("bursts", \.bursts, .list(of: Codec<BurstProfile>.record, called: "bursts"), "Sudden jumps."),
+            Field("objects", \.objects, .oneOf(Variant.sizes), "How large the objects are."),
+        ])
+}
+
+extension CacheProfile: Described {
+    static let definition = Definition<CacheProfile>(
+        base: CacheProfile(),
+        fields: [
+            Field("size", \.size, .quantity(), "The cache does not grow beyond this."),
+            Field("rate", \.rate, .quantity(), "How fast it fills in use."),
+        ])
+}
+
+extension GrowthProfile: Described {
+    static let definition = Definition<GrowthProfile>(
+        base: GrowthProfile(),
+        fields: [
+            Field("rate", \.rate, .quantity(), "How fast the base grows."),
+            Field("up_to", \.upTo, .quantity(), "The base does not grow beyond this."),
+        ])
+}
+
+extension ChurnProfile: Described {
+    static let definition = Definition<ChurnProfile>(
+        base: ChurnProfile(),
+        fields: [
+            Field("rate", \.rate, .quantity(), "Bytes allocated per second."),
+            Field("lifetime", \.lifetime, .quantity(from: .milliseconds(1)), "How long an object lives."),
+        ])
+}
+
+extension BurstProfile: Described {
+    static let definition = Definition<BurstProfile>(
+        base: BurstProfile(after: .zero, size: .zero, over: .zero),
+        fields: [
+            Field("after", \.after, .quantity(), required: true, "Time in the foreground since the launch."),
+            Field("size", \.size, .quantity(), required: true, "How much arrives."),
+            Field("over", \.over, .quantity(), required: true, "How long it takes to arrive."),
+            Field(
+                "hold", \.hold, Codec.quantity().orNone(),
+                "How long it stays; none: as long as the process."),
+        ])
+}
+
+extension CallbackCosts: Described {
+    static let definition = Definition<CallbackCosts>(
+        base: CallbackCosts(),
+        fields: [
+            Field("process", \.process, .quantity(), "From the tap to willFinishLaunching: creating the process."),
+            Field("launch", \.launch, .quantity(), "willFinishLaunching and didFinishLaunching together."),
+            Field("first_launch", \.firstLaunch, .quantity(), "Once, on the app's very first launch in the run."),
+            Field("connect", \.connect, .quantity(), "scene(_:willConnectTo:), or the first UI without scenes."),
+            Field("enter_foreground", \.enterForeground, .quantity(), "sceneWillEnterForeground."),
+            Field("activate", \.activate, .quantity(), "sceneDidBecomeActive."),
+            Field("resign_active", \.resignActive, .quantity(), "sceneWillResignActive."),
+            Field("enter_background", \.enterBackground, .quantity(), "sceneDidEnterBackground."),
+            Field("disconnect", \.disconnect, .quantity(), "sceneDidDisconnect."),
+            Field("terminate", \.terminate, .quantity(), "applicationWillTerminate."),
+        ])
+}
+
+extension BackgroundDiscipline: Described {
+    static let definition = Definition<BackgroundDiscipline>(
+        base: BackgroundDiscipline(),
+        fields: [
+            Field("frees", \.frees, .quantity(), "The share of the cache that it frees on didEnterBackground."),
+            Field(
+                "reloads", \.reloads, .quantity(),
+                "The share of what it freed that it loads again at once on willEnterForeground."),
+            Field("work", \.work, .quantity(), "How long it works before it lets itself be suspended."),
+            Field("snapshot", \.snapshot, .quantity(), "The buffer that the snapshot costs for a moment."),
+        ])
+}
+
+extension WarningDiscipline: Described {
+    static let definition = Definition<WarningDiscipline>(
+        base: WarningDiscipline(),
+        fields: [
+            Field("frees", \.frees, .quantity(), "The share of the cache that it frees."),
+            Field("delay", \.delay, .quantity(), "How long it takes to get to it."),
+            Field("ignores", \.ignores, .quantity(), "How often it does nothing at all."),
+        ])
+}
+
+extension ProcessLimits: Described {
+    static let definition = Definition<ProcessLimits>(
+        base: ProcessLimits(),
+        fields: [
+            Field(
+                "active", \.active, Codec.quantity().orNone(),
+                "While in the foreground or with a reason to run."),
+            Field("inactive", \.inactive, Codec.quantity().orNone(), "At all other times."),
+            Field("fatal", \.fatal, .flag, "Ended at once on the allocation that crosses the limit; else warned."),
+        ])
+}

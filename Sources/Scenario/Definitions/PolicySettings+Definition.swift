@@ -1,0 +1,161 @@
+import Quantities
+import Reclaim
+
+extension PolicySettings {
+    /// The policy of a scenario that names none.
+    static let standard = PolicySettings(Ladder.self)
+
+    /// A policy with every parameter at its default, in the order of its table.
+    init(_ type: any ReclaimPolicy.Type) {
+        self.init(
+            name: type.name, parameters: type.parameters.map { Assignment(name: $0.name, value: $0.standard) })
+    }
+}
+
+extension Codec where Value == PolicySettings {
+    /// A bare name, or a name with parameters from the policy's own table.
+    static var policy: Codec {
+        Codec(
+            expected: "the name of a policy, or a mapping with the keys name, parameters",
+            decode: { tree, existing, decoding in
+                guard let name = PolicyShape.name(of: tree, decoding) else { return nil }
+                guard let type = PolicyCatalogue.type(named: name) else { return nil }
+                guard let parameters = tree["parameters"] else { return PolicySettings(type) }
+                let assigned = decoding.within("parameters") {
+                    PolicyShape.parameters(of: type, from: parameters, decoding)
+                }
+                return PolicySettings(name: name, parameters: assigned)
+            },
+            encode: { settings, encoding in PolicyShape.tree(of: settings, encoding) },
+            schema: { _ in PolicyShape.schema })
+    }
+}
+
+/// The parts of the policy's codec.
+private enum PolicyShape {
+    private static let keys = ["name", "parameters"]
+
+    private static var nameCodec: Codec<String> {
+        .name(of: "policy", "policies") { PolicyCatalogue.all.map { $0.name } }
+    }
+
+    static func name(of tree: Tree, _ decoding: Decoding) -> String? {
+        guard let entries = tree.entries else {
+            if tree.isNull { return PolicySettings.standard.name }
+            return nameCodec.decode(tree, nil, decoding)
+        }
+        decoding.refuseUnknownKeys(in: entries, valid: keys)
+        guard let name = tree["name"] else {
+            // Parameters alone are those of the default policy.
+            return PolicySettings.standard.name
+        }
+        return decoding.within("name") { nameCodec.decode(name, nil, decoding) }
+    }
+
+    static func parameters(
+        of type: any ReclaimPolicy.Type, from tree: Tree, _ decoding: Decoding
+    ) -> [PolicySettings.Assignment] {
+        var values = PolicySettings(type).parameters
+        guard let entries = tree.isNull ? [] : tree.entries else {
+            decoding.faultHere(tree.origin, "expected a mapping of parameters, not \(tree.summary)")
+            return values
+        }
+        for entry in entries {
+            guard let index = values.firstIndex(where: { $0.name == entry.key }) else {
+                let advice = Nearest.advice(for: entry.key, among: values.map(\.name), kind: "parameters")
+                decoding.fault(entry.keyOrigin, "unknown parameter '\(entry.key)' of policy '\(type.name)'" + advice)
+                continue
+            }
+            let codec = Codec.parameter(type.parameters[index])
+            let value = decoding.within(entry.key) { codec.decode(entry.value, nil, decoding) }
+            if let value { values[index].value = value }
+        }
+        return values
+    }
+
+    static func tree(of settings: PolicySettings, _ encoding: Encoding) -> Tree {
+        guard let type = PolicyCatalogue.type(named: settings.name) else {
+            preconditionFailure("no policy is called \(settings.name)")
+        }
+        var entries: [(String, Tree)] = []
+        for parameter in type.parameters {
+            let given = settings.parameters.last { $0.name == parameter.name }
+            let value = given?.value ?? parameter.standard
+            entries.append((parameter.name, Codec.parameter(parameter).encode(value, encoding)))
+        }
+        return .record([("name", .plain(settings.name)), ("parameters", .record(entries))])
+    }
+
+    static var schema: JSON {
+        var forms = [nameCodec.schema(PolicySettings.standard.name)]
+        for type in PolicyCatalogue.all {
+            let parameters = type.parameters.map { parameter in
+                JSON.Member(
+                    key: parameter.name,
+                    value: Codec.parameter(parameter).schema(parameter.standard).adding([
+                        "description": .string("\(parameter.meaning) (\(parameter.source))")
+                    ]))
+            }
+            forms.append(
+                .object([
+                    "type": .string("object"),
+                    "properties": .object([
+                        "name": .object(["const": .string(type.name), "description": .string(type.summary)]),
+                        "parameters": .object([
+                            "type": .string("object"), "properties": .object(parameters),
+                            "additionalProperties": .bool(false),
+                        ]),
+                    ]),
+                    "required": .strings(type.name == PolicySettings.standard.name ? [] : ["name"]),
+                    "additionalProperties": .bool(false),
+                ]))
+        }
+        return .object(["anyOf": .array(forms)])
+    }
+}
+
+extension Codec where Value == ParameterValue {
+    /// The codec of one parameter: its kind and its range come from the policy's table.
+    static func parameter(_ parameter: PolicyParameter) -> Codec {
+        switch (parameter.standard, parameter.lowest, parameter.highest) {
+        case (.ratio, .ratio(let lowest), .ratio(let highest)):
+            Codec<Ratio>.quantity(from: lowest, to: highest).mapped({ .ratio($0) }, { $0.ratio })
+        case (.bytes, .bytes(let lowest), .bytes(let highest)):
+            Codec<ByteCount>.quantity(from: lowest, to: highest).mapped({ .bytes($0) }, { $0.bytes })
+        case (.time, .time(let lowest), .time(let highest)):
+            Codec<TimeSpan>.quantity(from: lowest, to: highest).mapped({ .time($0) }, { $0.time })
+        case (.count, .count(let lowest), .count(let highest)):
+            Codec<Int>.count(lowest...highest).mapped({ .count($0) }, { $0.count })
+        case (.flag, .flag, .flag): Codec<Bool>.flag.mapped({ .flag($0) }, { $0.flag })
+        case (.ratio, _, _), (.bytes, _, _), (.time, _, _), (.count, _, _), (.flag, _, _):
+            preconditionFailure("parameter \(parameter.name) has a default and a range of different kinds")
+        }
+    }
+}
+
+extension ParameterValue {
+    fileprivate var ratio: Ratio? {
+        guard case .ratio(let value) = self else { return nil }
+        return value
+    }
+
+    fileprivate var bytes: ByteCount? {
+        guard case .bytes(let value) = self else { return nil }
+        return value
+    }
+
+    fileprivate var time: TimeSpan? {
+        guard case .time(let value) = self else { return nil }
+        return value
+    }
+
+    fileprivate var count: Int? {
+        guard case .count(let value) = self else { return nil }
+        return value
+    }
+
+    fileprivate var flag: Bool? {
+        guard case .flag(let value) = self else { return nil }
+        return value
+    }
+}

@@ -1,0 +1,157 @@
+import Memory
+import Pressure
+import Quantities
+import Reclaim
+import Simulation
+import Workload
+
+extension RunPlan: Described {
+    /// The version of the format that this program reads and writes.
+    static var formatVersion: Int { 1 }
+
+    /// jemalloc gives about 4,090 arenas at once, one per process; the rest is a margin.
+    static var mostApps: Int { 4_000 }
+
+    private static let blank = RunPlan(
+        name: "", seed: 1, duration: .zero, device: Device.definition.base, monitor: .ios, policy: .standard,
+        limits: Limits(), apps: [], user: [])
+
+    /// The whole scenario.
+    static let definition = Definition<RunPlan>(
+        base: blank,
+        fields: [
+            Field(
+                checked: "plimsoll", .version, constant: "\(formatVersion)", required: true,
+                "The version of this format."),
+            Field("name", \.name, .name, required: true, "The scenario's name, as in summary.csv."),
+            Field(checked: "description", .text(length: 10_000), constant: nil, "What the scenario shows; for people."),
+            Field("seed", \.seed, .seed, "The seed that decides everything random."),
+            Field(
+                "duration", \.duration, .quantity(from: .milliseconds(1)), required: true,
+                "How long the run lasts, in virtual time."),
+            Field(
+                "backend", \.backend, .choice("backend", "backends"),
+                "Real memory through jemalloc, or its arithmetic alone."),
+            Field("device", \.device, .record, required: true, "The simulated device."),
+            Field("monitor", \.monitor, .record, "When memory is looked at, and what counts as pressure."),
+            Field("policy", \.policy, .policy, "Who decides whose memory is taken back."),
+            Field("limits", \.limits, .record, "Limits that stand above any policy."),
+            Field(
+                "apps", \.apps,
+                .list(of: Codec<AppProfile>.record, called: "apps", atLeast: 1) { tree, index in
+                    tree["name"]?.text ?? "\(index)"
+                }
+                .checked { apps in
+                    apps.count > mostApps
+                        ? "\(apps.count) apps are too many; at most \(mostApps), for each process needs an arena"
+                        : nil
+                },
+                required: true, "The apps of the device."),
+            Field("user", \.user, .userEvents, "What the user and the system do, in any order."),
+            Field(
+                "expect", \.expectations, .list(of: .expectation, called: "claims such as 'terminations == 0'"),
+                "Claims about summary.csv; a run that breaks one ends with status 99."),
+            Field("metrics", \.self, .record(metrics), "How figures are counted."),
+        ])
+
+    private static let metrics = Definition<RunPlan>(
+        base: blank,
+        fields: [
+            Field(
+                "perceived_within", \.perceivedWithin, .quantity(),
+                "A termination is perceived when its app is wanted again within this time.")
+        ])
+}
+
+extension Codec where Value == Int {
+    fileprivate static var version: Codec {
+        let version = RunPlan.formatVersion
+        return .scalar(
+            expected: "the format's version, \(version)", quoted: false,
+            schema: .object(["const": .number("\(version)")]), parse: { Int($0) }, text: { "\($0)" }
+        ).checked {
+            $0 == version ? nil : "version \($0) of the format is not known; this program reads version \(version)"
+        }
+    }
+}
+
+extension Device: Described {
+    static let definition = Definition<Device>(
+        base: Device(ceiling: .zero),
+        fields: [
+            Field(
+                "ceiling", \.ceiling, .quantity(from: .mebibytes(1)), required: true,
+                "All of its RAM: not one page beyond it is ever handed out."),
+            Field("reserved", \.reserved, .quantity(), "What the system keeps for itself during the whole run."),
+            Field("cores", \.cores, .count(1...1_024), "How many main threads run at the same time."),
+            Field("fill_rate", \.fillRate, .quantity(from: .slowest), "How fast an app fills fresh pages."),
+            Field("reclaim_rate", \.reclaimRate, .quantity(from: .slowest), "How fast the system takes pages back."),
+            Field(
+                "termination_time", \.terminationTime, .quantity(),
+                "What ending a process costs the system, beside taking its pages back."),
+            Field(
+                "dirty_decay", \.dirtyDecay, .quantity(),
+                "How long unused pages stay with a process before they go back by themselves."),
+        ])
+}
+
+extension ByteRate {
+    /// Slower devices would make the time of a single fill exceed what virtual time can count.
+    static let slowest = ByteRate(bytesPerSecond: 1 << 20)
+}
+
+extension MonitorSettings: Described {
+    static let definition = Definition<MonitorSettings>(
+        base: .ios,
+        start: { tree, settings in
+            MonitorSettings.presets.first { $0.preset == tree["preset"]?.text } ?? settings
+        },
+        fields: [
+            Field(
+                "preset", \.preset, .name(of: "preset", "presets") { MonitorSettings.presets.map(\.preset) },
+                "The settings to begin with; the other keys are laid over them."),
+            Field("interval", \.interval, .quantity(from: .milliseconds(1)), "The time between two samples."),
+            Field("warning", \.warning, .record, "The warning level."),
+            Field("critical", \.critical, .record, "The critical level."),
+            Field("hold", \.hold, .quantity(), "A lower level must hold this long before it counts."),
+            Field("warning_spacing", \.warningSpacing, .quantity(), "The distance between two apps that are told."),
+            Field("warning_rest", \.warningRest, .quantity(), "The rest of a level after all apps have been told."),
+            Field("warning_repeat", \.warningRepeat, .quantity(), "A level that sticks is told again after this."),
+            Field(
+                "warning_minimum_footprint", \.warningMinimumFootprint, .quantity(),
+                "Apps with a smaller footprint are not told."),
+        ])
+}
+
+extension LevelThresholds: Described {
+    static let definition = Definition<LevelThresholds>(
+        base: MonitorSettings.ios.warning,
+        fields: [
+            Field("enter", \.enter, .quantity(), "Entered when a smaller share of the ceiling is available."),
+            Field("leave", \.leave, .quantity(), "Left when a larger share of the ceiling is available."),
+        ])
+}
+
+extension Limits: Described {
+    static let definition = Definition<Limits>(
+        base: Limits(),
+        fields: [
+            Field(
+                "background_processes", \.backgroundProcesses, Codec.count(0...1_000_000).orNone(),
+                "How many processes may be off screen at once, suspended ones included."),
+            Field(
+                "background_memory", \.backgroundMemory, Codec.quantity().orNone(),
+                "What the processes off screen may hold together."),
+            Field(
+                "background_time", \.backgroundTime, .quantity(),
+                "How long a process may run off screen without a background mode."),
+            Field(
+                "terminations_per_minute", \.terminationsPerMinute, Codec.count(0...1_000_000).orNone(),
+                "How many terminations a policy may order within any 60 s."),
+            Field(
+                "minimum_stay", \.minimumStay, .quantity(), "A process this young is not terminated by a policy."),
+            Field(
+                "protected", \.protected, .list(of: .app, called: "app names"),
+                "Apps that a policy may never terminate."),
+        ])
+}

@@ -1,0 +1,32 @@
+import Simulation
+
+/// A plan written back as a scenario.
+public enum EffectiveScenario {
+    /// The scenario with every setting explicit, runnable as it is: loading it gives an equal plan.
+    ///
+    /// Repeated events are written one by one; a description is not kept.
+    public static func yaml(of plan: RunPlan) -> String {
+        let encoding = Encoding(appNames: plan.apps.map(\.name))
+        return RunPlan.definition.encode(plan, encoding).yaml
+    }
+}
+
+/// The format, described for editors and other programs.
+public enum ScenarioSchema {
+    /// A JSON Schema (draft 2020-12) of scenario files.
+    ///
+    /// It knows keys, kinds, names and patterns; what only the loader knows (ranges of quantities, claims between
+    /// values, names of apps) it does not.
+    public static func json() -> String { schema.pretty() + "\n" }
+
+    static var schema: JSON {
+        let head = JSON.object([
+            "$schema": .string("https://json-schema.org/draft/2020-12/schema"),
+            "title": .string("A Plimsoll scenario"),
+        ])
+        guard case .object(let members) = RunPlan.definition.schema(default: RunPlan.definition.base),
+            case .object(let first) = head
+        else { return head }
+        return .object(first + members)
+    }
+}

@@ -1,0 +1,85 @@
+import Quantities
+import Reclaim
+import Simulation
+import Workload
+
+extension RunPlan {
+    /// Larger scales are surely a slip.
+    public static let largestScale = Ratio(partsPerMillion: 64_000_000)
+
+    /// The same run on a smaller or larger device: every size and every rate times the ratio, so that all shares and
+    /// all times stay as they are.
+    ///
+    /// What is not scaled: times, counts and ratios; the sizes of single objects, for they decide the allocator's work
+    /// (a scaled run has fewer objects, not smaller ones); expectations, so a claim about bytes speaks of the scaled
+    /// run. Pages and the allocator's own metadata do not shrink either, so very small scales distort. Results are kept
+    /// within what a scenario may say, policy parameters within their table.
+    public func scaled(by ratio: Ratio) -> RunPlan {
+        var plan = self
+        plan.device = device.scaled(by: ratio)
+        plan.monitor.warningMinimumFootprint = monitor.warningMinimumFootprint.scaled(by: ratio)
+        plan.limits.backgroundMemory = limits.backgroundMemory?.scaled(by: ratio)
+        plan.policy = policy.scaled(by: ratio)
+        plan.apps = apps.map { $0.scaled(by: ratio) }
+        return plan
+    }
+}
+
+extension Device {
+    fileprivate func scaled(by ratio: Ratio) -> Device {
+        var device = self
+        device.ceiling = max(ceiling.scaled(by: ratio), .mebibytes(1))
+        device.reserved = reserved.scaled(by: ratio)
+        device.fillRate = max(fillRate.scaled(by: ratio), .slowest)
+        device.reclaimRate = max(reclaimRate.scaled(by: ratio), .slowest)
+        return device
+    }
+}
+
+extension PolicySettings {
+    fileprivate func scaled(by ratio: Ratio) -> PolicySettings {
+        let table = PolicyCatalogue.type(named: name)?.parameters ?? []
+        var settings = self
+        for (index, assignment) in parameters.enumerated() {
+            guard case .bytes(let size) = assignment.value,
+                let parameter = table.first(where: { $0.name == assignment.name }),
+                case .bytes(let lowest) = parameter.lowest, case .bytes(let highest) = parameter.highest
+            else { continue }
+            settings.parameters[index].value = .bytes(min(max(size.scaled(by: ratio), lowest), highest))
+        }
+        return settings
+    }
+}
+
+extension AppProfile {
+    fileprivate func scaled(by ratio: Ratio) -> AppProfile {
+        var app = self
+        app.memory.base = memory.base.scaled(by: ratio)
+        app.memory.scene = memory.scene.scaled(by: ratio)
+        app.memory.cache.size = memory.cache.size.scaled(by: ratio)
+        app.memory.cache.rate = memory.cache.rate.scaled(by: ratio)
+        app.memory.growth.rate = memory.growth.rate.scaled(by: ratio)
+        app.memory.growth.upTo = memory.growth.upTo.scaled(by: ratio)
+        app.memory.leak = memory.leak.scaled(by: ratio)
+        app.memory.churn.rate = memory.churn.rate.scaled(by: ratio)
+        app.memory.touch = memory.touch.scaled(by: ratio)
+        for index in memory.bursts.indices {
+            app.memory.bursts[index].size = memory.bursts[index].size.scaled(by: ratio)
+        }
+        app.background.snapshot = background.snapshot.scaled(by: ratio)
+        app.limits.active = limits.active?.scaled(by: ratio)
+        app.limits.inactive = limits.inactive?.scaled(by: ratio)
+        return app
+    }
+}
+
+extension ByteCount {
+    fileprivate func scaled(by ratio: Ratio) -> ByteCount { min(self * ratio, ByteCount.ordinary.upperBound) }
+}
+
+extension ByteRate {
+    fileprivate func scaled(by ratio: Ratio) -> ByteRate {
+        let scaled = ByteRate(bytesPerSecond: (ByteCount(bytesPerSecond) * ratio).bytes)
+        return min(scaled, ByteRate.ordinary.upperBound)
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import Quantities
+import Simulation
+
+/// Why a scenario gives no plan.
+public enum ScenarioFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// There is no such file, or it cannot be read (exit status 66).
+    case unreadable(path: String, reason: String)
+    /// Every fault of the scenario, in the order of the file, options last (exit status 65).
+    case invalid([Diagnostic])
+
+    /// One line per fault.
+    public var description: String {
+        switch self {
+        case .unreadable(let path, let reason): "\(path): error: \(reason)"
+        case .invalid(let diagnostics): diagnostics.map(\.description).joined(separator: "\n")
+        }
+    }
+}
+
+/// From the text of a scenario to a plan that can be run.
+public enum ScenarioLoader {
+    /// Reads the file and lays the overrides over it.
+    public static func load(path: String, overrides: Overrides = Overrides()) -> Result<RunPlan, ScenarioFault> {
+        let bytes: [UInt8]
+        do {
+            bytes = try read(path)
+        } catch {
+            return .failure(error)
+        }
+        return load(bytes: bytes, file: path, overrides: overrides)
+    }
+
+    /// - Parameter file: The name that diagnostics show.
+    public static func load(
+        text: String, file: String, overrides: Overrides = Overrides()
+    ) -> Result<RunPlan, ScenarioFault> {
+        load(bytes: Array(text.utf8), file: file, overrides: overrides)
+    }
+
+    /// The same for bytes that may or may not be UTF-8.
+    public static func load(
+        bytes: [UInt8], file: String, overrides: Overrides = Overrides()
+    ) -> Result<RunPlan, ScenarioFault> {
+        var faults: [Fault] = []
+        var plan: RunPlan?
+        do {
+            var tree = try Tree.read(bytes: bytes)
+            overrides.apply(to: &tree, faults: &faults)
+            plan = decode(tree, faults: &faults)
+        } catch {
+            faults.append(error)
+        }
+        if let scale = overrides.scale, scale <= .zero || scale > RunPlan.largestScale {
+            let origin = Origin.option("--scale \(scale)")
+            faults.append(Fault(origin: origin, message: "a scale is above 0 and at most \(RunPlan.largestScale)"))
+        }
+        guard let plan, faults.isEmpty else {
+            return .failure(.invalid(diagnostics(faults, file: file)))
+        }
+        return .success(overrides.scale.map { plan.scaled(by: $0) } ?? plan)
+    }
+
+    private static func decode(_ tree: Tree, faults: inout [Fault]) -> RunPlan? {
+        let decoding = Decoding(
+            appNames: (tree["apps"]?.elements ?? []).map { $0["name"]?.text ?? "" },
+            duration: tree["duration"]?.text.flatMap { try? TimeSpan(parsing: $0) })
+        let plan = RunPlan.definition.decode(tree, over: RunPlan.definition.base, decoding)
+        if let plan { CrossChecks(plan: plan, tree: tree, decoding: decoding).run() }
+        faults += decoding.faults
+        return plan
+    }
+
+    /// In the order of the file; what was found first goes first at the same place.
+    private static func diagnostics(_ faults: [Fault], file: String) -> [Diagnostic] {
+        let sorted = faults.enumerated().sorted { a, b in
+            if Origin.precedes(a.element.origin, b.element.origin) { return true }
+            return !Origin.precedes(b.element.origin, a.element.origin) && a.offset < b.offset
+        }
+        var diagnostics: [Diagnostic] = []
+        for (_, fault) in sorted {
+            let diagnostic = Diagnostic(location: fault.origin.location(in: file), message: fault.message)
+            if diagnostics.last != diagnostic { diagnostics.append(diagnostic) }
+        }
+        return diagnostics
+    }
+
+    private static func read(_ path: String) throws(ScenarioFault) -> [UInt8] {
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
+            throw .unreadable(path: path, reason: "there is no such file")
+        }
+        guard !isDirectory.boolValue else {
+            throw .unreadable(path: path, reason: "this is a directory; expected a scenario file")
+        }
+        guard let data = FileManager.default.contents(atPath: path) else {
+            throw .unreadable(path: path, reason: "the file cannot be read")
+        }
+        return Array(data)
+    }
+}

@@ -1,0 +1,193 @@
+import Yams
+
+/// How much text a scenario may be: enough for thousands of apps, too little to exhaust the host.
+enum TextLimits {
+    static let bytes = 8 << 20
+    /// Keys and values, aliases resolved.
+    static let nodes = 1_000_000
+    static let depth = 32
+}
+
+extension Tree {
+    /// The tree of a YAML text, or its first fault. Never traps, whatever the bytes are.
+    static func read(bytes: [UInt8]) throws(Fault) -> Tree {
+        guard bytes.count <= TextLimits.bytes else {
+            throw Fault(
+                origin: .start,
+                message: "the file has \(bytes.count) bytes; a scenario may have at most \(TextLimits.bytes)")
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw invalidUTF8(in: bytes) }
+        return try read(text: text)
+    }
+
+    static func read(text: String) throws(Fault) -> Tree {
+        // Editors of some systems begin a file with a byte order mark.
+        let mark: Unicode.Scalar = "\u{feff}"
+        let text = text.unicodeScalars.first == mark ? String(text.unicodeScalars.dropFirst()) : text
+        if let fault = forbiddenCharacter(in: text) ?? hazardousKey(in: text) { throw fault }
+        let root: Node?
+        do {
+            root = try Parser(yaml: text, encoding: .utf8).singleRoot()
+        } catch let error as YamlError {
+            throw Fault(error, text: text)
+        } catch {
+            throw Fault(origin: .start, message: "this is not YAML: \(error)")
+        }
+        guard let root else {
+            throw Fault(origin: .start, message: "the scenario is empty; it begins with 'plimsoll: 1'")
+        }
+        var budget = TextLimits.nodes
+        return try Tree(root, depth: 0, budget: &budget)
+    }
+
+    private init(_ node: Node, depth: Int, budget: inout Int) throws(Fault) {
+        let origin = Origin(node.mark)
+        budget -= 1
+        guard budget > 0 else {
+            throw Fault(origin: origin, message: "more than \(TextLimits.nodes) keys and values, aliases resolved")
+        }
+        guard depth < TextLimits.depth else {
+            throw Fault(origin: origin, message: "nested more than \(TextLimits.depth) levels deep")
+        }
+        switch node {
+        case .scalar(let scalar):
+            let isPlain = scalar.style == .plain || scalar.style == .any
+            self.init(.scalar(scalar.string, isQuoted: !isPlain), origin: origin)
+        case .sequence(let sequence):
+            var elements: [Tree] = []
+            for element in sequence { elements.append(try Tree(element, depth: depth + 1, budget: &budget)) }
+            self.init(.sequence(elements), origin: origin)
+        case .mapping(let mapping):
+            var entries: [Entry] = []
+            for (key, value) in mapping {
+                guard case .scalar(let name) = key else {
+                    throw Fault(origin: Origin(key.mark), message: "a key must be a plain text")
+                }
+                let value = try Tree(value, depth: depth + 1, budget: &budget)
+                entries.append(Entry(key: name.string, keyOrigin: Origin(key.mark), value: value))
+            }
+            self.init(.mapping(entries), origin: origin)
+        case .alias:
+            throw Fault(origin: origin, message: "this alias has no anchor")
+        }
+    }
+}
+
+extension Origin {
+    fileprivate init(_ mark: Mark?) {
+        guard let mark else {
+            self = .start
+            return
+        }
+        self = .text(line: mark.line, column: mark.column)
+    }
+}
+
+extension Fault {
+    fileprivate init(_ error: YamlError, text: String) {
+        switch error {
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _):
+            let isTab = Tree.scalar(at: mark, of: text) == "\t"
+            self.init(
+                origin: Origin(mark),
+                message: isTab ? "YAML is indented with spaces, not with tabs" : "this is not YAML: \(problem)")
+        case .composer(let context, let problem, let mark, _):
+            let isSecond = context?.text.contains("single document") ?? false
+            self.init(
+                origin: Origin(mark),
+                message: isSecond
+                    ? "a scenario is one YAML document; here begins another" : "this is not YAML: \(problem)")
+        case .duplicatedKeysInMapping(let duplicates, let context):
+            let keys = duplicates.sorted().map { "'\($0)'" }.joined(separator: ", ")
+            self.init(
+                origin: Origin(context.mark),
+                message: "key \(keys) is given more than once in this mapping; once is right")
+        case .memory:
+            self.init(origin: .start, message: "nested more than \(TextLimits.depth) levels deep")
+        case .reader(let problem, _, _, _):
+            self.init(origin: .start, message: "this is not YAML: \(problem)")
+        case .no, .writer, .emitter, .representer, .dataCouldNotBeDecoded:
+            self.init(origin: .start, message: "this is not YAML")
+        }
+    }
+}
+
+// What is refused before the parser sees it.
+extension Tree {
+    fileprivate static func scalar(at mark: Mark, of text: String) -> Unicode.Scalar? {
+        var line = 1
+        var column = 1
+        for scalar in text.unicodeScalars {
+            if line == mark.line && column == mark.column { return scalar }
+            if scalar == "\n" { (line, column) = (line + 1, 1) } else { column += 1 }
+        }
+        return nil
+    }
+
+    private static func invalidUTF8(in bytes: [UInt8]) -> Fault {
+        var parser = Unicode.UTF8.ForwardParser()
+        var iterator = bytes.makeIterator()
+        var line = 1
+        var column = 1
+        while case .valid(let encoded) = parser.parseScalar(from: &iterator) {
+            if encoded.first == 0x0a { (line, column) = (line + 1, 1) } else { column += 1 }
+        }
+        return Fault(origin: .text(line: line, column: column), message: "this is not UTF-8; a scenario is UTF-8 text")
+    }
+
+    private static func forbiddenCharacter(in text: String) -> Fault? {
+        var line = 1
+        var column = 1
+        for scalar in text.unicodeScalars {
+            switch scalar.value {
+            case 0x0a: (line, column) = (line + 1, 1)
+            case 0..<0x09, 0x0b, 0x0c, 0x0e..<0x20, 0x7f..<0x85, 0x86..<0xa0, 0xfffe, 0xffff:
+                return Fault(
+                    origin: .text(line: line, column: column),
+                    message: "the control character U+\(String(scalar.value, radix: 16, uppercase: true)) is not text")
+            default: column += 1
+            }
+        }
+        return nil
+    }
+
+    /// The parser compares keys deeply. A key that is a collection of aliases would cost it exponential time, so a text
+    /// with anchors may have keys of plain text only. The look is a cautious one, line by line.
+    private static func hazardousKey(in text: String) -> Fault? {
+        guard text.contains("&") else { return nil }
+        var number = 0
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            number += 1
+            let line = Array(line.unicodeScalars)
+            if let column = hazardousKey(inLine: line) {
+                return Fault(
+                    origin: .text(line: number, column: column + 1),
+                    message: "in a file with '&', a key must be plain text, not an alias or a collection")
+            }
+        }
+        return nil
+    }
+
+    private static func hazardousKey(inLine line: [Unicode.Scalar]) -> Int? {
+        var previous: Unicode.Scalar?
+        for (column, scalar) in line.enumerated() {
+            if scalar == "#" && (column == 0 || line[column - 1] == " ") { return nil }
+            let rest = line[(column + 1)...]
+            switch scalar {
+            case "]", "}":
+                if rest.first(where: { $0 != " " && $0 != "\t" }) == ":" { return column }
+            case "*":
+                let tail = rest.drop {
+                    $0.properties.isAlphabetic || $0 == "_" || $0 == "-" || ("0"..."9").contains($0)
+                }
+                if tail.first(where: { $0 != " " && $0 != "\t" }) == ":" { return column }
+            case "?":
+                let opens: [Unicode.Scalar?] = [nil, "-", "[", "{", ","]
+                if opens.contains(previous) { return column }
+            default: break
+            }
+            if scalar != " " && scalar != "\t" && scalar != "\r" { previous = scalar }
+        }
+        return nil
+    }
+}

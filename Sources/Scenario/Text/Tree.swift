@@ -1,0 +1,84 @@
+/// A piece of a scenario as text: scalars stay text, so that no unit is lost, and every key and value knows its origin.
+struct Tree: Hashable, Sendable {
+    enum Content: Hashable, Sendable {
+        case scalar(String, isQuoted: Bool)
+        case sequence([Tree])
+        /// In the order of the text; keys are unique.
+        case mapping([Entry])
+    }
+
+    struct Entry: Hashable, Sendable {
+        var key: String
+        var keyOrigin: Origin
+        var value: Tree
+    }
+
+    var content: Content
+    var origin: Origin
+
+    init(_ content: Content, origin: Origin) {
+        self.content = content
+        self.origin = origin
+    }
+
+    /// Nothing was written: an empty value, `~` or `null`.
+    var isNull: Bool {
+        guard case .scalar(let text, false) = content else { return false }
+        return ["", "~", "null"].contains(text)
+    }
+
+    /// The text of a scalar that is not null.
+    var text: String? {
+        guard case .scalar(let text, _) = content, !isNull else { return nil }
+        return text
+    }
+
+    var entries: [Entry]? {
+        guard case .mapping(let entries) = content else { return nil }
+        return entries
+    }
+
+    var elements: [Tree]? {
+        guard case .sequence(let elements) = content else { return nil }
+        return elements
+    }
+
+    /// The value of a mapping's key.
+    subscript(key: String) -> Tree? { entries?.first { $0.key == key }?.value }
+
+    /// In words that fit after "not".
+    var summary: String {
+        switch content {
+        case .scalar(let text, _): isNull ? "nothing" : "'\(text.count > 60 ? text.prefix(57) + "..." : text)'"
+        case .sequence: "a list"
+        case .mapping: "a mapping"
+        }
+    }
+}
+
+// For writing, where origins do not matter.
+extension Tree {
+    static func plain(_ text: String) -> Tree { Tree(.scalar(text, isQuoted: false), origin: .start) }
+
+    /// A text that must come back as it is, whatever it looks like.
+    static func string(_ text: String) -> Tree { Tree(.scalar(text, isQuoted: !isPlainSafe(text)), origin: .start) }
+
+    static func list(_ elements: [Tree]) -> Tree { Tree(.sequence(elements), origin: .start) }
+
+    static func record(_ entries: [(String, Tree)]) -> Tree {
+        Tree(.mapping(entries.map { Entry(key: $0.0, keyOrigin: .start, value: $0.1) }), origin: .start)
+    }
+
+    /// Whether YAML reads the bare text as this very text, in every context and without a second meaning.
+    static func isPlainSafe(_ text: String) -> Bool {
+        let second = ["null", "true", "false", "yes", "no", "on", "off", "none", "y", "n"]
+        guard let first = text.utf8.first, (0x41...0x5a).contains(first) || (0x61...0x7a).contains(first),
+            text.utf8.last != 0x20, !second.contains(text.lowercased())
+        else { return false }
+        let others: [UInt8] = Array("._-/<>=%+ ".utf8)
+        return text.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
+                || others.contains(byte)
+        }
+    }
+}

@@ -1,0 +1,169 @@
+import DequeModule
+import Lifecycle
+import Memory
+import Quantities
+import Reclaim
+import Workload
+
+/// An app of the scenario: what outlives its processes.
+struct AppRecord {
+    let id: AppID
+    let profile: AppProfile
+    let sampler: SizeSampler
+    /// Streams of its own: adding an app does not change the draws of the others.
+    var sizes: SeededGenerator
+    var behaviour: SeededGenerator
+    /// The scene that was in front last.
+    var frontScene: SceneID?
+    /// In the order of creation.
+    var sessions: [SceneSession] = []
+    /// The slot of its live process.
+    var slot: Int?
+    var wasLaunched = false
+    /// Sessions that the user closed while the app was not running; it is told at the next launch.
+    var discardedWhileDead = 0
+    /// The last time the system ended it, and which fact says so.
+    var lastTermination: (at: Instant, fact: Int)?
+    /// A tap that came while the old process was being ended.
+    var tapAfterExit: Instant?
+
+    var lastScene = 0
+
+    /// The scene that a tap brings back: the one in front last, else the youngest.
+    var preferredScene: SceneID? {
+        if let frontScene, sessions.contains(where: { $0.id == frontScene }) { return frontScene }
+        return sessions.last?.id
+    }
+}
+
+/// A scene's session. It outlives the connection and the process; only the user discards it.
+struct SceneSession {
+    let id: SceneID
+    var machine = SceneMachine()
+    var wasConnected = false
+    var hasRestorationActivity = false
+    var pool: PoolID?
+    /// The system took it away to reclaim memory, and it has not come back.
+    var wasReclaimed = false
+}
+
+/// What a process is heading for; the planner finds the next transition towards it.
+enum Goal: Equatable {
+    case foreground(SceneID)
+    case background
+}
+
+/// One thing that the main thread does. They run one after the other.
+enum Step {
+    /// The process is created and its code loaded.
+    case spawn
+    case process(Signal, ProcessEvent)
+    case scene(SceneID, Signal, SceneEvent)
+    case discardSession(SceneID)
+    case memoryWarning
+    /// The first frame of the wanted scene is active.
+    case firstFrame
+    /// A reclaim action on this process is done.
+    case reclaimed
+    /// The process ends by itself or by the user.
+    case exit(ExitReason, String)
+}
+
+/// A launch under way: from the tap to the first active frame.
+struct PendingLaunch {
+    let kind: LaunchKind
+    let tapped: Instant
+    var declared: TimeSpan = .zero
+    var fill: TimeSpan = .zero
+    var memoryWait: TimeSpan = .zero
+}
+
+/// Work on memory that the main thread is in the middle of.
+struct WorkInProgress {
+    var items: [MemoryWork]
+    var position = 0
+    /// Of the current allocation: what is still to be allocated; nil before it begins.
+    var remaining: ByteCount?
+    /// Filling fresh pages takes time; for a tick the time has already passed.
+    let fillsAtDeviceRate: Bool
+    /// A memory warning is being answered: what the cache held before.
+    var answersWarning: ByteCount?
+}
+
+/// A process of the device. It has an identity and one owner, the simulation.
+final class LiveProcess {
+    let app: AppID
+    let pid: ProcessID
+    let slot: MemorySlot
+    let launchedAt: Instant
+    var machine = ProcessMachine()
+    var workload: AppWorkload
+    var goal: Goal
+
+    var base: PoolID
+    var cache: PoolID
+    var leak: PoolID
+    var transient: PoolID
+    var burst: PoolID
+
+    var steps: Deque<Step> = []
+    /// The main thread is paying a cost, filling pages or waiting for memory.
+    var isRunning = false
+    /// Numbers the continuations; an old one is void.
+    var serial = 0
+    var work: WorkInProgress?
+    var launch: PendingLaunch?
+
+    /// Since when an allocation has been waiting, and how many bytes it wants.
+    var waitingSince: Instant?
+    var wanted: ByteCount = .zero
+
+    /// Scenes that the user closed, and scenes that the system takes away.
+    var closing: [SceneID] = []
+    var reclaiming: [SceneID] = []
+    var quitReason: (reason: ExitReason, explanation: String)?
+    /// The time off screen is over, or a policy asks for it.
+    var wantsSuspension = false
+    var backgroundSince: Instant?
+    var backgroundSerial = 0
+
+    var lastForeground: Instant
+    var tickedAt: Instant
+    var tickSerial = 0
+    var isTicking = false
+    var warnedAt: Instant?
+    var answersWarning = false
+    var decayScheduled = false
+    var isFirstLaunch: Bool
+    var softLimitReported = false
+
+    init(
+        app: AppID, pid: ProcessID, slot: MemorySlot, now: Instant, workload: AppWorkload, goal: Goal,
+        isFirstLaunch: Bool, memory: any DeviceMemory
+    ) {
+        self.app = app
+        self.pid = pid
+        self.slot = slot
+        self.workload = workload
+        self.goal = goal
+        self.isFirstLaunch = isFirstLaunch
+        launchedAt = now
+        lastForeground = now
+        tickedAt = now
+        base = memory.makePool(in: slot)
+        cache = memory.makePool(in: slot)
+        leak = memory.makePool(in: slot)
+        transient = memory.makePool(in: slot)
+        burst = memory.makePool(in: slot)
+    }
+
+    var reference: ProcessReference { ProcessReference(slot: slot.index, pid: pid) }
+    var phase: ProcessPhase { machine.phase }
+    var profile: AppProfile { workload.profile }
+
+    /// Nothing is running and nothing is queued.
+    var isQuiet: Bool { !isRunning && steps.isEmpty }
+
+    /// The background modes that keep it running off screen; the others only launch it.
+    var keepAliveModes: [BackgroundMode] { profile.backgroundModes.filter(\.keepsRunning) }
+}

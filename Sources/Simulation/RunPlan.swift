@@ -1,0 +1,138 @@
+import Memory
+import Pressure
+import Quantities
+import Reclaim
+import Workload
+
+/// Everything that decides a run: a scenario, validated and typed.
+public struct RunPlan: Hashable, Sendable {
+    public var name: String
+    public var seed: UInt64
+    public var duration: TimeSpan
+    public var device: Device
+    public var monitor: MonitorSettings
+    public var policy: PolicySettings
+    public var limits: Limits
+    /// Indexed by `AppID`.
+    public var apps: [AppProfile]
+    /// In the order of the scenario; the engine sorts by instant, ties by this order.
+    public var user: [UserEvent]
+    public var expectations: [Expectation]
+    public var backend: MemoryBackend
+    /// A termination is user-perceived when the app is wanted again within this time.
+    public var perceivedWithin: TimeSpan
+
+    public init(
+        name: String, seed: UInt64, duration: TimeSpan, device: Device, monitor: MonitorSettings,
+        policy: PolicySettings, limits: Limits, apps: [AppProfile], user: [UserEvent], expectations: [Expectation] = [],
+        backend: MemoryBackend = .jemalloc, perceivedWithin: TimeSpan = .minutes(30)
+    ) {
+        self.name = name
+        self.seed = seed
+        self.duration = duration
+        self.device = device
+        self.monitor = monitor
+        self.policy = policy
+        self.limits = limits
+        self.apps = apps
+        self.user = user
+        self.expectations = expectations
+        self.backend = backend
+        self.perceivedWithin = perceivedWithin
+    }
+}
+
+/// The simulated device.
+public struct Device: Hashable, Sendable {
+    /// All of its RAM. Hard: not one page beyond it is ever handed out.
+    public var ceiling: ByteCount
+    /// What the system keeps for itself, from the start to the end of the run.
+    public var reserved: ByteCount
+    /// How many main threads run at the same time.
+    public var cores: Int
+    /// How fast an app fills fresh pages: loading from storage, decoding, writing.
+    public var fillRate: ByteRate
+    /// How fast the system takes pages back.
+    public var reclaimRate: ByteRate
+    /// What ending a process costs the system, beside taking its pages back.
+    public var terminationTime: TimeSpan
+    /// Unused pages stay this long with the process before they go back by themselves (jemalloc's dirty decay, in
+    /// virtual time).
+    public var dirtyDecay: TimeSpan
+
+    public init(
+        ceiling: ByteCount, reserved: ByteCount = .zero, cores: Int = 2,
+        fillRate: ByteRate = ByteRate(bytesPerSecond: 1 << 30),
+        reclaimRate: ByteRate = ByteRate(bytesPerSecond: 4 << 30), terminationTime: TimeSpan = .milliseconds(10),
+        dirtyDecay: TimeSpan = .seconds(10)
+    ) {
+        self.ceiling = ceiling
+        self.reserved = reserved
+        self.cores = cores
+        self.fillRate = fillRate
+        self.reclaimRate = reclaimRate
+        self.terminationTime = terminationTime
+        self.dirtyDecay = dirtyDecay
+    }
+}
+
+/// What the user or the system does at an instant.
+public struct UserEvent: Hashable, Sendable {
+    public var at: Instant
+    public var action: UserAction
+
+    public init(at: Instant, action: UserAction) {
+        self.at = at
+        self.action = action
+    }
+}
+
+public enum UserAction: Hashable, Sendable {
+    /// Tap on the app's icon: brings it to the front, launching what is missing.
+    case launch(AppID)
+    /// The app switcher: the same road as a tap, but only to an app that the user has opened before.
+    case switchTo(AppID)
+    /// To the home screen.
+    case home
+    /// A further scene of an app that supports several comes to the front.
+    case openScene(AppID)
+    /// The user closes the app's most recent scene; its session is discarded.
+    case closeScene(AppID)
+    /// Swiped away in the switcher.
+    case quit(AppID)
+    /// The foreground app becomes inactive for a while.
+    case interrupt(Interruption, lasting: TimeSpan)
+    /// The device locks, and unlocks after the time.
+    case lock(lasting: TimeSpan)
+}
+
+public enum Interruption: String, CaseIterable, Sendable {
+    case call
+    case alert
+    case switcher
+}
+
+/// A claim about the run's summary: `terminations_foreground == 0`.
+public struct Expectation: Hashable, Sendable {
+    public enum Comparison: String, CaseIterable, Sendable {
+        case equal = "=="
+        case notEqual = "!="
+        case atMost = "<="
+        case atLeast = ">="
+        case below = "<"
+        case above = ">"
+    }
+
+    public var metric: String
+    public var comparison: Comparison
+    /// As written, so that messages show it unchanged.
+    public var text: String
+    public var value: Double
+
+    public init(metric: String, comparison: Comparison, text: String, value: Double) {
+        self.metric = metric
+        self.comparison = comparison
+        self.text = text
+        self.value = value
+    }
+}

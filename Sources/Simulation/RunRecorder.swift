@@ -1,0 +1,144 @@
+import Lifecycle
+import Memory
+import Metrics
+import Pressure
+import Quantities
+import Reclaim
+
+/// Where a run's rows go.
+public struct RunSinks {
+    public var samples: any ByteSink
+    public var apps: any ByteSink
+    public var events: any ByteSink
+    public var launches: any ByteSink
+    public var decisions: any ByteSink
+    public var summary: any ByteSink
+
+    /// One sink per table, made by `make` from the table's schema.
+    public init<Failure: Error>(_ make: (TableSchema) throws(Failure) -> any ByteSink) throws(Failure) {
+        samples = try make(RunTables.samples)
+        apps = try make(RunTables.apps)
+        events = try make(RunTables.events)
+        launches = try make(RunTables.launches)
+        decisions = try make(RunTables.decisions)
+        summary = try make(RunTables.summary)
+    }
+}
+
+/// Turns what happens into rows and facts. It decides nothing.
+struct RunRecorder {
+    let samples: TableWriter
+    let apps: TableWriter
+    let events: TableWriter
+    let launches: TableWriter
+    let decisions: TableWriter
+    let summary: TableWriter
+    var tally: RunTally
+
+    init(_ sinks: RunSinks, tally: RunTally) {
+        samples = TableWriter(RunTables.samples, to: sinks.samples)
+        apps = TableWriter(RunTables.apps, to: sinks.apps)
+        events = TableWriter(RunTables.events, to: sinks.events)
+        launches = TableWriter(RunTables.launches, to: sinks.launches)
+        decisions = TableWriter(RunTables.decisions, to: sinks.decisions)
+        summary = TableWriter(RunTables.summary, to: sinks.summary)
+        self.tally = tally
+    }
+
+    private var all: [TableWriter] { [samples, apps, events, launches, decisions, summary] }
+
+    /// The first output that the host refused.
+    var failure: OutputFailure? { all.lazy.compactMap(\.failure).first }
+
+    func flush() { for table in all { table.flush() } }
+
+    mutating func event(
+        _ kind: EventKind, at now: Instant, app: String? = nil, pid: ProcessID? = nil, scene: SceneID? = nil,
+        _ detail: String, reason: String? = nil
+    ) {
+        tally.events += 1
+        events.seconds(now)
+        events.text(kind.rawValue)
+        events.text(app)
+        events.integer(pid?.number)
+        events.integer(scene?.number)
+        events.text(detail)
+        events.text(reason)
+        events.endRow()
+    }
+
+    func app(_ process: ProcessSnapshot, books: ProcessBooks, at now: Instant) {
+        apps.seconds(now)
+        apps.text(process.name)
+        apps.integer(process.pid.number)
+        apps.text(process.phase.rawValue)
+        apps.integer(process.band.number)
+        apps.bytes(books.footprint)
+        apps.bytes(books.active)
+        apps.bytes(books.dirty)
+        apps.bytes(books.requested)
+        apps.bytes(books.usable)
+        apps.bytes(process.cache)
+        apps.integer(books.objects)
+        apps.endRow()
+    }
+
+    mutating func launch(_ launch: PendingLaunch, app: String, pid: ProcessID?, ready: Instant?, outcome: String) {
+        let latency = ready.map { $0 - launch.tapped }
+        let kind: RunTally.LaunchFact.Kind =
+            switch launch.kind {
+            case .cold: .cold
+            case .warm: .warm
+            case .hot: .hot
+            }
+        tally.launches.append(.init(kind: kind, latency: latency))
+        launches.text(app)
+        launches.text(launch.kind.rawValue)
+        launches.seconds(launch.tapped)
+        launches.seconds(ready)
+        launches.milliseconds(latency)
+        launches.integer(pid?.number)
+        launches.milliseconds(launch.declared)
+        launches.milliseconds(launch.fill)
+        launches.milliseconds(launch.memoryWait)
+        let accounted = launch.declared + launch.fill + launch.memoryWait
+        launches.milliseconds(latency.map { $0 - accounted } ?? .zero)
+        launches.text(outcome)
+        launches.endRow()
+    }
+}
+
+/// One row of `decisions.csv`.
+struct DecisionRow {
+    var decision: Int
+    var action: String?
+    var app: String?
+    var pid: ProcessID?
+    var scene: SceneID?
+    var rank: Int?
+    var score: Int64?
+    var chosen: Bool
+    var reason: String
+    var observed: ByteCount
+    var threshold: ByteCount
+    var demand: String
+}
+
+extension RunRecorder {
+    func decision(_ row: DecisionRow, at now: Instant) {
+        decisions.seconds(now)
+        decisions.integer(row.decision)
+        decisions.text(row.action)
+        decisions.text(row.app)
+        decisions.integer(row.pid?.number)
+        decisions.integer(row.rank)
+        decisions.boolean(row.chosen)
+        decisions.text(row.reason)
+        decisions.bytes(row.observed)
+        decisions.bytes(row.threshold)
+        decisions.text(row.demand)
+        decisions.integer(row.scene?.number)
+        decisions.integer(row.score.map { Int($0) })
+        decisions.endRow()
+    }
+}

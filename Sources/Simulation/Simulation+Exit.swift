@@ -1,0 +1,76 @@
+import Lifecycle
+import Metrics
+import Quantities
+
+// The end of a process, however it comes.
+extension Simulation {
+    /// Ends the process now. Nobody is told: who should be has been told before.
+    ///
+    /// - Parameter bySystem: The system took it; the user's own quitting is not a termination in the metrics.
+    func end(_ process: LiveProcess, _ reason: ExitReason, _ explanation: String, bySystem: Bool) {
+        let wasForeground = process.phase.isForeground
+        let footprint = memory.books(of: process.slot).footprint
+        let app = process.app
+        abandonLaunch(of: process, outcome: "terminated")
+        recorder.event(
+            .exit, at: now, app: process.profile.name, pid: process.pid, reason.rawValue, reason: explanation)
+        leaveScenes(of: process)
+        if process.phase != .notRunning { apply(.terminate, to: process, reason: reason.rawValue) }
+        if bySystem { noteTermination(of: process, reason, wasForeground: wasForeground, footprint) }
+        if let since = process.waitingSince { recorder.tally.stallTime += now - since }
+        releaseEverything(of: process)
+        endReclaim(on: process)
+        if !waiters.isEmpty { queue.schedule(.retryWaiters, at: now) }
+        if let tapped = apps[app.index].tapAfterExit {
+            apps[app.index].tapAfterExit = nil
+            if foregroundApp == app { return launchCold(app, scene: apps[app.index].preferredScene, tapped: tapped) }
+        }
+        if foregroundApp == app { foregroundApp = nil }
+    }
+
+    private func leaveScenes(of process: LiveProcess) {
+        for index in apps[process.app.index].sessions.indices {
+            guard apps[process.app.index].sessions[index].machine.phase.isConnected else { continue }
+            apps[process.app.index].sessions[index].machine.processDied()
+            recorder.event(
+                .sceneState, at: now, app: process.profile.name, pid: process.pid,
+                scene: apps[process.app.index].sessions[index].id, "unattached", reason: "process ended")
+        }
+    }
+
+    private func noteTermination(
+        of process: LiveProcess, _ reason: ExitReason, wasForeground: Bool, _ footprint: ByteCount
+    ) {
+        recorder.tally.terminations.append(
+            .init(reason: reason.rawValue, wasForeground: wasForeground, wasPerceived: false, footprint: footprint))
+        apps[process.app.index].lastTermination = (now, recorder.tally.terminations.count - 1)
+    }
+
+    /// The process leaves every table; its memory goes back to the device.
+    func releaseEverything(of process: LiveProcess) {
+        for index in apps[process.app.index].sessions.indices {
+            apps[process.app.index].sessions[index].machine.processDied()
+            apps[process.app.index].sessions[index].pool = nil
+        }
+        // What the user closed while the process was on its way out is discarded all the same.
+        apps[process.app.index].discardedWhileDead += process.closing.count
+        apps[process.app.index].sessions.removeAll { process.closing.contains($0.id) }
+        processes[process.slot.index] = nil
+        live.removeAll { $0 === process }
+        waiters.removeAll { $0 == process.reference }
+        apps[process.app.index].slot = nil
+        process.steps.removeAll()
+        process.serial += 1
+        if displayOwner == process.pid {
+            displayOwner = nil
+            if let next = foregroundApp.flatMap({ self.process(of: $0) }) {
+                queue.schedule(.mainThread(next.reference, serial: next.serial), at: now)
+            }
+        }
+        do {
+            _ = try memory.endProcess(process.slot)
+        } catch {
+            fail("\(error)")
+        }
+    }
+}

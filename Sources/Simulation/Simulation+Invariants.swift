@@ -1,0 +1,41 @@
+import Lifecycle
+import Quantities
+
+// What must hold at every sample; checked by `--verify` and in the tests.
+extension Simulation {
+    func checkInvariants() {
+        let books = memory.books
+        claim(books.resident <= books.ceiling, "\(books.resident) are resident under a ceiling of \(books.ceiling)")
+        claim(
+            live.count { $0.phase == .active } <= 1,
+            "more than one app is active: \(live.filter { $0.phase == .active }.map(\.profile.name))")
+        var held = ByteCount.zero
+        for process in live {
+            held += memory.books(of: process.slot).footprint
+            check(process)
+        }
+        claim(held + books.reserved == books.resident, "processes hold \(held), but \(books.resident) are resident")
+    }
+
+    private func check(_ process: LiveProcess) {
+        let name = process.profile.name
+        let sessions = apps[process.app.index].sessions
+        claim(
+            sessions.count { $0.machine.phase == .foregroundActive } <= 1, "\(name) has more than one active scene")
+        if process.phase == .suspended {
+            claim(process.work == nil, "\(name) is suspended, but works on memory")
+        }
+        guard process.profile.scenes.support else { return }
+        for session in sessions where session.machine.phase == .unattached && process.isQuiet {
+            let size = session.pool.map { memory.requested(in: $0) } ?? .zero
+            claim(size == .zero, "scene \(session.id.number) of \(name) is unattached, but holds \(size)")
+        }
+        guard process.isQuiet, sessions.contains(where: { $0.machine.phase.isConnected }) else { return }
+        let expected = processPhase(
+            followingFrom: sessions.map(\.machine.phase), hasReasonToRun: process.phase == .background)
+        claim(
+            process.phase == expected,
+            "\(name) is \(process.phase.rawValue), but its scenes make it \(expected.rawValue)"
+        )
+    }
+}

@@ -1,0 +1,262 @@
+import Lifecycle
+import Memory
+import Metrics
+import Quantities
+import Workload
+
+// Work on memory: allocations in slices, waiting when there is no room, per-process limits, decay.
+extension Simulation {
+    /// So much is filled before time passes and others may act.
+    static let slice: ByteCount = .mebibytes(2)
+
+    /// The main thread pays the cost on a core, then does the work.
+    func start(_ work: CallbackWork, of process: LiveProcess, answersWarning: ByteCount? = nil) {
+        process.work = WorkInProgress(items: work.memory, fillsAtDeviceRate: true, answersWarning: answersWarning)
+        process.isRunning = true
+        process.launch?.declared += work.cost
+        if work.cost > .zero {
+            resume(process, at: occupyCore(for: work.cost))
+        } else {
+            continueWork(of: process)
+        }
+    }
+
+    /// The earliest moment at which a core has done so much work, begun no earlier than now.
+    private func occupyCore(for span: TimeSpan) -> Instant {
+        var core = 0
+        for index in coreFreeAt.indices where coreFreeAt[index] < coreFreeAt[core] { core = index }
+        let finish = max(now, coreFreeAt[core]) + span
+        coreFreeAt[core] = finish
+        return finish
+    }
+
+    private func resume(_ process: LiveProcess, at instant: Instant) {
+        process.serial += 1
+        queue.schedule(.mainThread(process.reference, serial: process.serial), at: instant)
+    }
+
+    func continueMainThread(_ reference: ProcessReference, _ serial: Int) {
+        guard let process = process(reference), process.serial == serial else { return }
+        if process.isRunning && process.waitingSince == nil { continueWork(of: process) }
+        advance(process)
+    }
+
+    /// Goes on with the work until it is done, time has to pass, or memory is missing.
+    private func continueWork(of process: LiveProcess) {
+        while let item = process.work?.nextItem {
+            switch item {
+            case .allocate(let pool, let bytes):
+                guard allocateSlice(of: bytes, in: pool, process) else { return }
+            case .release(let pool, let bytes): release(bytes, from: pool, of: process)
+            case .touch(let pool, let bytes):
+                if let pool = existingPool(pool, of: process) { _ = memory.touch(bytes, in: pool) }
+            case .endScene(let scene): endScenePool(scene, of: process)
+            }
+            process.work?.position += 1
+        }
+        finishWork(of: process)
+    }
+
+    private func finishWork(of process: LiveProcess) {
+        let answered = process.work?.answersWarning
+        process.work = nil
+        process.isRunning = false
+        armDecay(process)
+        if let answered { noteAnswer(of: process, cacheBefore: answered) }
+    }
+
+    /// Allocates the next slice; true when the whole allocation is done and no time has to pass.
+    private func allocateSlice(of bytes: ByteCount, in pool: Pool, _ process: LiveProcess) -> Bool {
+        var remaining = process.work?.remaining ?? bytes
+        guard remaining > .zero else {
+            process.work?.remaining = nil
+            return true
+        }
+        let target = self.pool(pool, of: process)
+        apps[process.app.index].sampler.fill(
+            &sizes, with: min(remaining, Simulation.slice), using: &apps[process.app.index].sizes)
+        let result = memory.allocate(sizes.span, in: target, limit: limit(of: process))
+        remaining -= result.requested
+        process.work?.remaining = remaining
+        if result.objects > 0 { endWaiting(of: process) }
+        switch result.refusal {
+        case .noRoom(let wanted, let free, let longestRun):
+            beginWaiting(process, wanted: wanted, free: free, longestRun: longestRun)
+            return false
+        case .limitCrossed(let footprint):
+            crossLimit(process, footprint)
+            guard isAlive(process) else { return false }
+        case nil: break
+        }
+        if process.work?.fillsAtDeviceRate == true {
+            let span = plan.device.fillRate.time(for: result.requested)
+            process.launch?.fill += span
+            resume(process, at: occupyCore(for: span))
+            return false
+        }
+        guard remaining == .zero else { return allocateSlice(of: bytes, in: pool, process) }
+        process.work?.remaining = nil
+        return true
+    }
+
+    // MARK: Pools
+
+    private func existingPool(_ pool: Pool, of process: LiveProcess) -> PoolID? {
+        switch pool {
+        case .base: process.base
+        case .cache: process.cache
+        case .leak: process.leak
+        case .transient: process.transient
+        case .burst: process.burst
+        case .scene(let scene): session(scene, of: process.app).pool
+        }
+    }
+
+    private func pool(_ pool: Pool, of process: LiveProcess) -> PoolID {
+        if let existing = existingPool(pool, of: process) { return existing }
+        let fresh = memory.makePool(in: process.slot)
+        if case .scene(let scene) = pool { update(scene, of: process.app) { $0.pool = fresh } }
+        return fresh
+    }
+
+    private func release(_ bytes: ByteCount, from pool: Pool, of process: LiveProcess) {
+        guard bytes > .zero, let existing = existingPool(pool, of: process) else { return }
+        _ = memory.release(bytes, from: existing, order: .oldestFirst, using: &apps[process.app.index].sizes)
+    }
+
+    private func endScenePool(_ scene: SceneID, of process: LiveProcess) {
+        guard let pool = session(scene, of: process.app).pool else { return }
+        _ = memory.endPool(pool)
+        update(scene, of: process.app) { $0.pool = nil }
+    }
+
+    // MARK: Waiting for memory
+
+    private func beginWaiting(_ process: LiveProcess, wanted: ByteCount, free: ByteCount, longestRun: ByteCount) {
+        process.wanted = wanted
+        waiters.append(process.reference)
+        guard process.waitingSince == nil else { return }
+        process.waitingSince = now
+        recorder.tally.stalls += 1
+        let fragmented = free >= wanted ? ": fragmented, the longest run is \(longestRun)" : ""
+        recorder.event(
+            .stall, at: now, app: process.profile.name, pid: process.pid, "\(wanted)",
+            reason: "no room for \(wanted): \(free) free\(fragmented)")
+        queue.schedule(.retryWaiters, at: now)
+    }
+
+    private func endWaiting(of process: LiveProcess) {
+        guard let since = process.waitingSince else { return }
+        process.waitingSince = nil
+        recorder.tally.stallTime += now - since
+        process.launch?.memoryWait += now - since
+    }
+
+    /// Everybody who waits tries again, first come first served; then the policy is asked for whoever is left.
+    func retryWaiters() {
+        let waiting = waiters
+        waiters.removeAll(keepingCapacity: true)
+        for reference in waiting {
+            guard let process = process(reference), process.waitingSince != nil else { continue }
+            continueWork(of: process)
+            advance(process)
+        }
+        considerReclaim()
+    }
+
+    // MARK: Limits
+
+    private func activeLimitApplies(to process: LiveProcess) -> Bool {
+        process.phase.isForeground || (process.phase == .background && !process.keepAliveModes.isEmpty)
+    }
+
+    private func limit(of process: LiveProcess) -> ByteCount? {
+        let limits = process.profile.limits
+        if process.softLimitReported { return nil }
+        return activeLimitApplies(to: process) ? limits.active : limits.inactive ?? limits.active
+    }
+
+    private func crossLimit(_ process: LiveProcess, _ footprint: ByteCount) {
+        let limit = limit(of: process) ?? .zero
+        let kind = activeLimitApplies(to: process) ? "active" : "inactive"
+        let reason = "footprint \(footprint) crossed its \(kind) limit of \(limit)"
+        guard process.profile.limits.fatal else {
+            process.softLimitReported = true
+            recorder.event(.warning, at: now, app: process.profile.name, pid: process.pid, "limit", reason: reason)
+            return
+        }
+        end(process, .memoryResourceLimit, reason, bySystem: true)
+    }
+
+    // MARK: Decay
+
+    /// Dirty pages go back by themselves after a while of virtual time.
+    func armDecay(_ process: LiveProcess) {
+        guard !process.decayScheduled, memory.books(of: process.slot).dirty > .zero else { return }
+        process.decayScheduled = true
+        queue.schedule(.decay(process.reference), at: now + plan.device.dirtyDecay)
+    }
+
+    func decay(_ reference: ProcessReference) {
+        guard let process = process(reference) else { return }
+        process.decayScheduled = false
+        _ = purge(process)
+    }
+
+    func purge(_ process: LiveProcess) -> ByteCount {
+        do {
+            let bytes = try memory.purge(process.slot)
+            recorder.tally.bytesPurged += bytes
+            if bytes > .zero && !waiters.isEmpty { queue.schedule(.retryWaiters, at: now) }
+            return bytes
+        } catch {
+            fail("\(error)")
+            return .zero
+        }
+    }
+
+    // MARK: Ticks
+
+    /// The next movement of the app's memory, if it runs and anything will move.
+    func armTick(_ process: LiveProcess) {
+        guard mayTick(process) else {
+            process.isTicking = false
+            process.tickSerial += 1
+            return
+        }
+        if !process.isTicking { process.tickedAt = now }
+        process.isTicking = true
+        process.tickSerial += 1
+        let cache = memory.requested(in: process.cache)
+        guard let span = process.workload.nextWork(phase: process.phase, cache: cache) else { return }
+        let at = max(now, process.tickedAt + span)
+        queue.schedule(.tick(process.reference, serial: process.tickSerial), at: at)
+    }
+
+    private func mayTick(_ process: LiveProcess) -> Bool {
+        process.phase == .active || (process.phase == .background && !process.keepAliveModes.isEmpty)
+    }
+
+    func tick(_ reference: ProcessReference, _ serial: Int) {
+        guard let process = process(reference), process.tickSerial == serial else { return }
+        guard process.isQuiet else {
+            // The main thread is busy; its memory moves when it is not. The time is not lost, it passes at once then.
+            process.tickSerial += 1
+            queue.schedule(
+                .tick(reference, serial: process.tickSerial), at: now + AppWorkload.interval)
+            return
+        }
+        var items: [MemoryWork] = []
+        process.workload.pass(
+            now - process.tickedAt, phase: process.phase, cache: memory.requested(in: process.cache), into: &items)
+        process.tickedAt = now
+        process.work = WorkInProgress(items: items, fillsAtDeviceRate: false)
+        process.isRunning = true
+        continueWork(of: process)
+        if isAlive(process) { advance(process) }
+    }
+}
+
+extension WorkInProgress {
+    fileprivate var nextItem: MemoryWork? { position < items.count ? items[position] : nil }
+}

@@ -1,0 +1,158 @@
+import Lifecycle
+import Memory
+import Metrics
+import Pressure
+import Quantities
+import Workload
+
+// What the monitor sees, whom it warns, and the rows of a sample.
+extension Simulation {
+    func sample() {
+        closeLevelTime()
+        observe()
+        recordSample()
+        auditIfDue()
+        retryWaiters()
+        queue.schedule(.sample, at: now + plan.monitor.interval)
+    }
+
+    /// The time since the last sample belongs to the level that was in force.
+    func closeLevelTime() {
+        let span = now - lastSampleAt
+        switch monitor.level {
+        case .normal: recorder.tally.timeNormal += span
+        case .warning: recorder.tally.timeWarning += span
+        case .critical: recorder.tally.timeCritical += span
+        }
+        lastSampleAt = now
+    }
+
+    private func observe() {
+        let hadRound = monitor.nextWarning != nil
+        if let change = monitor.sample(at: now, available: memory.books.available) {
+            recorder.event(
+                .pressureLevel, at: now, change.to.rawValue,
+                reason: "\(change.observed.readable) available, threshold \(change.threshold.readable)")
+        }
+        if !hadRound, let next = monitor.nextWarning { queue.schedule(.warnNext, at: next) }
+    }
+
+    // MARK: Warnings
+
+    func warnNext() {
+        guard let due = monitor.nextWarning else { return }
+        guard due <= now else { return queue.schedule(.warnNext, at: due) }
+        let candidates = live.map { process in
+            WarningCandidate(
+                pid: process.pid, phase: process.phase,
+                band: JetsamBand.band(of: process.phase, modes: process.keepAliveModes),
+                footprint: memory.books(of: process.slot).footprint)
+        }
+        let (next, verdicts) = monitor.warn(candidates, at: now)
+        guard let next, let process = process(next) else { return }
+        recordWarning(next, verdicts)
+        recorder.tally.warnings += 1
+        process.warnedAt = now
+        process.answersWarning = true
+        recorder.event(
+            .warning, at: now, app: process.profile.name, pid: process.pid, monitor.level.rawValue,
+            reason: "\(memory.books.available.readable) available")
+        process.steps.append(.memoryWarning)
+        advance(process)
+        if let next = monitor.nextWarning { queue.schedule(.warnNext, at: next) }
+    }
+
+    private func recordWarning(_ told: ProcessID, _ verdicts: [(WarningCandidate, WarningVerdict)]) {
+        reclaim.decisions += 1
+        var rank = 0
+        for (candidate, verdict) in verdicts {
+            let isEligible = verdict == .told
+            if isEligible { rank += 1 }
+            let row = DecisionRow(
+                decision: reclaim.decisions, action: isEligible ? "warn" : nil,
+                app: process(candidate.pid)?.profile.name, pid: candidate.pid, rank: isEligible ? rank : nil,
+                score: isEligible ? Int64(candidate.footprint.bytes) : nil, chosen: candidate.pid == told,
+                reason: isEligible && candidate.pid != told ? "waits for its turn" : verdict.rawValue,
+                observed: memory.books.available, threshold: plan.device.ceiling * plan.monitor.warning.enter,
+                demand: "warning")
+            recorder.decision(row, at: now)
+        }
+    }
+
+    func receiveMemoryWarning(_ process: LiveProcess) {
+        recorder.event(
+            .callback, at: now, app: process.profile.name, pid: process.pid,
+            Callback.applicationDidReceiveMemoryWarning.rawValue)
+        recorder.event(
+            .notification, at: now, app: process.profile.name, pid: process.pid,
+            AppNotification.didReceiveMemoryWarning.rawValue)
+        let cache = memory.requested(in: process.cache)
+        let answer = process.workload.answerToWarning(
+            cache: cache, using: &apps[process.app.index].behaviour)
+        start(answer, of: process, answersWarning: cache)
+    }
+
+    func noteAnswer(of process: LiveProcess, cacheBefore: ByteCount) {
+        process.answersWarning = false
+        let freed = cacheBefore - memory.requested(in: process.cache)
+        if freed > .zero { recorder.tally.warningsAnswered += 1 }
+        recorder.event(
+            .warningAnswered, at: now, app: process.profile.name, pid: process.pid, "\(freed.bytes)",
+            reason: freed > .zero ? "freed \(freed.readable) of its cache" : "freed nothing")
+        if !waiters.isEmpty { queue.schedule(.retryWaiters, at: now) }
+    }
+
+    // MARK: Rows
+
+    func recordSample() {
+        let books = memory.books
+        let row = recorder.samples
+        row.seconds(now)
+        row.bytes(books.ceiling)
+        row.bytes(books.resident)
+        row.bytes(books.active)
+        row.bytes(books.dirty)
+        row.bytes(books.metadata)
+        row.bytes(books.available)
+        row.text(monitor.level.rawValue)
+        row.integer(live.count)
+        row.integer(connectedScenes)
+        row.integer(live.count { $0.phase.isForeground })
+        row.integer(live.count { $0.phase == .background })
+        row.integer(live.count { $0.phase == .suspended })
+        row.bytes(books.reserved)
+        row.bytes(books.peakResident)
+        row.endRow()
+        for process in live {
+            recorder.app(snapshot(process), books: memory.books(of: process.slot), at: now)
+        }
+    }
+
+    private var connectedScenes: Int {
+        live.reduce(0) { $0 + apps[$1.app.index].sessions.count { $0.machine.phase.isConnected } }
+    }
+
+    // MARK: Books
+
+    private func auditIfDue() {
+        if auditsEverySample {
+            auditBooks()
+            checkInvariants()
+        } else if now - auditedAt >= Simulation.auditInterval {
+            auditBooks()
+        }
+    }
+
+    /// Compares the books with jemalloc's refreshed statistics; they agree to the byte or the run stops.
+    func auditBooks() {
+        auditedAt = now
+        do {
+            try memory.audit()
+        } catch {
+            switch error {
+            case .disagreement(let difference): fail("\(difference)")
+            case .allocator(let refusal): fail("\(refusal)")
+            }
+        }
+    }
+}

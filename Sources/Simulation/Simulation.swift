@@ -1,0 +1,212 @@
+import Lifecycle
+import Memory
+import Metrics
+import Pressure
+import Quantities
+import Reclaim
+import Workload
+
+/// How a run ended.
+public enum RunEnding: Hashable, Sendable {
+    case completed
+    case interrupted
+}
+
+/// Our own fault, found in mid-run: what was claimed, with the seed and the instant that repeat it.
+public struct InternalFault: Error, CustomStringConvertible, Sendable {
+    public let seed: UInt64
+    public let at: Instant
+    public let claim: String
+
+    public var description: String { "at \(at) of a run with seed \(seed): \(claim)" }
+}
+
+public enum RunFailure: Error, Sendable {
+    case ours(InternalFault)
+    case output(OutputFailure)
+}
+
+/// One run: virtual clock, queue, device and apps. No wall clock, no tasks, one thread.
+///
+/// A step of the run: the queue gives the earliest event; the life-cycle machines answer with callbacks; the app's
+/// workload answers with work; memory does it; the monitor looks; the policy ranks; one action is carried out, and the
+/// question is asked again.
+public final class Simulation {
+    public let plan: RunPlan
+    public private(set) var now: Instant = .zero
+    let memory: any DeviceMemory
+    let policy: any ReclaimPolicy
+    let dryRun: Bool
+    let auditsEverySample: Bool
+
+    var queue = EventQueue()
+    var recorder: RunRecorder
+    var apps: [AppRecord]
+    /// By memory slot.
+    var processes: [LiveProcess?] = []
+    /// Live processes by rising process number.
+    var live: [LiveProcess] = []
+    var lastPid = 0
+
+    var monitor: PressureMonitor
+    var guardrails: Guardrails
+    var reclaim = ReclaimState()
+
+    /// The process that owns the display: it has an active scene, or is on the way out of one.
+    var displayOwner: ProcessID?
+    /// The app that the user wants to see.
+    var foregroundApp: AppID?
+    var interruption: Int?
+    var interruptionSerial = 0
+    var lockedUntil: Instant?
+    var coreFreeAt: [Instant]
+
+    var waiters: [ProcessReference] = []
+    var lastSampleAt: Instant = .zero
+    var auditedAt: Instant = .zero
+    var sizes: [Int] = []
+    var failure: RunFailure?
+
+    /// How often the books are compared with jemalloc's refreshed statistics without `--verify`, in virtual time.
+    public static let auditInterval: TimeSpan = .seconds(30)
+
+    /// - Parameters:
+    ///   - plan: A valid plan: its policy exists, its apps are named by valid identifiers.
+    ///   - verify: Compare the books with jemalloc at every sample, and check every invariant.
+    ///   - dryRun: The policy is asked and recorded, but nothing that it chooses is done.
+    public init(
+        _ plan: RunPlan, memory: any DeviceMemory, sinks: RunSinks, verify: Bool = false, dryRun: Bool = false
+    ) {
+        guard let policy = PolicyCatalogue.make(plan.policy) else {
+            preconditionFailure("the plan names the policy \(plan.policy.name), which does not exist")
+        }
+        self.plan = plan
+        self.memory = memory
+        self.policy = policy
+        self.dryRun = dryRun
+        auditsEverySample = verify
+        apps = plan.apps.enumerated().map { index, profile in
+            AppRecord(
+                id: AppID(index), profile: profile, sampler: SizeSampler(profile.memory.objects),
+                sizes: SeededGenerator(seed: plan.seed, stream: "app/\(profile.name)/sizes"),
+                behaviour: SeededGenerator(seed: plan.seed, stream: "app/\(profile.name)/behaviour"))
+        }
+        monitor = PressureMonitor(plan.monitor, ceiling: plan.device.ceiling)
+        guardrails = Guardrails(plan.limits)
+        coreFreeAt = Array(repeating: .zero, count: max(1, plan.device.cores))
+        recorder = RunRecorder(
+            sinks,
+            tally: RunTally(
+                scenario: plan.name, policy: plan.policy.name, seed: plan.seed, ceiling: plan.device.ceiling))
+        scheduleStart()
+    }
+
+    private func scheduleStart() {
+        for (index, event) in plan.user.enumerated() { queue.schedule(.userEvent(index: index), at: event.at) }
+        queue.schedule(.sample, at: .zero)
+    }
+
+    /// What has happened so far.
+    public var tally: RunTally { recorder.tally }
+
+    /// Runs to the end of the scenario.
+    ///
+    /// - Parameters:
+    ///   - shouldStop: Asked at every sample; the run then ends in order, as interrupted.
+    ///   - progress: Told the virtual time at every sample.
+    public func run(
+        shouldStop: () -> Bool = { false }, progress: (Instant) -> Void = { _ in }
+    ) throws(RunFailure) -> RunEnding {
+        let end = Instant.zero + plan.duration
+        var ending = RunEnding.completed
+        while let (at, event) = queue.next(upTo: end) {
+            now = at
+            handle(event)
+            if let failure { throw failure }
+            guard case .sample = event else { continue }
+            progress(now)
+            if let failure = recorder.failure { throw .output(failure) }
+            if shouldStop() {
+                ending = .interrupted
+                break
+            }
+        }
+        if ending == .completed { now = end }
+        try finish()
+        return ending
+    }
+
+    private func handle(_ event: SimulationEvent) {
+        switch event {
+        case .sample: sample()
+        case .userEvent(let index): perform(plan.user[index].action)
+        case .interruptionEnds(let serial): endInterruption(serial)
+        case .unlock: unlock()
+        case .mainThread(let reference, let serial): continueMainThread(reference, serial)
+        case .tick(let reference, let serial): tick(reference, serial)
+        case .backgroundTimeOver(let reference, let serial): endBackgroundTime(reference, serial)
+        case .warnNext: warnNext()
+        case .decay(let reference): decay(reference)
+        case .reclaimDone(let serial): finishReclaim(serial)
+        case .retryWaiters: retryWaiters()
+        }
+    }
+
+    /// The live process of that reference; nil when it has died.
+    func process(_ reference: ProcessReference) -> LiveProcess? {
+        guard reference.slot < processes.count, let process = processes[reference.slot] else { return nil }
+        return process.pid == reference.pid ? process : nil
+    }
+
+    func process(of app: AppID) -> LiveProcess? {
+        apps[app.index].slot.flatMap { processes[$0] }
+    }
+
+    func process(_ pid: ProcessID) -> LiveProcess? {
+        live.first { $0.pid == pid }
+    }
+
+    /// Keeps the first failure; the run loop throws it.
+    func fail(_ claim: String) {
+        guard failure == nil else { return }
+        failure = .ours(InternalFault(seed: plan.seed, at: now, claim: claim))
+    }
+
+    /// A claim about ourselves: if it does not hold, the run stops with the seed and the instant.
+    func claim(_ holds: Bool, _ text: @autoclosure () -> String) {
+        if !holds { fail(text()) }
+    }
+
+    /// The last sample, the end of all apps, the last comparison of the books, the summary.
+    private func finish() throws(RunFailure) {
+        recordSample()
+        closeLevelTime()
+        for process in live {
+            abandonLaunch(of: process, outcome: "abandoned")
+        }
+        recorder.tally.duration = now - .zero
+        recorder.tally.peakResident = memory.books.peakResident
+        recorder.summary.summaryRow(of: recorder.tally)
+        while let process = live.last { releaseEverything(of: process) }
+        auditBooks()
+        checkDrained()
+        recorder.flush()
+        if let failure { throw failure }
+        if let failure = recorder.failure { throw .output(failure) }
+    }
+
+    private func checkDrained() {
+        let books = memory.books
+        claim(
+            books.resident == books.reserved && books.active == .zero && books.dirty == .zero,
+            "all apps have ended, but \(books.resident - books.reserved) are still handed out")
+        claim(live.isEmpty && processes.allSatisfy { $0 == nil }, "all apps have ended, but a process is left")
+        for app in apps {
+            for session in app.sessions {
+                claim(
+                    session.machine.phase == .unattached && session.pool == nil,
+                    "all apps have ended, but scene \(session.id.number) of \(app.profile.name) is connected")
+            }
+        }
+    }
+}

@@ -1,0 +1,230 @@
+import Lifecycle
+import Quantities
+
+/// Everything that is declared about an app: how it lives, what its memory does and what each step costs.
+///
+/// A profile is the catalogue's archetype with the scenario's own keys laid over it.
+public struct AppProfile: Hashable, Sendable {
+    public var name: String
+    /// The archetype that this profile began with.
+    public var like: String
+    public var scenes: SceneSupport
+    /// Reasons to keep running in the background while the app is there (`UIBackgroundModes`).
+    public var backgroundModes: [BackgroundMode]
+    public var memory: MemoryProfile
+    public var costs: CallbackCosts
+    public var background: BackgroundDiscipline
+    public var warnings: WarningDiscipline
+    public var limits: ProcessLimits
+
+    public init(
+        name: String, like: String, scenes: SceneSupport, backgroundModes: [BackgroundMode], memory: MemoryProfile,
+        costs: CallbackCosts, background: BackgroundDiscipline, warnings: WarningDiscipline, limits: ProcessLimits
+    ) {
+        self.name = name
+        self.like = like
+        self.scenes = scenes
+        self.backgroundModes = backgroundModes
+        self.memory = memory
+        self.costs = costs
+        self.background = background
+        self.warnings = warnings
+        self.limits = limits
+    }
+}
+
+/// `UIApplicationSceneManifest`: whether the app has scenes, and whether more than one.
+public struct SceneSupport: Hashable, Sendable {
+    public var support: Bool
+    /// `UIApplicationSupportsMultipleScenes`.
+    public var multiple: Bool
+
+    public init(support: Bool = true, multiple: Bool = false) {
+        self.support = support
+        self.multiple = multiple
+    }
+
+    public var world: AppWorld { support ? .sceneBased : .appBased }
+}
+
+/// What an app's memory does. Rates hold while the app is in the foreground, unless said otherwise.
+public struct MemoryProfile: Hashable, Sendable {
+    /// The working set that is there once the app has launched.
+    public var base: ByteCount
+    /// What one connected scene holds.
+    public var scene: ByteCount
+    /// Recreatable memory: grows in use up to a size, dropped in the background and on warnings.
+    public var cache: CacheProfile
+    /// The base grows in use, from the launch on.
+    public var growth: GrowthProfile
+    /// Memory that is never freed; also grows in the background while code runs.
+    public var leak: ByteRate
+    /// Short-lived objects.
+    public var churn: ChurnProfile
+    /// How fast live memory is written again in use.
+    public var touch: ByteRate
+    /// Sudden jumps.
+    public var bursts: [BurstProfile]
+    /// How large the objects are.
+    public var objects: SizeDistribution
+
+    public init(
+        base: ByteCount, scene: ByteCount, cache: CacheProfile = CacheProfile(),
+        growth: GrowthProfile = GrowthProfile(),
+        leak: ByteRate = .zero, churn: ChurnProfile = ChurnProfile(), touch: ByteRate = .zero,
+        bursts: [BurstProfile] = [],
+        objects: SizeDistribution = .logNormal(
+            median: .kibibytes(2), sigma: Ratio(partsPerMillion: 1_400_000), highest: .mebibytes(1))
+    ) {
+        self.base = base
+        self.scene = scene
+        self.cache = cache
+        self.growth = growth
+        self.leak = leak
+        self.churn = churn
+        self.touch = touch
+        self.bursts = bursts
+        self.objects = objects
+    }
+}
+
+public struct CacheProfile: Hashable, Sendable {
+    /// The cache does not grow beyond this.
+    public var size: ByteCount
+    /// How fast it fills in use.
+    public var rate: ByteRate
+
+    public init(size: ByteCount = .zero, rate: ByteRate = .zero) {
+        self.size = size
+        self.rate = rate
+    }
+}
+
+public struct GrowthProfile: Hashable, Sendable {
+    public var rate: ByteRate
+    /// The base does not grow beyond this; at most the base's size means that it does not grow.
+    public var upTo: ByteCount
+
+    public init(rate: ByteRate = .zero, upTo: ByteCount = .zero) {
+        self.rate = rate
+        self.upTo = upTo
+    }
+}
+
+public struct ChurnProfile: Hashable, Sendable {
+    /// Bytes allocated per second.
+    public var rate: ByteRate
+    /// How long an object lives.
+    public var lifetime: TimeSpan
+
+    public init(rate: ByteRate = .zero, lifetime: TimeSpan = .seconds(1)) {
+        self.rate = rate
+        self.lifetime = lifetime
+    }
+}
+
+/// A jump: `size` bytes arrive within `over`, stay for `hold`, and go at once.
+public struct BurstProfile: Hashable, Sendable {
+    /// Time in the foreground since the process's launch.
+    public var after: TimeSpan
+    public var size: ByteCount
+    public var over: TimeSpan
+    /// Nil: it stays as long as the process.
+    public var hold: TimeSpan?
+
+    public init(after: TimeSpan, size: ByteCount, over: TimeSpan, hold: TimeSpan? = nil) {
+        self.after = after
+        self.size = size
+        self.over = over
+        self.hold = hold
+    }
+}
+
+/// How long each callback keeps the main thread busy, the filling of memory not included.
+public struct CallbackCosts: Hashable, Sendable {
+    /// From the tap to `willFinishLaunching`: creating the process, loading code.
+    public var process: TimeSpan
+    /// `willFinishLaunching` and `didFinishLaunching` together.
+    public var launch: TimeSpan
+    /// Once, on the very first launch of the app in the run.
+    public var firstLaunch: TimeSpan
+    /// `scene(_:willConnectTo:)`, or the first UI of an app without scenes.
+    public var connect: TimeSpan
+    public var enterForeground: TimeSpan
+    public var activate: TimeSpan
+    public var resignActive: TimeSpan
+    public var enterBackground: TimeSpan
+    public var disconnect: TimeSpan
+    public var terminate: TimeSpan
+
+    public init(
+        process: TimeSpan = .milliseconds(400), launch: TimeSpan = .milliseconds(150), firstLaunch: TimeSpan = .zero,
+        connect: TimeSpan = .milliseconds(80), enterForeground: TimeSpan = .milliseconds(30),
+        activate: TimeSpan = .milliseconds(20), resignActive: TimeSpan = .milliseconds(5),
+        enterBackground: TimeSpan = .milliseconds(60), disconnect: TimeSpan = .milliseconds(15),
+        terminate: TimeSpan = .milliseconds(50)
+    ) {
+        self.process = process
+        self.launch = launch
+        self.firstLaunch = firstLaunch
+        self.connect = connect
+        self.enterForeground = enterForeground
+        self.activate = activate
+        self.resignActive = resignActive
+        self.enterBackground = enterBackground
+        self.disconnect = disconnect
+        self.terminate = terminate
+    }
+}
+
+/// What the app does when it leaves the screen.
+public struct BackgroundDiscipline: Hashable, Sendable {
+    /// The share of the cache that it frees on `didEnterBackground`: 0 % is undisciplined, 100 % is Apple's advice.
+    public var frees: Ratio
+    /// The share of what it freed that it loads again at once on `willEnterForeground`.
+    public var reloads: Ratio
+    /// How long it works before it lets itself be suspended.
+    public var work: TimeSpan
+    /// The buffer that the snapshot costs for a moment.
+    public var snapshot: ByteCount
+
+    public init(
+        frees: Ratio = .percent(50), reloads: Ratio = .percent(25), work: TimeSpan = .seconds(3),
+        snapshot: ByteCount = .mebibytes(8)
+    ) {
+        self.frees = frees
+        self.reloads = reloads
+        self.work = work
+        self.snapshot = snapshot
+    }
+}
+
+/// What the app does when it is warned.
+public struct WarningDiscipline: Hashable, Sendable {
+    /// The share of the cache that it frees.
+    public var frees: Ratio
+    /// How long it takes to get to it.
+    public var delay: TimeSpan
+    /// How often it does nothing at all.
+    public var ignores: Ratio
+
+    public init(frees: Ratio = .percent(80), delay: TimeSpan = .milliseconds(100), ignores: Ratio = .zero) {
+        self.frees = frees
+        self.delay = delay
+        self.ignores = ignores
+    }
+}
+
+/// jetsam's per-process limits on the footprint. Active: while the app is in the foreground or holds a reason to run.
+public struct ProcessLimits: Hashable, Sendable {
+    public var active: ByteCount?
+    public var inactive: ByteCount?
+    /// Fatal: ended at once on the allocation that crosses it. Soft: warned.
+    public var fatal: Bool
+
+    public init(active: ByteCount? = nil, inactive: ByteCount? = nil, fatal: Bool = true) {
+        self.active = active
+        self.inactive = inactive
+        self.fatal = fatal
+    }
+}

@@ -1,0 +1,181 @@
+import Lifecycle
+import Quantities
+
+/// One process's behaviour: what its callbacks do, and what its memory does as time passes.
+///
+/// Every figure is a function of the time spent so far, so that rounding never adds up.
+public struct AppWorkload: Sendable {
+    public let profile: AppProfile
+    /// Time spent active in the foreground since the launch.
+    public private(set) var activeTime: TimeSpan = .zero
+    /// Time spent running code, in the foreground or with a background mode.
+    public private(set) var runTime: TimeSpan = .zero
+    /// What the cache held when the app left the screen.
+    private var cacheBeforeBackground: ByteCount = .zero
+    private var transient: ByteCount = .zero
+
+    /// How often a running app's memory moves.
+    public static let interval: TimeSpan = .milliseconds(100)
+
+    public init(_ profile: AppProfile) {
+        self.profile = profile
+    }
+
+    // MARK: Callbacks
+
+    /// What a callback costs and does. Source of the duties: LIFECYCLE section 4.
+    ///
+    /// - Parameters:
+    ///   - scene: The scene that the callback is about, or 1 for an app without scenes.
+    ///   - cache: What the cache pool holds now.
+    ///   - isFirstLaunch: The app was never launched before in this run.
+    public mutating func work(
+        for callback: Callback, scene: SceneID, cache: ByteCount, isFirstLaunch: Bool
+    ) -> CallbackWork {
+        let costs = profile.costs
+        switch callback {
+        case .didFinishLaunching:
+            var work = CallbackWork(cost: costs.launch, memory: [.allocate(.base, profile.memory.base)])
+            if isFirstLaunch { work.cost += costs.firstLaunch }
+            if !profile.scenes.support {
+                work.cost += costs.connect
+                work.memory.append(.allocate(.scene(scene), profile.memory.scene))
+            }
+            return work
+        case .sceneWillConnect:
+            return CallbackWork(cost: costs.connect, memory: [.allocate(.scene(scene), profile.memory.scene)])
+        case .sceneWillEnterForeground, .applicationWillEnterForeground:
+            return CallbackWork(cost: costs.enterForeground, memory: reload(cache))
+        case .sceneDidBecomeActive, .applicationDidBecomeActive:
+            return CallbackWork(cost: costs.activate)
+        case .sceneWillResignActive, .applicationWillResignActive:
+            let quiet = transient
+            transient = .zero
+            return CallbackWork(cost: costs.resignActive, memory: [.release(.transient, quiet)])
+        case .sceneDidEnterBackground, .applicationDidEnterBackground:
+            return enterBackground(cache)
+        case .sceneDidDisconnect:
+            return CallbackWork(cost: costs.disconnect, memory: [.endScene(scene)])
+        case .applicationWillTerminate:
+            return CallbackWork(cost: costs.terminate)
+        case .willFinishLaunching, .didDiscardSceneSessions, .configurationForConnecting, .stateRestorationActivity,
+            .sceneOpenURLContexts, .applicationDidReceiveMemoryWarning,
+            .applicationProtectedDataWillBecomeUnavailable, .applicationProtectedDataDidBecomeAvailable,
+            .applicationDidUpdateUserActivity, .applicationSignificantTimeChange, .applicationOpenURL:
+            return CallbackWork()
+        }
+    }
+
+    /// On the way back, the part of the dropped cache that the scene shows is loaded again at once.
+    private mutating func reload(_ cache: ByteCount) -> [MemoryWork] {
+        let dropped = cacheBeforeBackground - cache
+        cacheBeforeBackground = .zero
+        guard dropped > .zero else { return [] }
+        return [.allocate(.cache, dropped * profile.background.reloads)]
+    }
+
+    /// Frees by the app's own discipline; the snapshot costs a buffer for a moment.
+    private mutating func enterBackground(_ cache: ByteCount) -> CallbackWork {
+        cacheBeforeBackground = cache
+        var memory: [MemoryWork] = [.release(.cache, cache * profile.background.frees)]
+        let snapshot = profile.background.snapshot
+        if snapshot > .zero { memory += [.allocate(.transient, snapshot), .release(.transient, snapshot)] }
+        return CallbackWork(cost: profile.costs.enterBackground, memory: memory)
+    }
+
+    /// What the app does about a memory warning; nothing when it ignores this one.
+    public func answerToWarning(cache: ByteCount, using generator: inout SeededGenerator) -> CallbackWork {
+        // The draw comes first and always, so that the stream does not depend on the size of the cache.
+        let ignores = generator.chance(profile.warnings.ignores)
+        guard !ignores else { return CallbackWork() }
+        return CallbackWork(
+            cost: profile.warnings.delay, memory: [.release(.cache, cache * profile.warnings.frees)])
+    }
+
+    // MARK: Time
+
+    /// What the app's memory does while `span` passes.
+    ///
+    /// - Parameters:
+    ///   - phase: Growth, cache and bursts belong to the foreground; leak and churn also to a background mode.
+    ///   - cache: What the cache pool holds now.
+    ///   - work: Receives the work, in order.
+    public mutating func pass(
+        _ span: TimeSpan, phase: ProcessPhase, cache: ByteCount, into work: inout [MemoryWork]
+    ) {
+        let ranBefore = runTime
+        runTime += span
+        let memory = profile.memory
+        add(.leak, memory.leak.bytes(in: runTime) - memory.leak.bytes(in: ranBefore), to: &work)
+        churn(from: ranBefore, into: &work)
+        guard phase == .active else { return }
+        let activeBefore = activeTime
+        activeTime += span
+        add(.base, grown(at: activeTime) - grown(at: activeBefore), to: &work)
+        let room = memory.cache.size - cache
+        // After a pause the cache was full until a moment ago: it fills for one interval at most.
+        if room > .zero {
+            add(.cache, min(room, memory.cache.rate.bytes(in: min(span, AppWorkload.interval))), to: &work)
+        }
+        for burst in memory.bursts {
+            let change = burst.held(at: activeTime) - burst.held(at: activeBefore)
+            if change < .zero { work.append(.release(.burst, .zero - change)) } else { add(.burst, change, to: &work) }
+        }
+        let rewritten = memory.touch.bytes(in: span)
+        if rewritten > .zero { work.append(.touch(.base, rewritten)) }
+    }
+
+    private func add(_ pool: Pool, _ bytes: ByteCount, to work: inout [MemoryWork]) {
+        if bytes > .zero { work.append(.allocate(pool, bytes)) }
+    }
+
+    /// The growth of the base beyond its size at launch.
+    private func grown(at time: TimeSpan) -> ByteCount {
+        let limit = max(.zero, profile.memory.growth.upTo - profile.memory.base)
+        return min(limit, profile.memory.growth.rate.bytes(in: time))
+    }
+
+    private mutating func churn(from before: TimeSpan, into work: inout [MemoryWork]) {
+        let churn = profile.memory.churn
+        let fresh = churn.rate.bytes(in: runTime) - churn.rate.bytes(in: before)
+        guard fresh > .zero else { return }
+        transient += fresh
+        work.append(.allocate(.transient, fresh))
+        let old = transient - churn.rate.bytes(in: churn.lifetime)
+        guard old > .zero else { return }
+        transient -= old
+        work.append(.release(.transient, old))
+    }
+
+    /// When the memory moves next, from now: at once, later, or never while nothing changes.
+    public func nextWork(phase: ProcessPhase, cache: ByteCount) -> TimeSpan? {
+        let memory = profile.memory
+        if memory.leak > .zero || memory.churn.rate > .zero { return AppWorkload.interval }
+        guard phase == .active else { return nil }
+        let limit = max(.zero, memory.growth.upTo - memory.base)
+        if memory.touch > .zero || grown(at: activeTime) < limit && memory.growth.rate > .zero {
+            return AppWorkload.interval
+        }
+        if cache < memory.cache.size && memory.cache.rate > .zero { return AppWorkload.interval }
+        return memory.bursts.compactMap { $0.wait(from: activeTime) }.min()
+    }
+}
+
+extension BurstProfile {
+    /// What the burst holds after so much time in the foreground.
+    func held(at time: TimeSpan) -> ByteCount {
+        guard time > after else { return .zero }
+        let since = time - after
+        if let hold, since >= over + hold { return .zero }
+        guard since < over else { return size }
+        return ByteCount(Int(Int64(size.bytes) * since.microseconds / over.microseconds))
+    }
+
+    /// How long until it moves; nil when it is over.
+    func wait(from time: TimeSpan) -> TimeSpan? {
+        if time < after { return max(after - time, AppWorkload.interval) }
+        if time < after + over { return AppWorkload.interval }
+        guard let hold, time < after + over + hold else { return nil }
+        return max(after + over + hold - time, AppWorkload.interval)
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import Quantities
+
+/// What the host says of itself and of this process.
+enum Host {
+    /// A field of `/proc/self/status` in bytes, for example `VmHWM`; nil where there is no such file.
+    static func processMemory(_ field: String) -> ByteCount? {
+        kibibytes(field + ":", in: "/proc/self/status")
+    }
+
+    /// What the host could still give without swapping.
+    static var availableMemory: ByteCount? {
+        let free = kibibytes("MemAvailable:", in: "/proc/meminfo")
+        guard let group = memoryGroupRoom else { return free }
+        return min(free ?? group, group)
+    }
+
+    static var totalMemory: ByteCount? { kibibytes("MemTotal:", in: "/proc/meminfo") }
+
+    private static func kibibytes(_ field: String, in path: String) -> ByteCount? {
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
+        for line in text.split(separator: "\n") where line.hasPrefix(field) {
+            let number = line.dropFirst(field.count).split(whereSeparator: \.isWhitespace).first.flatMap { Int($0) }
+            return number.map(ByteCount.kibibytes)
+        }
+        return nil
+    }
+
+    /// What this process's cgroup (version 2) may still take; nil without a limit.
+    private static var memoryGroupRoom: ByteCount? {
+        guard let text = try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8) else { return nil }
+        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::") }) else { return nil }
+        let folder = "/sys/fs/cgroup" + line.dropFirst(3)
+        func number(_ name: String) -> Int? {
+            let text = try? String(contentsOfFile: folder + "/" + name, encoding: .utf8)
+            return text.flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
+        }
+        guard let most = number("memory.max"), let current = number("memory.current") else { return nil }
+        return ByteCount(max(0, most - current))
+    }
+
+    /// A host in trouble kills this process rather than a neighbour. Not every host lets us.
+    static func volunteerForOutOfMemory() {
+        guard let file = FileHandle(forWritingAtPath: "/proc/self/oom_score_adj") else { return }
+        try? file.write(contentsOf: Data("800\n".utf8))
+        try? file.close()
+    }
+
+    /// CPU time of this process, user and system.
+    static var cpuSeconds: Double {
+        var usage = rusage()
+        guard getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 else { return 0 }
+        func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1_000_000 }
+        return seconds(usage.ru_utime) + seconds(usage.ru_stime)
+    }
+
+    static var kernel: String {
+        var name = utsname()
+        guard uname(&name) == 0 else { return "unknown" }
+        func text<T>(_ field: T) -> String {
+            withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        }
+        return "\(text(name.sysname)) \(text(name.release)) \(text(name.machine))"
+    }
+}

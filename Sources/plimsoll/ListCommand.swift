@@ -1,0 +1,95 @@
+import ArgumentParser
+import Foundation
+import Metrics
+import Quantities
+import Reclaim
+import Scenario
+
+struct ListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "Lists the policies with their parameters, the app archetypes, the metrics, or the scenarios.",
+        discussion: """
+            EXAMPLES
+              plimsoll list policies
+              plimsoll list scenarios --folder Scenarios
+            """)
+
+    enum Kind: String, CaseIterable, ExpressibleByArgument {
+        case policies
+        case apps
+        case metrics
+        case scenarios
+    }
+
+    @Argument(help: "policies, apps, metrics or scenarios.")
+    var kind: Kind
+
+    @Option(help: "Where scenarios are looked for.")
+    var folder = "Scenarios"
+
+    func run() throws {
+        try reporting {
+            switch kind {
+            case .policies: policies()
+            case .apps: apps()
+            case .metrics: metrics()
+            case .scenarios: try scenarios()
+            }
+            return .success
+        }
+    }
+
+    private func policies() {
+        for type in PolicyCatalogue.all {
+            Terminal.say("\(Terminal.bold(type.name)): \(type.summary)")
+            for parameter in type.parameters {
+                let range = "\(parameter.lowest.text) to \(parameter.highest.text)"
+                Terminal.say("  \(pad(parameter.name, 22)) \(pad(parameter.standard.text, 8)) (\(range))")
+                Terminal.say("      \(parameter.meaning) [\(parameter.source)]")
+            }
+        }
+    }
+
+    private func apps() {
+        Terminal.say("\(pad("archetype", 18)) \(pad("base", 9)) \(pad("scene", 9)) \(pad("cache", 9)) what it is")
+        for archetype in Archetype.all {
+            let memory = archetype.profile.memory
+            Terminal.say(
+                "\(pad(archetype.name, 18)) \(pad("\(memory.base)", 9)) \(pad("\(memory.scene)", 9)) "
+                    + "\(pad("\(memory.cache.size)", 9)) \(archetype.summary)")
+        }
+    }
+
+    private func metrics() {
+        for metric in SummaryMetrics.all { Terminal.say("\(pad(metric.name, 26)) \(metric.meaning)") }
+    }
+
+    private func scenarios() throws {
+        let files: [String]
+        do {
+            files = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+        } catch {
+            throw Failure(.missingInput, "there is no folder \(folder); name one with --folder")
+        }
+        for file in files where file.hasSuffix(".yaml") {
+            let path = "\(folder)/\(file)"
+            let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+            let first = text.split(separator: "\n").first { $0.hasPrefix("#") } ?? "#"
+            Terminal.say("\(pad(path, 44)) \(first.dropFirst().trimmingCharacters(in: .whitespaces))")
+        }
+    }
+}
+
+extension ParameterValue {
+    /// As in a scenario.
+    var text: String {
+        switch self {
+        case .ratio(let value): "\(value)"
+        case .bytes(let value): "\(value)"
+        case .time(let value): "\(value)"
+        case .count(let value): "\(value)"
+        case .flag(let value): "\(value)"
+        }
+    }
+}

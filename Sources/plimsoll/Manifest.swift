@@ -1,0 +1,85 @@
+import Foundation
+import Memory
+import Metrics
+import Quantities
+import Simulation
+
+/// `manifest.json`: everything about a run that cannot be deterministic, and what repeats it. Written last, at once.
+struct Manifest: Encodable {
+    var formatVersion = runFormatVersion
+    var plimsoll = plimsollVersion
+    var scenario: String
+    var scenarioFile: String
+    var seed: UInt64
+    var policy: String
+    var backend: String
+    /// `completed`, `interrupted` or `failed`.
+    var ending: String
+    /// The signal, or what failed.
+    var endingDetail: String?
+    var exitStatus: Int32
+    var startedAt: String
+    var wallS: Double
+    var cpuS: Double
+    var virtualS: Double
+    var commandLine: [String]
+    var build: String
+    var host: HostFacts
+    var allocator: AllocatorFacts?
+    var memory: MemoryFacts
+    var expectations: [ExpectationResult]
+    var measurementWarnings: [String]
+
+    struct HostFacts: Encodable {
+        var kernel = Host.kernel
+        var cores = ProcessInfo.processInfo.activeProcessorCount
+        var memoryBytes = Host.totalMemory?.bytes
+    }
+
+    struct AllocatorFacts: Encodable {
+        var version: String
+        var compiledOptions: String
+        var options: [String: String]
+        var foreignOptions: String?
+
+        init(_ description: AllocatorDescription) {
+            version = description.version
+            compiledOptions = description.compiledOptions
+            options = Dictionary(
+                description.options.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+            foreignOptions = description.foreignEnvironment ?? description.foreignFile
+        }
+    }
+
+    /// The kernel's own peak, and what it consists of.
+    struct MemoryFacts: Encodable {
+        /// The harness before the device was made (VmHWM).
+        var baselineBytes: Int?
+        /// The kernel's peak of this process (VmHWM).
+        var kernelPeakBytes: Int?
+        /// The books' peak of the device, tracked at every hand-out of pages.
+        var peakResidentBytes: Int
+        /// Pages of the device's region that were ever used: what the kernel had to back. Pages handed out but never
+        /// written are missing from the kernel's figure; pages used one after the other at different places are in it
+        /// twice.
+        var regionTouchedBytes: Int
+        /// What jemalloc keeps of the harness's own heap, tables of objects and bookkeeping included, at the end of
+        /// the run.
+        var harnessHeapBytes: Int
+        /// kernelPeak - baseline - regionTouched - harnessHeap: code that was paged in, stacks, kernel rounding.
+        var unexplainedBytes: Int?
+    }
+
+    struct ExpectationResult: Encodable {
+        var expectation: String
+        var observed: String
+        var held: Bool
+    }
+
+    func json() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+    }
+}

@@ -1,0 +1,35 @@
+import Memory
+import Pressure
+import Quantities
+
+/// Whatever may spoil a run without making it wrong; each with its advice. Not an error.
+enum MeasurementWarning: Hashable {
+    case debugBuild
+    case foreignAllocatorOptions(String)
+    case coarseSampling(TimeSpan)
+    case fewCores(Int)
+
+    var text: String {
+        switch self {
+        case .debugBuild: "this is a debug build: times are not representative; build with -c release"
+        case .foreignAllocatorOptions(let options):
+            "MALLOC_CONF or /etc/malloc.conf says \"\(options)\": results may differ from other machines'; unset it"
+        case .coarseSampling(let interval):
+            "the monitor looks only every \(interval): peaks in between show in peak_resident_bytes alone"
+        case .fewCores(let count): "the host has \(count) core: wall times are not representative"
+        }
+    }
+
+    static func all(interval: TimeSpan, allocator: AllocatorDescription, cores: Int) -> [MeasurementWarning] {
+        var warnings: [MeasurementWarning] = []
+        #if DEBUG
+            warnings.append(.debugBuild)
+        #endif
+        if let options = allocator.foreignEnvironment ?? allocator.foreignFile {
+            warnings.append(.foreignAllocatorOptions(options))
+        }
+        if interval > .seconds(1) { warnings.append(.coarseSampling(interval)) }
+        if cores < 2 { warnings.append(.fewCores(cores)) }
+        return warnings
+    }
+}

@@ -1,0 +1,87 @@
+import ArgumentParser
+import Foundation
+import Memory
+import Metrics
+import Quantities
+import Scenario
+import Simulation
+
+struct RunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Runs a scenario and leaves CSV files, the effective scenario and a manifest in a folder.",
+        discussion: """
+            The same program, scenario and seed write the same bytes into every CSV. Results go to
+            stdout, progress to stderr.
+
+            EXAMPLES
+              plimsoll run Scenarios/quickstart.yaml
+              plimsoll run Scenarios/evening-commute.yaml --out runs/a --seed 7 --policy lru
+              plimsoll run Scenarios/quickstart.yaml --set device.ceiling=96MiB --verify
+            """)
+
+    enum Format: String, CaseIterable, ExpressibleByArgument {
+        case text
+        case json
+    }
+
+    @Argument(help: "The scenario file.")
+    var scenario: String
+
+    @Option(help: "The folder to write; runs/NAME by default, or the first runs/NAME-2, -3, … that is free.")
+    var out: String?
+
+    @Flag(help: "Overwrite the files of an earlier run in --out.")
+    var force = false
+
+    @Option(help: "The seed, instead of the scenario's.")
+    var seed: UInt64?
+
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp("Changes one setting of the scenario; may be repeated.", valueName: "key=value"))
+    var sets: [String] = []
+
+    @Option(help: "The policy, instead of the scenario's, with its default parameters.")
+    var policy: String?
+
+    @Option(help: "jemalloc (real memory) or accounting (its arithmetic without the memory).")
+    var backend: MemoryBackend?
+
+    @Option(help: "Every size times this ratio, such as 0.25 or 50%.")
+    var scale: Ratio?
+
+    @Flag(help: "Ask the policy and record its decisions, but act on none of them.")
+    var dryRun = false
+
+    @Flag(help: "At every sample, compare the books with jemalloc's refreshed statistics and check every invariant.")
+    var verify = false
+
+    @Option(help: "How the summary is printed on stdout: text or json.")
+    var format: Format = .text
+
+    @Flag(help: "No summary and no progress.")
+    var quiet = false
+
+    @Flag(help: "Run even when the host seems to have too little memory for the ceiling.")
+    var ignoreHost = false
+
+    func run() throws {
+        try reporting {
+            let overrides = Overrides(sets: sets, seed: seed, policy: policy, backend: backend, scale: scale)
+            switch ScenarioLoader.load(path: scenario, overrides: overrides) {
+            case .failure(let fault): throw Failure(fault.status, [fault.description])
+            case .success(let plan): return try ScenarioRun(plan: plan, command: self).run()
+            }
+        }
+    }
+}
+
+extension MemoryBackend: ExpressibleByArgument {}
+
+extension Ratio: ExpressibleByArgument {
+    public init?(argument: String) {
+        guard let ratio = try? Ratio(parsing: argument) else { return nil }
+        self = ratio
+    }
+}

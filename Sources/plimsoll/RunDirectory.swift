@@ -1,0 +1,90 @@
+import Foundation
+import Metrics
+import Simulation
+
+/// The folder that a run leaves behind. Tables are written as the run goes; the manifest comes last and at once.
+struct RunDirectory {
+    let path: String
+
+    /// Every file that a run writes; `--force` removes these and nothing else.
+    static let files = RunTables.all.map(\.file) + ["datapackage.json", "scenario.yaml", "manifest.json"]
+
+    /// Makes the folder, or takes one that holds no earlier run.
+    init(creating path: String, force: Bool) throws {
+        self.path = path
+        let manager = FileManager.default
+        var isFolder: ObjCBool = false
+        if manager.fileExists(atPath: path, isDirectory: &isFolder) {
+            guard isFolder.boolValue else { throw Failure(.cannotCreate, "\(path) exists and is not a folder") }
+            let content: [String]
+            do {
+                content = try manager.contentsOfDirectory(atPath: path)
+            } catch {
+                throw Failure(.cannotCreate, "cannot look into \(path): \(RunDirectory.why(error))")
+            }
+            guard content.isEmpty || force else {
+                throw Failure(.cannotCreate, "\(path) exists already; give another --out, or --force to overwrite")
+            }
+            for file in RunDirectory.files where content.contains(file) { try remove(file) }
+        } else {
+            do {
+                try manager.createDirectory(atPath: path, withIntermediateDirectories: true)
+            } catch {
+                throw Failure(.cannotCreate, "cannot create \(path): \(RunDirectory.why(error))")
+            }
+        }
+    }
+
+    /// `runs/NAME` below the current folder, or the first `runs/NAME-2`, `-3`, … that is free.
+    static func free(for name: String) -> String {
+        var path = "runs/\(name)"
+        var number = 2
+        while FileManager.default.fileExists(atPath: path) {
+            path = "runs/\(name)-\(number)"
+            number += 1
+        }
+        return path
+    }
+
+    private func remove(_ file: String) throws {
+        guard unlink(path + "/" + file) == 0 else {
+            throw Failure(.cannotCreate, "cannot overwrite \(path)/\(file): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    /// The tables' files, all of them empty.
+    func sinks() throws -> RunSinks {
+        do {
+            return try RunSinks { (schema: TableSchema) throws(OutputFailure) in
+                try FileSink(creating: "\(path)/\(schema.file)")
+            }
+        } catch {
+            throw Failure(.cannotCreate, "cannot create \(error.path): \(String(cString: strerror(error.code)))")
+        }
+    }
+
+    /// Writes a file whole or not at all: under another name first, then moved into place.
+    func write(_ text: String, to file: String) throws {
+        let target = "\(path)/\(file)"
+        let draft = target + ".part"
+        unlink(draft)
+        do {
+            let sink = try FileSink(creating: draft)
+            try sink.write(Array(text.utf8))
+        } catch {
+            unlink(draft)
+            throw Failure(.cannotWrite, "cannot write \(target): \(String(cString: strerror(error.code)))")
+        }
+        guard rename(draft, target) == 0 else {
+            throw Failure(.cannotWrite, "cannot write \(target): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    static func why(_ error: any Error) -> String {
+        let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
+        if let code = underlying?.code, underlying?.domain == NSPOSIXErrorDomain {
+            return String(cString: strerror(Int32(code)))
+        }
+        return error.localizedDescription
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Metrics
+import Quantities
+
+/// The summary that a run prints.
+struct RunReport {
+    let tally: RunTally
+    let manifest: Manifest
+    let path: String
+
+    private func value(_ name: String) -> MetricValue {
+        SummaryMetrics.named(name)?.value(tally) ?? .absent
+    }
+
+    private func count(_ name: String) -> String { value(name).text }
+
+    private func milliseconds(_ name: String) -> String {
+        value(name).number.map { String(format: "%.0f ms", $0) } ?? "none"
+    }
+
+    /// A dozen lines that a person reads.
+    var text: String {
+        let reasons = Dictionary(grouping: tally.terminations, by: \.reason).mapValues(\.count)
+        let causes = reasons.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
+        let share = tally.peakResident.share(of: tally.ceiling)
+        let percent = String(format: "%.1f%%", Double(share.partsPerMillion) / 10_000)
+        var lines = [
+            Terminal.bold("\(tally.scenario)") + ": policy \(tally.policy), seed \(tally.seed), "
+                + "\(Progress.clock(tally.duration)) of virtual time in \(String(format: "%.1f", manifest.wallS)) s",
+            row("memory", "peak \(tally.peakResident.readable) of \(tally.ceiling.readable) (\(percent))"),
+            row(
+                "pressure",
+                "normal \(Progress.clock(tally.timeNormal)), warning \(Progress.clock(tally.timeWarning)), "
+                    + "critical \(Progress.clock(tally.timeCritical))"),
+            row(
+                "launches",
+                "\(count("launches_hot")) hot, \(count("launches_warm")) warm, \(count("launches_cold")) cold; "
+                    + "p50 \(milliseconds("launch_latency_p50_ms")), p95 \(milliseconds("launch_latency_p95_ms")), "
+                    + "max \(milliseconds("launch_latency_max_ms"))"),
+            row(
+                "reclaim",
+                "\(tally.warnings) warnings, \(tally.suspensions) suspensions, "
+                    + "\(tally.scenesDisconnected) scenes disconnected, \(tally.bytesReclaimed.readable) reclaimed"),
+            row(
+                "terminations",
+                "\(tally.terminations.count)" + (causes.isEmpty ? "" : " (\(causes))")
+                    + ", \(count("terminations_foreground")) in the foreground, "
+                    + "\(count("terminations_perceived")) perceived"),
+        ]
+        if tally.stalls > 0 {
+            lines.append(row("waiting", "\(tally.stalls) allocations waited, \(tally.stallTime) in all"))
+        }
+        let held = manifest.expectations.count { $0.held }
+        if !manifest.expectations.isEmpty {
+            let all = held == manifest.expectations.count
+            let words = "\(held) of \(manifest.expectations.count) held"
+            lines.append(row("expectations", all ? Terminal.green(words) : Terminal.red(words)))
+        }
+        if manifest.ending == "interrupted" {
+            lines.append(row("interrupted", manifest.endingDetail ?? "by a signal"))
+        }
+        lines.append(row("written to", path))
+        return lines.joined(separator: "\n")
+    }
+
+    private func row(_ name: String, _ text: String) -> String { "  \(pad(name, 14))\(text)" }
+
+    /// One JSON object: every metric, the folder, and the expectations.
+    var json: String {
+        var metrics: [String: Any] = [:]
+        for metric in SummaryMetrics.all {
+            switch metric.value(tally) {
+            case .text(let value): metrics[metric.name] = metric.type == .integer ? UInt64(value) ?? value : value
+            case .count(let value): metrics[metric.name] = value
+            case .bytes(let value): metrics[metric.name] = value.bytes
+            case .milliseconds, .seconds, .ratio:
+                metrics[metric.name] = metric.value(tally).number.map { NSNumber(value: $0) }
+            case .absent: metrics[metric.name] = NSNull()
+            }
+        }
+        let object: [String: Any] = [
+            "run_directory": path, "ending": manifest.ending, "exit_status": Int(manifest.exitStatus),
+            "summary": metrics,
+            "expectations": manifest.expectations.map {
+                ["expectation": $0.expectation, "observed": $0.observed, "held": $0.held] as [String: Any]
+            },
+        ]
+        let options: JSONSerialization.WritingOptions = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? JSONSerialization.data(withJSONObject: object, options: options) else {
+            preconditionFailure("the summary of \(tally.scenario) is not JSON")
+        }
+        return String(decoding: data, as: UTF8.self)
+    }
+}

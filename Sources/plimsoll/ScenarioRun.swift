@@ -1,0 +1,186 @@
+import ArgumentParser
+import Foundation
+import Memory
+import Metrics
+import Quantities
+import Scenario
+import Simulation
+
+/// One run from plan to folder: host check, device, simulation, files, summary.
+struct ScenarioRun {
+    let plan: RunPlan
+    let command: RunCommand
+
+    func run() throws -> ExitCode {
+        let startedAt = ISO8601DateFormatter().string(from: Date())
+        let clock = ContinuousClock.now
+        let allocator = try describeAllocator()
+        try checkHost()
+        let directory = try RunDirectory(
+            creating: command.out ?? RunDirectory.free(for: plan.name), force: command.force)
+        let sinks = try directory.sinks()
+        try directory.write(EffectiveScenario.yaml(of: plan), to: "scenario.yaml")
+        try directory.write(try DataPackage.json(of: plan.name), to: "datapackage.json")
+        Host.volunteerForOutOfMemory()
+        Interruption.install()
+        let baseline = Host.processMemory("VmHWM")
+        let heapBefore = try harnessHeap()
+        let memory = try makeDevice()
+        let simulation = Simulation(
+            plan, memory: memory, sinks: sinks, verify: command.verify, dryRun: command.dryRun)
+        let outcome = play(simulation)
+        let results = outcome.status == .done ? checkExpectations(simulation.tally) : []
+        let status: ExitStatus =
+            outcome.status == .done && results.contains { !$0.held } ? .expectationFailed : outcome.status
+        let code = outcome.signal == 0 ? status.rawValue : 128 + outcome.signal
+        let warnings = MeasurementWarning.all(
+            interval: plan.monitor.interval, allocator: allocator,
+            cores: ProcessInfo.processInfo.activeProcessorCount)
+        let manifest = Manifest(
+            scenario: plan.name, scenarioFile: command.scenario, seed: plan.seed, policy: plan.policy.name,
+            backend: plan.backend.rawValue, ending: outcome.ending, endingDetail: outcome.detail, exitStatus: code,
+            startedAt: startedAt, wallS: (ContinuousClock.now - clock) / .seconds(1), cpuS: Host.cpuSeconds,
+            virtualS: Double(simulation.now.microseconds) / 1_000_000, commandLine: CommandLine.arguments,
+            build: buildKind, host: .init(), allocator: .init(allocator),
+            memory: try memoryFacts(memory, baseline: baseline, heapBefore: heapBefore), expectations: results,
+            measurementWarnings: warnings.map(\.text))
+        // What failed is said even when the manifest cannot be written any more.
+        if let detail = outcome.detail, outcome.signal == 0 { Terminal.complain("plimsoll: \(detail)") }
+        try directory.write(try manifest.json(), to: "manifest.json")
+        report(simulation.tally, manifest, directory, warnings)
+        return ExitCode(code)
+    }
+
+    private var buildKind: String {
+        #if DEBUG
+            "debug"
+        #else
+            "release"
+        #endif
+    }
+
+    // MARK: Before
+
+    private func describeAllocator() throws -> AllocatorDescription {
+        do {
+            return try AllocatorDescription()
+        } catch {
+            throw Failure(.hostRefuses, "\(error)")
+        }
+    }
+
+    /// The ceiling and the expected overhead must fit into what the host has left.
+    private func checkHost() throws {
+        guard plan.backend == .jemalloc, !command.ignoreHost, let free = Host.availableMemory else { return }
+        // jemalloc's bookkeeping is about 134 KiB per arena; the harness itself and its tables take some tens of MiB.
+        let overhead = ByteCount.kibibytes(134) * plan.apps.count + .mebibytes(48) + plan.device.ceiling * .percent(3)
+        let needed = plan.device.ceiling + overhead
+        guard needed > free else { return }
+        throw Failure(
+            .hostRefuses,
+            "the host has \(free.readable) free, but the ceiling of \(plan.device.ceiling.readable) and "
+                + "\(overhead.readable) of overhead need \(needed.readable); lower device.ceiling, use --scale, or "
+                + "--ignore-host")
+    }
+
+    private func makeDevice() throws -> any DeviceMemory {
+        do {
+            return try makeDeviceMemory(
+                plan.backend, ceiling: plan.device.ceiling, reserved: plan.device.reserved)
+        } catch {
+            throw Failure(.hostRefuses, "\(error)")
+        }
+    }
+
+    private func harnessHeap() throws -> ByteCount {
+        do {
+            return try residentHeap()
+        } catch {
+            throw Failure(.hostRefuses, "\(error)")
+        }
+    }
+
+    // MARK: The run
+
+    private struct Outcome {
+        var status: ExitStatus
+        var ending: String
+        var detail: String?
+        var signal: Int32 = 0
+    }
+
+    private func play(_ simulation: Simulation) -> Outcome {
+        var progress = Progress(total: plan.duration, quiet: command.quiet)
+        defer { progress.finish() }
+        do {
+            let ending = try simulation.run(
+                shouldStop: { Interruption.signalNumber != 0 }, progress: { progress.update($0) })
+            switch ending {
+            case .completed: return Outcome(status: .done, ending: "completed")
+            case .interrupted:
+                let signal = Interruption.signalNumber
+                return Outcome(
+                    status: .done, ending: "interrupted", detail: "signal \(signal) at \(simulation.now)",
+                    signal: signal)
+            }
+        } catch {
+            switch error {
+            case .ours(let fault): return Outcome(status: .internalFault, ending: "failed", detail: "\(fault)")
+            case .output(let failure): return Outcome(status: .cannotWrite, ending: "failed", detail: "\(failure)")
+            }
+        }
+    }
+
+    private func checkExpectations(_ tally: RunTally) -> [Manifest.ExpectationResult] {
+        plan.expectations.map { expectation in
+            let value = SummaryMetrics.named(expectation.metric)?.value(tally) ?? .absent
+            return Manifest.ExpectationResult(
+                expectation: expectation.text, observed: value.text, held: expectation.holds(for: value))
+        }
+    }
+
+    private func memoryFacts(
+        _ memory: any DeviceMemory, baseline: ByteCount?, heapBefore: ByteCount
+    ) throws -> Manifest.MemoryFacts {
+        let peak = Host.processMemory("VmHWM")
+        let touched = memory.touchedBytes
+        let heap = try harnessHeap() - heapBefore
+        let unexplained = peak.flatMap { peak in baseline.map { peak - $0 - touched - heap } }
+        return Manifest.MemoryFacts(
+            baselineBytes: baseline?.bytes, kernelPeakBytes: peak?.bytes,
+            peakResidentBytes: memory.books.peakResident.bytes, regionTouchedBytes: touched.bytes,
+            harnessHeapBytes: heap.bytes, unexplainedBytes: unexplained?.bytes)
+    }
+
+    // MARK: After
+
+    private func report(
+        _ tally: RunTally, _ manifest: Manifest, _ directory: RunDirectory, _ warnings: [MeasurementWarning]
+    ) {
+        for warning in warnings where !command.quiet { Terminal.complain("plimsoll: warning: \(warning.text)") }
+        for result in manifest.expectations where !result.held {
+            Terminal.complain(
+                "plimsoll: expectation failed: \(result.expectation) (observed \(result.observed))")
+        }
+        guard !command.quiet, manifest.ending != "failed" else { return }
+        switch command.format {
+        case .text: Terminal.say(RunReport(tally: tally, manifest: manifest, path: directory.path).text)
+        case .json: Terminal.say(RunReport(tally: tally, manifest: manifest, path: directory.path).json)
+        }
+    }
+}
+
+extension Expectation {
+    /// Whether the claim holds; an absent value holds no claim.
+    func holds(for value: MetricValue) -> Bool {
+        guard let number = value.number else { return false }
+        return switch comparison {
+        case .equal: number == self.value
+        case .notEqual: number != self.value
+        case .atMost: number <= self.value
+        case .atLeast: number >= self.value
+        case .below: number < self.value
+        case .above: number > self.value
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import ArgumentParser
+import Scenario
+
+struct ValidateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "validate",
+        abstract: "Checks scenarios without running them: every fault at once, with file, line and column.",
+        discussion: """
+            Exit status 65 when a scenario is invalid, 66 when one is missing.
+
+            EXAMPLES
+              plimsoll validate Scenarios/*.yaml
+            """)
+
+    @Argument(help: "Scenario files.")
+    var scenarios: [String]
+
+    func run() throws {
+        try reporting {
+            var worst = ExitStatus.done
+            for path in scenarios {
+                switch ScenarioLoader.load(path: path) {
+                case .success(let plan):
+                    Terminal.say("\(path): valid (\(plan.apps.count) apps, \(plan.duration), \(plan.policy.name))")
+                case .failure(let fault):
+                    Terminal.complain(fault.description)
+                    if worst == .done { worst = fault.status }
+                }
+            }
+            return worst.code
+        }
+    }
+}
+
+extension ScenarioFault {
+    var status: ExitStatus {
+        switch self {
+        case .unreadable: .missingInput
+        case .invalid: .invalidInput
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import Lifecycle
+import Pressure
+import Quantities
+import Testing
+
+@Suite("the pressure monitor")
+struct PressureMonitorTests {
+    private let ceiling = ByteCount.mebibytes(1000)
+
+    private func settings(_ change: (inout MonitorSettings) -> Void = { _ in }) -> MonitorSettings {
+        var settings = MonitorSettings.ios
+        settings.warning = LevelThresholds(enter: .percent(20), leave: .percent(25))
+        settings.critical = LevelThresholds(enter: .percent(10), leave: .percent(12))
+        change(&settings)
+        return settings
+    }
+
+    private func at(_ milliseconds: Int64) -> Instant { Instant(microseconds: milliseconds * 1000) }
+
+    /// The levels after samples of so many MiB available, one a second.
+    private func levels(_ available: [Int], _ settings: MonitorSettings) -> [PressureLevel] {
+        var monitor = PressureMonitor(settings, ceiling: ceiling)
+        return available.enumerated().map { second, free in
+            _ = monitor.sample(at: at(Int64(second) * 1000), available: .mebibytes(free))
+            return monitor.level
+        }
+    }
+
+    @Test("a level is entered below one threshold and left above another")
+    func hysteresis() {
+        let quick = settings { $0.hold = .zero }
+        #expect(levels([200, 199, 250, 251], quick) == [.normal, .warning, .warning, .normal])
+        #expect(levels([99, 120, 121, 250, 251], quick) == [.critical, .critical, .warning, .warning, .normal])
+        #expect(levels([50, 300], quick) == [.critical, .normal])
+    }
+
+    @Test("a falling level must hold before it counts, a rising one counts at once")
+    func hold() {
+        let slow = settings { $0.hold = .seconds(3) }
+        #expect(
+            levels([150, 300, 300, 300, 300], slow) == [.warning, .warning, .warning, .warning, .normal])
+        #expect(levels([150, 300, 300, 190, 300, 50], slow).last == .critical)
+        #expect(levels([150, 300, 300, 190, 300, 300, 300, 300], slow).last == .normal)
+    }
+
+    private func process(_ number: Int, _ phase: ProcessPhase, _ band: JetsamBand, _ size: Int) -> WarningCandidate {
+        WarningCandidate(pid: ProcessID(number), phase: phase, band: band, footprint: .mebibytes(size))
+    }
+
+    @Test(
+        "the lowest band is told first, ties largest first, one at a time with spacing; suspended and small ones never")
+    func order() {
+        var monitor = PressureMonitor(settings(), ceiling: ceiling)
+        _ = monitor.sample(at: .zero, available: .mebibytes(150))
+        let candidates = [
+            process(1, .active, .foreground, 200), process(2, .background, .background, 50),
+            process(3, .background, .background, 80), process(4, .suspended, .idle, 300),
+            process(5, .background, .background, 2),
+        ]
+        var told: [Int] = []
+        var times: [Int64] = []
+        while let due = monitor.nextWarning {
+            if let next = monitor.warn(candidates, at: due).next {
+                told.append(next.number)
+                times.append(due.microseconds / 1000)
+            }
+        }
+        #expect(told == [3, 2, 1])
+        #expect(times == [0, 250, 500])
+    }
+
+    @Test("a level rests after its round, and is told again only when it sticks")
+    func rest() {
+        var monitor = PressureMonitor(
+            settings {
+                $0.hold = .zero
+                $0.warningRepeat = .seconds(60)
+            }, ceiling: ceiling)
+        let all = [process(1, .active, .foreground, 200)]
+        func drain() -> Int {
+            var count = 0
+            while let due = monitor.nextWarning { if monitor.warn(all, at: due).next != nil { count += 1 } }
+            return count
+        }
+        _ = monitor.sample(at: at(0), available: .mebibytes(150))
+        #expect(drain() == 1)
+        _ = monitor.sample(at: at(2000), available: .mebibytes(300))
+        _ = monitor.sample(at: at(3000), available: .mebibytes(150))
+        #expect(drain() == 0, "within the rest of 25 s")
+        _ = monitor.sample(at: at(59_000), available: .mebibytes(150))
+        #expect(drain() == 0)
+        _ = monitor.sample(at: at(61_000), available: .mebibytes(150))
+        #expect(drain() == 1, "stuck for the repetition time")
+    }
+
+    @Test("what must become available follows the level that is really left")
+    func demand() {
+        var monitor = PressureMonitor(settings { $0.hold = .seconds(5) }, ceiling: ceiling)
+        #expect(monitor.demand(available: .mebibytes(10)) == nil, "no level, no demand")
+        _ = monitor.sample(at: .zero, available: .mebibytes(50))
+        #expect(monitor.demand(available: .mebibytes(50))?.level == .critical)
+        #expect(monitor.demand(available: .mebibytes(121))?.level == .warning)
+        #expect(monitor.demand(available: .mebibytes(121))?.deficit == .mebibytes(129))
+        #expect(monitor.demand(available: .mebibytes(251)) == nil, "above warning's own threshold nothing is missing")
+    }
+}

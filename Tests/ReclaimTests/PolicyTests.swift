@@ -1,0 +1,203 @@
+import Lifecycle
+import Pressure
+import Quantities
+import Testing
+
+@testable import Reclaim
+
+/// A process that went off screen `idle` seconds before the snapshot's instant, which is 1,000 s.
+func process(
+    _ number: Int, _ phase: ProcessPhase = .suspended, idle: Int64 = 60, size: Int = 50, dirty: Int = 0,
+    scene: ScenePhase? = nil, modes: [BackgroundMode] = [], _ change: (inout ProcessSnapshot) -> Void = { _ in }
+) -> ProcessSnapshot {
+    var snapshot = ProcessSnapshot(
+        app: AppID(number), name: "app\(number)", pid: ProcessID(number), phase: phase,
+        band: JetsamBand.band(of: phase, modes: modes), footprint: .mebibytes(size), dirty: .mebibytes(dirty),
+        cache: .zero, launchedAt: .zero, lastForeground: now - .seconds(idle), modes: modes, warnedAt: nil,
+        answersWarning: false, isBusy: false, relaunchCost: .seconds(1),
+        scenes: scene.map { [SceneSnapshot(scene: SceneID(1), phase: $0, size: .mebibytes(5))] } ?? [])
+    change(&snapshot)
+    return snapshot
+}
+
+let now = Instant.zero + .seconds(1000)
+
+func snapshot(
+    _ processes: [ProcessSnapshot], level: PressureLevel = .critical,
+    demand: ReclaimDemand = .pressure(deficit: .mebibytes(100))
+) -> SystemSnapshot {
+    SystemSnapshot(
+        now: now, demand: demand, level: level, ceiling: .gibibytes(1), resident: .mebibytes(1000),
+        available: .mebibytes(24), threshold: .mebibytes(50), processes: processes, monitor: .ios)
+}
+
+func policy(_ name: String, _ parameters: [PolicySettings.Assignment] = []) throws -> any ReclaimPolicy {
+    try #require(PolicyCatalogue.make(PolicySettings(name: name, parameters: parameters)))
+}
+
+extension Decision {
+    var order: [ReclaimAction] { ranking.map(\.action) }
+}
+
+@Suite("policies rank, by table")
+struct PolicyTests {
+    @Test("the catalogue's names are unique, and a default lies within its range")
+    func catalogue() {
+        #expect(Set(PolicyCatalogue.all.map { $0.name }).count == PolicyCatalogue.all.count)
+        for type in PolicyCatalogue.all {
+            for parameter in type.parameters {
+                #expect(parameter.lowest <= parameter.standard, "\(type.name).\(parameter.name)")
+                #expect(parameter.standard <= parameter.highest, "\(type.name).\(parameter.name)")
+            }
+        }
+    }
+
+    @Test("none ranks nobody, whatever the demand")
+    func none() throws {
+        let decision = try policy("none").decide(snapshot([process(1), process(2)]))
+        #expect(decision.ranking.isEmpty)
+        #expect(decision.spared.count == 2)
+    }
+
+    @Test("lru ends the longest idle first, ties by the lower number, never the foreground")
+    func lru() throws {
+        let all = [
+            process(1, .active, idle: 0), process(2, idle: 10), process(3, idle: 90), process(4, idle: 90),
+        ]
+        let decision = try policy("lru").decide(snapshot(all))
+        #expect(decision.order == [3, 4, 2].map { .terminate(ProcessID($0)) })
+        #expect(decision.spared.map(\.pid) == [ProcessID(1)])
+    }
+
+    @Test("lru waits for the critical level, unless it is told not to")
+    func lruLevel() throws {
+        let calm = snapshot([process(1)], level: .warning)
+        #expect(try policy("lru").decide(calm).ranking.isEmpty)
+        let eager = try policy("lru", [.init(name: "only_when_critical", value: .flag(false))])
+        #expect(eager.decide(calm).order == [.terminate(ProcessID(1))])
+    }
+
+    @Test("the ladder climbs: purge, suspend, disconnect, terminate, and whoever is audible last")
+    func ladder() throws {
+        let all = [
+            process(1, .active, idle: 0, dirty: 2, scene: .foregroundActive),
+            process(2, .background, idle: 50, scene: .background),
+            process(3, .suspended, idle: 40, scene: .suspended),
+            process(4, .background, idle: 500, modes: [.audio]),
+        ]
+        let decision = try policy("ladder").decide(snapshot(all))
+        #expect(
+            decision.order == [
+                .purge(ProcessID(1)), .suspend(ProcessID(2)),
+                .disconnectScene(ProcessID(2), SceneID(1)), .disconnectScene(ProcessID(3), SceneID(1)),
+                .terminate(ProcessID(2)), .terminate(ProcessID(3)), .terminate(ProcessID(4)),
+            ])
+    }
+
+    @Test("the ladder ends nobody at the warning level, unless it is told to")
+    func ladderLevel() throws {
+        let calm = snapshot([process(1)], level: .warning)
+        #expect(try policy("ladder").decide(calm).ranking.isEmpty)
+        let eager = try policy("ladder", [.init(name: "terminate_at_warning", value: .flag(true))])
+        #expect(eager.decide(calm).order == [.terminate(ProcessID(1))])
+    }
+
+    @Test("a warned app has its grace before the ladder climbs past purging")
+    func grace() throws {
+        let warned = process(1, dirty: 2) {
+            $0.warnedAt = now - .milliseconds(600)
+            $0.answersWarning = true
+        }
+        #expect(try policy("ladder").decide(snapshot([warned])).order == [.purge(ProcessID(1))])
+        let strict = try policy("ladder", [.init(name: "warning_grace", value: .time(.milliseconds(500)))])
+        #expect(strict.decide(snapshot([warned])).order == [.purge(ProcessID(1)), .terminate(ProcessID(1))])
+    }
+
+    @Test("small dirty remains are not worth a purge, and fresh scenes are not disconnected")
+    func thresholds() throws {
+        let app = process(1, idle: 15, dirty: 1, scene: .suspended)
+        let calm = snapshot([app], level: .warning)
+        #expect(try policy("ladder").decide(calm).order == [.purge(ProcessID(1))])
+        let picky = try policy("ladder", [.init(name: "purge_minimum", value: .bytes(.mebibytes(2)))])
+        #expect(picky.decide(calm).ranking.isEmpty)
+        let hasty = try policy("ladder", [.init(name: "disconnect_idle", value: .time(.seconds(10)))])
+        #expect(hasty.decide(calm).order == [.purge(ProcessID(1)), .disconnectScene(ProcessID(1), SceneID(1))])
+    }
+
+    @Test("a limit on processes is met by ending some, not by purging")
+    func backgroundProcesses() throws {
+        let app = process(1, dirty: 20, scene: .suspended)
+        let decision = try policy("ladder").decide(
+            snapshot([app], level: .normal, demand: .backgroundProcesses(excess: 1)))
+        #expect(decision.order == [.terminate(ProcessID(1))])
+    }
+
+    @Test("who waits for memory is not the victim of its own demand")
+    func requester() throws {
+        let all = [process(1, .background), process(2)]
+        let demand = ReclaimDemand.allocation(by: ProcessID(1), wanted: .mebibytes(1))
+        for name in ["lru", "ladder"] {
+            let decision = try policy(name).decide(snapshot(all, demand: demand))
+            #expect(!decision.order.contains(.terminate(ProcessID(1))), "\(name)")
+            #expect(decision.order.contains(.terminate(ProcessID(2))), "\(name)")
+        }
+    }
+}
+
+@Suite("limits stand above any policy")
+struct GuardrailTests {
+    private func rule(
+        _ action: ReclaimAction, _ processes: [ProcessSnapshot], _ limits: Limits = Limits(),
+        _ prepare: (inout Guardrails) -> Void = { _ in }
+    ) -> String? {
+        var guardrails = Guardrails(limits)
+        prepare(&guardrails)
+        return guardrails.refusal(of: action, in: snapshot(processes))?.rule
+    }
+
+    @Test("nonsense is refused with its rule: the dead, the foreground, the same fruitless victim")
+    func nonsense() {
+        let one = ProcessID(1)
+        #expect(rule(.terminate(ProcessID(9)), [process(1)]) == "alive")
+        #expect(rule(.terminate(one), [process(1, .active)]) == "foreground")
+        #expect(rule(.suspend(one), [process(1, .active)]) == "phase")
+        #expect(rule(.suspend(one), [process(1, .background, modes: [.audio])]) == "background_mode")
+        #expect(rule(.disconnectScene(one, SceneID(1)), [process(1, scene: .foregroundActive)]) == "phase")
+        #expect(rule(.disconnectScene(one, SceneID(7)), [process(1, scene: .suspended)]) == "alive")
+        #expect(rule(.purge(one), [process(1)]) == nil)
+        #expect(rule(.purge(one), [process(1)], Limits(), { $0.noteFruitless(.purge(one)) }) == "fruitless")
+        #expect(rule(.terminate(one), [process(1)]) == nil)
+    }
+
+    @Test("each limit refuses when it is set, and only then")
+    func limits() {
+        let one = ReclaimAction.terminate(ProcessID(1))
+        #expect(rule(one, [process(1)], Limits(protected: [AppID(1)])) == "protected")
+        #expect(rule(one, [process(1)], Limits(protected: [AppID(2)])) == nil)
+        let young = process(1) { $0.launchedAt = now - .seconds(5) }
+        #expect(rule(one, [young], Limits(minimumStay: .seconds(6))) == "minimum_stay")
+        #expect(rule(one, [young], Limits(minimumStay: .seconds(5))) == nil)
+        let two = Limits(terminationsPerMinute: 2)
+        func spent(_ age: Int64) -> (inout Guardrails) -> Void {
+            { guardrails in
+                guardrails.noteTermination(at: now - .seconds(age))
+                guardrails.noteTermination(at: now - .seconds(1))
+            }
+        }
+        #expect(rule(one, [process(1)], two, spent(59)) == "terminations_per_minute")
+        #expect(rule(one, [process(1)], two, spent(60)) == nil)
+    }
+}
+
+extension ParameterValue {
+    fileprivate static func <= (a: ParameterValue, b: ParameterValue) -> Bool {
+        switch (a, b) {
+        case (.ratio(let a), .ratio(let b)): a <= b
+        case (.bytes(let a), .bytes(let b)): a <= b
+        case (.time(let a), .time(let b)): a <= b
+        case (.count(let a), .count(let b)): a <= b
+        case (.flag(let a), .flag(let b)): !a || b
+        default: false
+        }
+    }
+}

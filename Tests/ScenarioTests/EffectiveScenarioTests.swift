@@ -1,0 +1,170 @@
+import Foundation
+import Quantities
+import Reclaim
+import Simulation
+import Testing
+import Workload
+
+@testable import Scenario
+
+@Suite("the effective scenario")
+struct EffectiveScenarioTests {
+    @Test("loading it gives the plan that it was written from", arguments: [Samples.commute, Samples.minimal])
+    func roundTrip(text: String) throws {
+        let plan = try Samples.load(text).get()
+        let yaml = EffectiveScenario.yaml(of: plan)
+        #expect(try Samples.load(yaml).get() == plan)
+        #expect(EffectiveScenario.yaml(of: try Samples.load(yaml).get()) == yaml)
+    }
+
+    @Test("two hundred random plans come back as they were")
+    func randomPlans() throws {
+        for seed in 0..<200 as Range<UInt64> {
+            let plan = RandomPlan.make(seed: seed)
+            let yaml = EffectiveScenario.yaml(of: plan)
+            let result = Samples.load(yaml)
+            guard case .success(let loaded) = result else {
+                Issue.record("seed \(seed): \(result)\n\(yaml)")
+                return
+            }
+            #expect(loaded == plan, "seed \(seed)")
+        }
+    }
+
+    @Test(
+        "every setting is written", arguments: ["fill_rate", "warning_grace", "sigma", "ignores", "perceived_within"])
+    func explicit(key: String) throws {
+        #expect(EffectiveScenario.yaml(of: try Samples.load(Samples.minimal).get()).contains("\(key): "))
+    }
+
+    @Test("every property of the plan has a key")
+    func everyProperty() throws {
+        let plan = try Samples.load(Samples.commute).get()
+        let app = plan.apps[0]
+        let elsewhere = ["expectations", "perceived_within"]
+        expectKeys(of: plan, besides: elsewhere)
+        expectKeys(of: plan.device)
+        expectKeys(of: plan.monitor)
+        expectKeys(of: plan.monitor.warning)
+        expectKeys(of: plan.limits)
+        expectKeys(of: app)
+        expectKeys(of: app.scenes)
+        expectKeys(of: app.memory)
+        expectKeys(of: app.memory.cache)
+        expectKeys(of: app.memory.growth)
+        expectKeys(of: app.memory.churn)
+        expectKeys(of: plan.apps[2].memory.bursts[0])
+        expectKeys(of: app.costs)
+        expectKeys(of: app.background)
+        expectKeys(of: app.warnings)
+        expectKeys(of: app.limits)
+    }
+
+    /// A property that a type gains must gain a key: the compiler does not ask for it, so this test does.
+    private func expectKeys<Value: Described>(of value: Value, besides elsewhere: [String] = []) {
+        for label in Mirror(reflecting: value).children.compactMap(\.label) {
+            let key = label.map { $0.isUppercase ? "_\($0.lowercased())" : String($0) }.joined()
+            #expect(Value.definition.keys.contains(key) || elsewhere.contains(key), "\(Value.self).\(label)")
+        }
+    }
+
+    @Test("a text that looks like something else comes back as a text")
+    func strings() throws {
+        for text in ["true", "null", "", "1.5", "a: b", "#", "tab\there", "ü \"quoted\" \\", "- x", "none", "x\ny"] {
+            #expect(try Tree.read(text: "k: " + Tree.string(text).yaml)["k"]?.content == .scalar(text, isQuoted: true))
+        }
+    }
+}
+
+/// Plans with settings drawn at random from what a scenario may say.
+enum RandomPlan {
+    static func make(seed: UInt64) -> RunPlan {
+        var random = SeededGenerator(seed: seed, stream: "plans")
+        let names = (0..<random.number(in: 1...6)).map { "app \($0)." }
+        let apps = names.map { app(named: $0, &random) }
+        var plan = RunPlan(
+            name: "random-\(seed)", seed: random.next(), duration: .hours(10),
+            device: Device(
+                ceiling: .gibibytes(64), reserved: size(&random), cores: random.number(in: 1...64),
+                fillRate: ByteRate(bytesPerSecond: random.number(in: 1 << 20...1 << 36)),
+                terminationTime: time(&random), dirtyDecay: time(&random)),
+            monitor: random.chance(.percent(50)) ? .ios : .brisk, policy: policy(&random), limits: Limits(), apps: apps,
+            user: events(among: names.count, &random))
+        plan.monitor.warning.leave = .percent(Int64(random.number(in: 30...100)))
+        plan.monitor.warningRest = time(&random)
+        plan.limits.backgroundProcesses = random.chance(.percent(50)) ? nil : random.number(in: 0...50)
+        plan.limits.backgroundMemory = random.chance(.percent(50)) ? nil : size(&random)
+        plan.limits.protected = random.chance(.percent(50)) ? [] : [AppID(names.count - 1)]
+        plan.backend = random.chance(.percent(50)) ? .jemalloc : .accounting
+        plan.expectations = [
+            Expectation(metric: "warnings", comparison: .atMost, text: "warnings <= 3.5", value: 3.5)
+        ]
+        return plan
+    }
+
+    private static func size(_ random: inout SeededGenerator) -> ByteCount {
+        ByteCount(random.number(in: 0...random.number(in: 0...1 << 34)))
+    }
+
+    private static func time(_ random: inout SeededGenerator) -> TimeSpan {
+        TimeSpan(microseconds: Int64(random.number(in: 0...random.number(in: 0...100_000_000_000))))
+    }
+
+    private static func share(_ random: inout SeededGenerator) -> Ratio {
+        Ratio(partsPerMillion: Int64(random.number(in: 0...1_000_000)))
+    }
+
+    private static func policy(_ random: inout SeededGenerator) -> PolicySettings {
+        let type = PolicyCatalogue.all[random.number(in: 0...PolicyCatalogue.all.count - 1)]
+        var settings = PolicySettings(name: type.name)
+        for parameter in type.parameters {
+            let values = [parameter.standard, parameter.lowest, parameter.highest]
+            settings.parameters.append(.init(name: parameter.name, value: values[random.number(in: 0...2)]))
+        }
+        return settings
+    }
+
+    private static func app(named name: String, _ random: inout SeededGenerator) -> AppProfile {
+        var app = Archetype.all[random.number(in: 0...Archetype.all.count - 1)].profile
+        app.name = name
+        app.scenes = SceneSupport(support: true, multiple: true)
+        app.memory.base = size(&random)
+        app.memory.leak = ByteRate(bytesPerSecond: random.number(in: 0...1 << 36))
+        app.memory.objects = objects(&random)
+        app.memory.bursts = [
+            BurstProfile(
+                after: time(&random), size: size(&random), over: time(&random),
+                hold: random.chance(.percent(50)) ? nil : time(&random))
+        ]
+        app.costs.process = time(&random)
+        app.warnings.ignores = share(&random)
+        app.background.frees = share(&random)
+        app.background.reloads = share(&random)
+        app.limits = ProcessLimits(active: .gibibytes(32), inactive: nil, fatal: random.chance(.percent(50)))
+        return app
+    }
+
+    private static func objects(_ random: inout SeededGenerator) -> SizeDistribution {
+        let low = ByteCount(random.number(in: 1...1_000))
+        let high = ByteCount(random.number(in: 1_000...1 << 30))
+        return switch random.number(in: 0...3) {
+        case 0: .constant(high)
+        case 1: .uniform(lowest: low, highest: high)
+        case 2: .logNormal(median: low, sigma: share(&random), highest: high)
+        default: .histogram([.init(size: low, weight: 0), .init(size: high, weight: random.number(in: 1...99))])
+        }
+    }
+
+    private static func events(among apps: Int, _ random: inout SeededGenerator) -> [UserEvent] {
+        (0..<random.number(in: 0...20)).map { _ in
+            let app = AppID(random.number(in: 0...apps - 1))
+            let span = TimeSpan(microseconds: Int64(random.number(in: 1...90_000_000)))
+            let actions: [UserAction] = [
+                .launch(app), .switchTo(app), .home, .openScene(app), .closeScene(app), .quit(app),
+                .interrupt(Interruption.allCases[random.number(in: 0...2)], lasting: span), .lock(lasting: span),
+            ]
+            let at = Instant(microseconds: Int64(random.number(in: 0...36_000_000_000)))
+            return UserEvent(at: at, action: actions[random.number(in: 0...actions.count - 1)])
+        }
+    }
+}

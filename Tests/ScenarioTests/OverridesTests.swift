@@ -1,0 +1,83 @@
+import Memory
+import Quantities
+import Reclaim
+import Scenario
+import Simulation
+import Testing
+import Workload
+
+@Suite("overrides of the command line")
+struct OverridesTests {
+    private func load(_ sets: String...) throws -> RunPlan {
+        try Samples.load(Samples.commute, Overrides(sets: sets)).get()
+    }
+
+    @Test("a dotted path reaches every setting, apps by their names")
+    func paths() throws {
+        #expect(try load("device.ceiling=2GiB").device.ceiling == .gibibytes(2))
+        #expect(try load("apps.maps.memory.base=20MiB").apps[0].memory.base == .mebibytes(20))
+        #expect(try load("apps.a.b c.memory.base=21MiB").apps[3].memory.base == .mebibytes(21))
+        #expect(try load("apps.maps.background_modes=[audio, fetch]").apps[0].backgroundModes == [.audio, .fetch])
+        #expect(try load("policy.parameters.warning_grace=3s").policy.parameters[0].value == .time(.seconds(3)))
+        #expect(try load("limits.background_processes=none").limits.backgroundProcesses == nil)
+        #expect(try load("user.0.at=10s").user[0].at == Instant(microseconds: 10_000_000))
+        #expect(try load("monitor.preset=brisk").monitor.hold == .seconds(1))
+        #expect(try load("apps.game.memory.objects.constant=4KiB").apps[2].memory.objects == .constant(.kibibytes(4)))
+        #expect(try load("seed=7", "seed=8").seed == 8)
+    }
+
+    @Test("another policy comes with its own defaults, the same one keeps its parameters")
+    func policies() throws {
+        #expect(try load("policy=lru").policy.name == "lru")
+        #expect(try load("policy.name=ladder").policy == (try load().policy))
+        let overrides = Overrides(sets: ["policy.parameters.only_when_critical=false"], policy: "lru")
+        let plan = try Samples.load(Samples.commute, overrides).get()
+        #expect(
+            plan.policy
+                == PolicySettings(name: "lru", parameters: [.init(name: "only_when_critical", value: .flag(false))]))
+    }
+
+    @Test("seed and backend are laid over the text")
+    func seedAndBackend() throws {
+        let plan = try Samples.load(Samples.commute, Overrides(seed: 9, backend: .accounting)).get()
+        #expect(plan.seed == 9)
+        #expect(plan.backend == .accounting)
+    }
+
+    @Test(
+        "what is wrong with an override is told with the override",
+        arguments: [
+            ("device.ceiling=20", "device.ceiling: expected \(ByteCount.expectation), not '20'"),
+            ("device.ceilng=20MiB", "unknown key 'ceilng' in device; did you mean 'ceiling'?"),
+            ("apps.mpas.memory.base=1MiB", "no element is called 'mpas'; did you mean 'maps'?"),
+            ("apps.maps.memry.base=1MiB", "unknown key 'memry' in apps.maps; did you mean 'memory'?"),
+            ("nonsense", "expected key=value, such as device.ceiling=512MiB"),
+            ("policy=lur", "policy: unknown policy 'lur'; did you mean 'lru'?"),
+            ("seed=[", "the value cannot be read: this is not YAML: did not find expected node content"),
+            ("device.reserved=2GiB", "device.reserved: 2GiB must be less than the ceiling, 1GiB"),
+        ])
+    func refusals(assignment: String, message: String) {
+        #expect(
+            Samples.faults(Samples.commute, Overrides(sets: [assignment])) == ["--set \(assignment): error: \(message)"]
+        )
+    }
+
+    @Test("a scale reaches sizes and rates, and leaves times and shares alone")
+    func scale() throws {
+        let whole = try load()
+        let half = try Samples.load(Samples.commute, Overrides(scale: .percent(50))).get()
+        #expect(half.device.ceiling == .mebibytes(512))
+        #expect(half.device.fillRate.bytesPerSecond * 2 == whole.device.fillRate.bytesPerSecond)
+        #expect(half.apps[2].memory.growth.upTo == .mebibytes(210))
+        #expect(half.apps[1].limits.active == .mebibytes(150))
+        #expect(half.apps[2].memory.objects == whole.apps[2].memory.objects)
+        #expect(half.apps[2].costs == whole.apps[2].costs)
+        #expect(try Samples.load(EffectiveScenario.yaml(of: half)).get() == half)
+    }
+
+    @Test("a scale of nothing is refused")
+    func noScale() {
+        let faults = Samples.faults(Samples.commute, Overrides(scale: .zero))
+        #expect(faults == ["--scale 0%: error: a scale is above 0 and at most 6400%"])
+    }
+}

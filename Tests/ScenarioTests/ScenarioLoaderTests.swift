@@ -1,0 +1,103 @@
+import Foundation
+import Lifecycle
+import Memory
+import Quantities
+import Reclaim
+import Scenario
+import Simulation
+import Testing
+import Workload
+
+@Suite("from a scenario's text to a plan")
+struct ScenarioLoaderTests {
+    @Test("the design's sketch becomes the plan that it describes")
+    func sketch() throws {
+        let plan = try Samples.load(Samples.commute).get()
+        #expect(plan.name == "evening-commute")
+        #expect(plan.seed == 42)
+        #expect(plan.duration == .minutes(30))
+        #expect(plan.device == Device(ceiling: .gibibytes(1), reserved: .mebibytes(160), cores: 2))
+        #expect(plan.monitor == .ios)
+        #expect(plan.policy.parameters.first == .init(name: "warning_grace", value: .time(.seconds(2))))
+        #expect(plan.policy.parameters.count == Ladder.parameters.count)
+        #expect(plan.limits.protected == [AppID(0)])
+        #expect(plan.apps.map(\.name) == ["maps", "feed", "game", "a.b c"])
+        #expect(plan.apps[0].backgroundModes == [.location])
+        #expect(plan.apps[2].memory.base == .mebibytes(220))
+        #expect(plan.apps[2].memory.bursts[0].hold == nil)
+        #expect(plan.apps[3].like == "plain")
+        #expect(plan.perceivedWithin == .minutes(10))
+        #expect(plan.expectations[1].value == 1500)
+        #expect(plan.expectations[1].text == "launch_latency_p95_ms <= 1500")
+    }
+
+    @Test("an app is its archetype with the file's keys laid over it")
+    func overlay() throws {
+        let plan = try Samples.load(Samples.commute).get()
+        var game = try #require(Archetype.named("big-game")).profile
+        game.name = "game"
+        game.memory.base = .mebibytes(220)
+        game.memory.growth = GrowthProfile(rate: ByteRate(bytesPerSecond: 2 << 20), upTo: .mebibytes(420))
+        game.memory.bursts = plan.apps[2].memory.bursts
+        game.memory.objects = plan.apps[2].memory.objects
+        #expect(plan.apps[2] == game)
+    }
+
+    @Test("a repeated event becomes single events, both ends included")
+    func repetition() throws {
+        let plan = try Samples.load(Samples.commute).get()
+        let launches = plan.user.filter { $0.action == .launch(AppID(2)) }.map(\.at)
+        #expect(launches == [10, 15, 20, 25].map { Instant(microseconds: $0 * 60_000_000) })
+    }
+
+    @Test("the least scenario has the defaults of the types")
+    func defaults() throws {
+        let plan = try Samples.load(Samples.minimal).get()
+        #expect(plan.seed == 1)
+        #expect(plan.device == Device(ceiling: .mebibytes(256)))
+        #expect(plan.limits == Limits())
+        #expect(plan.backend == .jemalloc)
+        #expect(plan.policy.name == "ladder")
+        #expect(plan.user.isEmpty)
+    }
+
+    @Test("a file that is missing is told apart from a file that is wrong")
+    func missing() {
+        let result = ScenarioLoader.load(path: "/nowhere/at-all.yaml")
+        #expect(
+            result == .failure(.unreadable(path: "/nowhere/at-all.yaml", reason: "there is no such file")))
+    }
+
+    @Test("all faults are told at once, in the order of the file, options last")
+    func allAtOnce() {
+        let text = """
+            plimsoll: 2
+            name: 1st
+            duration: 0s
+            device: { ceilng: 1GiB, reserved: 5 }
+            apps: [ { name: only, like: wether } ]
+            """
+        #expect(
+            Samples.faults(text, Overrides(sets: ["device.cores=many"])) == [
+                "test.yaml:1:11: error: plimsoll: version 2 of the format is not known; this program reads version 1",
+                "test.yaml:2:7: error: name: '1st' is not a name; a name is a letter, then up to 63 letters, digits, "
+                    + "blanks or any of '._-'",
+                "test.yaml:3:11: error: duration: 0s is too small; at least 1ms",
+                "test.yaml:4:11: error: unknown key 'ceilng' in device; did you mean 'ceiling'?",
+                "test.yaml:4:35: error: device.reserved: expected a size with its unit, such as 512KiB, 38MiB or "
+                    + "1.5GiB, not '5'",
+                "test.yaml:5:29: error: apps.only.like: unknown archetype 'wether'; did you mean 'weather'?",
+                "--set device.cores=many: error: device.cores: expected a whole number, not 'many'",
+            ])
+    }
+
+    @Test("more apps than the allocator has arenas for are refused")
+    func tooManyApps() {
+        let apps = (0...4_000).map { "  - { name: a\($0) }\n" }.joined()
+        let text = "plimsoll: 1\nname: many\nduration: 1s\ndevice: { ceiling: 1GiB }\napps:\n" + apps
+        #expect(
+            Samples.faults(text) == [
+                "test.yaml:6:3: error: apps: 4001 apps are too many; at most 4000, for each process needs an arena"
+            ])
+    }
+}

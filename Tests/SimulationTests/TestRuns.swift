@@ -1,0 +1,79 @@
+import Lifecycle
+import Memory
+import Metrics
+import Pressure
+import Quantities
+import Reclaim
+import Simulation
+import Workload
+
+/// A small app; every figure can be changed.
+func testApp(_ name: String, _ change: (inout AppProfile) -> Void = { _ in }) -> AppProfile {
+    var profile = AppProfile(
+        name: name, like: "test", scenes: SceneSupport(), backgroundModes: [],
+        memory: MemoryProfile(
+            base: .mebibytes(4), scene: .mebibytes(2),
+            cache: CacheProfile(size: .mebibytes(4), rate: ByteRate(bytesPerSecond: 4 << 20)),
+            objects: .uniform(lowest: ByteCount(64), highest: .kibibytes(32))),
+        costs: CallbackCosts(),
+        background: BackgroundDiscipline(work: .seconds(1), snapshot: .mebibytes(1)),
+        warnings: WarningDiscipline(), limits: ProcessLimits())
+    change(&profile)
+    return profile
+}
+
+func testPlan(
+    _ apps: [AppProfile], ceiling: ByteCount = .mebibytes(64), seconds: Int64 = 20, seed: UInt64 = 1,
+    policy: String = "ladder", user: [(Double, UserAction)], _ change: (inout RunPlan) -> Void = { _ in }
+) -> RunPlan {
+    var plan = RunPlan(
+        name: "test", seed: seed, duration: .seconds(seconds),
+        device: Device(ceiling: ceiling, reserved: .mebibytes(4)), monitor: .brisk,
+        policy: PolicySettings(name: policy), limits: Limits(), apps: apps,
+        user: user.map { UserEvent(at: Instant(microseconds: Int64($0.0 * 1_000_000)), action: $0.1) })
+    change(&plan)
+    return plan
+}
+
+/// Everything that a run wrote.
+struct RunOutput {
+    let tally: RunTally
+    let ending: RunEnding
+    /// By table: the CSV's text.
+    let samples, apps, events, launches, decisions, summary: String
+
+    var tables: [String] { [samples, apps, events, launches, decisions, summary] }
+
+    /// Rows of `events.csv` as (event, app, scene, detail, reason), plain cells only.
+    var eventRows: [EventRow] {
+        events.split(separator: "\n").dropFirst().map { EventRow($0) }
+    }
+
+    /// The names of the callbacks that an app received, in order.
+    func callbacks(of app: String) -> [String] {
+        eventRows.filter { $0.event == "callback" && $0.app == app }.map(\.detail)
+    }
+}
+
+struct EventRow {
+    let time, event, app, pid, scene, detail, reason: String
+
+    init(_ line: Substring) {
+        let cells = line.split(separator: ",", maxSplits: 6, omittingEmptySubsequences: false).map(String.init)
+        (time, event, app, pid, scene, detail, reason) =
+            (cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6])
+    }
+}
+
+func runToEnd(_ plan: RunPlan, dryRun: Bool = false, stopAfter: Instant = .never) throws -> RunOutput {
+    let memory = try makeDeviceMemory(plan.backend, ceiling: plan.device.ceiling, reserved: plan.device.reserved)
+    let sinks = RunSinks { _ in MemorySink() }
+    let simulation = Simulation(plan, memory: memory, sinks: sinks, verify: true, dryRun: dryRun)
+    var stop = false
+    let ending = try simulation.run(shouldStop: { stop }, progress: { stop = $0 >= stopAfter })
+    func text(_ sink: any ByteSink) -> String { (sink as? MemorySink)?.text ?? "" }
+    return RunOutput(
+        tally: simulation.tally, ending: ending, samples: text(sinks.samples), apps: text(sinks.apps),
+        events: text(sinks.events), launches: text(sinks.launches), decisions: text(sinks.decisions),
+        summary: text(sinks.summary))
+}

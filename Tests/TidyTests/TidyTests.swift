@@ -1,0 +1,142 @@
+import Foundation
+import Testing
+
+/// What the compiler does not check: arrows between modules, the size of functions and lines, words that may not occur.
+@Suite("tidy")
+struct TidyTests {
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    /// What each module may import beside the standard library. The picture of the architecture in DocC says the same.
+    static let arrows: [String: Set<String>] = [
+        "Quantities": [],
+        "Memory": ["CJemalloc", "Quantities"],
+        "Lifecycle": ["Quantities"],
+        "Workload": ["Lifecycle", "Quantities"],
+        "Pressure": ["Lifecycle", "Quantities"],
+        "Reclaim": ["Lifecycle", "Pressure", "Quantities"],
+        "Metrics": ["Quantities"],
+        "Simulation": ["Memory", "Workload", "Lifecycle", "Pressure", "Reclaim", "Metrics", "Quantities"],
+        "Scenario": ["Simulation", "Memory", "Workload", "Lifecycle", "Pressure", "Reclaim", "Metrics", "Quantities"],
+        "Interchange": ["Scenario", "Workload", "Metrics", "Quantities", "Simulation", "Lifecycle", "Memory"],
+        "plimsoll": [
+            "Scenario", "Interchange", "Simulation", "Metrics", "Memory", "Reclaim", "Pressure", "Workload",
+            "Lifecycle", "Quantities",
+        ],
+    ]
+
+    /// Packages and system modules, and who may use them.
+    static let foreign: [String: Set<String>] = [
+        "Glibc": ["Memory", "Metrics"], "Musl": ["Memory", "Metrics"],
+        "HeapModule": ["Simulation"], "DequeModule": ["Simulation"],
+        "Yams": ["Scenario"], "ArgumentParser": ["plimsoll"], "Synchronization": ["plimsoll"],
+        "Foundation": ["Scenario", "Interchange", "plimsoll"],
+    ]
+
+    struct Source {
+        let module: String
+        let path: String
+        let lines: [Substring]
+    }
+
+    static let sources: [Source] = ["Sources", "Tests"].flatMap { folder -> [Source] in
+        let base = root.appending(path: folder)
+        let files = FileManager.default.enumerator(atPath: base.path())?.compactMap { $0 as? String } ?? []
+        return files.filter { $0.hasSuffix(".swift") }.sorted().compactMap { file in
+            guard let text = try? String(contentsOf: base.appending(path: file), encoding: .utf8) else { return nil }
+            let module = folder == "Sources" ? String(file.prefix { $0 != "/" }) : "Tests"
+            return Source(
+                module: module, path: "\(folder)/\(file)",
+                lines: text.split(separator: "\n", omittingEmptySubsequences: false))
+        }
+    }
+
+    @Test("imports follow the arrows of the architecture, and there is no cycle")
+    func arrowsHold() {
+        for source in Self.sources where source.module != "Tests" {
+            for line in source.lines
+            where line.hasPrefix("import ") || line.contains(" import ") && !line.contains("//") {
+                let imported = String(line.split(separator: " ").last ?? "")
+                if imported == source.module { continue }
+                let isOurs = Self.arrows[source.module]?.contains(imported) ?? false
+                let isForeign = Self.foreign[imported]?.contains(source.module) ?? false
+                #expect(isOurs || isForeign, "\(source.path) imports \(imported)")
+            }
+        }
+        var left = Self.arrows.mapValues { $0.subtracting(["CJemalloc"]) }
+        while let free = left.filter({ $0.value.isEmpty }).keys.sorted().first {
+            left[free] = nil
+            left = left.mapValues { $0.subtracting([free]) }
+        }
+        #expect(left.isEmpty, "a cycle through \(left.keys.sorted())")
+    }
+
+    @Test("no line is longer than 120 columns")
+    func lineLength() {
+        for source in Self.sources {
+            for (number, line) in source.lines.enumerated() where line.count > 120 {
+                Issue.record("\(source.path):\(number + 1) has \(line.count) columns")
+            }
+        }
+    }
+
+    @Test("words that hide a fault, a clock or chance do not occur")
+    func bannedWords() {
+        let everywhere = ["try!", "as!", "fatalError(", "@unchecked Sendable", "unsafeBitCast("]
+        let engine = ["Date()", "shuffled()", ".random(", "randomElement", "print(", "SystemRandomNumberGenerator"]
+        for source in Self.sources where source.module != "Tests" {
+            let words = everywhere + (source.module == "plimsoll" ? [] : engine)
+            for (number, line) in source.lines.enumerated() {
+                let code = line.split(separator: "//", maxSplits: 1, omittingEmptySubsequences: false)[0]
+                for word in words where code.contains(word) {
+                    Issue.record("\(source.path):\(number + 1) uses \(word)")
+                }
+            }
+        }
+    }
+
+    @Test("a function fits on a screen: 60 lines")
+    func functionLength() {
+        for source in Self.sources {
+            for function in Self.functions(in: source.lines) where function.length > 60 {
+                Issue.record("\(source.path):\(function.line): \(function.length) lines")
+            }
+        }
+    }
+
+    @Test("the machines have no default case")
+    func noDefaults() {
+        for source in Self.sources where ["Lifecycle", "Pressure"].contains(source.module) {
+            #expect(
+                !source.lines.contains { $0.trimmingCharacters(in: .whitespaces).hasPrefix("default:") },
+                "\(source.path)")
+        }
+    }
+
+    @Test("every policy has one file of its own name")
+    func policyFiles() {
+        let files = Self.sources.filter { $0.path.hasPrefix("Sources/Reclaim/Policies/") }
+        #expect(files.count >= 3)
+        for file in files {
+            let name = file.path.split(separator: "/").last.map { String($0.dropLast(6)) } ?? ""
+            let type = name.split(separator: "+")[0]
+            #expect(
+                file.lines.contains { $0.contains("struct \(type)") || $0.contains("extension \(type)") },
+                "\(file.path) has no type \(type)")
+        }
+    }
+
+    /// Functions by their indentation: from a line with `func` or `init` to the closing brace below it.
+    private static func functions(in lines: [Substring]) -> [(line: Int, length: Int)] {
+        var found: [(Int, Int)] = []
+        for (start, line) in lines.enumerated() {
+            let code = line.trimmingCharacters(in: .whitespaces)
+            guard code.contains("func ") || code.hasPrefix("init(") || code.contains(" init("), !code.hasPrefix("//")
+            else { continue }
+            let indentation = String(line.prefix { $0 == " " })
+            guard let end = lines[start...].firstIndex(where: { $0 == indentation + "}" }) else { continue }
+            found.append((start + 1, end - start + 1))
+        }
+        return found
+    }
+}

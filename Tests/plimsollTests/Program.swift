@@ -1,0 +1,63 @@
+import Foundation
+import Testing
+
+/// The built program, run as a person would run it.
+enum Program {
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    /// The tests' bundle and the program are built into the same folder.
+    static let executable = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
+        .appending(path: "plimsoll")
+
+    struct Result {
+        let status: Int32
+        let out: String
+        let error: String
+    }
+
+    static func scenario(_ name: String) -> String { root.appending(path: "Scenarios/\(name).yaml").path() }
+
+    /// A folder of its own for each test; removed by the test's `defer`.
+    static func temporaryFolder() throws -> URL {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "plimsoll-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder
+    }
+
+    /// Runs `plimsoll` with the arguments; `shell` wraps the command, as in `ulimit -f 8; exec "$@"`.
+    static func run(
+        _ arguments: [String], in folder: URL, shell: String? = nil, meanwhile: (Process) throws -> Void = { _ in }
+    ) throws -> Result {
+        let process = Process()
+        if let shell {
+            process.executableURL = URL(filePath: "/bin/bash")
+            process.arguments = ["-c", shell, "bash", executable.path()] + arguments
+        } else {
+            process.executableURL = executable
+            process.arguments = arguments
+        }
+        process.currentDirectoryURL = folder
+        let (out, error) = (folder.appending(path: ".stdout"), folder.appending(path: ".stderr"))
+        for file in [out, error] { try Data().write(to: file) }
+        process.standardOutput = try FileHandle(forWritingTo: out)
+        process.standardError = try FileHandle(forWritingTo: error)
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        try meanwhile(process)
+        process.waitUntilExit()
+        return Result(
+            status: process.terminationStatus, out: try String(contentsOf: out, encoding: .utf8),
+            error: try String(contentsOf: error, encoding: .utf8))
+    }
+
+    static func text(_ file: URL) throws -> String { try String(contentsOf: file, encoding: .utf8) }
+
+    /// Whether every row of a CSV without quotes has as many cells as its header, and the last one is whole.
+    static func isValidPrefix(_ csv: String) -> Bool {
+        guard csv.hasSuffix("\n") else { return csv.isEmpty }
+        let rows = csv.split(separator: "\n")
+        let columns = rows.first?.split(separator: ",", omittingEmptySubsequences: false).count
+        return rows.allSatisfy { $0.split(separator: ",", omittingEmptySubsequences: false).count == columns }
+    }
+}

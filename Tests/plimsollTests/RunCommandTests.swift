@@ -1,0 +1,240 @@
+import Foundation
+import Metrics
+import Testing
+
+@Suite("plimsoll run, as a person runs it", .serialized)
+struct RunCommandTests {
+    private func within(_ body: (URL) throws -> Void) throws {
+        let folder = try Program.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try body(folder)
+    }
+
+    @Test("a run leaves every file of the contract, its CSV headers are the contract's, and the manifest is last")
+    func files() throws {
+        try within { folder in
+            let result = try Program.run(
+                ["run", Program.scenario("quickstart"), "--out", "r", "--verify"], in: folder)
+            #expect(result.status == 0, "\(result.error)")
+            #expect(result.out.contains("quickstart"))
+            for table in RunTables.all {
+                let csv = try Program.text(folder.appending(path: "r/\(table.file)"))
+                #expect(csv.hasPrefix(table.columns.map(\.name).joined(separator: ",") + "\n"), "\(table.file)")
+            }
+            let manifest = try Program.text(folder.appending(path: "r/manifest.json"))
+            #expect(manifest.contains("\"ending\" : \"completed\""))
+            let left = try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "r").path())
+            #expect(!left.contains { $0.hasSuffix(".part") })
+        }
+    }
+
+    @Test("the effective scenario of a run, run again, gives the same bytes; another seed gives others")
+    func repeats() throws {
+        try within { folder in
+            let first = try Program.run(["run", Program.scenario("quickstart"), "--out", "a"], in: folder)
+            let second = try Program.run(["run", "a/scenario.yaml", "--out", "b"], in: folder)
+            let third = try Program.run(["run", "a/scenario.yaml", "--out", "c", "--seed", "9"], in: folder)
+            #expect([first.status, second.status] == [0, 0], "\(first.error)\(second.error)")
+            #expect(third.status == 0 || third.status == 99, "\(third.error)")
+            for table in RunTables.all {
+                let bytes = try ["a", "b", "c"].map {
+                    try Data(contentsOf: folder.appending(path: "\($0)/\(table.file)"))
+                }
+                #expect(bytes[0] == bytes[1], "\(table.file)")
+                if table.name == "apps" { #expect(bytes[0] != bytes[2]) }
+            }
+        }
+    }
+
+    @Test("the kernel's peak agrees with the books, as far as the manifest explains")
+    func kernelPeak() throws {
+        struct Manifest: Decodable {
+            struct Memory: Decodable {
+                let baseline_bytes, kernel_peak_bytes, peak_resident_bytes, region_touched_bytes: Int
+                let unexplained_bytes: Int
+            }
+            let memory: Memory
+        }
+        try within { folder in
+            _ = try Program.run(["run", Program.scenario("quickstart"), "--out", "r"], in: folder)
+            let data = try Data(contentsOf: folder.appending(path: "r/manifest.json"))
+            let memory = try JSONDecoder().decode(Manifest.self, from: data).memory
+            #expect(memory.peak_resident_bytes <= 512 << 20)
+            #expect(memory.region_touched_bytes >= memory.peak_resident_bytes)
+            // Two hundredths of the ceiling and the code that was paged in meanwhile.
+            #expect(abs(memory.unexplained_bytes) < (512 << 20) / 50 + (16 << 20), "\(memory)")
+        }
+    }
+
+    @Test("an expectation that does not hold is said, with what was observed, and the status is 99")
+    func expectation() throws {
+        try within { folder in
+            let result = try Program.run(
+                ["run", Program.scenario("quickstart"), "--out", "r", "--set", "expect=[warnings == 123456]"],
+                in: folder)
+            #expect(result.status == 99)
+            #expect(result.error.contains("expectation failed: warnings == 123456 (observed "))
+        }
+    }
+
+    @Test("an existing folder is never overwritten unless --force says so, and then only the run's own files")
+    func force() throws {
+        try within { folder in
+            let arguments = [
+                "run", Program.scenario("quickstart"), "--out", "r", "--set", "duration=2s", "--set", "user=[]",
+                "--set", "expect=[]",
+            ]
+            #expect(try Program.run(arguments, in: folder).status == 0)
+            try Data("mine".utf8).write(to: folder.appending(path: "r/notes.txt"))
+            let before = try Data(contentsOf: folder.appending(path: "r/samples.csv"))
+            let refused = try Program.run(arguments + ["--set", "seed=2"], in: folder)
+            #expect(refused.status == 73)
+            #expect(refused.error.split(separator: "\n").count == 1 && refused.error.contains("--force"))
+            #expect(try Data(contentsOf: folder.appending(path: "r/samples.csv")) == before)
+            #expect(try Program.run(arguments + ["--force"], in: folder).status == 0)
+            #expect(try Program.text(folder.appending(path: "r/notes.txt")) == "mine")
+        }
+    }
+
+    @Test("without --out each run gets a folder of its own")
+    func defaultFolder() throws {
+        try within { folder in
+            let arguments = [
+                "run", Program.scenario("quickstart"), "--set", "duration=1s", "--set", "user=[]", "--set", "expect=[]",
+                "--quiet",
+            ]
+            for _ in 0..<2 { #expect(try Program.run(arguments, in: folder).status == 0) }
+            let runs = try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "runs").path())
+            #expect(runs.sorted() == ["quickstart", "quickstart-2"])
+        }
+    }
+
+    @Test("Ctrl-C and SIGTERM in mid-run leave valid CSV and a manifest that says so", arguments: [SIGINT, SIGTERM])
+    func interruption(signal: Int32) throws {
+        try within { folder in
+            let samples = folder.appending(path: "r/samples.csv")
+            let result = try Program.run(
+                ["run", Program.scenario("evening-commute"), "--out", "r", "--set", "expect=[]"], in: folder
+            ) { process in
+                // Samples are written in blocks: when the first one is there, the run is under way.
+                let deadline = Date().addingTimeInterval(60)
+                while (try? Data(contentsOf: samples))?.isEmpty ?? true, Date() < deadline { usleep(2_000) }
+                kill(process.processIdentifier, signal)
+            }
+            #expect(result.status == 128 + signal, "\(result.error)")
+            #expect(Program.isValidPrefix(try Program.text(samples)))
+            #expect(Program.isValidPrefix(try Program.text(folder.appending(path: "r/apps.csv"))))
+            #expect(
+                try Program.text(folder.appending(path: "r/manifest.json")).contains("\"ending\" : \"interrupted\""))
+            #expect(try Program.text(folder.appending(path: "r/summary.csv")).split(separator: "\n").count == 2)
+        }
+    }
+
+    @Test("output that cannot be created is one line and status 73", arguments: ["/dev/null/r", "/proc/plimsoll-run"])
+    func cannotCreate(out: String) throws {
+        try within { folder in
+            let result = try Program.run(["run", Program.scenario("quickstart"), "--out", out], in: folder)
+            #expect(result.status == 73)
+            #expect(result.error.split(separator: "\n").count == 1, "\(result.error)")
+        }
+    }
+
+    @Test("output that cannot be written any more is one line and status 74, and what is there is whole rows")
+    func cannotWrite() throws {
+        try within { folder in
+            // A limit on the size of files stands for a full disk.
+            let result = try Program.run(
+                ["run", Program.scenario("quickstart"), "--out", "r"], in: folder, shell: "ulimit -f 100; exec \"$@\"")
+            #expect(result.status == 74)
+            let lines = result.error.split(separator: "\n").filter { !$0.contains("warning:") }
+            #expect(lines.count == 1 && lines[0].contains("r/"), "\(result.error)")
+            #expect(Program.isValidPrefix(try Program.text(folder.appending(path: "r/apps.csv"))))
+        }
+    }
+
+    @Test("a host without the memory refuses with the figures and status 71, unless told otherwise")
+    func host() throws {
+        try within { folder in
+            let arguments = [
+                "run", Program.scenario("quickstart"), "--out", "r", "--set", "device.ceiling=60GiB", "--set",
+                "duration=1s",
+                "--set", "user=[]", "--set", "expect=[]",
+            ]
+            let refused = try Program.run(arguments, in: folder)
+            #expect(refused.status == 71)
+            #expect(refused.error.contains("60.0 GiB"), "\(refused.error)")
+        }
+    }
+
+    @Test("--format json prints one object with every metric")
+    func json() throws {
+        try within { folder in
+            let result = try Program.run(
+                ["run", Program.scenario("quickstart"), "--out", "r", "--format", "json"], in: folder)
+            let object = try JSONSerialization.jsonObject(with: Data(result.out.utf8)) as? [String: Any]
+            let summary = try #require(object?["summary"] as? [String: Any])
+            #expect(Set(summary.keys) == Set(SummaryMetrics.all.map(\.name)))
+        }
+    }
+}
+
+@Suite("plimsoll's other commands", .serialized)
+struct OtherCommandTests {
+    private func run(_ arguments: String...) throws -> Program.Result {
+        let folder = try Program.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        return try Program.run(arguments, in: folder)
+    }
+
+    @Test("wrong usage is status 64, a missing scenario 66, an invalid one 65")
+    func statuses() throws {
+        #expect(try run("run").status == 64)
+        #expect(try run("fly").status == 64)
+        let scenario = Program.scenario("quickstart")
+        #expect(try run("run", scenario, "--seed", "x").status == 64)
+        #expect(try run("run", "nowhere.yaml").status == 66)
+        #expect(try run("validate", "nowhere.yaml", scenario).status == 66)
+        let unknown = try run("run", scenario, "--set", "device.ceilng=1GiB")
+        #expect(unknown.status == 65)
+        #expect(unknown.error.contains("did you mean 'ceiling'?"))
+        #expect(try run("run", scenario, "--policy", "lur").error.contains("'lru'"))
+    }
+
+    @Test("validate says file, line and column of each fault, and status 65")
+    func validate() throws {
+        let file = Program.root.appending(path: "Scenarios/Invalid").path()
+        let names = try FileManager.default.contentsOfDirectory(atPath: file).filter { $0.hasSuffix(".yaml") }.sorted()
+        for name in names.prefix(5) {
+            let result = try run("validate", "\(file)/\(name)")
+            #expect(result.status == 65, "\(name)")
+            #expect(result.error.contains("\(name):"), "\(result.error)")
+        }
+    }
+
+    @Test("the lists name what the catalogues hold")
+    func lists() throws {
+        #expect(try run("list", "policies").out.contains("ladder"))
+        #expect(try run("list", "apps").out.contains("navigation"))
+        #expect(try run("list", "metrics").out.contains("launch_latency_p95_ms"))
+        let folder = Program.root.appending(path: "Scenarios").path()
+        #expect(try run("list", "scenarios", "--folder", folder).out.contains("evening-commute.yaml"))
+    }
+
+    @Test("doctor tries the allocator for real, and the schemas are JSON")
+    func others() throws {
+        let doctor = try run("doctor")
+        #expect(doctor.status == 0 && doctor.out.contains("books equal jemalloc's statistics"))
+        for kind in ["scenario", "csv"] {
+            let schema = try run("schema", kind)
+            #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(schema.out.utf8)) }
+        }
+        #expect(try run("--version").out == "0.1.0\n")
+        #expect(try run("--help").out.contains("EXAMPLES"))
+    }
+
+    @Test("nothing is coloured and no progress is drawn where there is no terminal")
+    func plain() throws {
+        let result = try run("run", Program.scenario("quickstart"), "--out", "r")
+        #expect(!result.out.contains("\u{1B}") && !result.error.contains("\u{1B}"))
+    }
+}
