@@ -9,10 +9,10 @@ typealias AccountingDevice = LedgerDevice<AccountingHeaps>
 /// that has room; dirty runs, oldest and lowest first, split when longer, joined when they are 16 KiB or more; what is
 /// left comes from the device, first fit by address. Sources: `arena.c`, `eset.c`, `extent.c` of 5.3.0.
 ///
-/// Limits: 5.3.0 itself does not always find the oldest and lowest: its pairing heap may lose its order after a removal
-/// (mended in 5.3.1, jemalloc pull request 2565). Books are equal to the byte in small devices and drift apart by far less
-/// than 1 % in large ones. What an arena costs before its first extent is a constant of 5.3.0 on 64-bit machines; only
-/// `metadata` depends on it.
+/// Limits: 5.3.0 itself does not always find the oldest and lowest: its pairing heap may lose its order after a
+/// removal (mended in 5.3.1, jemalloc pull request 2565). Then books drift apart, by far less than 1 % where it was
+/// seen. What an arena costs before its first extent is a constant of 5.3.0 on 64-bit machines; only `metadata` depends
+/// on it.
 struct AccountingHeaps: ProcessHeaps, ~Copyable {
     private typealias Extent = ExtentTable.Extent
 

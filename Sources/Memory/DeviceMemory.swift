@@ -81,8 +81,8 @@ public struct DeviceBooks: Hashable, Sendable {
 
 /// Why an object was not allocated.
 public enum AllocationRefusal: Hashable, Sendable {
-    /// The device has not enough free pages. Were `free` enough and `longestRun` not, that would be fragmentation; as any
-    /// free pages make a run, it is not to be expected.
+    /// The device has not enough free pages. Were `free` enough and `longestRun` not, that would be fragmentation; it
+    /// is not to be expected, because any free pages make a run.
     case noRoom(wanted: ByteCount, free: ByteCount, longestRun: ByteCount)
     /// The footprint has crossed the given limit; the object that crossed it was allocated.
     case limitCrossed(footprint: ByteCount)
@@ -163,7 +163,8 @@ public protocol DeviceMemory: AnyObject {
     /// The longest run of pages that can be handed out.
     var longestFreeRun: ByteCount { get }
 
-    /// How far up the device's memory was ever used; what was handed out and never written the host has not backed.
+    /// The most memory of its own that the host ever backed the device with; never more than the ceiling, and zero on
+    /// the accounting backend.
     var touchedBytes: ByteCount { get }
 
     /// A new process's memory: an arena and no pool.

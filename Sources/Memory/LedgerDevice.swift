@@ -35,7 +35,7 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     var longestFreeRun: ByteCount { pageBytes(heaps.longestRun) }
 
     /// The most memory of its own that the host ever gave to the device; never more than the ceiling.
-    var backedBytes: ByteCount { pageBytes(heaps.backedPages) }
+    var touchedBytes: ByteCount { pageBytes(heaps.backedPages) }
 
     func makeProcess() throws(AllocatorError) -> MemorySlot {
         let slot = try heaps.lend()

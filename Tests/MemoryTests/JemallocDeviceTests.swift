@@ -32,7 +32,7 @@ struct JemallocDeviceTests {
             #expect(device.books.peakResident <= ceiling, "seed \(seed), step \(step)")
         }
         #expect(!operations.refusals.isEmpty, "seed \(seed) never met the ceiling")
-        #expect(device.backedBytes <= ceiling, "seed \(seed)")
+        #expect(device.touchedBytes <= ceiling, "seed \(seed)")
         try device.audit()
         try operations.endAll()
         try device.audit()
