@@ -81,8 +81,8 @@ public struct DeviceBooks: Hashable, Sendable {
 
 /// Why an object was not allocated.
 public enum AllocationRefusal: Hashable, Sendable {
-    /// The device has no run of pages that is long enough. When `free` is enough and `longestRun` is not, that is
-    /// fragmentation.
+    /// The device has not enough free pages. Were `free` enough and `longestRun` not, that would be fragmentation; it
+    /// is not to be expected, because any free pages make a run.
     case noRoom(wanted: ByteCount, free: ByteCount, longestRun: ByteCount)
     /// The footprint has crossed the given limit; the object that crossed it was allocated.
     case limitCrossed(footprint: ByteCount)
@@ -160,10 +160,11 @@ public protocol DeviceMemory: AnyObject {
     /// The figures of the whole device, at no cost.
     var books: DeviceBooks { get }
 
-    /// The longest run of free pages.
+    /// The longest run of pages that can be handed out.
     var longestFreeRun: ByteCount { get }
 
-    /// How far up the device's memory was ever used; what was handed out and never written the host has not backed.
+    /// The most memory of its own that the host ever backed the device with; never more than the ceiling, and zero on
+    /// the accounting backend.
     var touchedBytes: ByteCount { get }
 
     /// A new process's memory: an arena and no pool.

@@ -1,9 +1,9 @@
 import Glibc
 import Quantities
 
-/// The device's RAM: one mapping as large as the ceiling, and the books of its pages.
+/// The device's RAM: one mapping and the books of its pages.
 ///
-/// A page beyond the ceiling does not exist, so the ceiling cannot be broken. Pages that come back stay mapped and are
+/// Not a page beyond the ceiling is ever handed out, nor backed by the host. Pages that come back stay mapped and are
 /// handed out again without a new fault. The extent hooks reach the state through a pointer, because jemalloc calls
 /// them; nothing in here allocates after `init`.
 final class DeviceRegion {
@@ -12,11 +12,13 @@ final class DeviceRegion {
 
     let state: UnsafeMutablePointer<RegionState>
 
-    /// Maps the ceiling and writes the reserved bytes at its start: the system's own memory.
+    /// Maps the region and writes the reserved bytes at its start: the system's own memory.
     init(_ size: DeviceSize) throws(DeviceMemoryFailure) {
-        let base = try DeviceRegion.map(size.ceiling)
+        try DeviceRegion.probe(size.ceiling)
+        let addresses = size.ceiling * PageBooks.spread
+        let base = try DeviceRegion.map(addresses)
         state = .allocate(capacity: 1)
-        state.initialize(to: RegionState(base: base, pages: PageBooks(size)))
+        state.initialize(to: RegionState(base: base, size: size))
         memset(base, 0x5a, size.reserved.bytes)
     }
 
@@ -27,17 +29,28 @@ final class DeviceRegion {
         state.deallocate()
     }
 
-    /// Starts at a multiple of 2 MiB, so that alignments mean the same pages in every process.
+    /// Asks the host for as much memory as the ceiling has, by its own rules of what it can promise.
+    private static func probe(_ size: ByteCount) throws(DeviceMemoryFailure) {
+        let start = mmap(nil, size.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        guard let start, start != MAP_FAILED else { throw .notMapped(size, code: errno) }
+        munmap(start, size.bytes)
+    }
+
+    /// Starts at a multiple of 2 MiB, so that alignments mean the same pages in every process. Huge pages are declined:
+    /// they would back what nobody was given.
     private static func map(_ size: ByteCount) throws(DeviceMemoryFailure) -> UnsafeMutableRawPointer {
         let alignment = 2 << 20
         let mapped = size.bytes + alignment
-        let start = mmap(nil, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
+        let start = mmap(nil, mapped, PROT_READ | PROT_WRITE, flags, -1, 0)
         guard let start, start != MAP_FAILED else { throw .notMapped(size, code: errno) }
         let base = start.alignedUp(toMultipleOf: alignment)
         if base > start { munmap(start, base - start) }
         let end = base + size.bytes
         let rest = start + mapped - end
         if rest > 0 { munmap(end, rest) }
+        // A host without huge pages refuses the advice; nothing is lost.
+        _ = madvise(base, size.bytes, MADV_NOHUGEPAGE)
         return base
     }
 }
@@ -45,19 +58,32 @@ final class DeviceRegion {
 /// Where the region starts, and the books of its pages: what the extent hooks need.
 struct RegionState: ~Copyable {
     let base: UnsafeMutableRawPointer
-    var pages: PageBooks
+    private(set) var pages: PageBooks
+    private(set) var backing: PageBacking
+
+    init(base: UnsafeMutableRawPointer, size: DeviceSize) {
+        self.base = base
+        pages = PageBooks(size)
+        backing = PageBacking(base: base, addresses: pages.runs.pages, most: pages.ceiling)
+        if pages.reserved > 0 { backing.add(pages.reserved, at: 0, free: pages.runs) }
+    }
 
     /// Hands out a run of pages, or nil when there is none.
     mutating func handOut(_ count: Int, alignedTo alignment: Int) -> UnsafeMutableRawPointer? {
         let offset = alignment > DeviceRegion.pageSize ? Int(bitPattern: base) / DeviceRegion.pageSize : 0
         let page = pages.handOut(count, alignment: alignment / DeviceRegion.pageSize, offset: offset)
-        return page.map { base + $0 * DeviceRegion.pageSize }
+        guard let page else { return nil }
+        backing.add(count, at: page, free: pages.runs)
+        return base + page * DeviceRegion.pageSize
     }
 
     /// Hands out the pages from `address` on, or nil when they are not free.
     mutating func handOut(_ count: Int, at address: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
         guard address >= base else { return nil }
-        return pages.handOut(count, startingAt: (address - base) / DeviceRegion.pageSize) ? address : nil
+        let page = (address - base) / DeviceRegion.pageSize
+        guard pages.handOut(count, startingAt: page) else { return nil }
+        backing.add(count, at: page, free: pages.runs)
+        return address
     }
 
     /// Takes pages back.

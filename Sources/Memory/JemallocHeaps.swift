@@ -2,7 +2,7 @@ import CJemalloc
 import Glibc
 import Quantities
 
-/// The device with real memory: one jemalloc arena per process, all of them on one region as large as the ceiling.
+/// The device with real memory: one jemalloc arena per process, all of them on one region under the ceiling.
 ///
 /// Pages are counted by the extent hooks, active pages are jemalloc's own counter. jemalloc's bookkeeping lies outside
 /// of the region.
@@ -37,8 +37,8 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
     var residentPages: Int { region.state.pointee.pages.resident }
     var pagesOut: Int { region.state.pointee.pages.out }
     var peakPages: Int { region.state.pointee.pages.peak }
-    var highWater: Int { region.state.pointee.pages.highWater }
-    var longestRun: Int { region.state.pointee.pages.runs.longestRun }
+    var backedPages: Int { region.state.pointee.backing.peak }
+    var longestRun: Int { region.state.pointee.pages.longestRun }
     var refusal: AllocationRefusal { region.state.pointee.pages.refusal }
 
     mutating func lend() throws(AllocatorError) -> Int { try arenas.lend() }

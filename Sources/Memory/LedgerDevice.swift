@@ -34,8 +34,8 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
 
     var longestFreeRun: ByteCount { pageBytes(heaps.longestRun) }
 
-    /// How far up the region was ever used: what the host has backed with memory of its own.
-    var touchedBytes: ByteCount { pageBytes(heaps.highWater) }
+    /// The most memory of its own that the host ever gave to the device; never more than the ceiling.
+    var touchedBytes: ByteCount { pageBytes(heaps.backedPages) }
 
     func makeProcess() throws(AllocatorError) -> MemorySlot {
         let slot = try heaps.lend()

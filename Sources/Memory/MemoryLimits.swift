@@ -6,9 +6,10 @@ public enum MemoryLimits {
     /// arena serves the harness's own heap, one its very large objects, and a few are left for the host's libraries.
     public static let liveProcesses = 4_090
 
-    /// The largest object: an object's table entry has 31 bits for its size.
-    public static let largestObject = ByteCount(1 << 31 - 1)
+    /// The largest object: an object's table entry has 30 bits for its size.
+    public static let largestObject = ByteCount(1 << 30 - 1)
 
-    /// The highest ceiling: an object's table entry has 33 bits for its place, in units of 8 bytes.
-    public static let highestCeiling = ByteCount.gibibytes(64)
+    /// The highest ceiling: an object's table entry has 34 bits for its place, in units of 8 bytes, and there are four
+    /// times as many addresses as pages.
+    public static let highestCeiling = ByteCount.gibibytes(32)
 }

@@ -11,11 +11,11 @@ struct ObjectTable {
         private let packed: UInt64
 
         init(unit: Int, size: Int) {
-            packed = UInt64(truncatingIfNeeded: unit) << 31 | UInt64(truncatingIfNeeded: size)
+            packed = UInt64(truncatingIfNeeded: unit) << 30 | UInt64(truncatingIfNeeded: size)
         }
 
-        var unit: Int { Int(truncatingIfNeeded: packed >> 31) }
-        var size: Int { Int(truncatingIfNeeded: packed & 0x7fff_ffff) }
+        var unit: Int { Int(truncatingIfNeeded: packed >> 30) }
+        var size: Int { Int(truncatingIfNeeded: packed & 0x3fff_ffff) }
     }
 
     private var ring: [Entry] = []

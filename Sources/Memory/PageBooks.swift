@@ -18,44 +18,53 @@ struct DeviceSize {
     }
 }
 
-/// The pages of a device: which are free, how many are out, and how far up they were ever used.
+/// The pages of a device: how many are out, and where.
+///
+/// The ceiling counts pages. Addresses are four times as many, as on a device with paging, where any free pages make a
+/// run: with as many addresses as pages, holes between slabs made a full gibibyte refuse objects of 1 MiB while 200 MiB
+/// were free.
 struct PageBooks: ~Copyable {
+    /// Addresses per page of the ceiling.
+    static let spread = 4
+
     private(set) var runs: PageRuns
+    let ceiling: Int
     let reserved: Int
     /// Pages that processes hold.
     private(set) var out = 0
     /// The largest `resident` that ever was.
     private(set) var peak: Int
-    /// No page from here on was ever handed out, so the host never had to back it.
-    private(set) var highWater: Int
     /// How many pages the last hand-out that failed was about.
     private(set) var refused = 0
 
     init(_ size: DeviceSize) {
-        let count = size.ceiling.bytes / DeviceRegion.pageSize
+        ceiling = size.ceiling.bytes / DeviceRegion.pageSize
         reserved = size.reserved.bytes / DeviceRegion.pageSize
         peak = reserved
-        highWater = reserved
-        runs = PageRuns(pages: count)
-        runs.give(count - reserved, at: reserved)
+        let addresses = ceiling * PageBooks.spread
+        runs = PageRuns(pages: addresses)
+        runs.give(addresses - reserved, at: reserved)
     }
 
     var resident: Int { reserved + out }
+    var free: Int { ceiling - resident }
+    /// The longest run that can be handed out.
+    var longestRun: Int { min(runs.longestRun, free) }
 
     /// Hands out a run of pages and answers its first, or nil when there is none.
     mutating func handOut(_ count: Int, alignment: Int = 1, offset: Int = 0) -> Int? {
-        guard let page = runs.take(count, alignment: alignment, offset: offset) else {
+        guard count <= free, let page = runs.take(count, alignment: alignment, offset: offset) else {
             refused = count
             return nil
         }
-        book(count, at: page)
+        book(count)
         return page
     }
 
     /// Hands out the pages from `page` on, if they are free.
     mutating func handOut(_ count: Int, startingAt page: Int) -> Bool {
-        guard runs.take(count, startingAt: page) else { return false }
-        book(count, at: page)
+        guard count <= free, runs.take(count, startingAt: page) else { return false }
+        book(count)
         return true
     }
 
@@ -67,13 +76,12 @@ struct PageBooks: ~Copyable {
 
     /// Why the last hand-out failed.
     var refusal: AllocationRefusal {
-        .noRoom(wanted: pageBytes(refused), free: pageBytes(runs.freePages), longestRun: pageBytes(runs.longestRun))
+        .noRoom(wanted: pageBytes(refused), free: pageBytes(free), longestRun: pageBytes(longestRun))
     }
 
-    private mutating func book(_ count: Int, at page: Int) {
+    private mutating func book(_ count: Int) {
         out += count
         peak = max(peak, resident)
-        highWater = max(highWater, page + count)
     }
 }
 

@@ -181,4 +181,26 @@ struct PageRuns: ~Copyable {
         }
         return position
     }
+
+    /// The last free run that starts before `page`.
+    func lastRun(before page: Int) -> Range<Int>? {
+        guard page > 0 else { return nil }
+        var level = 0
+        var position = page - 1
+        // Up and to the left, until something is free below; then down, always rightmost.
+        while tree[levels[level] + position] == 0 {
+            while position & 7 == 0 {
+                guard level < top else { return nil }
+                position >>= PageRuns.childBits
+                level += 1
+            }
+            position -= 1
+        }
+        while level > 0 {
+            level -= 1
+            position = position << PageRuns.childBits | 7
+            while tree[levels[level] + position] == 0 { position -= 1 }
+        }
+        return position..<position + Int(tree[position])
+    }
 }

@@ -9,7 +9,8 @@ protocol ProcessHeaps: ~Copyable {
     var residentPages: Int { get }
     var pagesOut: Int { get }
     var peakPages: Int { get }
-    var highWater: Int { get }
+    /// The most pages that the host ever backed.
+    var backedPages: Int { get }
     var longestRun: Int { get }
     /// Why the last allocation failed.
     var refusal: AllocationRefusal { get }

@@ -65,6 +65,10 @@ struct PageRunsTests {
                 guard !taken.isEmpty else { continue }
                 giveSome()
             }
+            let before = Int(random.below(UInt64(pages))) + 1
+            let last = model.runs().last { $0.start < before }
+            let found = runs.lastRun(before: before)
+            #expect(found == last.map { $0.start..<$0.start + $0.length }, "seed \(seed), step \(step)")
             #expect(runs.freePages == model.free.count { $0 }, "seed \(seed), step \(step)")
             #expect(runs.longestRun == model.runs().map(\.length).max() ?? 0, "seed \(seed), step \(step)")
         }

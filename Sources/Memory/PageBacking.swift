@@ -1,0 +1,78 @@
+import Glibc
+
+/// Which addresses of the region the host has backed with memory: no more of them than the ceiling has pages.
+///
+/// A page that comes back stays backed, so that it is handed out again without a fault. Only when runs have spread so
+/// far that more would be backed than the ceiling allows, free pages are given back to the host, from the top.
+struct PageBacking: ~Copyable {
+    private let base: UnsafeMutableRawPointer
+    private let most: Int
+    /// One bit per address.
+    private let words: UnsafeMutablePointer<UInt64>
+    /// No page from here on is backed.
+    private var end = 0
+    private(set) var count = 0
+    private(set) var peak = 0
+
+    /// How many pages are given back to the host at a time, at least: a call costs more than a page.
+    private static let piece = 1024
+
+    init(base: UnsafeMutableRawPointer, addresses: Int, most: Int) {
+        self.base = base
+        self.most = most
+        guard let memory = calloc(addresses / 64 + 1, MemoryLayout<UInt64>.stride) else {
+            preconditionFailure("the host has no memory for \(addresses) page bits")
+        }
+        words = memory.bindMemory(to: UInt64.self, capacity: addresses / 64 + 1)
+    }
+
+    deinit { free(words) }
+
+    /// The pages are going to be written. `runs` are the free ones without them.
+    mutating func add(_ length: Int, at page: Int, free runs: borrowing PageRuns) {
+        count += set(page..<page + length, true)
+        end = max(end, page + length)
+        if count > most { discard(runs) }
+        peak = max(peak, count)
+    }
+
+    /// Gives free pages back to the host, until no more are backed than may be.
+    private mutating func discard(_ runs: borrowing PageRuns) {
+        var page = end
+        while count > most, let run = runs.lastRun(before: page) {
+            var upper = min(run.upperBound, page)
+            while count > most && upper > run.lowerBound {
+                let lower = max(run.lowerBound, upper - PageBacking.piece)
+                discard(lower..<upper)
+                upper = lower
+            }
+            page = upper
+        }
+        precondition(count <= most, "\(count) pages are backed under a ceiling of \(most)")
+    }
+
+    private mutating func discard(_ pages: Range<Int>) {
+        let cleared = set(pages, false)
+        guard cleared > 0 else { return }
+        count -= cleared
+        let size = DeviceRegion.pageSize
+        let code = madvise(base + pages.lowerBound * size, pages.count * size, MADV_DONTNEED)
+        precondition(code == 0, "the host did not take \(pages.count) pages back: errno \(errno)")
+    }
+
+    /// Sets the bits of a range and answers how many of them changed.
+    private func set(_ pages: Range<Int>, _ value: Bool) -> Int {
+        var changed = 0
+        var page = pages.lowerBound
+        while page < pages.upperBound {
+            let (word, bit) = (page >> 6, page & 63)
+            let length = min(64 - bit, pages.upperBound - page)
+            let mask = (UInt64.max >> UInt64(64 - length)) << UInt64(bit)
+            let before = words[word]
+            words[word] = value ? before | mask : before & ~mask
+            changed += (before ^ words[word]).nonzeroBitCount
+            page += length
+        }
+        return changed
+    }
+}
