@@ -37,7 +37,7 @@ class Parser(argparse.ArgumentParser):
 def parse_arguments() -> argparse.Namespace:
     parser = Parser(
         prog="Scripts/plot",
-        description="Draws the pictures of a run: memory, states, launches. What is missing in the run directory is "
+        description="Draws the pictures of a run: memory, pressure, states, launches, terminations. What is missing in the run directory is "
         "said on stderr, and the rest is drawn.",
         epilog="Exit status: 0 drawn, 64 usage, 66 no such directory or no CSV in it, 73 cannot write.",
     )
@@ -53,10 +53,13 @@ def draw_all(run: Run, out: Path, kinds: list[str]) -> list[Path]:
 
     import launches
     import memory
+    import pressure
     import states
+    import terminations
 
     paths: list[Path] = []
-    for name, module in (("memory", memory), ("states", states), ("launches", launches)):
+    for module in (memory, pressure, states, launches, terminations):
+        name = module.__name__
         absent = run.lacks(*module.NEEDS)
         if absent:
             say(f"{name}: without {', '.join(absent)}")

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.patheffects import withStroke
 
+import kills
 import style
 from run_directory import Run
 
@@ -28,10 +29,6 @@ STACK_IN = 3.5
 LANE_IN = 0.17
 MOST_NAME_ROWS = 5
 NAME_PT = 6.5
-
-ENDED_AS_WISHED = ("normalApp", "userTerminated")
-"""Exit reasons that are nobody's loss; every other one is a termination."""
-
 
 @dataclass(frozen=True)
 class Layer:
@@ -145,15 +142,6 @@ def thresholds(run: Run) -> dict[str, float]:
         if 0 < available < ceiling:
             found.setdefault(level, ceiling - available)
     return found
-
-
-def terminations(run: Run) -> pd.DataFrame:
-    """The exits that somebody lost by; from a run without exits, the actions that ended an app."""
-    exits = run.events_named("exit")
-    if exits.empty:
-        actions = run.events_named("action")
-        return actions[actions["detail"] == "terminate"]
-    return exits[~exits["detail"].isin(ENDED_AS_WISHED)]
 
 
 # --- Drawing ------------------------------------------------------------------------------------------------------------
@@ -296,7 +284,7 @@ def draw(run: Run) -> Figure | None:
     end_s = max(run.end_s, 1e-3)
     spans = level_spans(run)
     levels = [level for level in style.LEVEL_COLOURS if any(level == span[2] for span in spans)]
-    warnings, ended = run.events_named("warning"), terminations(run)
+    warnings, ended = run.events_named("warning"), kills.terminations(run)
 
     figure = plt.figure(figsize=(style.WIDTH_IN, 1))
     width_px = (style.WIDTH_IN - LEFT_IN - RIGHT_IN) * style.DPI

@@ -12,18 +12,22 @@ import pandas as pd
 # What we read of each file. More columns may be there; they are not even parsed.
 TEXT_COLUMNS: dict[str, tuple[str, ...]] = {
     "samples": ("pressure_level",),
-    "apps": ("app", "state"),
-    "events": ("event", "app", "scene", "detail", "reason"),
-    "launches": ("app", "kind"),
+    "apps": ("app", "pid", "state", "band"),
+    "events": ("event", "app", "pid", "scene", "detail", "reason"),
+    "launches": ("app", "kind", "pid", "outcome"),
+    "decisions": ("decision", "action", "app", "pid", "chosen", "reason", "demand"),
     "summary": ("scenario", "policy", "seed"),
 }
 NUMBER_COLUMNS: dict[str, tuple[str, ...]] = {
-    "samples": ("time_s", "ceiling_bytes", "resident_bytes"),
+    "samples": ("time_s", "ceiling_bytes", "resident_bytes", "available_bytes"),
     "apps": ("time_s", "footprint_bytes"),
     "events": ("time_s",),
+    "decisions": ("time_s", "rank", "observed", "threshold"),
     "launches": ("tapped_s", "ready_s", "latency_ms"),
     "summary": ("ceiling_bytes",),
 }
+STALLS = "psi_"
+"""Columns of samples.csv that begin so are shares of time that was lost to waiting for memory."""
 
 
 @dataclass
@@ -47,6 +51,10 @@ class Run:
     @property
     def events(self) -> pd.DataFrame:
         return self.tables["events"]
+
+    @property
+    def decisions(self) -> pd.DataFrame:
+        return self.tables["decisions"]
 
     @property
     def launches(self) -> pd.DataFrame:
@@ -93,7 +101,6 @@ def complete_records(text: str) -> tuple[str, bool]:
 
 def read_table(path: Path, name: str, missing: set[str], notes: list[str]) -> pd.DataFrame:
     """One CSV as a table of the columns we know, text as text and numbers as numbers."""
-    texts, numbers = TEXT_COLUMNS[name], NUMBER_COLUMNS[name]
     try:
         text, was_cut = complete_records(path.read_text(encoding="utf-8", errors="replace"))
     except FileNotFoundError:
@@ -102,7 +109,11 @@ def read_table(path: Path, name: str, missing: set[str], notes: list[str]) -> pd
     if was_cut:
         notes.append(f"{path.name}: the last row is half-written and left out")
 
-    present = set(next(csv.reader(io.StringIO(text)), []))
+    header = next(csv.reader(io.StringIO(text)), [])
+    present = set(header)
+    texts, numbers = TEXT_COLUMNS[name], NUMBER_COLUMNS[name]
+    if name == "samples":
+        numbers += tuple(column for column in header if column.startswith(STALLS))
     if name not in missing:
         missing.update(f"{name}.{column}" for column in texts + numbers if column not in present)
     wanted = [column for column in texts + numbers if column in present]
@@ -132,7 +143,10 @@ def read_run(directory: Path) -> Run:
     }
     if missing.issuperset(TEXT_COLUMNS):
         raise FileNotFoundError(f"no CSV of a run in {directory}")
-    for name in ("samples", "apps", "events"):
+    for name in ("samples", "apps", "events", "decisions"):
         # A row without its time has no place in a picture.
         tables[name] = tables[name].dropna(subset=["time_s"]).reset_index(drop=True)
+    # Early formats wrote the last sample twice.
+    tables["samples"] = tables["samples"].drop_duplicates("time_s", keep="last").reset_index(drop=True)
+    tables["apps"] = tables["apps"].drop_duplicates(["time_s", "app", "pid"], keep="last").reset_index(drop=True)
     return Run(directory, tables, missing, notes)

@@ -23,8 +23,8 @@ COLUMNS = {
     "pressure_level processes scenes_connected apps_foreground apps_background apps_suspended reserved_bytes",
     "apps": "time_s app pid state band footprint_bytes active_bytes dirty_bytes",
     "events": "time_s event app pid scene detail reason",
-    "launches": "app kind tapped_s ready_s latency_ms",
-    "decisions": "time_s decision action app pid rank chosen reason observed threshold",
+    "launches": "app kind tapped_s ready_s latency_ms pid outcome",
+    "decisions": "time_s decision action app pid rank chosen reason observed threshold demand",
     "summary": "scenario policy seed ceiling_bytes",
 }
 
@@ -65,6 +65,7 @@ class Phone:
         self.level = "normal"
         self.foreground: App | None = None
         self.next_pid = 100
+        self.decisions = 0
         self.seed = seed
 
     # What happens
@@ -104,7 +105,7 @@ class Phone:
         self.enter(time_s + latency_s, app, "active")
         self.event(time_s + latency_s, "first_frame", app, kind)
         self.rows["launches"].append(
-            [app.name, kind, f"{time_s:.6f}", f"{time_s + latency_s:.6f}", f"{latency_s * 1000:.3f}"]
+            [app.name, kind, f"{time_s:.6f}", f"{time_s + latency_s:.6f}", f"{latency_s * 1000:.3f}", app.pid, "ready"]
         )
         app.used_s = time_s
         self.foreground = app
@@ -114,6 +115,17 @@ class Phone:
         self.event(time_s, "exit", app, "memoryPressure", why)
         self.enter(time_s, app, "notRunning")
         app.footprint = 0
+
+    def decide(self, time_s: float, victim: App) -> None:
+        self.decisions += 1
+        alive = sorted((app for app in self.apps if app.footprint), key=lambda app: app is not victim)
+        for rank, app in enumerate(alive, start=1):
+            spared = app is self.foreground
+            self.rows["decisions"].append(
+                [f"{time_s:.6f}", self.decisions, "" if spared else "terminate", app.name, app.pid, "" if spared else rank,
+                 "true" if app is victim else "false", "in the foreground" if spared else "idle longest",
+                 self.ceiling - self.resident(), self.ceiling // 20, "pressure"]
+            )  # fmt: skip
 
     def resident(self) -> int:
         return self.reserved + sum(app.footprint for app in self.apps)
@@ -134,6 +146,7 @@ class Phone:
                     self.foreground.footprint -= self.resident() - int(0.95 * self.ceiling)
                 break
             victim = min(sleeping, key=lambda app: app.used_s)
+            self.decide(time_s, victim)
             self.kill(time_s, victim, f"available {self.ceiling - self.resident()} bytes < 5%")
 
     def measure(self, time_s: float) -> None:
@@ -175,7 +188,7 @@ class Phone:
             self.relieve(time_s)
             self.measure(time_s)
             self.sample(time_s)
-        self.rows["launches"].append([self.apps[0].name, "cold", f"{self.end_s:.6f}", "", ""])
+        self.rows["launches"].append([self.apps[0].name, "cold", f"{self.end_s:.6f}", "", "", "", "abandoned"])
         self.rows["events"].sort(key=lambda row: float(str(row[0])))
         self.rows["summary"].append(["synthetic", "lru", self.seed, self.ceiling])
 

@@ -19,14 +19,17 @@ import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 
+import kills  # noqa: E402
 import launches  # noqa: E402
 import memory  # noqa: E402
+import pressure  # noqa: E402
 import states  # noqa: E402
 import style  # noqa: E402
+import terminations  # noqa: E402
 from run_directory import Run, complete_records, read_run  # noqa: E402
 from synthetic_run import MIB, write_run  # noqa: E402
 
-PICTURES = ("memory", "states", "launches")
+PICTURES = ("memory", "pressure", "states", "launches", "terminations")
 
 
 def load_main() -> object:
@@ -95,14 +98,14 @@ class WholeRuns(RunDirectoryCase):
         run = self.make()
         self.assertEqual(self.plot(run, "--out", self.directory / "p", "--format", "svg")[0], 0)
         self.assertEqual(sorted(path.name for path in (self.directory / "p").iterdir()),
-                         ["launches.svg", "memory.svg", "states.svg"])  # fmt: skip
+                         sorted(f"{name}.svg" for name in PICTURES))  # fmt: skip
         self.assertFalse((run / "plots").exists())
 
     def test_no_text_overlaps_another_or_leaves_the_picture(self) -> None:
         style.prepare()
         for apps, minutes in ((3, 2.0), (14, 30.0), (200, 60.0)):
             run = read_run(self.make(f"run-{apps}", apps=apps, minutes=minutes, ceiling=(4 << 30) if apps > 99 else 1 << 30))
-            for module in (memory, states, launches):
+            for module in (memory, pressure, states, launches, terminations):
                 with self.subTest(apps=apps, picture=module.__name__):
                     self.assert_legible(module.draw(run))
 
@@ -150,19 +153,21 @@ class BrokenRuns(RunDirectoryCase):
         self.assertEqual(self.plot(self.make(), "--format", "gif")[0], 64)
 
     def test_each_missing_file_is_named_and_the_rest_is_drawn(self) -> None:
-        for absent in ("samples", "apps", "events", "launches", "summary"):
+        for absent in ("samples", "apps", "events", "launches", "decisions", "summary"):
             with self.subTest(absent=absent):
                 run = self.make(f"without-{absent}")
                 (run / f"{absent}.csv").unlink()
                 status, said = self.plot(run, "--format", "png")
                 self.assertEqual(status, 0)
-                self.assertEqual(absent in said, absent != "summary")
+                self.assertEqual(absent in said, absent not in ("summary", "decisions"))
                 drawn = {path.stem for path in (run / "plots").iterdir()}
                 # Without events the samples tell the states, without samples the apps tell the memory.
-                self.assertEqual(drawn, set(PICTURES) - {absent})
+                gone = {"samples": {"pressure"}, "events": {"terminations"}, "launches": {"launches"}}
+                self.assertEqual(drawn, set(PICTURES) - gone.get(absent, set()))
 
     def test_each_file_may_be_the_only_one(self) -> None:
-        for alone, drawn in (("samples", {"memory"}), ("apps", {"memory", "states"}), ("events", {"states"}),
+        for alone, drawn in (("samples", {"memory", "pressure"}), ("apps", {"memory", "states"}),
+                             ("events", {"states", "terminations"}),
                              ("launches", {"launches"}), ("summary", set())):  # fmt: skip
             with self.subTest(alone=alone):
                 run = self.make(f"only-{alone}")
@@ -316,6 +321,66 @@ class Launches(RunDirectoryCase):
         run = self.make()
         (run / "launches.csv").write_text("app,kind,tapped_s,ready_s,latency_ms\na,cold,1,,\n", "utf-8")
         self.assertEqual(self.plot(run), (0, ""))
+
+
+class Kills(RunDirectoryCase):
+    HEADER = "time_s,event,app,pid,scene,detail,reason\n"
+
+    def run_of(self, events: str) -> Run:
+        run = self.make()
+        (run / "events.csv").write_text(self.HEADER + events, "utf-8")
+        return read_run(run)
+
+    def test_idle_time_counts_from_the_last_time_on_screen(self) -> None:
+        states = "0,process_state,a,1,,active,\n5,process_state,a,1,,background,\n9,process_state,a,1,,suspended,\n"
+        table = kills.kills_of(self.run_of(states + "20,exit,a,1,,memoryPressure,why\n"))
+        self.assertEqual(table["idle_s"].tolist(), [15.0])
+        on_screen = kills.kills_of(self.run_of("0,process_state,a,1,,active,\n20,exit,a,1,,memoryPressure,why\n"))
+        self.assertEqual(on_screen["idle_s"].tolist(), [0.0])
+
+    def test_lead_time_counts_from_its_own_last_warning(self) -> None:
+        run = self.run_of(
+            "1,warning,a,1,,warning,\n4,warning,a,1,,critical,\n6,warning,b,2,,critical,\n"
+            "7,exit,a,1,,memoryPressure,x\n8,exit,c,3,,memoryPressure,x\n"
+        )
+        leads = kills.kills_of(run)["lead_s"]
+        self.assertEqual(leads[0], 3.0)
+        self.assertTrue(np.isnan(leads[1]))
+
+    def test_who_quit_as_the_user_wished_was_not_killed(self) -> None:
+        self.assertTrue(kills.kills_of(self.run_of("7,exit,a,1,,userTerminated,\n")).empty)
+
+    def test_the_spared_are_those_of_the_same_decision(self) -> None:
+        run = read_run(self.make(apps=14, minutes=30.0))
+        spared = kills.spared_at(run)
+        self.assertGreater(len(spared), 0)
+        self.assertEqual(len(spared), len(kills.kills_of(run)))
+        self.assertTrue(any(("in the foreground" in [why for _, why in who]) for who in spared.values()))
+
+    def test_a_cause_is_named_by_its_reason_unless_that_holds_figures(self) -> None:
+        self.assertEqual(terminations.cause_of("memoryPressure", "idle longest; 5 MiB left"), "memoryPressure: idle longest")
+        self.assertEqual(terminations.cause_of("memoryPressure", "no room for 5 MiB"), "memoryPressure")
+
+    def test_bands_ascend_and_the_unknown_is_last(self) -> None:
+        self.assertEqual(terminations.bands_of(pd.DataFrame({"band": ["100", "", "0", "20"]})), ["0", "20", "100", ""])
+
+
+class Pressure(RunDirectoryCase):
+    def test_no_trough_is_lost(self) -> None:
+        run = read_run(self.make(apps=14, minutes=60.0))
+        samples = run.samples
+        self.assertAlmostEqual(
+            pressure.shares(run)["share"].min(), (samples["available_bytes"] / samples["ceiling_bytes"]).min()
+        )
+
+    def test_stall_columns_are_drawn_when_they_are_there(self) -> None:
+        run = self.make()
+        lines = (run / "samples.csv").read_text("utf-8").splitlines()
+        lines = [lines[0] + ",psi_some_avg10_ratio"] + [f"{line},0.0{index % 10}" for index, line in enumerate(lines[1:])]
+        (run / "samples.csv").write_text("\n".join(lines) + "\n", "utf-8")
+        without = pressure.draw(read_run(self.make("other")))
+        figure = pressure.draw(read_run(run))
+        self.assertEqual((len(without.axes), len(figure.axes)), (1, 2))
 
 
 class Names(unittest.TestCase):

@@ -1,0 +1,96 @@
+"""What is known about each termination: who, why, from which band, how large, how long idle, how long after a warning."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from run_directory import Run
+
+ENDED_AS_WISHED = ("normalApp", "userTerminated")
+"""Exit reasons that are nobody's loss; every other one is a termination."""
+
+FOREGROUND = ("active", "inactive")
+
+COLUMNS = ["time_s", "app", "pid", "cause", "why", "band", "state", "footprint_bytes", "idle_s", "lead_s"]
+
+
+def terminations(run: Run) -> pd.DataFrame:
+    """The exits that somebody lost by; from a run without exits, the actions that ended an app."""
+    exits = run.events_named("exit")
+    if exits.empty:
+        actions = run.events_named("action")
+        return actions[actions["detail"] == "terminate"]
+    return exits[~exits["detail"].isin(ENDED_AS_WISHED)]
+
+
+def kills_of(run: Run) -> pd.DataFrame:
+    """One row per termination. What the tables do not tell is empty or NaN."""
+    by_pid = {pid: table for pid, table in run.events.groupby("pid", sort=False) if pid != ""}
+    last_seen = last_rows(run.apps)
+    rows = []
+    for time_s, app, pid, detail, reason in terminations(run)[["time_s", "app", "pid", "detail", "reason"]].itertuples(
+        index=False
+    ):
+        events = by_pid.get(pid, run.events.iloc[:0])
+        seen = last_seen.get(pid)
+        rows.append(
+            {
+                "time_s": time_s,
+                "app": app,
+                "pid": pid,
+                "cause": detail,
+                "why": reason,
+                "band": "" if seen is None else seen.band,
+                "state": "" if seen is None else seen.state,
+                "footprint_bytes": math.nan if seen is None else seen.footprint_bytes,
+                "idle_s": idle_time(events, time_s),
+                "lead_s": lead_time(events, time_s),
+            }
+        )
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def last_rows(apps: pd.DataFrame) -> dict[str, object]:
+    """Process number -> the last that the samples saw of it: at most one sample before its end."""
+    known = apps[apps["pid"] != ""].drop_duplicates("pid", keep="last")
+    return {row.pid: row for row in known.itertuples(index=False)}
+
+
+def idle_time(events: pd.DataFrame, time_s: float) -> float:
+    """Since when it was off screen. Zero in the foreground; since its start if it never was there."""
+    states = events[(events["event"] == "process_state") & (events["time_s"] <= time_s)]
+    states = states[states["detail"] != "notRunning"]
+    if states.empty:
+        return math.nan
+    shown = states["detail"].isin(FOREGROUND).to_numpy()
+    if shown[-1]:
+        return 0.0
+    left = np.flatnonzero(shown)
+    first_off_screen = left[-1] + 1 if len(left) else 0
+    return float(time_s - states["time_s"].to_numpy()[first_off_screen])
+
+
+def lead_time(events: pd.DataFrame, time_s: float) -> float:
+    """From the last warning that this process was given to its end; NaN when it was never warned."""
+    warned = events.loc[(events["event"] == "warning") & (events["time_s"] <= time_s), "time_s"]
+    return float(time_s - warned.max()) if len(warned) else math.nan
+
+
+def spared_at(run: Run) -> dict[tuple[float, str], list[tuple[str, str]]]:
+    """(time, process number) of a termination that was decided -> who was spared in that decision, and why."""
+    decisions = run.decisions
+    chosen = decisions[(decisions["chosen"] == "true") & (decisions["action"] == "terminate")]
+    groups = decisions[decisions["decision"].isin(chosen["decision"])].groupby("decision", sort=False)
+    spared = {
+        number: list(group.loc[(group["chosen"] != "true") & (group["app"] != ""), ["app", "reason"]].itertuples(
+            index=False, name=None
+        ))
+        for number, group in groups
+    }  # fmt: skip
+    return {
+        (time_s, pid): spared[number]
+        for time_s, pid, number in chosen[["time_s", "pid", "decision"]].itertuples(index=False)
+    }
