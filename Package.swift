@@ -50,7 +50,8 @@ let package = Package(
         .executableTarget(
             name: "plimsoll",
             dependencies: [
-                "Scenario", "Simulation", "Metrics", "Memory", "Reclaim", "Pressure", "Workload", "Quantities",
+                "Scenario", "Interchange", "Simulation", "Metrics", "Memory", "Reclaim", "Pressure", "Workload",
+                "Quantities",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -62,6 +63,7 @@ let package = Package(
             ]),
         tests("plimsoll", ["plimsoll", "Metrics"]),
         tests("Tidy", []),
+        module("Interchange", ["Scenario", "Workload", "Metrics", "Quantities"]),
         tests("Quantities", ["Quantities"]),
         tests("Lifecycle", ["Lifecycle"]),
         tests("Pressure", ["Pressure", "Lifecycle", "Quantities"]),
@@ -70,6 +72,13 @@ let package = Package(
             "Simulation",
             ["Simulation", "Memory", "Metrics", "Workload", "Lifecycle", "Pressure", "Reclaim", "Quantities"]),
         tests("Memory", ["Memory", "Quantities"]),
+        tests("Metrics", ["Metrics", "Quantities"]),
+        tests(
+            "Interchange",
+            [
+                "Interchange", "Simulation", "Memory", "Metrics", "Workload", "Lifecycle", "Pressure", "Reclaim",
+                "Quantities",
+            ]),
         tests(
             "Scenario",
             [

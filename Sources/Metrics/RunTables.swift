@@ -1,7 +1,7 @@
 /// The CSV files of a run directory. Order and names of columns are a contract; new columns go last.
 public enum RunTables {
     public static let samples = TableSchema(
-        "samples", "One row per monitor sample of the device",
+        "samples", "One row per monitor sample of the device", key: ["time_s"],
         [
             Column("time_s", .number, "Virtual time since the start of the run"),
             Column("ceiling_bytes", .integer, "The device's RAM: not one page beyond it is handed out"),
@@ -25,7 +25,8 @@ public enum RunTables {
         ])
 
     public static let apps = TableSchema(
-        "apps", "One row per process and sample, in the order of process numbers",
+        "apps", "One row per process and sample, in the order of process numbers", key: ["time_s", "pid"],
+        references: [ForeignKey(["time_s"], in: "samples")],
         [
             Column("time_s", .number, "Virtual time since the start of the run"),
             Column("app", .string, "The app's name"),
@@ -86,16 +87,21 @@ public enum RunTables {
             Column("rank", .integer, "From 1, the policy's first choice; empty for a spared one", optional: true),
             Column("chosen", .boolean, "Whether it was carried out"),
             Column("reason", .string, "Why it is a candidate, was spared, or was refused by a limit"),
-            Column("observed", .integer, "The observed value of the demand's measure", optional: true),
-            Column("threshold", .integer, "The threshold that it is compared with", optional: true),
+            Column(
+                "observed", .integer,
+                "The observed value of the demand's measure, in bytes: what is available, unless the reason says else",
+                optional: true, signed: true),
+            Column(
+                "threshold", .integer, "The threshold that it is compared with, in the same unit", optional: true,
+                signed: true),
             Column("demand", .string, "What the policy was asked for"),
             Column("scene", .integer, "The scene's number, where the action is about one", optional: true),
-            Column("score", .integer, "What the ranking compared; larger goes first", optional: true),
+            Column("score", .integer, "What the ranking compared; larger goes first", optional: true, signed: true),
         ])
 
     /// One row, every metric.
     public static let summary = TableSchema(
-        "summary", "One row: every metric of the run",
+        "summary", "One row: every metric of the run", key: ["scenario", "policy", "seed"],
         SummaryMetrics.all.map { Column($0.name, $0.type, $0.meaning, optional: $0.isOptional) })
 
     public static let all: [TableSchema] = [samples, apps, events, launches, decisions, summary]

@@ -110,8 +110,18 @@ public final class TableWriter {
         where byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\"") || byte == 10 || byte == 13 {
             needsQuotes = true
         }
-        if let first = value.utf8.first, "=+-@\t".utf8.contains(first) { return quoted("'" + value) }
+        if TableWriter.isFormula(value) { return quoted("'" + value) }
         if needsQuotes { quoted(value) } else { buffer.append(contentsOf: value.utf8) }
+    }
+
+    /// Whether a spreadsheet might run it: it begins like a formula, in plain or in full-width letters, or with a blank
+    /// that is skipped.
+    static func isFormula(_ value: String) -> Bool {
+        guard let first = value.unicodeScalars.first else { return false }
+        return switch first {
+        case "=", "+", "-", "@", "\t", "\r", "\n", "\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}": true
+        default: false
+        }
     }
 
     private func quoted(_ value: String) {

@@ -179,7 +179,8 @@ public final class Simulation {
 
     /// The last sample, the end of all apps, the last comparison of the books, the summary.
     private func finish() throws(RunFailure) {
-        recordSample()
+        // The monitor may have looked at this very instant: a sample is written once.
+        if lastSampleAt != now || recorder.samples.rows == 0 { recordSample() }
         closeLevelTime()
         for process in live {
             abandonLaunch(of: process, outcome: "abandoned")

@@ -23,24 +23,46 @@ struct DataPackage: Encodable {
     struct Schema: Encodable {
         let fields: [Field]
         let missingValues = [""]
+        let primaryKey: [String]?
+        let foreignKeys: [Key]?
     }
 
     struct Field: Encodable {
         let name: String
         let type: String
         let description: String
+        /// Not a word of Table Schema, which allows further ones: `byte`, `s`, `ms`, or `1` for a ratio.
+        let unit: String?
         let constraints: Constraints
     }
 
     struct Constraints: Encodable {
         let required: Bool
         let `enum`: [String]?
+        let minimum: Int?
+        let maximum: Int?
+    }
+
+    struct Key: Encodable {
+        let fields: [String]
+        let reference: Reference
+
+        struct Reference: Encodable {
+            let resource: String
+            let fields: [String]
+        }
     }
 
     init(of scenario: String) {
-        name = scenario.lowercased().replacingOccurrences(of: " ", with: "-")
+        name = DataPackage.identifier(of: scenario)
         title = "A Plimsoll run of \(scenario)"
         resources = RunTables.all.map { Resource(table: $0) }
+    }
+
+    /// The scenario's name in the letters that a package's name may have.
+    static func identifier(of scenario: String) -> String {
+        let allowed = Set("abcdefghijklmnopqrstuvwxyz0123456789-._")
+        return "plimsoll-" + String(scenario.lowercased().map { allowed.contains($0) ? $0 : "-" })
     }
 
     static func json(of scenario: String) throws -> String { try encode(DataPackage(of: scenario)) }
@@ -60,12 +82,23 @@ extension DataPackage.Resource {
         name = table.name
         path = table.file
         description = table.meaning
+        let keys = table.foreignKeys.map {
+            DataPackage.Key(fields: $0.columns, reference: .init(resource: $0.table, fields: $0.columns))
+        }
         schema = DataPackage.Schema(
-            fields: table.columns.map { column in
-                DataPackage.Field(
-                    name: column.name, type: column.type.rawValue, description: column.meaning,
-                    constraints: DataPackage.Constraints(
-                        required: !column.isOptional, enum: column.choices.isEmpty ? nil : column.choices))
-            })
+            fields: table.columns.map { DataPackage.Field(column: $0) },
+            primaryKey: table.primaryKey.isEmpty ? nil : table.primaryKey, foreignKeys: keys.isEmpty ? nil : keys)
+    }
+}
+
+extension DataPackage.Field {
+    fileprivate init(column: Column) {
+        name = column.name
+        type = column.type.rawValue
+        description = column.meaning
+        unit = column.unit
+        constraints = DataPackage.Constraints(
+            required: !column.isOptional, enum: column.choices.isEmpty ? nil : column.choices,
+            minimum: column.bounds.lowest, maximum: column.bounds.highest)
     }
 }

@@ -31,7 +31,7 @@ struct RunCommand: ParsableCommand {
     @Option(help: "The folder to write; runs/NAME by default, or the first runs/NAME-2, -3, … that is free.")
     var out: String?
 
-    @Flag(help: "Overwrite the files of an earlier run in --out.")
+    @Flag(help: "Overwrite the files of an earlier run in --out, and an earlier --trace.")
     var force = false
 
     @Option(help: "The seed, instead of the scenario's.")
@@ -56,6 +56,11 @@ struct RunCommand: ParsableCommand {
 
     @Flag(help: "At every sample, compare the books with jemalloc's refreshed statistics and check every invariant.")
     var verify = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Also write a timeline for trace viewers (chrome://tracing, ui.perfetto.dev).", valueName: "file"))
+    var trace: String?
 
     @Option(help: "How the summary is printed on stdout: text or json.")
     var format: Format = .text

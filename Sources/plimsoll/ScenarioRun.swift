@@ -16,6 +16,7 @@ struct ScenarioRun {
         let clock = ContinuousClock.now
         let allocator = try describeAllocator()
         try checkHost()
+        let trace = try command.trace.map { try TraceFile(path: $0, force: command.force) }
         let directory = try RunDirectory(
             creating: command.out ?? RunDirectory.free(for: plan.name), force: command.force)
         let sinks = try directory.sinks()
@@ -47,6 +48,7 @@ struct ScenarioRun {
         // What failed is said even when the manifest cannot be written any more.
         if let detail = outcome.detail, outcome.signal == 0 { Terminal.complain("plimsoll: \(detail)") }
         try directory.write(try manifest.json(), to: "manifest.json")
+        if outcome.status == .done { try trace?.write(from: directory) }
         report(simulation.tally, manifest, directory, warnings)
         return ExitCode(code)
     }

@@ -1,0 +1,92 @@
+import Metrics
+
+// samples.csv and apps.csv as counters, launches.csv as spans.
+extension RunTrace {
+    /// The device's memory, which stacks up to the ceiling, and the level as a number; stall shares if there are any.
+    mutating func addSamples(_ bytes: [UInt8]) {
+        let fixed = ["time_s", "reserved_bytes", "active_bytes", "dirty_bytes", "available_bytes", "pressure_level"]
+        let stalls = TableReader(bytes, columns: []).columns.filter { $0.hasPrefix("psi_") }
+        let levels = ["normal", "warning", "critical"]
+        let device = TraceTrack(process: 1, thread: 0)
+        var last: [String: [Int]] = [:]
+        for row in TableReader(bytes, columns: fixed + stalls).rows {
+            guard let at = RunTrace.microseconds(row[0]) else { continue }
+            end = max(end, at)
+            let memory = row[1...4].map { Int($0) ?? 0 }
+            count("memory", on: device, at: at, ["system", "active", "dirty", "available"], memory, &last)
+            if let level = levels.firstIndex(of: row[5]) {
+                count("pressure level (0 to 2)", on: device, at: at, ["level"], [level], &last)
+            }
+            for (name, cell) in zip(stalls, row[6...]) {
+                // Six decimals, as a whole number: parts per million.
+                guard let value = RunTrace.microseconds(cell) else { continue }
+                count("\(name) (millionths)", on: device, at: at, [name], [value], &last)
+            }
+        }
+    }
+
+    /// Each app's footprint; zero once its process is gone.
+    mutating func addFootprints(_ bytes: [UInt8]) {
+        var last: [String: [Int]] = [:]
+        var living: [String] = []
+        var seen: Set<String> = []
+        var now = 0
+        for row in TableReader(bytes, columns: ["time_s", "app", "footprint_bytes"]).rows {
+            guard let at = RunTrace.microseconds(row[0]), let footprint = Int(row[2]) else { continue }
+            if at != now {
+                endFootprints(of: living, besides: seen, at: now, &last)
+                (living, seen, now) = (living.filter(seen.contains), [], at)
+            }
+            if !living.contains(row[1]) { living.append(row[1]) }
+            seen.insert(row[1])
+            let track = TraceTrack(process: number(of: row[1]), thread: 0)
+            count("footprint", on: track, at: at, ["bytes"], [footprint], &last)
+        }
+        endFootprints(of: living, besides: seen, at: now, &last)
+        // No row at all from here on: nobody lives any more.
+        if now < end { endFootprints(of: living, besides: [], at: end, &last) }
+    }
+
+    private mutating func endFootprints(
+        of living: [String], besides seen: Set<String>, at now: Int, _ last: inout [String: [Int]]
+    ) {
+        for app in living where !seen.contains(app) {
+            count(
+                "footprint", on: TraceTrack(process: number(of: app), thread: 0), at: now, ["bytes"], [0], &last)
+        }
+    }
+
+    /// A counter holds until it changes; what is the same is not written again.
+    private mutating func count(
+        _ name: String, on track: TraceTrack, at now: Int, _ series: [String], _ values: [Int],
+        _ last: inout [String: [Int]]
+    ) {
+        let key = "\(track.process) \(name)"
+        guard last[key] != values else { return }
+        last[key] = values
+        events.append(
+            TraceEvent(
+                kind: .counter, microseconds: now, track: track, name: name, category: "counter",
+                arguments: zip(series, values).map { ($0, .integer($1)) }))
+    }
+
+    /// A launch runs beside the states of its app, and of others: it is a span with an id, not a slice.
+    mutating func addLaunches(_ bytes: [UInt8]) {
+        let columns = ["app", "kind", "tapped_s", "ready_s", "latency_ms", "outcome"]
+        for (index, row) in TableReader(bytes, columns: columns).rows.enumerated() {
+            guard let tapped = RunTrace.microseconds(row[2]), let ready = RunTrace.microseconds(row[3]) else {
+                continue
+            }
+            end = max(end, ready)
+            var event = TraceEvent(
+                kind: .asyncBegin, microseconds: tapped, track: TraceTrack(process: number(of: row[0]), thread: 1),
+                name: "\(row[1]) launch", category: "launch", id: index + 1,
+                arguments: [("latency_ms", .text(row[4])), ("outcome", .text(row[5]))])
+            events.append(event)
+            event.kind = .asyncEnd
+            event.microseconds = ready
+            event.arguments = []
+            events.append(event)
+        }
+    }
+}

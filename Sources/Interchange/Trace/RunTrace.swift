@@ -1,0 +1,164 @@
+import Metrics
+
+/// A run as a timeline for trace viewers (chrome://tracing, ui.perfetto.dev), made from the run's CSV.
+///
+/// Every app is a process of the trace. Its first track nests a process's life, its states and its callbacks; each
+/// scene has a track of its own. The device's tracks show what the user did, the pressure level, the reclaim actions
+/// and the kills, each with its reason; counters show memory, by the device and by app. A launch is an asynchronous
+/// span with an id, from the tap to the first frame. Times are virtual. Being made from the CSV, it is the same twice.
+public struct RunTrace {
+    /// The CSV files that it reads, as bytes; an absent one is empty.
+    public struct Tables: Sendable {
+        public var samples: [UInt8]
+        public var apps: [UInt8]
+        public var events: [UInt8]
+        public var launches: [UInt8]
+
+        public init(samples: [UInt8], apps: [UInt8], events: [UInt8], launches: [UInt8]) {
+            self.samples = samples
+            self.apps = apps
+            self.events = events
+            self.launches = launches
+        }
+    }
+
+    var events: [TraceEvent] = []
+    /// The apps in the order of their first appearance; an app's process in the trace is 2 + its position.
+    var appNumbers: [String: Int] = [:]
+    var appNames: [String] = []
+    var named: Set<TraceTrack> = []
+    /// Slices that are open, per track, the outermost first.
+    var open: [TraceTrack: [TraceEvent]] = [:]
+    /// Tracks in the order in which they first got a slice.
+    var tracks: [TraceTrack] = []
+    /// Per process of the run: the track and the start of its open callback.
+    var callbacks: [String: (track: TraceTrack, began: Int)] = [:]
+    var end = 0
+
+    /// The trace as JSON.
+    public static func json(of tables: Tables) -> [UInt8] {
+        var trace = RunTrace()
+        trace.nameDevice()
+        trace.addEvents(tables.events)
+        trace.addSamples(tables.samples)
+        trace.addFootprints(tables.apps)
+        trace.addLaunches(tables.launches)
+        trace.closeEverything()
+        return trace.written()
+    }
+
+    private func written() -> [UInt8] {
+        // Stable: at one instant things stay in the order in which they happened. Names come first.
+        let order = events.indices.sorted {
+            let (one, other) = (events[$0], events[$1])
+            let (first, second) = (
+                one.kind == .metadata ? -1 : one.microseconds, other.kind == .metadata ? -1 : other.microseconds
+            )
+            return (first, $0) < (second, $1)
+        }
+        var bytes = Array("{\"displayTimeUnit\":\"ms\",\"traceEvents\":[".utf8)
+        bytes.reserveCapacity(events.count * 120)
+        for (position, index) in order.enumerated() {
+            bytes += Array((position == 0 ? "\n" : ",\n").utf8)
+            events[index].write(to: &bytes)
+        }
+        bytes += Array("\n]}\n".utf8)
+        return bytes
+    }
+
+    // MARK: Names
+
+    private mutating func nameDevice() {
+        name(process: 1, "device", position: 0)
+        name(.user, "user")
+        name(.level, "pressure level")
+        name(.actions, "reclaim actions")
+        name(.kills, "kills")
+    }
+
+    private mutating func name(process: Int, _ name: String, position: Int) {
+        let track = TraceTrack(process: process, thread: 0)
+        metadata("process_name", track, ("name", .text(name)))
+        metadata("process_sort_index", track, ("sort_index", .integer(position)))
+    }
+
+    private mutating func name(_ track: TraceTrack, _ name: String) {
+        guard named.insert(track).inserted else { return }
+        metadata("thread_name", track, ("name", .text(name)))
+        metadata("thread_sort_index", track, ("sort_index", .integer(track.thread)))
+    }
+
+    private mutating func metadata(_ name: String, _ track: TraceTrack, _ argument: (String, TraceEvent.Value)) {
+        events.append(
+            TraceEvent(
+                kind: .metadata, microseconds: 0, track: track, name: name, category: "__metadata",
+                arguments: [argument]))
+    }
+
+    /// The process of the trace that stands for the app.
+    mutating func number(of app: String) -> Int {
+        if let known = appNumbers[app] { return known }
+        let number = 2 + appNames.count
+        appNumbers[app] = number
+        appNames.append(app)
+        name(process: number, app, position: number)
+        return number
+    }
+
+    /// An app's main track, or that of one of its scenes.
+    mutating func track(of app: String, scene: String = "") -> TraceTrack {
+        let scene = Int(scene)
+        let track = TraceTrack(process: number(of: app), thread: scene.map { 10 + $0 } ?? 1)
+        name(track, scene.map { "scene \($0)" } ?? "process")
+        return track
+    }
+
+    // MARK: Slices
+
+    mutating func begin(_ name: String, _ category: String, on track: TraceTrack, at now: Int, reason: String = "") {
+        let event = TraceEvent(
+            kind: .begin, microseconds: now, track: track, name: name, category: category,
+            arguments: reason.isEmpty ? [] : [("reason", .text(reason))])
+        if open[track] == nil { tracks.append(track) }
+        open[track, default: []].append(event)
+        events.append(event)
+    }
+
+    /// Ends the innermost slices of the track until `depth` are left.
+    mutating func close(_ track: TraceTrack, downTo depth: Int, at now: Int) {
+        while let last = open[track]?.last, open[track, default: []].count > depth {
+            open[track]?.removeLast()
+            events.append(
+                TraceEvent(
+                    kind: .end, microseconds: max(now, last.microseconds), track: track, name: last.name,
+                    category: last.category))
+        }
+    }
+
+    mutating func instant(
+        _ name: String, _ category: String, on track: TraceTrack, at now: Int, scope: TraceEvent.Scope = .track,
+        detail: String = "", reason: String = ""
+    ) {
+        var arguments: [(String, TraceEvent.Value)] = []
+        if !detail.isEmpty { arguments.append(("detail", .text(detail))) }
+        if !reason.isEmpty { arguments.append(("reason", .text(reason))) }
+        events.append(
+            TraceEvent(
+                kind: .instant, microseconds: now, track: track, name: name, category: category, scope: scope,
+                arguments: arguments))
+    }
+
+    private mutating func closeEverything() {
+        for track in tracks { close(track, downTo: 0, at: end) }
+    }
+
+    /// The virtual microseconds of a cell in seconds with up to six decimals; nil when it is no number.
+    static func microseconds(_ cell: String) -> Int? {
+        let parts = cell.utf8.split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
+        guard let whole = parts.first, let seconds = Int(Substring(whole)) else { return nil }
+        guard parts.count == 2 else { return seconds * 1_000_000 }
+        let digits = parts[1].prefix(6)
+        guard let fraction = Int(Substring(digits)) else { return nil }
+        return (0..<(6 - digits.count)).reduce(fraction) { value, _ in value * 10 } + seconds * 1_000_000
+    }
+}

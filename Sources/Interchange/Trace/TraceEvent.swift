@@ -1,0 +1,88 @@
+/// One event of the Trace Event Format, which chrome://tracing and Perfetto open.
+struct TraceEvent {
+    /// What kind of event it is, in the format's own letters.
+    enum Kind: String {
+        case begin = "B"
+        case end = "E"
+        case instant = "i"
+        case counter = "C"
+        case metadata = "M"
+        /// A span that need not nest with others of its track; matched by its id.
+        case asyncBegin = "b"
+        case asyncEnd = "e"
+    }
+
+    enum Value {
+        case text(String)
+        case integer(Int)
+    }
+
+    /// How far an instant's line reaches in the viewer.
+    enum Scope: String {
+        case track = "t"
+        case process = "p"
+        case global = "g"
+    }
+
+    var kind: Kind
+    /// Virtual time, in microseconds as the format wants it.
+    var microseconds: Int
+    var track: TraceTrack
+    var name: String
+    var category: String
+    var scope: Scope?
+    var id: Int?
+    var arguments: [(String, Value)] = []
+
+    /// Appends the event as one JSON object.
+    func write(to bytes: inout [UInt8]) {
+        bytes += Array("{\"ph\":\"\(kind.rawValue)\",\"ts\":\(microseconds),\"pid\":\(track.process)".utf8)
+        bytes += Array(",\"tid\":\(track.thread),\"name\":".utf8)
+        TraceEvent.write(name, to: &bytes)
+        bytes += Array(",\"cat\":".utf8)
+        TraceEvent.write(category, to: &bytes)
+        if let scope { bytes += Array(",\"s\":\"\(scope.rawValue)\"".utf8) }
+        if let id { bytes += Array(",\"id\":\(id)".utf8) }
+        if !arguments.isEmpty {
+            bytes += Array(",\"args\":{".utf8)
+            for (index, (name, value)) in arguments.enumerated() {
+                if index > 0 { bytes.append(UInt8(ascii: ",")) }
+                TraceEvent.write(name, to: &bytes)
+                bytes.append(UInt8(ascii: ":"))
+                switch value {
+                case .text(let text): TraceEvent.write(text, to: &bytes)
+                case .integer(let number): bytes += Array("\(number)".utf8)
+                }
+            }
+            bytes.append(UInt8(ascii: "}"))
+        }
+        bytes.append(UInt8(ascii: "}"))
+    }
+
+    /// A JSON string (RFC 8259): quotes, backslashes and control characters are escaped.
+    private static func write(_ text: String, to bytes: inout [UInt8]) {
+        let digits = Array("0123456789abcdef".utf8)
+        bytes.append(UInt8(ascii: "\""))
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+            case 0..<0x20:
+                bytes += Array("\\u00".utf8) + [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            default: bytes.append(byte)
+            }
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+}
+
+/// A line of the viewer: a thread of a process, in the format's words.
+struct TraceTrack: Hashable {
+    var process: Int
+    var thread: Int
+
+    /// The device's own tracks.
+    static let user = TraceTrack(process: 1, thread: 1)
+    static let level = TraceTrack(process: 1, thread: 2)
+    static let actions = TraceTrack(process: 1, thread: 3)
+    static let kills = TraceTrack(process: 1, thread: 4)
+}

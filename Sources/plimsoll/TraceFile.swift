@@ -1,0 +1,47 @@
+import Foundation
+import Interchange
+import Metrics
+
+/// The file of `--trace`: made from the run's CSV when the run is over, whole or not at all.
+struct TraceFile {
+    let path: String
+
+    /// Refuses before the run what could not be written after it.
+    init(path: String, force: Bool) throws {
+        self.path = path
+        var isFolder: ObjCBool = false
+        let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+        guard !isFolder.boolValue else { throw Failure(.cannotCreate, "\(path) is a folder") }
+        guard !exists || force else {
+            throw Failure(.cannotCreate, "\(path) exists already; give another --trace, or --force to overwrite")
+        }
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        guard access(folder, W_OK) == 0 else {
+            throw Failure(.cannotCreate, "cannot create \(path): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    func write(from directory: RunDirectory) throws {
+        func bytes(_ table: TableSchema) throws -> [UInt8] {
+            guard let data = FileManager.default.contents(atPath: "\(directory.path)/\(table.file)") else {
+                throw Failure(.cannotWrite, "cannot write \(path): \(directory.path)/\(table.file) is gone")
+            }
+            return Array(data)
+        }
+        let json = RunTrace.json(
+            of: RunTrace.Tables(
+                samples: try bytes(RunTables.samples), apps: try bytes(RunTables.apps),
+                events: try bytes(RunTables.events), launches: try bytes(RunTables.launches)))
+        let draft = path + ".part"
+        unlink(draft)
+        do {
+            try FileSink(creating: draft).write(json)
+        } catch {
+            unlink(draft)
+            throw Failure(.cannotWrite, "cannot write \(path): \(String(cString: strerror(error.code)))")
+        }
+        guard rename(draft, path) == 0 else {
+            throw Failure(.cannotWrite, "cannot write \(path): \(String(cString: strerror(errno)))")
+        }
+    }
+}

@@ -1,0 +1,192 @@
+import Foundation
+import Lifecycle
+import Memory
+import Metrics
+import Pressure
+import Quantities
+import Reclaim
+import Simulation
+import Testing
+import Workload
+
+@testable import Interchange
+
+/// A busy run on the accounting backend: launches, two scenes, warnings, disconnections, kills.
+private func busyTables() throws -> RunTrace.Tables {
+    let apps = (0..<8).map { index in
+        AppProfile(
+            name: index == 3 ? "odd \"name\"\\ <b>" : "app\(index)", like: "test", scenes: SceneSupport(),
+            backgroundModes: [],
+            memory: MemoryProfile(
+                base: .mebibytes(6), scene: .mebibytes(2),
+                cache: CacheProfile(size: .mebibytes(4), rate: ByteRate(bytesPerSecond: 4 << 20)),
+                objects: .uniform(lowest: ByteCount(64), highest: .kibibytes(32))),
+            costs: CallbackCosts(), background: BackgroundDiscipline(work: .seconds(1), snapshot: .mebibytes(1)),
+            warnings: WarningDiscipline(), limits: ProcessLimits())
+    }
+    let user = (0..<24).map {
+        UserEvent(at: Instant(microseconds: Int64($0) * 5_000_000), action: .launch(AppID($0 % 8)))
+    }
+    let plan = RunPlan(
+        name: "trace", seed: 1, duration: .seconds(130),
+        device: Device(ceiling: .mebibytes(64), reserved: .mebibytes(4)), monitor: .brisk,
+        policy: PolicySettings(name: "ladder"), limits: Limits(), apps: apps, user: user, backend: .accounting)
+    let memory = try makeDeviceMemory(plan.backend, ceiling: plan.device.ceiling, reserved: plan.device.reserved)
+    let sinks = RunSinks { _ in MemorySink() }
+    _ = try Simulation(plan, memory: memory, sinks: sinks).run()
+    func bytes(_ sink: any ByteSink) -> [UInt8] { (sink as? MemorySink)?.bytes ?? [] }
+    return RunTrace.Tables(
+        samples: bytes(sinks.samples), apps: bytes(sinks.apps), events: bytes(sinks.events),
+        launches: bytes(sinks.launches))
+}
+
+/// An event as a viewer reads it.
+private struct Event {
+    let kind, name, category: String
+    let at, process, thread: Int
+    let id: Int?
+    let arguments: [String: Any]
+
+    init(_ object: [String: Any]) throws {
+        kind = try #require(object["ph"] as? String)
+        name = try #require(object["name"] as? String)
+        category = try #require(object["cat"] as? String)
+        at = try #require(object["ts"] as? Int)
+        process = try #require(object["pid"] as? Int)
+        thread = try #require(object["tid"] as? Int)
+        id = object["id"] as? Int
+        arguments = object["args"] as? [String: Any] ?? [:]
+    }
+
+    static func all(in json: [UInt8]) throws -> [Event] {
+        let root = try #require(try JSONSerialization.jsonObject(with: Data(json)) as? [String: Any])
+        return try #require(root["traceEvents"] as? [[String: Any]]).map(Event.init)
+    }
+}
+
+@Suite("the trace of a run, held against the rules of the format")
+struct RunTraceTests {
+    @Test("it is valid JSON in the order of time, names first, and every app has a name")
+    func order() throws {
+        let events = try Event.all(in: RunTrace.json(of: busyTables()))
+        #expect(events.count > 500)
+        let names = events.prefix { $0.kind == "M" }
+        #expect(!events.dropFirst(names.count).contains { $0.kind == "M" })
+        let times = events.map(\.at)
+        #expect(zip(times, times.dropFirst()).allSatisfy { $0 <= $1 })
+        let named = Set(names.filter { $0.name == "process_name" }.map(\.process))
+        #expect(events.allSatisfy { named.contains($0.process) })
+        #expect(names.contains { $0.arguments["name"] as? String == "odd \"name\"\\ <b>" })
+        let kinds = Set(events.map(\.kind))
+        #expect(kinds == ["M", "B", "E", "b", "e", "i", "C"])
+    }
+
+    @Test("on every track each begin has its end, properly nested")
+    func nesting() throws {
+        var open: [String: [Event]] = [:]
+        var deepest = 0
+        for event in try Event.all(in: RunTrace.json(of: busyTables())) where "BE".contains(event.kind) {
+            let track = "\(event.process)/\(event.thread)"
+            if event.kind == "B" {
+                open[track, default: []].append(event)
+                deepest = max(deepest, open[track, default: []].count)
+            } else {
+                let popped = open[track]?.popLast()
+                let last = try #require(popped, "an end without begin on \(track)")
+                #expect(last.name == event.name && last.at <= event.at)
+            }
+        }
+        #expect(open.values.allSatisfy { $0.isEmpty })
+        // A process, its state, and a callback in it.
+        #expect(deepest == 3)
+    }
+
+    @Test("launches begin and end once, under ids of their own")
+    func launches() throws {
+        let tables = try busyTables()
+        let events = try Event.all(in: RunTrace.json(of: tables)).filter { "be".contains($0.kind) }
+        let begun = events.filter { $0.kind == "b" }.map(\.id)
+        let ended = events.filter { $0.kind == "e" }.map(\.id)
+        #expect(Set(begun).count == begun.count && Set(begun) == Set(ended) && begun.count == ended.count)
+        let ready = TableReader(tables.launches, columns: ["ready_s"]).rows.filter { !$0[0].isEmpty }
+        #expect(begun.count == ready.count && !begun.isEmpty)
+    }
+
+    @Test("warnings, kills and actions are instants with their reasons, as many as in events.csv")
+    func instants() throws {
+        let tables = try busyTables()
+        let events = try Event.all(in: RunTrace.json(of: tables)).filter { $0.kind == "i" }
+        let rows = TableReader(tables.events, columns: ["event", "detail"]).rows
+        for (category, kind) in [("warning", "warning"), ("kill", "exit"), ("action", "action")] {
+            let found = events.filter { $0.category == category }
+            #expect(found.count == rows.count { $0[0] == kind } && !found.isEmpty, "\(category)")
+            #expect(found.allSatisfy { !($0.arguments["reason"] as? String ?? "").isEmpty }, "\(category)")
+        }
+    }
+
+    @Test("at every sample, as many apps are in each state as samples.csv says")
+    func stateTotals() throws {
+        let tables = try busyTables()
+        let slices = try Event.all(in: RunTrace.json(of: tables)).filter { $0.category == "state" }
+        let groups = ["active": 0, "inactive": 0, "background": 1, "suspended": 2]
+        var counts = [0, 0, 0]
+        var position = 0
+        var compared = 0
+        func advance(while isDue: (Int) -> Bool) {
+            while position < slices.count, isDue(slices[position].at) {
+                if let group = groups[slices[position].name] {
+                    counts[group] += slices[position].kind == "B" ? 1 : -1
+                }
+                position += 1
+            }
+        }
+        let columns = ["time_s", "apps_foreground", "apps_background", "apps_suspended"]
+        for row in TableReader(tables.samples, columns: columns).rows {
+            let at = try #require(RunTrace.microseconds(row[0]))
+            advance { $0 < at }
+            let before = counts
+            // A change at the very instant of a sample may come before it or after it; most samples stand alone.
+            guard position == slices.count || slices[position].at > at else { continue }
+            #expect(before == row[1...].compactMap { Int($0) }, "at \(row[0]) s")
+            compared += 1
+        }
+        #expect(compared > 2_000)
+    }
+
+    @Test("counters show the device's memory stacked up to the ceiling, and an app's as zero when it is gone")
+    func counters() throws {
+        let events = try Event.all(in: RunTrace.json(of: busyTables())).filter { $0.kind == "C" }
+        let memory = events.filter { $0.name == "memory" }
+        let totals = memory.map { $0.arguments.values.compactMap { $0 as? Int }.reduce(0, +) }
+        #expect(Set(totals) == [64 << 20])
+        #expect(events.contains { $0.name == "footprint" && $0.arguments["bytes"] as? Int == 0 })
+    }
+
+    @Test("a run that was cut off anywhere still gives a trace whose slices are closed")
+    func cutOff() throws {
+        var tables = try busyTables()
+        for share in [0, 1, 333, 777] {
+            tables.events = Array(tables.events.prefix(tables.events.count * share / 1000))
+            var depth = 0
+            for event in try Event.all(in: RunTrace.json(of: tables)) {
+                if event.kind == "B" { depth += 1 } else if event.kind == "E" { depth -= 1 }
+            }
+            #expect(depth == 0)
+        }
+    }
+
+    @Test("the same run gives the same bytes")
+    func determinism() throws {
+        let once = try RunTrace.json(of: busyTables())
+        let again = try RunTrace.json(of: busyTables())
+        #expect(once == again)
+    }
+
+    @Test(
+        "seconds are read exactly",
+        arguments: [("0", 0), ("1.5", 1_500_000), ("0.000001", 1), ("12.345678", 12_345_678)])
+    func seconds(text: String, microseconds: Int) {
+        #expect(RunTrace.microseconds(text) == microseconds)
+        #expect(RunTrace.microseconds("x") == nil && RunTrace.microseconds("") == nil)
+    }
+}

@@ -1,0 +1,96 @@
+import Testing
+
+@testable import Metrics
+
+@Suite("the CSV contract")
+struct TableTests {
+    @Test("names are snake_case and unique, keys and references name columns that exist")
+    func schemasAreSound() {
+        for table in RunTables.all {
+            let names = table.columns.map(\.name)
+            #expect(Set(names).count == names.count, "\(table.file) names a column twice")
+            for column in table.columns {
+                let isSnake = column.name.utf8.allSatisfy {
+                    (97...122).contains($0) || (48...57).contains($0) || $0 == 95
+                }
+                #expect(isSnake, "\(table.file): \(column.name)")
+                #expect(!column.meaning.isEmpty, "\(table.file): \(column.name) says nothing")
+            }
+            for name in table.primaryKey {
+                #expect(table.columns.contains { $0.name == name && !$0.isOptional }, "\(table.file): key \(name)")
+            }
+            for key in table.foreignKeys {
+                let other = RunTables.all.first { $0.name == key.table }
+                for name in key.columns {
+                    #expect(names.contains(name) && other?.columns.contains { $0.name == name } == true)
+                }
+            }
+        }
+    }
+
+    @Test(
+        "the unit is the last word of the name, and says which numbers may occur",
+        arguments: [("time_s", "s", Int?.none), ("ceiling_bytes", "byte", nil), ("hot_launch_ratio", "1", 1)])
+    func units(name: String, unit: String, highest: Int?) {
+        let column = Column(name, .number, "")
+        #expect(column.unit == unit)
+        #expect(column.bounds.lowest == 0 && column.bounds.highest == highest)
+    }
+
+    @Test("a number that may be negative has no bounds, and a text has neither bounds nor unit")
+    func noBounds() {
+        #expect(Column("score", .integer, "", signed: true).bounds.lowest == nil)
+        #expect(Column("scene_s", .string, "").unit == nil && Column("app", .string, "").bounds.lowest == nil)
+    }
+
+    @Test(
+        "no cell begins as a spreadsheet's formula does, whatever an app is called",
+        arguments: ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "＋1", "－1", "＠a"])
+    func formulasAreDefused(name: String) {
+        let sink = MemorySink()
+        let writer = TableWriter(TableSchema("t", "", [Column("app", .string, "")]), to: sink)
+        writer.text(name)
+        writer.endRow()
+        writer.flush()
+        let reader = TableReader(sink.bytes, columns: ["app"])
+        #expect(reader.rows == [["'" + name]])
+    }
+
+    @Test("a name that is no formula stays as it is", arguments: ["maps", "a=b", "1-1", "'x", "Übersetzer"])
+    func namesStay(name: String) {
+        let sink = MemorySink()
+        let writer = TableWriter(TableSchema("t", "", [Column("app", .string, "")]), to: sink)
+        writer.text(name)
+        writer.endRow()
+        writer.flush()
+        #expect(sink.text == "app\n\(name)\n")
+    }
+}
+
+@Suite("reading a CSV back")
+struct TableReaderTests {
+    private func read(_ text: String, _ columns: [String]) -> TableReader {
+        TableReader(Array(text.utf8), columns: columns)
+    }
+
+    @Test("cells come in the order that was asked for, quotes undone, absent columns empty")
+    func order() {
+        let table = read("a,b,c\n1,\"x, \"\"y\"\"\nz\",3\n,,\n", ["c", "b", "none"])
+        #expect(table.columns == ["a", "b", "c"])
+        #expect(table.rows == [["3", "x, \"y\"\nz", ""], ["", "", ""]])
+        #expect(!table.isCutOff)
+    }
+
+    @Test("a half-written last record is left out", arguments: ["a,b\n1,2\n3", "a,b\n1,2\n3,", "a,b\n1,2\n\"3,4\n"])
+    func cutOff(text: String) {
+        let table = read(text, ["a", "b"])
+        #expect(table.rows == [["1", "2"]])
+        #expect(table.isCutOff)
+    }
+
+    @Test("an empty file has no columns and no rows")
+    func empty() {
+        #expect(read("", ["a"]).rows.isEmpty && read("", ["a"]).columns.isEmpty && !read("", ["a"]).isCutOff)
+        #expect(read("a,b\r\n1,2\r\n", ["b"]).rows == [["2"]])
+    }
+}
