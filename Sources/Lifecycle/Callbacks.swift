@@ -26,6 +26,9 @@ public enum Callback: String, CaseIterable, Sendable {
     case applicationDidUpdateUserActivity = "application(_:didUpdate:)"
     case applicationSignificantTimeChange = "applicationSignificantTimeChange"
     case applicationOpenURL = "application(_:open:options:)"
+    case applicationPerformAction = "application(_:performActionFor:completionHandler:)"
+    case scenePerformAction = "windowScene(_:performActionFor:completionHandler:)"
+    case didReceiveRemoteNotification = "application(_:didReceiveRemoteNotification:fetchCompletionHandler:)"
 }
 
 /// A notification that any object of the app may observe, under its UIKit name.

@@ -48,12 +48,19 @@ extension ProcessEvent {
             case .sceneBased: []
             }
         }
+        let launch: [Signal] = [
+            .change, .callback(.willFinishLaunching), .callback(.didFinishLaunching),
+            .notification(.didFinishLaunching),
+        ]
         return switch self {
-        case .launchToForeground, .launchToBackground:
-            [
-                .change, .callback(.willFinishLaunching), .callback(.didFinishLaunching),
-                .notification(.didFinishLaunching),
-            ]
+        case .launchToForeground: launch
+        case .launchToBackground:
+            switch world {
+            // It never was on screen, but it hears where it is.
+            case .appBased:
+                launch + [.callback(.applicationDidEnterBackground), .notification(.didEnterBackground)]
+            case .sceneBased: launch
+            }
         case .activate:
             [.change] + callback(.applicationDidBecomeActive) + [.notification(.didBecomeActive)]
         case .resignActive:

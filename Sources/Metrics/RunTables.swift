@@ -122,4 +122,16 @@ public enum EventKind: String, CaseIterable, Sendable {
     case stall
     case firstFrame = "first_frame"
     case exit
+    /// A process is created: to the foreground or to the background.
+    case launch
+    /// Shown until the first frame.
+    case launchScreen = "launch_screen"
+    /// The system keeps a picture of a scene that has left the screen.
+    case snapshot
+    /// What the system woke the app for.
+    case backgroundEvent = "background_event"
+    /// A background task begins, expires or ends.
+    case backgroundTask = "background_task"
+    /// Work that was moved off the main thread is done.
+    case deferredWork = "deferred_work"
 }

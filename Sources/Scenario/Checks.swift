@@ -1,3 +1,4 @@
+import Lifecycle
 import Quantities
 import Simulation
 import Workload
@@ -13,7 +14,7 @@ struct CrossChecks {
         checkMonitor()
         checkDevice()
         checkApps()
-        checkScenes()
+        checkActions()
     }
 
     /// The origin of the deepest piece of the path that the text has.
@@ -90,20 +91,47 @@ struct CrossChecks {
                 + "\(limit)")
     }
 
-    /// A second scene needs an app that supports several.
-    private func checkScenes() {
+    /// What an action needs of its app: several scenes, a background mode, a feature.
+    private func checkActions() {
         for (index, event) in (tree["user"]?.elements ?? []).enumerated() {
-            guard let scene = event["open_scene"], let name = scene.text, let app = decoding.appIndex[name],
-                plan.apps.indices.contains(app), plan.apps[app].name == name,
-                decoding.isSound("apps", name, "scenes"), decoding.isSound("apps", name, "like")
-            else { continue }
-            let scenes = plan.apps[app].scenes
-            guard !scenes.support || !scenes.multiple else { continue }
-            decoding.fault(
-                scene.origin,
-                "user.\(index).open_scene: app '\(name)' does not support multiple scenes; "
-                    + "set its 'scenes: { support: true, multiple: true }'")
+            for key in ["open_scene", "show_on_display"] { checkScenes(event, index, key) }
+            for reason in LaunchReason.allCases where reason != .userTap { checkSupport(event, index, reason) }
         }
+    }
+
+    /// The app that the event's key names, when nothing is wrong with it.
+    private func app(_ event: Tree, _ key: String, judgedBy setting: String) -> AppProfile? {
+        guard let name = event[key]?.text, let app = decoding.appIndex[name], plan.apps.indices.contains(app),
+            plan.apps[app].name == name, decoding.isSound("apps", name, setting), decoding.isSound("apps", name, "like")
+        else { return nil }
+        return plan.apps[app]
+    }
+
+    /// A second scene needs an app that supports several; a second display shows a second scene.
+    private func checkScenes(_ event: Tree, _ index: Int, _ key: String) {
+        guard let app = app(event, key, judgedBy: "scenes"), let origin = event[key]?.origin else { return }
+        guard !app.scenes.support || !app.scenes.multiple else { return }
+        decoding.fault(
+            origin,
+            "user.\(index).\(key): app '\(app.name)' does not support multiple scenes; "
+                + "set its 'scenes: { support: true, multiple: true }'")
+    }
+
+    /// The system launches an app only for what it has declared.
+    private func checkSupport(_ event: Tree, _ index: Int, _ reason: LaunchReason) {
+        let key = reason.actionName
+        let setting: String
+        let needed: String
+        switch reason.requirement {
+        case .nothing: return
+        case .mode(let mode): (setting, needed) = ("background_modes", mode.rawValue)
+        case .feature(let feature): (setting, needed) = ("features", feature.rawValue)
+        }
+        guard let app = app(event, key, judgedBy: setting), let origin = event[key]?.origin, !app.supports(reason)
+        else { return }
+        decoding.fault(
+            origin,
+            "user.\(index).\(key): app '\(app.name)' has not declared '\(needed)'; add it to its '\(setting)'")
     }
 
     private func place(_ tree: Tree?) -> String {

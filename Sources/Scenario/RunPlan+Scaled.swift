@@ -67,6 +67,7 @@ extension AppProfile {
             app.memory.bursts[index].size = memory.bursts[index].size.scaled(by: ratio)
         }
         app.background.snapshot = background.snapshot.scaled(by: ratio)
+        app.deferred.memory = deferred.memory.scaled(by: ratio)
         app.limits.active = limits.active?.scaled(by: ratio)
         app.limits.inactive = limits.inactive?.scaled(by: ratio)
         return app

@@ -17,10 +17,18 @@ enum SimulationEvent {
     case mainThread(ProcessReference, serial: Int)
     /// The app's memory moves.
     case tick(ProcessReference, serial: Int)
-    /// The time in the background is over.
-    case backgroundTimeOver(ProcessReference, serial: Int)
     case warnNext
     case decay(ProcessReference)
+    /// The seconds after leaving the screen, a background task or an event's work end by themselves.
+    case assertionEnds(ProcessReference, id: Int)
+    /// Background tasks are told that their time is short; a few seconds later it is over.
+    case tasksExpire(ProcessReference, serial: Int)
+    case taskTimeOver(ProcessReference, serial: Int)
+    /// The background modes have nothing to do any more.
+    case modesOver(ProcessReference, serial: Int)
+    case cpuLimit(ProcessReference, serial: Int)
+    case deadline(ProcessReference, serial: Int)
+    case deferredWorkDone(ProcessReference)
     case reclaimDone(serial: Int)
     case retryWaiters
 }

@@ -20,20 +20,27 @@ struct AppRecord {
     /// The slot of its live process.
     var slot: Int?
     var wasLaunched = false
+    /// The user has opened it, so the switcher shows it.
+    var wasOpened = false
+    /// The user swiped it away: pushes and refreshes do not launch it before the user opens it again.
+    var wasSwipedAway = false
     /// Sessions that the user closed while the app was not running; it is told at the next launch.
     var discardedWhileDead = 0
     /// The last time the system ended it, and which fact says so.
     var lastTermination: (at: Instant, fact: Int)?
     /// A tap that came while the old process was being ended.
-    var tapAfterExit: Instant?
+    var tapAfterExit: (at: Instant, reason: LaunchReason)?
 
     var lastScene = 0
 
     /// The scene that a tap brings back: the one in front last, else the youngest.
     var preferredScene: SceneID? {
         if let frontScene, sessions.contains(where: { $0.id == frontScene }) { return frontScene }
-        return sessions.last?.id
+        return youngestScene
     }
+
+    /// The youngest scene of the device's own display.
+    var youngestScene: SceneID? { sessions.last { !$0.isExternal }?.id }
 }
 
 /// A scene's session. It outlives the connection and the process; only the user discards it.
@@ -45,6 +52,8 @@ struct SceneSession {
     var pool: PoolID?
     /// The system took it away to reclaim memory, and it has not come back.
     var wasReclaimed = false
+    /// It is shown on the second display.
+    var isExternal = false
 }
 
 /// What a process is heading for; the planner finds the next transition towards it.
@@ -65,8 +74,21 @@ enum Step {
     case firstFrame
     /// A reclaim action on this process is done.
     case reclaimed
-    /// The process ends by itself or by the user.
-    case exit(ExitReason, String)
+    /// The process ends: by itself, by the user, or because the system does not bear what it does.
+    case exit(ExitReason, String, bySystem: Bool)
+    /// The delegate hears of an event that is no transition.
+    case tell(Callback, SceneID?)
+    case post(AppNotification)
+    /// The objects that observe a notification do their work.
+    case observe(AppNotification)
+    case snapshot(SceneID?)
+    /// What the system launched or woke the app for.
+    case backgroundEvent(LaunchReason, lasting: TimeSpan)
+    case beginTask
+    case expiryHandler
+    case deferredWork
+    case deadline(Deadline)
+    case deadlineMet(Deadline)
 }
 
 /// A launch under way: from the tap to the first active frame.
@@ -122,10 +144,36 @@ final class LiveProcess {
     var closing: [SceneID] = []
     var reclaiming: [SceneID] = []
     var quitReason: (reason: ExitReason, explanation: String)?
-    /// The time off screen is over, or a policy asks for it.
+    /// A policy asks for it.
     var wantsSuspension = false
+    /// The reasons to run off screen.
+    var assertions = RunAssertions()
+    /// The background modes have something to do: the app came from the screen, and they are not over.
+    var modesAreActive = true
+    /// Since when the time for background tasks runs.
     var backgroundSince: Instant?
+    /// Numbers the stays in the background; the timers of an old one are void.
     var backgroundSerial = 0
+    /// The stay in which the expiry handlers were called.
+    var expiryCalled: Int?
+
+    /// Why the latest scene was asked for.
+    var sceneReason = LaunchReason.userTap
+    /// The system launched it off screen: the scene that connects to the background, and what it was launched for.
+    var connecting: SceneID?
+    var launchEvent: (reason: LaunchReason, span: TimeSpan)?
+    /// What the wanted scene has still to be told before it is active.
+    var deliveries: [LaunchReason] = []
+    /// Its scene on the second display.
+    var externalScene: SceneID?
+    /// Told that protected data goes, and not yet that it is back.
+    var missesProtectedData = false
+    /// The time jumped while it was suspended.
+    var missedTimeChange = false
+    var missedDeferredWork = false
+    /// The deadline that runs on its main thread.
+    var deadline: (kind: Deadline, serial: Int)?
+    var deadlineSerial = 0
 
     var lastForeground: Instant
     var tickedAt: Instant
@@ -165,5 +213,8 @@ final class LiveProcess {
     var isQuiet: Bool { !isRunning && steps.isEmpty }
 
     /// The background modes that keep it running off screen; the others only launch it.
-    var keepAliveModes: [BackgroundMode] { profile.backgroundModes.filter(\.keepsRunning) }
+    var keepAliveModes: [BackgroundMode] { modesAreActive ? profile.backgroundModes.filter(\.keepsRunning) : [] }
+
+    /// Whether anything keeps it running off screen.
+    var hasReasonToRun: Bool { !assertions.isEmpty || !keepAliveModes.isEmpty }
 }

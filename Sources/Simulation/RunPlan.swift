@@ -1,3 +1,4 @@
+import Lifecycle
 import Memory
 import Pressure
 import Quantities
@@ -104,6 +105,24 @@ public enum UserAction: Hashable, Sendable {
     case interrupt(Interruption, lasting: TimeSpan)
     /// The device locks, and unlocks after the time.
     case lock(lasting: TimeSpan)
+    /// The user opens a URL, hands an activity off, or taps a shortcut: the app comes to the front.
+    case open(AppID, LaunchReason)
+    /// The system has an event for the app: it is launched or woken off screen, for the app's own time if none is given.
+    case wake(AppID, LaunchReason, lasting: TimeSpan?)
+    /// Everybody hears that the time has jumped.
+    case timeChange(TimeChange)
+    case beginBackgroundTask(AppID)
+    case endBackgroundTask(AppID)
+    /// A further scene of the app appears on a second display.
+    case showOnDisplay(AppID)
+    /// The second display is gone, and its scene with it.
+    case unplugDisplay
+    /// The app crashes.
+    case crash(AppID)
+    /// The system ends the app in good order: an update, a restart.
+    case terminate(AppID)
+    /// A seeded person uses the phone; it becomes many of the events above when the run begins.
+    case model(UserModel, until: Instant)
 }
 
 public enum Interruption: String, CaseIterable, Sendable {

@@ -21,9 +21,11 @@ extension Simulation {
         releaseEverything(of: process)
         endReclaim(on: process)
         if !waiters.isEmpty { queue.schedule(.retryWaiters, at: now) }
-        if let tapped = apps[app.index].tapAfterExit {
+        if let tap = apps[app.index].tapAfterExit {
             apps[app.index].tapAfterExit = nil
-            if foregroundApp == app { return launchCold(app, scene: apps[app.index].preferredScene, tapped: tapped) }
+            if foregroundApp == app {
+                return launchCold(app, scene: apps[app.index].preferredScene, tapped: tap.at, for: tap.reason)
+            }
         }
         if foregroundApp == app { foregroundApp = nil }
     }
@@ -55,6 +57,11 @@ extension Simulation {
         // What the user closed while the process was on its way out is discarded all the same.
         apps[process.app.index].discardedWhileDead += process.closing.count
         apps[process.app.index].sessions.removeAll { process.closing.contains($0.id) }
+        // The second display goes dark; its session has no use without it.
+        if let external = process.externalScene {
+            apps[process.app.index].sessions.removeAll { $0.id == external }
+            externalApp = nil
+        }
         processes[process.slot.index] = nil
         live.removeAll { $0 === process }
         waiters.removeAll { $0 == process.reference }

@@ -6,9 +6,13 @@ extension Simulation {
     func checkInvariants() {
         let books = memory.books
         claim(books.resident <= books.ceiling, "\(books.resident) are resident under a ceiling of \(books.ceiling)")
-        claim(
-            live.count { $0.phase == .active } <= 1,
-            "more than one app is active: \(live.filter { $0.phase == .active }.map(\.profile.name))")
+        for isExternal in [false, true] {
+            let active = live.filter { isActive($0, onExternalDisplay: isExternal) }
+            claim(
+                active.count <= 1,
+                "more than one app is active on \(isExternal ? "the second" : "the first") display: "
+                    + "\(active.map(\.profile.name))")
+        }
         var held = ByteCount.zero
         for process in live {
             held += memory.books(of: process.slot).footprint
@@ -17,13 +21,25 @@ extension Simulation {
         claim(held + books.reserved == books.resident, "processes hold \(held), but \(books.resident) are resident")
     }
 
+    private func isActive(_ process: LiveProcess, onExternalDisplay isExternal: Bool) -> Bool {
+        guard process.profile.scenes.support else { return process.phase == .active && !isExternal }
+        return apps[process.app.index].sessions.contains {
+            $0.machine.phase == .foregroundActive && $0.isExternal == isExternal
+        }
+    }
+
     private func check(_ process: LiveProcess) {
         let name = process.profile.name
         let sessions = apps[process.app.index].sessions
-        claim(
-            sessions.count { $0.machine.phase == .foregroundActive } <= 1, "\(name) has more than one active scene")
+        for isExternal in [false, true] {
+            claim(
+                sessions.count { $0.machine.phase == .foregroundActive && $0.isExternal == isExternal } <= 1,
+                "\(name) has more than one active scene on a display")
+        }
         if process.phase == .suspended {
             claim(process.work == nil, "\(name) is suspended, but works on memory")
+            claim(process.isQuiet, "\(name) is suspended, but has steps to do")
+            claim(process.assertions.isEmpty, "\(name) is suspended, but holds a reason to run")
         }
         guard process.profile.scenes.support else { return }
         for session in sessions where session.machine.phase == .unattached && process.isQuiet {

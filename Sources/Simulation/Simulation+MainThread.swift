@@ -27,32 +27,24 @@ extension Simulation {
         case .memoryWarning: receiveMemoryWarning(process)
         case .firstFrame: finishLaunch(of: process)
         case .reclaimed: finishReclaimStep(on: process)
-        case .exit(let reason, let explanation): end(process, reason, explanation, bySystem: false)
+        case .exit(let reason, let explanation, let bySystem): end(process, reason, explanation, bySystem: bySystem)
+        case .tell(let callback, let scene): run(callback, scene: scene, process)
+        case .post(let notification): post(notification, scene: nil, process)
+        case .observe(let notification): observe(notification, process)
+        case .snapshot(let scene): takeSnapshot(of: scene, process)
+        case .backgroundEvent(let reason, let span): receive(reason, lasting: span, process)
+        case .beginTask: beginDeclaredTask(of: process)
+        case .expiryHandler: runExpiryHandler(of: process)
+        case .deferredWork: addDeferredMemory(of: process)
+        case .deadline(let deadline): beginDeadline(deadline, of: process)
+        case .deadlineMet(let deadline): meetDeadline(deadline, of: process)
         }
-    }
-
-    /// The process is there from the tap on: nobody takes it for one that may be ended.
-    private func spawn(_ process: LiveProcess) {
-        let event = ProcessEvent.launchToForeground
-        let signals = event.signals(in: process.profile.scenes.world).filter { $0 != .change }
-        process.steps.prepend(contentsOf: signals.map { .process($0, event) })
-        tellOfDiscardedSessions(process)
-        apply(event, to: process, reason: event.rawValue)
-        start(CallbackWork(cost: process.profile.costs.process), of: process)
-    }
-
-    /// Sessions that the user closed while the app was dead are told after the launch.
-    private func tellOfDiscardedSessions(_ process: LiveProcess) {
-        guard apps[process.app.index].discardedWhileDead > 0 else { return }
-        apps[process.app.index].discardedWhileDead = 0
-        process.steps.append(.process(.callback(.didDiscardSceneSessions), .launchToForeground))
     }
 
     private func play(_ signal: Signal, of event: ProcessEvent, _ process: LiveProcess) {
         switch signal {
         case .callback(let callback): run(callback, scene: nil, process)
-        case .notification(let notification):
-            recorder.event(.notification, at: now, app: process.profile.name, pid: process.pid, notification.rawValue)
+        case .notification(let notification): post(notification, scene: nil, process)
         case .change: apply(event, to: process, reason: event.rawValue)
         }
     }
@@ -60,24 +52,46 @@ extension Simulation {
     private func play(_ signal: Signal, of event: SceneEvent, _ scene: SceneID, _ process: LiveProcess) {
         switch signal {
         case .callback(let callback): run(callback, scene: scene, process)
-        case .notification(let notification):
-            recorder.event(
-                .notification, at: now, app: process.profile.name, pid: process.pid, scene: scene,
-                notification.rawValue)
+        case .notification(let notification): post(notification, scene: scene, process)
         case .change: apply(event, to: scene, of: process)
         }
     }
 
+    // MARK: Callbacks and notifications
+
     private func run(_ callback: Callback, scene: SceneID?, _ process: LiveProcess) {
         recorder.event(
-            .callback, at: now, app: process.profile.name, pid: process.pid, scene: scene, callback.rawValue)
+            .callback, at: now, app: process.profile.name, pid: process.pid, scene: scene, callback.rawValue,
+            reason: options(of: callback, scene: scene, process))
         if callback == .stateRestorationActivity, let scene {
             update(scene, of: process.app) { $0.hasRestorationActivity = true }
         }
+        if callback == .didFinishLaunching { beginDeferredWork(of: process) }
         let work = process.workload.work(
             for: callback, scene: scene ?? SceneID(1), cache: memory.requested(in: process.cache),
             isFirstLaunch: process.isFirstLaunch)
         start(work, of: process)
+    }
+
+    /// The notification posts; the app's objects that observe it do their work next.
+    func post(_ notification: AppNotification, scene: SceneID?, _ process: LiveProcess) {
+        let observers = process.profile.observers.count { $0.notification == notification }
+        recorder.event(
+            .notification, at: now, app: process.profile.name, pid: process.pid, scene: scene, notification.rawValue,
+            reason: observers > 0 ? "observers: \(observers)" : nil)
+        if observers > 0 { process.steps.prepend(.observe(notification)) }
+    }
+
+    private func observe(_ notification: AppNotification, _ process: LiveProcess) {
+        let cache = memory.requested(in: process.cache)
+        start(process.workload.work(ofObserversOf: notification, cache: cache), of: process)
+    }
+
+    private func takeSnapshot(of scene: SceneID?, _ process: LiveProcess) {
+        recorder.event(
+            .snapshot, at: now, app: process.profile.name, pid: process.pid, scene: scene,
+            "\(process.profile.background.snapshot.bytes)")
+        start(process.workload.snapshotWork(), of: process)
     }
 
     // MARK: Transitions
@@ -105,11 +119,13 @@ extension Simulation {
             if session.machine.phase.isConnected { session.wasConnected = true }
         }
         if let refusal { return fail("\(process.profile.name), scene \(scene.number): \(refusal)") }
+        let session = session(scene, of: process.app)
         recorder.event(
             .sceneState, at: now, app: process.profile.name, pid: process.pid, scene: scene,
-            session(scene, of: process.app).machine.phase.rawValue, reason: event.rawValue)
+            session.machine.phase.rawValue, reason: event.rawValue)
         noteConnection(event, of: scene, process)
         followScenes(process)
+        if event == .resignActive && !session.isExternal && displayOwner == process.pid { releaseDisplay() }
     }
 
     private func noteConnection(_ event: SceneEvent, of scene: SceneID, _ process: LiveProcess) {
@@ -140,13 +156,13 @@ extension Simulation {
     private func phaseChanged(_ process: LiveProcess, from before: ProcessPhase) {
         let after = process.phase
         if before.isForeground || after.isForeground { process.lastForeground = now }
-        if after == .active { displayOwner = process.pid }
-        if before == .active && displayOwner == process.pid { releaseDisplay() }
-        if after == .background { beginBackgroundTime(of: process, resumed: before == .suspended) }
-        if after == .suspended {
-            recorder.tally.suspensions += 1
-            process.wantsSuspension = false
-            process.backgroundSince = nil
+        let isAppBased = !process.profile.scenes.support
+        if isAppBased && before == .active && displayOwner == process.pid { releaseDisplay() }
+        switch after {
+        case .background: beginBackground(of: process, from: before)
+        case .inactive, .active: endBackground(of: process)
+        case .suspended: beginSuspension(of: process)
+        case .notRunning: break
         }
         armTick(process)
     }
@@ -157,48 +173,5 @@ extension Simulation {
         if let process = foregroundApp.flatMap({ process(of: $0) }), process.isQuiet {
             queue.schedule(.mainThread(process.reference, serial: process.serial), at: now)
         }
-    }
-
-    private func discardSession(_ scene: SceneID, of process: LiveProcess) {
-        apps[process.app.index].sessions.removeAll { $0.id == scene }
-        process.closing.removeAll { $0 == scene }
-        recorder.event(
-            .callback, at: now, app: process.profile.name, pid: process.pid, scene: scene,
-            Callback.didDiscardSceneSessions.rawValue)
-    }
-
-    // MARK: Launches
-
-    private func finishLaunch(of process: LiveProcess) {
-        guard let launch = process.launch else { return }
-        process.launch = nil
-        process.isFirstLaunch = false
-        recorder.event(
-            .firstFrame, at: now, app: process.profile.name, pid: process.pid, launch.kind.rawValue,
-            reason: "tapped at \(launch.tapped)")
-        recorder.launch(launch, app: process.profile.name, pid: process.pid, ready: now, outcome: "ready")
-    }
-
-    /// The first frame will never come.
-    func abandonLaunch(of process: LiveProcess, outcome: String) {
-        guard let launch = process.launch else { return }
-        process.launch = nil
-        recorder.launch(launch, app: process.profile.name, pid: process.pid, ready: nil, outcome: outcome)
-    }
-
-    // MARK: Sessions
-
-    func session(_ scene: SceneID, of app: AppID) -> SceneSession {
-        guard let found = apps[app.index].sessions.first(where: { $0.id == scene }) else {
-            preconditionFailure("\(apps[app.index].profile.name) has no session \(scene.number)")
-        }
-        return found
-    }
-
-    func update(_ scene: SceneID, of app: AppID, _ change: (inout SceneSession) -> Void) {
-        guard let index = apps[app.index].sessions.firstIndex(where: { $0.id == scene }) else {
-            preconditionFailure("\(apps[app.index].profile.name) has no session \(scene.number)")
-        }
-        change(&apps[app.index].sessions[index])
     }
 }

@@ -21,8 +21,15 @@ extension Simulation {
         }
     }
 
+    /// Work that takes no time on the main thread: its cost was paid elsewhere.
+    func startAtOnce(_ items: [MemoryWork], of process: LiveProcess) {
+        process.work = WorkInProgress(items: items, fillsAtDeviceRate: false)
+        process.isRunning = true
+        continueWork(of: process)
+    }
+
     /// The earliest moment at which a core has done so much work, begun no earlier than now.
-    private func occupyCore(for span: TimeSpan) -> Instant {
+    func occupyCore(for span: TimeSpan) -> Instant {
         var core = 0
         for index in coreFreeAt.indices where coreFreeAt[index] < coreFreeAt[core] { core = index }
         let finish = max(now, coreFreeAt[core]) + span

@@ -83,9 +83,7 @@ extension Simulation {
         recorder.event(
             .callback, at: now, app: process.profile.name, pid: process.pid,
             Callback.applicationDidReceiveMemoryWarning.rawValue)
-        recorder.event(
-            .notification, at: now, app: process.profile.name, pid: process.pid,
-            AppNotification.didReceiveMemoryWarning.rawValue)
+        post(.didReceiveMemoryWarning, scene: nil, process)
         let cache = memory.requested(in: process.cache)
         let answer = process.workload.answerToWarning(
             cache: cache, using: &apps[process.app.index].behaviour)

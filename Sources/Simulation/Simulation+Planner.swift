@@ -16,12 +16,20 @@ extension Simulation {
     private func queueScene(_ event: SceneEvent, _ scene: SceneID, _ process: LiveProcess, keepsSession: Bool = true) {
         let isNew = !session(scene, of: process.app).wasConnected
         let signals = event.signals(isNewSession: isNew, keepsSession: keepsSession)
-        process.steps.append(contentsOf: signals.map { .scene(scene, $0, event) })
+        queue(signals.map { .scene(scene, $0, event) }, within: event.deadline, process)
+        if event == .enterBackground { process.steps.append(.snapshot(scene)) }
     }
 
-    private func queueProcess(_ event: ProcessEvent, _ process: LiveProcess) {
+    func queueProcess(_ event: ProcessEvent, _ process: LiveProcess) {
         let signals = event.signals(in: process.profile.scenes.world)
-        process.steps.append(contentsOf: signals.map { .process($0, event) })
+        queue(signals.map { .process($0, event) }, within: event.deadline, process)
+        if event == .enterBackground && !process.profile.scenes.support { process.steps.append(.snapshot(nil)) }
+    }
+
+    private func queue(_ steps: [Step], within deadline: Deadline?, _ process: LiveProcess) {
+        if let deadline { process.steps.append(.deadline(deadline)) }
+        process.steps.append(contentsOf: steps)
+        if let deadline { process.steps.append(.deadlineMet(deadline)) }
     }
 
     // MARK: Scene-based
@@ -29,14 +37,21 @@ extension Simulation {
     private func planScenes(_ process: LiveProcess) -> Bool {
         let sessions = apps[process.app.index].sessions
         let wanted: SceneID? = if case .foreground(let scene) = process.goal { scene } else { nil }
-        for session in sessions where session.id != wanted || process.closing.contains(session.id) {
+        let external = lockedUntil == nil && process.quitReason == nil ? process.externalScene : nil
+        for session in sessions
+        where session.id != wanted && session.id != external || process.closing.contains(session.id) {
             if leaveForeground(session, process) { return true }
         }
         if let scene = process.closing.first { return close(session(scene, of: process.app), process) }
         if let quit = process.quitReason { return planQuit(process, sessions, quit) }
         if let scene = process.reclaiming.first { return takeAway(session(scene, of: process.app), process) }
+        if let scene = process.connecting {
+            planBackgroundLaunch(session(scene, of: process.app), wanted: wanted, process)
+            return true
+        }
+        if let external, approachExternalDisplay(session(external, of: process.app), process) { return true }
         if let wanted { return approachForeground(session(wanted, of: process.app), process) }
-        if process.phase == .inactive {
+        if process.phase == .inactive && !sessions.contains(where: { $0.machine.phase.isForeground }) {
             // It was to be launched to the foreground, and the user has left before a scene connected.
             queueProcess(.enterBackground, process)
             return true
@@ -86,7 +101,22 @@ extension Simulation {
         return true
     }
 
-    private func approachForeground(_ session: SceneSession, _ process: LiveProcess) -> Bool {
+    /// The system asked for the app: its scene connects to the background, then the app gets what it was launched for.
+    /// When the user was faster and wants that scene, it takes the user's road instead.
+    private func planBackgroundLaunch(_ session: SceneSession, wanted: SceneID?, _ process: LiveProcess) {
+        if session.machine.phase == .unattached && wanted != session.id {
+            queueScene(.connectToBackground, session.id, process)
+            return
+        }
+        process.connecting = nil
+        guard let event = process.launchEvent else { return }
+        process.launchEvent = nil
+        process.steps.append(.backgroundEvent(event.reason, lasting: event.span))
+        if process.goal == .background { process.steps.append(.snapshot(session.id)) }
+    }
+
+    /// Brings the scene onto a screen; false when it is inactive there, or active already.
+    private func approach(_ session: SceneSession, _ process: LiveProcess) -> Bool {
         switch session.machine.phase {
         case .unattached:
             if process.phase == .suspended {
@@ -96,6 +126,23 @@ extension Simulation {
             }
         case .suspended: queueScene(.resume, session.id, process)
         case .background: queueScene(.enterForeground, session.id, process)
+        case .foregroundInactive, .foregroundActive: return false
+        }
+        return true
+    }
+
+    /// The second display belongs to this scene alone, and nothing interrupts it.
+    private func approachExternalDisplay(_ session: SceneSession, _ process: LiveProcess) -> Bool {
+        if approach(session, process) { return true }
+        guard session.machine.phase == .foregroundInactive else { return false }
+        queueScene(.activate, session.id, process)
+        return true
+    }
+
+    private func approachForeground(_ session: SceneSession, _ process: LiveProcess) -> Bool {
+        if approach(session, process) || tellOfDeliveries(process, scene: session.id) { return true }
+        switch session.machine.phase {
+        case .unattached, .suspended, .background: return false
         case .foregroundInactive:
             guard isScreenFree, displayOwner == nil || displayOwner == process.pid else { return false }
             // The display is taken when the step is planned: nobody else may activate in between.
@@ -110,7 +157,7 @@ extension Simulation {
     }
 
     private func planSuspension(_ process: LiveProcess, _ sessions: [SceneSession]) -> Bool {
-        guard process.wantsSuspension, process.phase == .background else { return false }
+        guard process.wantsSuspension || !process.hasReasonToRun, process.phase == .background else { return false }
         if let session = sessions.first(where: { $0.machine.phase == .background }) {
             queueScene(.suspend, session.id, process)
         } else {
@@ -140,9 +187,10 @@ extension Simulation {
     }
 
     private func queueTermination(_ process: LiveProcess, _ quit: (reason: ExitReason, explanation: String)) {
-        let signals = ProcessEvent.terminate.signals(in: process.profile.scenes.world).filter { $0 != .change }
-        process.steps.append(contentsOf: signals.map { .process($0, .terminate) })
-        process.steps.append(.exit(quit.reason, quit.explanation))
+        let event = ProcessEvent.terminate
+        let signals = event.signals(in: process.profile.scenes.world).filter { $0 != .change }
+        queue(signals.map { .process($0, event) }, within: event.deadline, process)
+        process.steps.append(.exit(quit.reason, quit.explanation, bySystem: false))
     }
 
     // MARK: App-based
@@ -156,7 +204,7 @@ extension Simulation {
                 if let quit = process.quitReason {
                     queueTermination(process, quit)
                 } else {
-                    guard process.wantsSuspension else { return false }
+                    guard process.wantsSuspension || !process.hasReasonToRun else { return false }
                     queueProcess(.suspend, process)
                 }
             case .suspended:
@@ -166,6 +214,7 @@ extension Simulation {
             }
             return true
         }
+        if process.phase.isForeground && tellOfDeliveries(process, scene: nil) { return true }
         switch process.phase {
         case .suspended: queueProcess(.resume, process)
         case .background: queueProcess(.enterForeground, process)
@@ -182,32 +231,30 @@ extension Simulation {
         return true
     }
 
+    // MARK: Deliveries
+
+    /// The app is to be told why it comes to the front.
+    func deliver(_ reason: LaunchReason, to process: LiveProcess) {
+        if reason != .userTap { process.deliveries.append(reason) }
+    }
+
+    /// Queues what the scene, or the app without scenes, has still to be told; false when there is nothing.
+    private func tellOfDeliveries(_ process: LiveProcess, scene: SceneID?) -> Bool {
+        guard !process.deliveries.isEmpty else { return false }
+        for reason in process.deliveries {
+            guard let callback = reason.delivery(in: process.profile.scenes.world) else { continue }
+            let isOfTheScene = callback == .sceneOpenURLContexts || callback == .scenePerformAction
+            process.steps.append(.tell(callback, isOfTheScene ? scene : nil))
+        }
+        process.deliveries.removeAll()
+        return true
+    }
+
     // MARK: At rest
 
     /// The process has arrived; what waits for that goes on.
     func settle(_ process: LiveProcess) {
+        meetDeadline(.launch, of: process)
         armTick(process)
-    }
-
-    func beginBackgroundTime(of process: LiveProcess, resumed: Bool) {
-        process.backgroundSince = now
-        process.backgroundSerial += 1
-        if resumed {
-            // Woken for one thing only; when that is done it is suspended again, unless the user wants to see it.
-            process.wantsSuspension = process.goal == .background
-            return
-        }
-        guard process.keepAliveModes.isEmpty else { return }
-        let span = min(process.profile.background.work, plan.limits.backgroundTime)
-        queue.schedule(
-            .backgroundTimeOver(process.reference, serial: process.backgroundSerial), at: now + span)
-    }
-
-    func endBackgroundTime(_ reference: ProcessReference, _ serial: Int) {
-        guard let process = process(reference), process.backgroundSerial == serial, process.phase == .background,
-            process.goal == .background
-        else { return }
-        process.wantsSuspension = true
-        advance(process)
     }
 }

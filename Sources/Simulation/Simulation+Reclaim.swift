@@ -83,7 +83,8 @@ extension Simulation {
             cache: memory.requested(in: process.cache), launchedAt: process.launchedAt,
             lastForeground: process.lastForeground, modes: modes, warnedAt: process.warnedAt,
             answersWarning: process.answersWarning,
-            isBusy: !process.isQuiet || process.launch != nil || process.quitReason != nil,
+            isBusy: !process.isQuiet || process.launch != nil || process.quitReason != nil
+                || process.assertions.holdsMoreThanFinishing,
             relaunchCost: relaunchCost(of: profile), scenes: sceneSnapshots(of: process))
     }
 

@@ -15,13 +15,23 @@ extension Simulation {
         case .quit(let app): quit(app)
         case .interrupt(let kind, let span): interrupt(kind, lasting: span)
         case .lock(let span): lock(lasting: span)
+        case .open(let app, let reason): open(app, for: reason)
+        case .wake(let app, let reason, let span): wake(app, for: reason, lasting: span)
+        case .timeChange(let change): changeTime(change)
+        case .beginBackgroundTask(let app): beginTask(app)
+        case .endBackgroundTask(let app): endTask(app)
+        case .showOnDisplay(let app): showOnDisplay(app)
+        case .unplugDisplay: unplugDisplay()
+        case .crash(let app): crash(app)
+        case .terminate(let app): terminate(app)
+        case .model: fail("a user model was not expanded")
         }
     }
 
-    private func note(_ name: String, _ app: AppID?, refused reason: String? = nil) {
+    func note(_ name: String, _ app: AppID?, refused reason: String? = nil, why: String? = nil) {
         let appName = app.map { apps[$0.index].profile.name }
         let pid = app.flatMap { process(of: $0)?.pid }
-        recorder.event(.user, at: now, app: appName, pid: pid, name)
+        recorder.event(.user, at: now, app: appName, pid: pid, name, reason: why)
         if let reason { recorder.event(.refused, at: now, app: appName, pid: pid, name, reason: reason) }
     }
 
@@ -31,79 +41,59 @@ extension Simulation {
             return note(name, app, refused: "it is in the foreground already, or on the way")
         }
         note(name, app)
-        bringToFront(app, scene: apps[app.index].preferredScene)
+        bringToFront(app, scene: apps[app.index].preferredScene, for: .userTap)
+    }
+
+    /// A URL, a handed-off activity or a shortcut: a tap that the app is told more about.
+    private func open(_ app: AppID, for reason: LaunchReason) {
+        let name = reason.actionName
+        guard apps[app.index].profile.supports(reason) else {
+            return note(name, app, refused: "the app has not declared that it supports this")
+        }
+        guard lockedUntil == nil else { return note(name, app, refused: "the device is locked") }
+        note(name, app)
+        if let process = process(of: app), process.quitReason == nil, foregroundApp == app {
+            deliver(reason, to: process)
+            return advance(process)
+        }
+        bringToFront(app, scene: apps[app.index].preferredScene, for: reason)
     }
 
     private func switchTo(_ app: AppID) {
-        guard apps[app.index].wasLaunched else {
+        guard apps[app.index].wasOpened else {
             return note("switch", app, refused: "it was never launched, so the switcher does not show it")
         }
         tap(app, name: "switch")
     }
 
     /// The road of every tap: what is missing of the app is launched, the others leave the screen.
-    private func bringToFront(_ app: AppID, scene: SceneID?) {
+    private func bringToFront(_ app: AppID, scene: SceneID?, for reason: LaunchReason) {
         sendToBackground(except: app)
         foregroundApp = app
         if let process = process(of: app) {
             if process.quitReason != nil {
-                apps[app.index].tapAfterExit = now
+                apps[app.index].tapAfterExit = (now, reason)
             } else {
-                resume(process, scene: scene ?? newSession(of: app))
+                resume(process, scene: scene ?? newSession(of: app), for: reason)
             }
         } else {
-            launchCold(app, scene: scene, tapped: now)
+            launchCold(app, scene: scene, tapped: now, for: reason)
         }
     }
 
-    private func resume(_ process: LiveProcess, scene: SceneID) {
+    private func resume(_ process: LiveProcess, scene: SceneID, for reason: LaunchReason) {
         abandonLaunch(of: process, outcome: "abandoned")
         let session = session(scene, of: process.app)
         let isThere = process.profile.scenes.support ? session.machine.phase.isConnected : true
         process.launch = PendingLaunch(kind: isThere ? .hot : .warm, tapped: now)
         process.goal = .foreground(scene)
+        process.sceneReason = reason
+        // A scene that has still to connect is told by its connection options.
+        if isThere { deliver(reason, to: process) }
         apps[process.app.index].frontScene = scene
+        apps[process.app.index].wasOpened = true
+        apps[process.app.index].wasSwipedAway = false
         advance(process)
-    }
-
-    /// Starts a process for the app.
-    func launchCold(_ app: AppID, scene: SceneID?, tapped: Instant) {
-        let slot: MemorySlot
-        do {
-            slot = try memory.makeProcess()
-        } catch {
-            return fail("\(error)")
-        }
-        lastPid += 1
-        noteRelaunch(of: app, tapped: tapped)
-        let scene = scene ?? newSession(of: app)
-        let process = LiveProcess(
-            app: app, pid: ProcessID(lastPid), slot: slot, now: now,
-            workload: AppWorkload(apps[app.index].profile), goal: .foreground(scene),
-            isFirstLaunch: !apps[app.index].wasLaunched, memory: memory)
-        apps[app.index].wasLaunched = true
-        apps[app.index].frontScene = scene
-        apps[app.index].slot = slot.index
-        while processes.count <= slot.index { processes.append(nil) }
-        processes[slot.index] = process
-        live.append(process)
-        process.launch = PendingLaunch(kind: .cold, tapped: tapped)
-        process.steps.append(.spawn)
-        advance(process)
-    }
-
-    /// The user wants an app back that the system ended a short while ago: that termination was felt.
-    private func noteRelaunch(of app: AppID, tapped: Instant) {
-        guard let last = apps[app.index].lastTermination else { return }
-        apps[app.index].lastTermination = nil
-        if tapped - last.at <= plan.perceivedWithin { recorder.tally.terminations[last.fact].wasPerceived = true }
-    }
-
-    func newSession(of app: AppID) -> SceneID {
-        apps[app.index].lastScene += 1
-        let id = SceneID(apps[app.index].lastScene)
-        apps[app.index].sessions.append(SceneSession(id: id))
-        return id
     }
 
     func sendToBackground(except app: AppID?) {
@@ -127,11 +117,11 @@ extension Simulation {
         }
         guard lockedUntil == nil else { return note("open_scene", app, refused: "the device is locked") }
         note("open_scene", app)
-        bringToFront(app, scene: newSession(of: app))
+        bringToFront(app, scene: newSession(of: app), for: .userTap)
     }
 
     private func closeScene(_ app: AppID) {
-        guard let session = apps[app.index].sessions.last else {
+        guard let scene = apps[app.index].youngestScene else {
             return note("close_scene", app, refused: "it has no scene")
         }
         guard apps[app.index].profile.scenes.support else {
@@ -139,22 +129,29 @@ extension Simulation {
         }
         note("close_scene", app)
         guard let process = process(of: app) else {
-            apps[app.index].sessions.removeLast()
+            apps[app.index].sessions.removeAll { $0.id == scene }
             apps[app.index].discardedWhileDead += 1
             return
         }
-        if process.goal == .foreground(session.id) {
+        if process.goal == .foreground(scene) {
             abandonLaunch(of: process, outcome: "abandoned")
             process.goal = .background
             if foregroundApp == app { foregroundApp = nil }
         }
-        if !process.closing.contains(session.id) { process.closing.append(session.id) }
+        if process.connecting == scene {
+            // The system's reason to launch it is gone with the scene.
+            process.connecting = nil
+            process.launchEvent = nil
+        }
+        process.reclaiming.removeAll { $0 == scene }
+        if !process.closing.contains(scene) { process.closing.append(scene) }
         advance(process)
     }
 
     private func quit(_ app: AppID) {
         guard let process = process(of: app) else { return note("quit", app, refused: "it is not running") }
         note("quit", app)
+        apps[app.index].wasSwipedAway = true
         abandonLaunch(of: process, outcome: "abandoned")
         if foregroundApp == app { foregroundApp = nil }
         if process.phase == .suspended && process.isQuiet {
@@ -186,22 +183,28 @@ extension Simulation {
         note("lock", nil)
         lockedUntil = now + span
         queue.schedule(.unlock, at: now + span)
-        guard let process = foregroundApp.flatMap({ process(of: $0) }) else { return }
-        abandonLaunch(of: process, outcome: "abandoned")
-        process.goal = .background
-        advance(process)
+        for process in live where process.phase.runsCode { tellThatProtectedDataGoes(process) }
+        if let process = foregroundApp.flatMap({ process(of: $0) }) {
+            abandonLaunch(of: process, outcome: "abandoned")
+            process.goal = .background
+        }
+        advanceAll()
     }
 
     /// The app that was in front when the device locked comes back, if it still lives.
     func unlock() {
         lockedUntil = nil
         recorder.event(.user, at: now, "unlock")
-        guard let app = foregroundApp else { return }
-        guard let process = process(of: app), process.quitReason == nil else {
-            foregroundApp = nil
-            return
+        for process in live where process.phase.runsCode && process.missesProtectedData {
+            tellThatProtectedDataIsBack(process)
         }
-        process.goal = .foreground(apps[app.index].preferredScene ?? newSession(of: app))
-        advance(process)
+        if let app = foregroundApp {
+            if let process = process(of: app), process.quitReason == nil {
+                process.goal = .foreground(apps[app.index].preferredScene ?? newSession(of: app))
+            } else {
+                foregroundApp = nil
+            }
+        }
+        advanceAll()
     }
 }

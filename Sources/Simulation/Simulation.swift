@@ -52,10 +52,15 @@ public final class Simulation {
     var guardrails: Guardrails
     var reclaim = ReclaimState()
 
+    /// What the user and the system do, models expanded.
+    let user: [UserEvent]
+
     /// The process that owns the display: it has an active scene, or is on the way out of one.
     var displayOwner: ProcessID?
     /// The app that the user wants to see.
     var foregroundApp: AppID?
+    /// The app that is shown on the second display.
+    var externalApp: AppID?
     var interruption: Int?
     var interruptionSerial = 0
     var lockedUntil: Instant?
@@ -91,6 +96,7 @@ public final class Simulation {
                 sizes: SeededGenerator(seed: plan.seed, stream: "app/\(profile.name)/sizes"),
                 behaviour: SeededGenerator(seed: plan.seed, stream: "app/\(profile.name)/behaviour"))
         }
+        user = plan.expandedUser
         monitor = PressureMonitor(plan.monitor, ceiling: plan.device.ceiling)
         guardrails = Guardrails(plan.limits)
         coreFreeAt = Array(repeating: .zero, count: max(1, plan.device.cores))
@@ -102,7 +108,7 @@ public final class Simulation {
     }
 
     private func scheduleStart() {
-        for (index, event) in plan.user.enumerated() { queue.schedule(.userEvent(index: index), at: event.at) }
+        for (index, event) in user.enumerated() { queue.schedule(.userEvent(index: index), at: event.at) }
         queue.schedule(.sample, at: .zero)
     }
 
@@ -139,14 +145,20 @@ public final class Simulation {
     private func handle(_ event: SimulationEvent) {
         switch event {
         case .sample: sample()
-        case .userEvent(let index): perform(plan.user[index].action)
+        case .userEvent(let index): perform(user[index].action)
         case .interruptionEnds(let serial): endInterruption(serial)
         case .unlock: unlock()
         case .mainThread(let reference, let serial): continueMainThread(reference, serial)
         case .tick(let reference, let serial): tick(reference, serial)
-        case .backgroundTimeOver(let reference, let serial): endBackgroundTime(reference, serial)
         case .warnNext: warnNext()
         case .decay(let reference): decay(reference)
+        case .assertionEnds(let reference, let id): endAssertion(reference, id)
+        case .tasksExpire(let reference, let serial): expireTasks(reference, serial)
+        case .taskTimeOver(let reference, let serial): endTaskTime(reference, serial)
+        case .modesOver(let reference, let serial): endModes(reference, serial)
+        case .cpuLimit(let reference, let serial): crossCPULimit(reference, serial)
+        case .deadline(let reference, let serial): missDeadline(reference, serial)
+        case .deferredWorkDone(let reference): finishDeferredWork(reference)
         case .reclaimDone(let serial): finishReclaim(serial)
         case .retryWaiters: retryWaiters()
         }

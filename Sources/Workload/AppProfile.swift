@@ -16,10 +16,17 @@ public struct AppProfile: Hashable, Sendable {
     public var background: BackgroundDiscipline
     public var warnings: WarningDiscipline
     public var limits: ProcessLimits
+    /// What it can be opened with.
+    public var features: [AppFeature]
+    /// Work of the launch that was moved off the main thread.
+    public var deferred: DeferredWork
+    /// Objects of the app that observe notifications.
+    public var observers: [NotificationObserver]
 
     public init(
         name: String, like: String, scenes: SceneSupport, backgroundModes: [BackgroundMode], memory: MemoryProfile,
-        costs: CallbackCosts, background: BackgroundDiscipline, warnings: WarningDiscipline, limits: ProcessLimits
+        costs: CallbackCosts, background: BackgroundDiscipline, warnings: WarningDiscipline, limits: ProcessLimits,
+        features: [AppFeature] = [], deferred: DeferredWork = DeferredWork(), observers: [NotificationObserver] = []
     ) {
         self.name = name
         self.like = like
@@ -30,6 +37,44 @@ public struct AppProfile: Hashable, Sendable {
         self.background = background
         self.warnings = warnings
         self.limits = limits
+        self.features = features
+        self.deferred = deferred
+        self.observers = observers
+    }
+
+    /// Whether the app has declared what a launch for this reason needs.
+    public func supports(_ reason: LaunchReason) -> Bool {
+        switch reason.requirement {
+        case .nothing: true
+        case .mode(let mode): backgroundModes.contains(mode)
+        case .feature(let feature): features.contains(feature)
+        }
+    }
+}
+
+/// Long work of the launch on a thread of its own: it takes a core, but does not delay the first frame.
+public struct DeferredWork: Hashable, Sendable {
+    public var work: TimeSpan
+    /// What it adds to the working set when it is done.
+    public var memory: ByteCount
+
+    public init(work: TimeSpan = .zero, memory: ByteCount = .zero) {
+        self.work = work
+        self.memory = memory
+    }
+}
+
+/// An object that observes a notification, and what it does about it.
+public struct NotificationObserver: Hashable, Sendable {
+    public var notification: AppNotification
+    public var cost: TimeSpan
+    /// The share of the cache that it frees.
+    public var frees: Ratio
+
+    public init(of notification: AppNotification, cost: TimeSpan = .zero, frees: Ratio = .zero) {
+        self.notification = notification
+        self.cost = cost
+        self.frees = frees
     }
 }
 
@@ -156,13 +201,15 @@ public struct CallbackCosts: Hashable, Sendable {
     public var enterBackground: TimeSpan
     public var disconnect: TimeSpan
     public var terminate: TimeSpan
+    /// Any other event: a URL, a push, a location, a change of time or of protected data.
+    public var event: TimeSpan
 
     public init(
         process: TimeSpan = .milliseconds(400), launch: TimeSpan = .milliseconds(150), firstLaunch: TimeSpan = .zero,
         connect: TimeSpan = .milliseconds(80), enterForeground: TimeSpan = .milliseconds(30),
         activate: TimeSpan = .milliseconds(20), resignActive: TimeSpan = .milliseconds(5),
         enterBackground: TimeSpan = .milliseconds(60), disconnect: TimeSpan = .milliseconds(15),
-        terminate: TimeSpan = .milliseconds(50)
+        terminate: TimeSpan = .milliseconds(50), event: TimeSpan = .milliseconds(10)
     ) {
         self.process = process
         self.launch = launch
@@ -174,6 +221,7 @@ public struct CallbackCosts: Hashable, Sendable {
         self.enterBackground = enterBackground
         self.disconnect = disconnect
         self.terminate = terminate
+        self.event = event
     }
 }
 
@@ -187,15 +235,35 @@ public struct BackgroundDiscipline: Hashable, Sendable {
     public var work: TimeSpan
     /// The buffer that the snapshot costs for a moment.
     public var snapshot: ByteCount
+    /// How long the background task runs that it begins whenever it leaves the screen; nil: it begins none.
+    public var task: TimeSpan?
+    /// It begins a background task whenever it leaves the screen and never ends it, not even when it expires.
+    public var leaksTask: Bool
+    /// How long it works on an event that the system wakes it for.
+    public var eventWork: TimeSpan
+    /// How long its background modes have something to do after it has left the screen; nil: for ever.
+    public var modesLast: TimeSpan?
+    /// The share of a core that it uses off screen.
+    public var cpu: Ratio
+    /// It keeps a protected file open when it is suspended.
+    public var holdsProtectedFile: Bool
 
     public init(
         frees: Ratio = .percent(50), reloads: Ratio = .percent(25), work: TimeSpan = .seconds(3),
-        snapshot: ByteCount = .mebibytes(8)
+        snapshot: ByteCount = .mebibytes(8), task: TimeSpan? = nil, leaksTask: Bool = false,
+        eventWork: TimeSpan = .seconds(2), modesLast: TimeSpan? = nil, cpu: Ratio = .percent(5),
+        holdsProtectedFile: Bool = false
     ) {
         self.frees = frees
         self.reloads = reloads
         self.work = work
         self.snapshot = snapshot
+        self.task = task
+        self.leaksTask = leaksTask
+        self.eventWork = eventWork
+        self.modesLast = modesLast
+        self.cpu = cpu
+        self.holdsProtectedFile = holdsProtectedFile
     }
 }
 

@@ -58,12 +58,32 @@ public struct AppWorkload: Sendable {
             return CallbackWork(cost: costs.disconnect, memory: [.endScene(scene)])
         case .applicationWillTerminate:
             return CallbackWork(cost: costs.terminate)
+        case .sceneOpenURLContexts, .applicationProtectedDataWillBecomeUnavailable,
+            .applicationProtectedDataDidBecomeAvailable, .applicationDidUpdateUserActivity,
+            .applicationSignificantTimeChange, .applicationOpenURL, .applicationPerformAction, .scenePerformAction,
+            .didReceiveRemoteNotification:
+            return CallbackWork(cost: costs.event)
         case .willFinishLaunching, .didDiscardSceneSessions, .configurationForConnecting, .stateRestorationActivity,
-            .sceneOpenURLContexts, .applicationDidReceiveMemoryWarning,
-            .applicationProtectedDataWillBecomeUnavailable, .applicationProtectedDataDidBecomeAvailable,
-            .applicationDidUpdateUserActivity, .applicationSignificantTimeChange, .applicationOpenURL:
+            .applicationDidReceiveMemoryWarning:
             return CallbackWork()
         }
+    }
+
+    /// What the observers of a notification do about it, one after the other.
+    public func work(ofObserversOf notification: AppNotification, cache: ByteCount) -> CallbackWork {
+        var work = CallbackWork()
+        for observer in profile.observers where observer.notification == notification {
+            work.cost += observer.cost
+            if observer.frees > .zero { work.memory.append(.release(.cache, cache * observer.frees)) }
+        }
+        return work
+    }
+
+    /// The system's picture of the scene costs a buffer for a moment.
+    public func snapshotWork() -> CallbackWork {
+        let snapshot = profile.background.snapshot
+        guard snapshot > .zero else { return CallbackWork() }
+        return CallbackWork(memory: [.allocate(.transient, snapshot), .release(.transient, snapshot)])
     }
 
     /// On the way back, the part of the dropped cache that the scene shows is loaded again at once.
@@ -74,13 +94,11 @@ public struct AppWorkload: Sendable {
         return [.allocate(.cache, dropped * profile.background.reloads)]
     }
 
-    /// Frees by the app's own discipline; the snapshot costs a buffer for a moment.
+    /// Frees by the app's own discipline.
     private mutating func enterBackground(_ cache: ByteCount) -> CallbackWork {
         cacheBeforeBackground = cache
-        var memory: [MemoryWork] = [.release(.cache, cache * profile.background.frees)]
-        let snapshot = profile.background.snapshot
-        if snapshot > .zero { memory += [.allocate(.transient, snapshot), .release(.transient, snapshot)] }
-        return CallbackWork(cost: profile.costs.enterBackground, memory: memory)
+        return CallbackWork(
+            cost: profile.costs.enterBackground, memory: [.release(.cache, cache * profile.background.frees)])
     }
 
     /// What the app does about a memory warning; nothing when it ignores this one.

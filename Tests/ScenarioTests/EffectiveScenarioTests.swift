@@ -1,4 +1,5 @@
 import Foundation
+import Lifecycle
 import Quantities
 import Reclaim
 import Simulation
@@ -137,6 +138,16 @@ enum RandomPlan {
                 hold: random.chance(.percent(50)) ? nil : time(&random))
         ]
         app.costs.process = time(&random)
+        app.backgroundModes = BackgroundMode.allCases
+        app.features = AppFeature.allCases
+        app.deferred = DeferredWork(work: time(&random), memory: size(&random))
+        app.observers = AppNotification.allCases.map {
+            NotificationObserver(of: $0, cost: time(&random), frees: share(&random))
+        }
+        app.background.task = random.chance(.percent(50)) ? nil : time(&random)
+        app.background.leaksTask = random.chance(.percent(50))
+        app.background.modesLast = random.chance(.percent(50)) ? nil : time(&random)
+        app.background.holdsProtectedFile = random.chance(.percent(50))
         app.warnings.ignores = share(&random)
         app.background.frees = share(&random)
         app.background.reloads = share(&random)
@@ -162,6 +173,12 @@ enum RandomPlan {
             let actions: [UserAction] = [
                 .launch(app), .switchTo(app), .home, .openScene(app), .closeScene(app), .quit(app),
                 .interrupt(Interruption.allCases[random.number(in: 0...2)], lasting: span), .lock(lasting: span),
+                .open(app, [.url, .userActivity, .shortcutItem][random.number(in: 0...2)]),
+                .wake(app, [.location, .remoteNotification, .backgroundFetch][random.number(in: 0...2)], lasting: nil),
+                .wake(app, [.processing, .bluetoothCentrals][random.number(in: 0...1)], lasting: span),
+                .timeChange(TimeChange.allCases[random.number(in: 0...2)]), .beginBackgroundTask(app),
+                .endBackgroundTask(app), .showOnDisplay(app), .unplugDisplay, .crash(app), .terminate(app),
+                .model(UserModel.allCases[random.number(in: 0...1)], until: Instant(microseconds: 36_000_000_000)),
             ]
             let at = Instant(microseconds: Int64(random.number(in: 0...36_000_000_000)))
             return UserEvent(at: at, action: actions[random.number(in: 0...actions.count - 1)])

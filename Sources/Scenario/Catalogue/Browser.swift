@@ -19,5 +19,6 @@ extension Archetype {
         app.memory.objects = .logNormal(
             median: .kibibytes(1), sigma: Ratio(partsPerMillion: 1_800_000), highest: .mebibytes(4))
         app.background = BackgroundDiscipline(frees: .percent(40), work: .seconds(3), snapshot: .mebibytes(12))
+        app.features = [.url, .handoff, .shortcut]
     }
 }

@@ -21,5 +21,6 @@ extension Archetype {
         app.costs.launch = .milliseconds(240)
         app.background = BackgroundDiscipline(frees: .percent(90), work: .seconds(3), snapshot: .mebibytes(12))
         app.warnings = WarningDiscipline(frees: .percent(90), delay: .milliseconds(50))
+        app.features = [.shortcut]
     }
 }

@@ -16,5 +16,6 @@ extension Archetype {
         app.memory.touch = .mebibytesPerSecond(4)
         app.background = BackgroundDiscipline(frees: .percent(80), work: .seconds(5), snapshot: .mebibytes(8))
         app.warnings = WarningDiscipline(frees: .percent(95), delay: .milliseconds(80))
+        app.features = [.url, .handoff, .shortcut]
     }
 }

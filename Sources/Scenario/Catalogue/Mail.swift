@@ -15,5 +15,6 @@ extension Archetype {
         app.memory.touch = .mebibytesPerSecond(3)
         app.backgroundModes = [.fetch]
         app.background = BackgroundDiscipline(frees: .percent(50), work: .seconds(5), snapshot: .mebibytes(8))
+        app.features = [.url, .handoff, .shortcut]
     }
 }

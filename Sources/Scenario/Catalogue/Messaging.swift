@@ -15,5 +15,6 @@ extension Archetype {
         // Ours: wakes for a push.
         app.backgroundModes = [.remoteNotification]
         app.background = BackgroundDiscipline(frees: .percent(60), work: .seconds(4), snapshot: .mebibytes(8))
+        app.features = [.url, .shortcut]
     }
 }

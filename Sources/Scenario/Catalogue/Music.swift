@@ -14,5 +14,6 @@ extension Archetype {
         app.memory.touch = .mebibytesPerSecond(2)
         app.backgroundModes = [.audio]
         app.background = BackgroundDiscipline(frees: .percent(70), work: .seconds(3), snapshot: .mebibytes(6))
+        app.features = [.url, .shortcut]
     }
 }

@@ -17,5 +17,6 @@ extension Archetype {
         app.memory.touch = .mebibytesPerSecond(20)
         app.backgroundModes = [.location, .audio]
         app.background = BackgroundDiscipline(frees: .percent(50), work: .seconds(4), snapshot: .mebibytes(12))
+        app.features = [.url, .handoff, .shortcut]
     }
 }

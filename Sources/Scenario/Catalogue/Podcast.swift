@@ -14,5 +14,6 @@ extension Archetype {
         app.memory.touch = .mebibytesPerSecond(1)
         app.backgroundModes = [.audio, .fetch]
         app.background = BackgroundDiscipline(frees: .percent(70), work: .seconds(6), snapshot: .mebibytes(6))
+        app.features = [.url, .shortcut]
     }
 }

@@ -15,5 +15,6 @@ extension Archetype {
         app.memory.touch = .mebibytesPerSecond(6)
         app.background = BackgroundDiscipline(frees: .percent(20), work: .seconds(5), snapshot: .mebibytes(10))
         app.warnings = WarningDiscipline(frees: .percent(60), delay: .milliseconds(200), ignores: .percent(10))
+        app.features = [.url, .shortcut]
     }
 }

@@ -17,5 +17,6 @@ extension Archetype {
         app.backgroundModes = [.fetch]
         app.background = BackgroundDiscipline(frees: .percent(30), work: .seconds(5), snapshot: .mebibytes(10))
         app.warnings = WarningDiscipline(frees: .percent(70), delay: .milliseconds(150), ignores: .percent(5))
+        app.features = [.url, .shortcut]
     }
 }

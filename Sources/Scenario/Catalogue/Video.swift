@@ -19,5 +19,6 @@ extension Archetype {
         app.memory.objects = .logNormal(
             median: .kibibytes(4), sigma: Ratio(partsPerMillion: 1_500_000), highest: .mebibytes(2))
         app.background = BackgroundDiscipline(frees: .percent(60), work: .seconds(2), snapshot: .mebibytes(10))
+        app.features = [.url]
     }
 }

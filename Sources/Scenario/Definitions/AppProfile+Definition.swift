@@ -22,6 +22,34 @@ extension AppProfile: Described {
             Field("background", \.background, .record, "What the app does when it leaves the screen."),
             Field("warnings", \.warnings, .record, "What the app does when it is warned."),
             Field("limits", \.limits, .record, "jetsam's limits on the process's footprint."),
+            Field(
+                "features", \.features, .list(of: .choice("feature", "features"), called: "features"),
+                "What it can be opened with: URLs, activities handed off, shortcuts."),
+            Field("deferred", \.deferred, .record, "Work of the launch that was moved off the main thread."),
+            Field(
+                "observers", \.observers, .list(of: Codec<NotificationObserver>.record, called: "observers"),
+                "Objects of the app that observe notifications."),
+        ])
+}
+
+extension DeferredWork: Described {
+    static let definition = Definition<DeferredWork>(
+        base: DeferredWork(),
+        fields: [
+            Field("work", \.work, .quantity(), "How long it takes a core; the first frame does not wait for it."),
+            Field("memory", \.memory, .quantity(), "What it adds to the working set when it is done."),
+        ])
+}
+
+extension NotificationObserver: Described {
+    static let definition = Definition<NotificationObserver>(
+        base: NotificationObserver(of: .didReceiveMemoryWarning),
+        fields: [
+            Field(
+                "of", \.notification, .choice("notification", "notifications"), required: true,
+                "The notification, by UIKit's name."),
+            Field("cost", \.cost, .quantity(), "How long it keeps the main thread busy."),
+            Field("frees", \.frees, .quantity(), "The share of the cache that it frees."),
         ])
 }
 
@@ -104,6 +132,7 @@ extension CallbackCosts: Described {
             Field("enter_background", \.enterBackground, .quantity(), "sceneDidEnterBackground."),
             Field("disconnect", \.disconnect, .quantity(), "sceneDidDisconnect."),
             Field("terminate", \.terminate, .quantity(), "applicationWillTerminate."),
+            Field("event", \.event, .quantity(), "Any other event: a URL, a push, a location, a change of time."),
         ])
 }
 
@@ -117,6 +146,18 @@ extension BackgroundDiscipline: Described {
                 "The share of what it freed that it loads again at once on willEnterForeground."),
             Field("work", \.work, .quantity(), "How long it works before it lets itself be suspended."),
             Field("snapshot", \.snapshot, .quantity(), "The buffer that the snapshot costs for a moment."),
+            Field(
+                "task", \.task, Codec.quantity().orNone(),
+                "How long the background task runs that it begins on leaving the screen; none: it begins none."),
+            Field("leaks_task", \.leaksTask, .flag, "It never ends its background task, not even when it expires."),
+            Field("event_work", \.eventWork, .quantity(), "How long it works on an event that it is woken for."),
+            Field(
+                "modes_last", \.modesLast, Codec.quantity().orNone(),
+                "How long its background modes have something to do off screen; none: for ever."),
+            Field("cpu", \.cpu, .quantity(), "The share of a core that it uses off screen."),
+            Field(
+                "holds_protected_file", \.holdsProtectedFile, .flag,
+                "It keeps a protected file open when it is suspended."),
         ])
 }
 

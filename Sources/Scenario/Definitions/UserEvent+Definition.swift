@@ -1,5 +1,6 @@
 import Quantities
 import Simulation
+import Workload
 
 /// One thing that a user event may do: its key, its payload, and the way to and from the typed action. A new action is
 /// one more entry of `all`.
@@ -8,6 +9,8 @@ struct ActionKind: Sendable {
     let help: String
     /// A second key that the action needs, such as `for`.
     let extraKey: String?
+    /// The action may do without the second key.
+    let extraIsOptional: Bool
     /// Gets the event's mapping, and the payload's tree within it.
     let decode: @Sendable (Tree, Tree, Decoding) -> UserAction?
     /// The event's keys beside its time; nil: this is another action.
@@ -15,57 +18,64 @@ struct ActionKind: Sendable {
     /// The schemas of the key and of the extra key.
     let schema: @Sendable () -> [JSON.Member]
 
-    static let all: [ActionKind] = [
-        ActionKind(
-            "launch", .app, "A tap on the app's icon.", { .launch($0) },
-            {
-                guard case .launch(let app) = $0 else { return nil }
-                return app
-            }),
-        ActionKind(
-            "switch", .app, "Back to an app that was opened before.", { .switchTo($0) },
-            {
-                guard case .switchTo(let app) = $0 else { return nil }
-                return app
-            }),
-        ActionKind(
-            "home", .nothing, "To the home screen.", { .home },
-            {
-                guard case .home = $0 else { return nil }
-                return ()
-            }),
-        ActionKind(
-            "open_scene", .app, "A further scene of an app that supports several.", { .openScene($0) },
-            {
-                guard case .openScene(let app) = $0 else { return nil }
-                return app
-            }),
-        ActionKind(
-            "close_scene", .app, "The app's most recent scene is closed.", { .closeScene($0) },
-            {
-                guard case .closeScene(let app) = $0 else { return nil }
-                return app
-            }),
-        ActionKind(
-            "quit", .app, "Swiped away in the switcher.", { .quit($0) },
-            {
-                guard case .quit(let app) = $0 else { return nil }
-                return app
-            }),
-        ActionKind(
-            "interrupt", .choice("interruption", "interruptions"), "The foreground app becomes inactive for a while.",
-            extra: "for", .someTime, "How long the interruption lasts.", { .interrupt($0, lasting: $1) },
-            {
-                guard case .interrupt(let interruption, let time) = $0 else { return nil }
-                return (interruption, time)
-            }),
-        ActionKind(
-            "lock", .someTime, "The device locks, and unlocks after the time.", { .lock(lasting: $0) },
-            {
-                guard case .lock(let time) = $0 else { return nil }
-                return time
-            }),
-    ]
+    static let all: [ActionKind] =
+        [
+            ActionKind(
+                "launch", .app, "A tap on the app's icon.", { .launch($0) },
+                {
+                    guard case .launch(let app) = $0 else { return nil }
+                    return app
+                }),
+            ActionKind(
+                "switch", .app, "Back to an app that was opened before.", { .switchTo($0) },
+                {
+                    guard case .switchTo(let app) = $0 else { return nil }
+                    return app
+                }),
+            ActionKind(
+                "home", .nothing, "To the home screen.", { .home },
+                {
+                    guard case .home = $0 else { return nil }
+                    return ()
+                }),
+            ActionKind(
+                "open_scene", .app, "A further scene of an app that supports several.", { .openScene($0) },
+                {
+                    guard case .openScene(let app) = $0 else { return nil }
+                    return app
+                }),
+            ActionKind(
+                "close_scene", .app, "The app's most recent scene is closed.", { .closeScene($0) },
+                {
+                    guard case .closeScene(let app) = $0 else { return nil }
+                    return app
+                }),
+            ActionKind(
+                "quit", .app, "Swiped away in the switcher.", { .quit($0) },
+                {
+                    guard case .quit(let app) = $0 else { return nil }
+                    return app
+                }),
+            ActionKind(
+                "interrupt", .choice("interruption", "interruptions"),
+                "The foreground app becomes inactive for a while.",
+                extra: "for", .someTime, "How long the interruption lasts.", { .interrupt($0, lasting: $1) },
+                {
+                    guard case .interrupt(let interruption, let time) = $0 else { return nil }
+                    return (interruption, time)
+                }),
+            ActionKind(
+                "lock", .someTime, "The device locks, and unlocks after the time.", { .lock(lasting: $0) },
+                {
+                    guard case .lock(let time) = $0 else { return nil }
+                    return time
+                }),
+        ] + systemActions
+
+    var requiredKeys: [String] {
+        guard let extraKey, !extraIsOptional else { return [key] }
+        return [key, extraKey]
+    }
 
     /// An action with one payload.
     init<Payload>(
@@ -75,6 +85,7 @@ struct ActionKind: Sendable {
         self.key = key
         self.help = help
         extraKey = nil
+        extraIsOptional = false
         decode = { _, payload, decoding in decoding.within(key) { codec.decode(payload, nil, decoding).map(wrap) } }
         encode = { action, encoding in unwrap(action).map { [(key, codec.encode($0, encoding))] } }
         schema = { [JSON.Member(key: key, value: codec.schema(nil).adding(["description": .string(help)]))] }
@@ -89,6 +100,7 @@ struct ActionKind: Sendable {
         self.key = key
         self.help = help
         self.extraKey = extraKey
+        extraIsOptional = false
         decode = { event, payload, decoding in
             let first = decoding.within(key) { codec.decode(payload, nil, decoding) }
             guard let extra = event[extraKey] else {
@@ -111,9 +123,42 @@ struct ActionKind: Sendable {
     }
 }
 
+extension ActionKind {
+    /// An action with a payload and a second key that may be missing.
+    init<Payload, Extra>(
+        _ key: String, _ codec: Codec<Payload>, _ help: String, optional extraKey: String, _ extraCodec: Codec<Extra>,
+        _ extraHelp: String, _ wrap: @escaping @Sendable (Payload, Extra?) -> UserAction,
+        _ unwrap: @escaping @Sendable (UserAction) -> (Payload, Extra?)?
+    ) {
+        self.key = key
+        self.help = help
+        self.extraKey = extraKey
+        extraIsOptional = true
+        decode = { event, payload, decoding in
+            let first = decoding.within(key) { codec.decode(payload, nil, decoding) }
+            guard let extra = event[extraKey] else { return first.map { wrap($0, nil) } }
+            let second = decoding.within(extraKey) { extraCodec.decode(extra, nil, decoding) }
+            guard let first, let second else { return nil }
+            return wrap(first, second)
+        }
+        encode = { action, encoding in
+            unwrap(action).map { payload, extra in
+                let entry = [(key, codec.encode(payload, encoding))]
+                return entry + (extra.map { [(extraKey, extraCodec.encode($0, encoding))] } ?? [])
+            }
+        }
+        schema = {
+            [
+                JSON.Member(key: key, value: codec.schema(nil).adding(["description": .string(help)])),
+                JSON.Member(key: extraKey, value: extraCodec.schema(nil).adding(["description": .string(extraHelp)])),
+            ]
+        }
+    }
+}
+
 extension Codec where Value == Void {
     /// No payload: `true`, or nothing at all.
-    fileprivate static var nothing: Codec {
+    static var nothing: Codec {
         Codec(
             expected: "true, or nothing",
             decode: { tree, _, decoding in
@@ -126,7 +171,7 @@ extension Codec where Value == Void {
 }
 
 extension Codec where Value == TimeSpan {
-    fileprivate static var someTime: Codec { .quantity(from: TimeSpan(microseconds: 1)) }
+    static var someTime: Codec { .quantity(from: TimeSpan(microseconds: 1)) }
 }
 
 /// When an event happens: once, or again and again.
@@ -144,8 +189,12 @@ struct EventTiming: Sendable {
         fields: [
             Field("at", \.at, Codec.quantity().given, "When it happens."),
             Field("every", \.every, Codec.quantity(from: .milliseconds(1)).given, "Again and again, at this distance."),
-            Field("from", \.from, Codec.quantity().given, "With `every`: the first time; the start if not given."),
-            Field("to", \.to, Codec.quantity().given, "With `every`: not later than this; the end if not given."),
+            Field(
+                "from", \.from, Codec.quantity().given,
+                "With `every`: the first time; with `model`: the beginning; the start if not given."),
+            Field(
+                "to", \.to, Codec.quantity().given,
+                "With `every` and `model`: not later than this; the end if not given."),
         ])
 }
 
@@ -181,6 +230,9 @@ extension Codec where Value == [UserEvent] {
                     return nil
                 }
                 decoding.refuseUnknownKeys(in: entries, valid: EventShape.keys)
+                if tree[EventShape.model] != nil {
+                    return EventShape.modelEvent(of: tree, entries, decoding).map { [$0] }
+                }
                 let action = EventShape.action(of: tree, entries, decoding)
                 guard let instants = EventShape.instants(of: tree, decoding), let action else { return nil }
                 return instants.map { UserEvent(at: $0, action: action) }
@@ -193,8 +245,13 @@ extension Codec where Value == [UserEvent] {
 private enum EventShape {
     private static let actions = ActionKind.all.map(\.key)
 
+    /// The key of a seeded person; it has `from` and `to` instead of an instant.
+    static let model = "model"
+
+    private static let models = Codec<UserModel>.choice("model", "models")
+
     static let keys: [String] = {
-        var keys = EventTiming.definition.keys + actions
+        var keys = EventTiming.definition.keys + actions + [model]
         for case let extra? in ActionKind.all.map(\.extraKey) where !keys.contains(extra) { keys.append(extra) }
         return keys
     }()
@@ -266,6 +323,32 @@ private enum EventShape {
         return checked((0..<count).map { from + every * $0 }, "from", tree, decoding)
     }
 
+    /// The event that stands for a seeded person; nil: the fault is reported.
+    static func modelEvent(of tree: Tree, _ entries: [Tree.Entry], _ decoding: Decoding) -> UserEvent? {
+        let allowed = ["from", "to", model]
+        for entry in entries where keys.contains(entry.key) && !allowed.contains(entry.key) {
+            decoding.faultHere(entry.keyOrigin, "'\(entry.key)' has no meaning for '\(model)'")
+            return nil
+        }
+        var timing = EventTiming()
+        for field in EventTiming.definition.fields {
+            guard let value = tree[field.key] else { continue }
+            decoding.within(field.key) { field.decode(value, &timing, decoding) }
+        }
+        let isComplete = (timing.from != nil) == (tree["from"] != nil) && (timing.to != nil) == (tree["to"] != nil)
+        let person = tree[model].flatMap { value in
+            decoding.within(model) { models.decode(value, nil, decoding) }
+        }
+        guard let person, isComplete, let end = timing.to ?? decoding.duration else { return nil }
+        let from = timing.from ?? .zero
+        guard from < end else {
+            decoding.faultHere(tree.origin, "'from', \(from), is not before 'to', \(end)")
+            return nil
+        }
+        guard let until = checked([end], "to", tree, decoding)?.first else { return nil }
+        return UserEvent(at: Instant.zero + from, action: .model(person, until: until))
+    }
+
     private static func checked(
         _ times: [TimeSpan], _ key: String, _ tree: Tree, _ decoding: Decoding
     ) -> [Instant]? {
@@ -282,6 +365,12 @@ private enum EventShape {
     static func tree(of events: [UserEvent], _ encoding: Encoding) -> Tree {
         precondition(events.count == 1, "\(events.count) events are written one by one")
         let time = TimeSpan(microseconds: events[0].at.microseconds).description
+        if case .model(let person, let until) = events[0].action {
+            return .record([
+                ("from", .plain(time)), ("to", .plain((until - Instant.zero).description)),
+                (model, models.encode(person, encoding)),
+            ])
+        }
         for kind in ActionKind.all {
             if let entries = kind.encode(events[0].action, encoding) {
                 return .record([("at", .plain(time))] + entries)
@@ -298,12 +387,18 @@ private enum EventShape {
         where !properties.contains(where: { $0.key == member.key }) {
             properties.append(member)
         }
+        properties.append(
+            JSON.Member(
+                key: model,
+                value: models.schema(nil).adding([
+                    "description": .string("A seeded person uses the phone, from `from` to `to`.")
+                ])))
         return .object([
             "type": .string("object"), "properties": .object(properties), "additionalProperties": .bool(false),
             "allOf": .array([
-                .object(["oneOf": .array([required(["at"]), required(["every"])])]),
+                .object(["oneOf": .array([required(["at"]), required(["every"]), required([model])])]),
                 .object([
-                    "oneOf": .array(ActionKind.all.map { required([$0.key] + ($0.extraKey.map { [$0] } ?? [])) })
+                    "oneOf": .array(ActionKind.all.map { required($0.requiredKeys) } + [required([model])])
                 ]),
             ]),
         ])

@@ -1,0 +1,48 @@
+import Quantities
+
+/// How long the system lets an app's main thread take before it loses patience.
+///
+/// Source: LIFECYCLE sections 3 to 5: scene creation about 20 s, scene update 10 s, entering the background and
+/// termination 5 s each.
+public enum Deadline: String, CaseIterable, Sendable {
+    /// From the creation of the process to its first frame, or to its rest in the background.
+    case launch
+    case sceneCreation = "scene creation"
+    /// Any other transition of a scene, or of an app without scenes.
+    case sceneUpdate = "scene update"
+    case enterBackground = "entering the background"
+    case terminate = "termination"
+
+    public var span: TimeSpan {
+        switch self {
+        case .launch, .sceneCreation: .seconds(20)
+        case .sceneUpdate: .seconds(10)
+        case .enterBackground, .terminate: .seconds(5)
+        }
+    }
+}
+
+extension SceneEvent {
+    /// The deadline of the transition; nil where no code of the app runs.
+    public var deadline: Deadline? {
+        switch self {
+        case .connectToForeground, .connectToBackground: .sceneCreation
+        case .activate, .resignActive, .enterForeground, .disconnect: .sceneUpdate
+        case .enterBackground: .enterBackground
+        case .suspend, .resume: nil
+        }
+    }
+}
+
+extension ProcessEvent {
+    /// The deadline of the transition; nil where no code of the app runs.
+    public var deadline: Deadline? {
+        switch self {
+        case .launchToForeground, .launchToBackground: .launch
+        case .activate, .resignActive, .enterForeground: .sceneUpdate
+        case .enterBackground: .enterBackground
+        case .terminate: .terminate
+        case .suspend, .resume: nil
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Quantities
+
+/// The reasons for which a process may run off screen. Without one it is suspended.
+///
+/// Background modes that keep an app running are not in here: they are declared, not taken.
+public struct RunAssertions: Hashable, Sendable {
+    public enum Kind: Hashable, Sendable {
+        /// The few seconds after leaving the screen.
+        case finishing
+        /// `beginBackgroundTask`.
+        case task
+        /// An event that the system woke the app for.
+        case event(LaunchReason)
+    }
+
+    private struct Assertion: Hashable, Sendable {
+        let id: Int
+        let kind: Kind
+    }
+
+    /// About how much warning an expiry handler gets before the time is over; the figure is ours.
+    public static let expiryNotice: TimeSpan = .seconds(5)
+
+    private var held: [Assertion] = []
+    private var lastID = 0
+
+    public init() {}
+
+    public var isEmpty: Bool { held.isEmpty }
+    public var holdsTask: Bool { held.contains { $0.kind == .task } }
+    /// A task or an event: more than the few seconds that everybody gets.
+    public var holdsMoreThanFinishing: Bool { held.contains { $0.kind != .finishing } }
+
+    /// Takes an assertion; the number names it when it ends.
+    public mutating func begin(_ kind: Kind) -> Int {
+        lastID += 1
+        held.append(Assertion(id: lastID, kind: kind))
+        return lastID
+    }
+
+    /// Ends one; nil when it is not held any more. With the last task the few seconds after leaving the screen end,
+    /// too: the app has said that it is done.
+    public mutating func end(_ id: Int) -> Kind? {
+        guard let index = held.firstIndex(where: { $0.id == id }) else { return nil }
+        let kind = held.remove(at: index).kind
+        if kind == .task && !holdsTask { endAll(.finishing) }
+        return kind
+    }
+
+    /// Ends the task that was begun last; false when there is none.
+    public mutating func endLastTask() -> Bool {
+        guard let last = held.last(where: { $0.kind == .task }) else { return false }
+        return end(last.id) != nil
+    }
+
+    public mutating func endAll(_ kind: Kind) {
+        held.removeAll { $0.kind == kind }
+    }
+
+    /// The process is suspended, or back on screen.
+    public mutating func clear() {
+        held.removeAll()
+    }
+}

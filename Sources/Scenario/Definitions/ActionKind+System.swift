@@ -1,0 +1,83 @@
+import Lifecycle
+import Quantities
+import Simulation
+
+// What brings an app to the front with more than a tap, what wakes it off screen, and what the system does to it.
+extension ActionKind {
+    static let systemActions: [ActionKind] =
+        [
+            opening(.url, "A URL of the app is opened."),
+            opening(.userActivity, "An activity is handed off to the app from another device."),
+            opening(.shortcutItem, "A shortcut of the app's icon is tapped."),
+            waking(.remoteNotification, "A push for the app arrives."),
+            waking(.location, "The app is told of a new place."),
+            waking(.bluetoothCentrals, "A Bluetooth accessory wants the app."),
+            waking(.backgroundFetch, "The app may refresh itself, for about 30 s."),
+            waking(.processing, "The app may work for minutes."),
+            ActionKind(
+                "time_change", .choice("time change", "time changes"), "The time jumps; everybody hears of it.",
+                { .timeChange($0) },
+                {
+                    guard case .timeChange(let change) = $0 else { return nil }
+                    return change
+                }),
+            ActionKind(
+                "unplug_display", .nothing, "The second display is gone.", { .unplugDisplay },
+                {
+                    guard case .unplugDisplay = $0 else { return nil }
+                    return ()
+                }),
+        ] + appActions
+
+    private static let appActions: [ActionKind] = [
+        ActionKind(
+            "begin_background_task", .app, "The app calls beginBackgroundTask.", { .beginBackgroundTask($0) },
+            {
+                guard case .beginBackgroundTask(let app) = $0 else { return nil }
+                return app
+            }),
+        ActionKind(
+            "end_background_task", .app, "The app ends its latest background task.", { .endBackgroundTask($0) },
+            {
+                guard case .endBackgroundTask(let app) = $0 else { return nil }
+                return app
+            }),
+        ActionKind(
+            "show_on_display", .app, "A further scene of the app appears on a second display.", { .showOnDisplay($0) },
+            {
+                guard case .showOnDisplay(let app) = $0 else { return nil }
+                return app
+            }),
+        ActionKind(
+            "crash", .app, "The app crashes.", { .crash($0) },
+            {
+                guard case .crash(let app) = $0 else { return nil }
+                return app
+            }),
+        ActionKind(
+            "terminate", .app, "The system ends the app in good order: an update, a restart.", { .terminate($0) },
+            {
+                guard case .terminate(let app) = $0 else { return nil }
+                return app
+            }),
+    ]
+
+    private static func opening(_ reason: LaunchReason, _ help: String) -> ActionKind {
+        ActionKind(
+            reason.actionName, .app, help, { .open($0, reason) },
+            {
+                guard case .open(let app, reason) = $0 else { return nil }
+                return app
+            })
+    }
+
+    private static func waking(_ reason: LaunchReason, _ help: String) -> ActionKind {
+        ActionKind(
+            reason.actionName, .app, help, optional: "for", .someTime,
+            "How long the app works on it; its own time if not given.", { .wake($0, reason, lasting: $1) },
+            {
+                guard case .wake(let app, reason, let span) = $0 else { return nil }
+                return (app, span)
+            })
+    }
+}

@@ -1,0 +1,211 @@
+import Lifecycle
+import Quantities
+import Workload
+
+// Life off screen: what keeps a process running, for how long, and what happens when it does not let go.
+extension Simulation {
+    /// More than so much of a core over a minute is a violation off screen. Source: the CPU usage exceptions in Apple's
+    /// crash reports ("exceeded limit of 80% cpu over 60 seconds": 48 s of CPU time).
+    static let backgroundCPU = Ratio.percent(80)
+    static let backgroundCPUTime: TimeSpan = .seconds(48)
+
+    func beginBackground(of process: LiveProcess, from before: ProcessPhase) {
+        process.backgroundSince = now
+        process.backgroundSerial += 1
+        switch before {
+        case .suspended:
+            process.modesAreActive = false
+            tellWhatWasMissed(process)
+        case .notRunning: process.modesAreActive = false
+        case .inactive, .active, .background: beginStay(of: process)
+        }
+        let profile = process.profile.background
+        if profile.cpu > Simulation.backgroundCPU {
+            // The time after which so large a share has used up the minute's allowance.
+            let span = TimeSpan(
+                microseconds: Simulation.backgroundCPUTime.microseconds * 1_000_000 / profile.cpu.partsPerMillion)
+            queue.schedule(.cpuLimit(process.reference, serial: process.backgroundSerial), at: now + span)
+        }
+        scheduleExpiry(of: process)
+    }
+
+    /// It has left the screen: a few seconds for everybody, more for modes and tasks.
+    private func beginStay(of process: LiveProcess) {
+        let profile = process.profile.background
+        let serial = process.backgroundSerial
+        if process.keepAliveModes.isEmpty {
+            let id = process.assertions.begin(.finishing)
+            let span = min(profile.work, plan.limits.backgroundTime)
+            queue.schedule(.assertionEnds(process.reference, id: id), at: now + span)
+        } else if let span = profile.modesLast {
+            queue.schedule(.modesOver(process.reference, serial: serial), at: now + span)
+        }
+        if (profile.task != nil || profile.leaksTask) && !process.assertions.holdsTask {
+            process.steps.append(.beginTask)
+        }
+    }
+
+    /// It is on screen again: nothing of the stay in the background counts any more, its tasks excepted.
+    func endBackground(of process: LiveProcess) {
+        process.backgroundSince = nil
+        process.backgroundSerial += 1
+        process.modesAreActive = true
+        process.wantsSuspension = false
+        process.assertions.endAll(.finishing)
+    }
+
+    func beginSuspension(of process: LiveProcess) {
+        recorder.tally.suspensions += 1
+        process.wantsSuspension = false
+        process.backgroundSince = nil
+        process.backgroundSerial += 1
+        process.modesAreActive = false
+        process.assertions.clear()
+        if lockedUntil != nil && process.profile.background.holdsProtectedFile {
+            process.steps.append(
+                .exit(
+                    .suspendedWithLockedFile, "suspended with a protected file open on a locked device", bySystem: true)
+            )
+        }
+    }
+
+    /// What happened while it was suspended and is still true.
+    private func tellWhatWasMissed(_ process: LiveProcess) {
+        if process.missesProtectedData && lockedUntil == nil { tellThatProtectedDataIsBack(process) }
+        if process.missedTimeChange { tellOfTimeChange(process) }
+        if process.missedDeferredWork {
+            process.missedDeferredWork = false
+            process.steps.append(.deferredWork)
+        }
+    }
+
+    // MARK: Assertions
+
+    func endAssertion(_ reference: ProcessReference, _ id: Int) {
+        guard let process = process(reference), let kind = process.assertions.end(id) else { return }
+        if kind == .task { noteTask("ends", of: process) }
+        advance(process)
+    }
+
+    func endModes(_ reference: ProcessReference, _ serial: Int) {
+        guard let process = process(reference), process.backgroundSerial == serial else { return }
+        process.modesAreActive = false
+        process.backgroundSince = now
+        scheduleExpiry(of: process)
+        advance(process)
+    }
+
+    func crossCPULimit(_ reference: ProcessReference, _ serial: Int) {
+        guard let process = process(reference), process.backgroundSerial == serial else { return }
+        let cpu = process.profile.background.cpu
+        end(
+            process, .cpuResourceLimit,
+            "used \(Simulation.backgroundCPUTime) of CPU off screen at \(cpu), above \(Simulation.backgroundCPU) over 60s",
+            bySystem: true)
+    }
+
+    // MARK: Background tasks
+
+    func noteTask(_ what: String, of process: LiveProcess, why: String? = nil) {
+        recorder.event(
+            .backgroundTask, at: now, app: process.profile.name, pid: process.pid, what, reason: why)
+    }
+
+    /// `beginBackgroundTask`, by the app itself or by the scenario.
+    func beginTask(of process: LiveProcess, lasting span: TimeSpan?) {
+        let id = process.assertions.begin(.task)
+        noteTask("begins", of: process)
+        if let span { queue.schedule(.assertionEnds(process.reference, id: id), at: now + span) }
+        if let since = process.backgroundSince, now - since >= plan.limits.backgroundTime {
+            process.backgroundSince = now
+        }
+        scheduleExpiry(of: process)
+    }
+
+    func beginDeclaredTask(of process: LiveProcess) {
+        let profile = process.profile.background
+        beginTask(of: process, lasting: profile.leaksTask ? nil : profile.task)
+    }
+
+    /// The time for tasks runs from entering the background; while a mode keeps the app running, it has no end.
+    private func scheduleExpiry(of process: LiveProcess) {
+        guard process.assertions.holdsTask, process.keepAliveModes.isEmpty, let since = process.backgroundSince else {
+            return
+        }
+        let end = since + plan.limits.backgroundTime
+        let serial = process.backgroundSerial
+        queue.schedule(.tasksExpire(process.reference, serial: serial), at: max(now, end - RunAssertions.expiryNotice))
+        queue.schedule(.taskTimeOver(process.reference, serial: serial), at: max(now, end))
+    }
+
+    private func holdsExpiringTask(_ reference: ProcessReference, _ serial: Int) -> LiveProcess? {
+        guard let process = process(reference), process.backgroundSerial == serial, process.assertions.holdsTask,
+            process.keepAliveModes.isEmpty
+        else { return nil }
+        return process
+    }
+
+    func expireTasks(_ reference: ProcessReference, _ serial: Int) {
+        guard let process = holdsExpiringTask(reference, serial), process.expiryCalled != serial else { return }
+        process.expiryCalled = serial
+        noteTask("expires", of: process, why: "its expiry handler is called")
+        process.steps.append(.expiryHandler)
+        advance(process)
+    }
+
+    func runExpiryHandler(of process: LiveProcess) {
+        if !process.profile.background.leaksTask {
+            while process.assertions.endLastTask() { noteTask("ends", of: process, why: "in its expiry handler") }
+        }
+        start(CallbackWork(cost: process.profile.costs.event), of: process)
+    }
+
+    func endTaskTime(_ reference: ProcessReference, _ serial: Int) {
+        guard let process = holdsExpiringTask(reference, serial), let since = process.backgroundSince,
+            now - since >= plan.limits.backgroundTime
+        else { return }
+        end(
+            process, .backgroundTaskAssertionTimeout,
+            "still holds a background task \(plan.limits.backgroundTime) after entering the background", bySystem: true)
+    }
+
+    // MARK: Events
+
+    /// What the app was launched or woken for reaches it.
+    func receive(_ reason: LaunchReason, lasting span: TimeSpan, _ process: LiveProcess) {
+        recorder.event(.backgroundEvent, at: now, app: process.profile.name, pid: process.pid, reason.rawValue)
+        let isLimited = reason != .processing
+        let id = process.assertions.begin(.event(reason))
+        let time = isLimited ? min(span, plan.limits.backgroundTime) : span
+        queue.schedule(.assertionEnds(process.reference, id: id), at: now + time)
+        if reason == .remoteNotification {
+            process.steps.prepend(.tell(.didReceiveRemoteNotification, nil))
+        } else {
+            start(CallbackWork(cost: process.profile.costs.event), of: process)
+        }
+    }
+
+    // MARK: Deadlines
+
+    func beginDeadline(_ kind: Deadline, of process: LiveProcess) {
+        guard process.deadline == nil else { return }
+        process.deadlineSerial += 1
+        process.deadline = (kind, process.deadlineSerial)
+        queue.schedule(.deadline(process.reference, serial: process.deadlineSerial), at: now + kind.span)
+    }
+
+    func meetDeadline(_ kind: Deadline, of process: LiveProcess) {
+        if process.deadline?.kind == kind { process.deadline = nil }
+    }
+
+    func missDeadline(_ reference: ProcessReference, _ serial: Int) {
+        guard let process = process(reference), let deadline = process.deadline, deadline.serial == serial else {
+            return
+        }
+        let explanation = "\(deadline.kind.rawValue) took longer than \(deadline.kind.span)"
+        if let quit = process.quitReason {
+            return end(process, quit.reason, "\(quit.explanation); \(explanation)", bySystem: false)
+        }
+        end(process, .appWatchdog, explanation, bySystem: true)
+    }
+}

@@ -1,0 +1,181 @@
+import Lifecycle
+import Memory
+import Metrics
+import Quantities
+import Workload
+
+// Launches and sessions: how a process comes to be, what it is told about it, and when it is done.
+extension Simulation {
+    /// The user wants an app that has no process.
+    func launchCold(_ app: AppID, scene: SceneID?, tapped: Instant, for reason: LaunchReason) {
+        noteRelaunch(of: app, tapped: tapped)
+        let scene = scene ?? newSession(of: app)
+        guard let process = makeProcess(for: app, goal: .foreground(scene), reason) else { return }
+        apps[app.index].frontScene = scene
+        apps[app.index].wasOpened = true
+        apps[app.index].wasSwipedAway = false
+        process.launch = PendingLaunch(kind: .cold, tapped: tapped)
+        if !process.profile.scenes.support { deliver(reason, to: process) }
+        process.steps.append(.spawn)
+        advance(process)
+    }
+
+    /// The system wants an app off screen that has no process.
+    func launchToBackground(_ app: AppID, for reason: LaunchReason, lasting span: TimeSpan) {
+        let isSceneBased = apps[app.index].profile.scenes.support
+        let scene = apps[app.index].preferredScene ?? newSession(of: app)
+        guard let process = makeProcess(for: app, goal: .background, reason) else { return }
+        process.steps.append(.spawn)
+        if isSceneBased {
+            process.connecting = scene
+            process.launchEvent = (reason, span)
+        } else {
+            process.steps.append(.backgroundEvent(reason, lasting: span))
+            process.steps.append(.snapshot(nil))
+        }
+        advance(process)
+    }
+
+    private func makeProcess(for app: AppID, goal: Goal, _ reason: LaunchReason) -> LiveProcess? {
+        let slot: MemorySlot
+        do {
+            slot = try memory.makeProcess()
+        } catch {
+            fail("\(error)")
+            return nil
+        }
+        lastPid += 1
+        let process = LiveProcess(
+            app: app, pid: ProcessID(lastPid), slot: slot, now: now, workload: AppWorkload(apps[app.index].profile),
+            goal: goal, isFirstLaunch: !apps[app.index].wasLaunched, memory: memory)
+        process.sceneReason = reason
+        apps[app.index].wasLaunched = true
+        apps[app.index].slot = slot.index
+        while processes.count <= slot.index { processes.append(nil) }
+        processes[slot.index] = process
+        live.append(process)
+        return process
+    }
+
+    /// The user wants an app back that the system ended a short while ago: that termination was felt.
+    private func noteRelaunch(of app: AppID, tapped: Instant) {
+        guard let last = apps[app.index].lastTermination else { return }
+        apps[app.index].lastTermination = nil
+        if tapped - last.at <= plan.perceivedWithin { recorder.tally.terminations[last.fact].wasPerceived = true }
+    }
+
+    // MARK: The new process
+
+    /// The process is there from the tap on: nobody takes it for one that may be ended.
+    func spawn(_ process: LiveProcess) {
+        let event: ProcessEvent = process.goal == .background ? .launchToBackground : .launchToForeground
+        let signals = event.signals(in: process.profile.scenes.world).filter { $0 != .change }
+        tellOfDiscardedSessions(process)
+        process.steps.prepend(contentsOf: signals.map { .process($0, event) })
+        let isToForeground = event == .launchToForeground
+        let set = process.isFirstLaunch ? "; first launch ever" : ""
+        recorder.event(
+            .launch, at: now, app: process.profile.name, pid: process.pid,
+            isToForeground ? "foreground" : "background", reason: process.sceneReason.rawValue + set)
+        if isToForeground {
+            recorder.event(.launchScreen, at: now, app: process.profile.name, pid: process.pid, "until the first frame")
+        }
+        apply(event, to: process, reason: event.rawValue)
+        beginDeadline(.launch, of: process)
+        start(CallbackWork(cost: process.profile.costs.process), of: process)
+    }
+
+    /// Sessions that the user closed while the app was dead are told after the launch.
+    private func tellOfDiscardedSessions(_ process: LiveProcess) {
+        guard apps[process.app.index].discardedWhileDead > 0 else { return }
+        apps[process.app.index].discardedWhileDead = 0
+        process.steps.prepend(.tell(.didDiscardSceneSessions, nil))
+    }
+
+    /// What a launch callback is told about the reason. A scene's reason comes with the scene; what only launches the
+    /// process comes with the launch options, too.
+    func options(of callback: Callback, scene: SceneID?, _ process: LiveProcess) -> String? {
+        let reason = process.sceneReason
+        if callback == .willFinishLaunching || callback == .didFinishLaunching {
+            let isOfTheScene = reason.isForeground && process.profile.scenes.support
+            return isOfTheScene ? nil : reason.launchOptionsKey
+        }
+        if callback == .configurationForConnecting { return reason.rawValue }
+        guard callback == .sceneWillConnect, let scene else { return nil }
+        let session = session(scene, of: process.app)
+        let activity = session.hasRestorationActivity ? "; stored restoration activity" : ""
+        return reason.rawValue + activity
+    }
+
+    func finishLaunch(of process: LiveProcess) {
+        meetDeadline(.launch, of: process)
+        guard let launch = process.launch else { return }
+        process.launch = nil
+        process.isFirstLaunch = false
+        recorder.event(
+            .firstFrame, at: now, app: process.profile.name, pid: process.pid, launch.kind.rawValue,
+            reason: "tapped at \(launch.tapped)")
+        recorder.launch(launch, app: process.profile.name, pid: process.pid, ready: now, outcome: "ready")
+    }
+
+    /// The first frame will never come.
+    func abandonLaunch(of process: LiveProcess, outcome: String) {
+        guard let launch = process.launch else { return }
+        process.launch = nil
+        recorder.launch(launch, app: process.profile.name, pid: process.pid, ready: nil, outcome: outcome)
+    }
+
+    // MARK: Work moved off the main thread
+
+    /// It takes a core of its own and delays nobody's first frame.
+    func beginDeferredWork(of process: LiveProcess) {
+        let deferred = process.profile.deferred
+        guard deferred.work > .zero || deferred.memory > .zero else { return }
+        queue.schedule(.deferredWorkDone(process.reference), at: occupyCore(for: deferred.work))
+    }
+
+    func finishDeferredWork(_ reference: ProcessReference) {
+        guard let process = process(reference) else { return }
+        guard process.phase.runsCode else {
+            process.missedDeferredWork = true
+            return
+        }
+        process.steps.append(.deferredWork)
+        advance(process)
+    }
+
+    func addDeferredMemory(of process: LiveProcess) {
+        let memory = process.profile.deferred.memory
+        recorder.event(.deferredWork, at: now, app: process.profile.name, pid: process.pid, "\(memory.bytes)")
+        startAtOnce([.allocate(.base, memory)], of: process)
+    }
+
+    // MARK: Sessions
+
+    func newSession(of app: AppID, isExternal: Bool = false) -> SceneID {
+        apps[app.index].lastScene += 1
+        let id = SceneID(apps[app.index].lastScene)
+        apps[app.index].sessions.append(SceneSession(id: id, isExternal: isExternal))
+        return id
+    }
+
+    func discardSession(_ scene: SceneID, of process: LiveProcess) {
+        apps[process.app.index].sessions.removeAll { $0.id == scene }
+        process.closing.removeAll { $0 == scene }
+        process.steps.prepend(.tell(.didDiscardSceneSessions, scene))
+    }
+
+    func session(_ scene: SceneID, of app: AppID) -> SceneSession {
+        guard let found = apps[app.index].sessions.first(where: { $0.id == scene }) else {
+            preconditionFailure("\(apps[app.index].profile.name) has no session \(scene.number)")
+        }
+        return found
+    }
+
+    func update(_ scene: SceneID, of app: AppID, _ change: (inout SceneSession) -> Void) {
+        guard let index = apps[app.index].sessions.firstIndex(where: { $0.id == scene }) else {
+            preconditionFailure("\(apps[app.index].profile.name) has no session \(scene.number)")
+        }
+        change(&apps[app.index].sessions[index])
+    }
+}
