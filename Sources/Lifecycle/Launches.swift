@@ -73,7 +73,8 @@ extension LaunchReason {
         }
     }
 
-    /// The key of `UIApplication.LaunchOptionsKey`. A tap has none; refresh and processing come through BackgroundTasks.
+    /// The key of `UIApplication.LaunchOptionsKey`. A tap has none, nor have BackgroundTasks' refresh and
+    /// processing.
     public var launchOptionsKey: String? {
         switch self {
         case .location: "UIApplication.LaunchOptionsKey.location"

@@ -107,7 +107,8 @@ public enum UserAction: Hashable, Sendable {
     case lock(lasting: TimeSpan)
     /// The user opens a URL, hands an activity off, or taps a shortcut: the app comes to the front.
     case open(AppID, LaunchReason)
-    /// The system has an event for the app: it is launched or woken off screen, for the app's own time if none is given.
+    /// The system has an event for the app: it is launched or woken off screen, for the app's own time if none
+    /// is given.
     case wake(AppID, LaunchReason, lasting: TimeSpan?)
     /// Everybody hears that the time has jumped.
     case timeChange(TimeChange)

@@ -100,7 +100,8 @@ extension Simulation {
         let cpu = process.profile.background.cpu
         end(
             process, .cpuResourceLimit,
-            "used \(Simulation.backgroundCPUTime) of CPU off screen at \(cpu), above \(Simulation.backgroundCPU) over 60s",
+            "used \(Simulation.backgroundCPUTime) of CPU off screen at \(cpu), "
+                + "above \(Simulation.backgroundCPU) over 60s",
             bySystem: true)
     }
 

@@ -1,0 +1,317 @@
+import Lifecycle
+import Quantities
+import Simulation
+import Testing
+import Workload
+
+/// LIFECYCLE sections 4 to 9: duties, launches, time off screen, other events, exit reasons.
+@Suite("life off screen, and the other events")
+struct BackgroundLifeTests {
+    let app = AppID(0)
+    let other = AppID(1)
+
+    private func time(_ row: EventRow?) -> Double { row.flatMap { Double($0.time) } ?? -1 }
+
+    private func suspension(of run: RunOutput, _ app: String = "a") -> Double {
+        time(run.rows("process_state", of: app).last { $0.detail == "suspended" })
+    }
+
+    // MARK: Background tasks
+
+    @Test("a background task that is not ended dies at its expiry")
+    func leakedTask() throws {
+        let run = try live([testApp("a") { $0.background.leaksTask = true }], [(0, .launch(app)), (5, .home)])
+        let entered = time(run.rows("process_state", of: "a").first { $0.detail == "background" })
+        let exit = try #require(run.rows("exit", of: "a").first)
+        #expect(exit.detail == "backgroundTaskAssertionTimeout")
+        #expect(time(exit) == entered + 30)
+        #expect(run.rows("background_task", of: "a").map(\.detail) == ["begins", "expires"])
+        #expect(!run.callbacks(of: "a").contains("applicationWillTerminate"))
+    }
+
+    @Test("a background task that ends is suspended at that instant")
+    func endedTask() throws {
+        let run = try live(
+            [testApp("a")],
+            [(0, .launch(app)), (4, .beginBackgroundTask(app)), (5, .home), (18, .endBackgroundTask(app))])
+        #expect(suspension(of: run) == 18)
+        let declared = try live([testApp("a") { $0.background.task = .seconds(9) }], [(0, .launch(app)), (5, .home)])
+        #expect(
+            suspension(of: declared) == time(declared.rows("background_task", of: "a").last { $0.detail == "ends" }))
+        #expect(suspension(of: declared) > 14)
+    }
+
+    @Test("a well-behaved expiry handler ends the task, and the app is suspended")
+    func expiryHandler() throws {
+        let run = try live([testApp("a")], [(0, .launch(app)), (4, .beginBackgroundTask(app)), (5, .home)])
+        #expect(run.rows("exit", of: "a").isEmpty)
+        #expect(run.rows("background_task", of: "a").map(\.detail) == ["begins", "expires", "ends"])
+        let entered = time(run.rows("process_state", of: "a").first { $0.detail == "background" })
+        #expect(suspension(of: run) >= entered + 25 && suspension(of: run) < entered + 26)
+    }
+
+    @Test("a task needs code that runs")
+    func refusedTask() throws {
+        let run = try live(
+            [testApp("a")],
+            [(0, .beginBackgroundTask(app)), (1, .launch(app)), (5, .home), (20, .beginBackgroundTask(app))])
+        #expect(run.rows("refused", of: "a").map(\.reason) == ["it is not running", "it is suspended: no code runs"])
+    }
+
+    // MARK: Watchdog
+
+    @Test("a launch that blocks 20 s dies by the watchdog", arguments: [true, false])
+    func blockedLaunch(isSceneBased: Bool) throws {
+        let slow = testApp("a") {
+            $0.scenes.support = isSceneBased
+            $0.costs.launch = .seconds(25)
+        }
+        let run = try live([slow], [(0, .launch(app))])
+        let exit = try #require(run.rows("exit", of: "a").first)
+        #expect(exit.detail == "appWatchdog" && time(exit) == 20)
+        #expect(run.tally.launches.map(\.latency) == [nil])
+    }
+
+    @Test("an activation that blocks 10 s dies by the watchdog, one that takes 9 s does not")
+    func blockedActivation() throws {
+        func run(_ seconds: Int64) throws -> RunOutput {
+            try live(
+                [testApp("a") { $0.costs.enterForeground = .seconds(seconds) }],
+                [(0, .launch(app)), (30, .home), (50, .launch(app))])
+        }
+        #expect(try run(9).rows("exit", of: "a").isEmpty)
+        let exit = try #require(try run(11).rows("exit", of: "a").first)
+        #expect(exit.detail == "appWatchdog" && exit.reason == "scene update took longer than 10s")
+    }
+
+    @Test("entering the background has five seconds")
+    func blockedBackground() throws {
+        let run = try live([testApp("a") { $0.costs.enterBackground = .seconds(6) }], [(0, .launch(app)), (5, .home)])
+        let exit = try #require(run.rows("exit", of: "a").first)
+        #expect(exit.detail == "appWatchdog" && exit.reason == "entering the background took longer than 5s")
+    }
+
+    @Test("too much CPU off screen is a violation, the limit itself is not")
+    func cpu() throws {
+        func run(_ percent: Int64) throws -> RunOutput {
+            let busy = testApp("a") {
+                $0.background.cpu = .percent(percent)
+                $0.backgroundModes = [.audio]
+            }
+            return try live([busy], [(0, .launch(app)), (5, .home)])
+        }
+        #expect(try run(80).rows("exit", of: "a").isEmpty)
+        #expect(try run(96).rows("exit", of: "a").map(\.detail) == ["cpuResourceLimit"])
+    }
+
+    // MARK: Modes
+
+    @Test("a background mode keeps the app running, as long as it has something to do")
+    func modes() throws {
+        let music = testApp("a") { $0.backgroundModes = [.audio] }
+        let run = try live([music], [(0, .launch(app)), (5, .home)])
+        #expect(!run.story(of: "a").contains("-> suspended"))
+        let short = testApp("a") {
+            $0.backgroundModes = [.audio]
+            $0.background.modesLast = .seconds(40)
+        }
+        let ended = try live([short], [(0, .launch(app)), (5, .home)])
+        let entered = time(ended.rows("process_state", of: "a").first { $0.detail == "background" })
+        #expect(suspension(of: ended) == entered + 40)
+    }
+
+    @Test("a refresh has about 30 s, processing has minutes")
+    func refreshAndProcessing() throws {
+        let profile = testApp("a") { $0.backgroundModes = [.fetch, .processing] }
+        let refresh = try live(
+            [profile], [(0, .launch(app)), (5, .home), (20, .wake(app, .backgroundFetch, lasting: .seconds(90)))])
+        #expect(suspension(of: refresh) == 50)
+        let work = try live(
+            [profile], seconds: 300,
+            [(0, .launch(app)), (5, .home), (20, .wake(app, .processing, lasting: .minutes(3)))])
+        #expect(suspension(of: work) == 200)
+    }
+
+    @Test("after a swipe, pushes and refreshes launch nothing until the user opens the app again")
+    func swipedAway() throws {
+        let profile = testApp("a") { $0.backgroundModes = [.remoteNotification, .location] }
+        let run = try live(
+            [profile],
+            [
+                (0, .launch(app)), (5, .quit(app)), (10, .wake(app, .remoteNotification, lasting: nil)),
+                (15, .wake(app, .location, lasting: nil)),
+            ])
+        #expect(run.rows("refused", of: "a").map(\.time) == ["10"])
+        #expect(run.rows("launch", of: "a").map(\.reason) == ["userTap; first launch ever", "location"])
+    }
+
+    // MARK: Launch
+
+    @Test("launch options name the reason, and only where there is one")
+    func launchOptions() throws {
+        let profile = testApp("a") {
+            $0.scenes.support = false
+            $0.backgroundModes = [.location]
+            $0.features = [.url]
+        }
+        func reasons(_ action: UserAction) throws -> [String] {
+            try live([profile], [(0, action)]).rows("callback", of: "a").prefix(2).map(\.reason)
+        }
+        #expect(try reasons(.launch(app)) == ["", ""])
+        let url = "UIApplication.LaunchOptionsKey.url"
+        #expect(try reasons(.open(app, .url)) == [url, url])
+        let location = "UIApplication.LaunchOptionsKey.location"
+        #expect(try reasons(.wake(app, .location, lasting: nil)) == [location, location])
+        let undeclared = try live([testApp("a")], [(0, .wake(app, .location, lasting: nil)), (1, .open(app, .url))])
+        #expect(undeclared.rows("refused", of: "a").count == 2 && undeclared.rows("launch", of: "a").isEmpty)
+    }
+
+    @Test("a scene's reason comes with the scene")
+    func sceneReason() throws {
+        let profile = testApp("a") { $0.features = [.url] }
+        let run = try live([profile], [(0, .open(app, .url))])
+        let rows = run.rows("callback", of: "a")
+        #expect(rows.first { $0.detail == configuration }?.reason == "url")
+        #expect(rows.first { $0.detail == willFinish }?.reason == "")
+    }
+
+    @Test("the first launch ever costs its set-up once")
+    func firstLaunch() throws {
+        let profile = testApp("a") { $0.costs.firstLaunch = .seconds(2) }
+        let run = try live([profile], [(0, .launch(app)), (10, .crash(app)), (20, .launch(app))])
+        let latencies = run.tally.launches.compactMap(\.latency)
+        #expect(latencies[0] - latencies[1] == .seconds(2))
+    }
+
+    @Test("work moved off the main thread does not delay the first frame")
+    func deferredWork() throws {
+        let plain = try live([testApp("a")], [(0, .launch(app))])
+        let profile = testApp("a") { $0.deferred = DeferredWork(work: .seconds(3), memory: .mebibytes(4)) }
+        let run = try live([profile], [(0, .launch(app))])
+        #expect(run.tally.launches.map(\.latency) == plain.tally.launches.map(\.latency))
+        let done = try #require(run.rows("deferred_work", of: "a").first)
+        #expect(time(done) > 3 && done.detail == "4194304")
+        #expect(run.tally.peakResident > plain.tally.peakResident)
+    }
+
+    // MARK: Events
+
+    @Test("a URL reaches the delegate of its world, before the app is active", arguments: [true, false])
+    func url(isSceneBased: Bool) throws {
+        let profile = testApp("a") {
+            $0.scenes.support = isSceneBased
+            $0.features = [.url]
+        }
+        let run = try live([profile], [(0, .launch(app)), (5, .home), (20, .open(app, .url)), (30, .open(app, .url))])
+        let scene = [
+            "sceneWillEnterForeground", "scene(_:openURLContexts:)", "sceneDidBecomeActive",
+            "scene(_:openURLContexts:)",
+        ]
+        let plain = [
+            "applicationWillEnterForeground", "application(_:open:options:)", "applicationDidBecomeActive",
+            "application(_:open:options:)",
+        ]
+        #expect(run.callbacks(of: "a", from: 20) == (isSceneBased ? scene : plain))
+    }
+
+    @Test("Handoff and shortcuts bring the app to the front and tell it")
+    func handoff() throws {
+        let profile = testApp("a") { $0.features = [.handoff, .shortcut] }
+        let run = try live(
+            [profile],
+            [(0, .launch(app)), (5, .home), (20, .open(app, .userActivity)), (30, .open(app, .shortcutItem))])
+        #expect(
+            run.callbacks(of: "a", from: 20) == [
+                "sceneWillEnterForeground", "application(_:didUpdate:)", "sceneDidBecomeActive",
+                "windowScene(_:performActionFor:completionHandler:)",
+            ])
+    }
+
+    @Test("a change of time reaches who runs at once, who is suspended when it runs again")
+    func timeChange() throws {
+        let run = try live(
+            [testApp("a"), testApp("b")],
+            [(0, .launch(app)), (5, .launch(other)), (20, .timeChange(.midnight)), (30, .launch(app))])
+        let name = "applicationSignificantTimeChange"
+        #expect(run.callbacks(of: "b", from: 20).first == name)
+        #expect(run.callbacks(of: "a", from: 20) == [name, "sceneWillEnterForeground", "sceneDidBecomeActive"])
+        #expect(run.rows("callback", of: "a").filter { $0.detail == name }.map(time).allSatisfy { $0 >= 30 })
+    }
+
+    @Test("locking closes protected data, unlocking opens it, and each is told while it runs")
+    func protectedData() throws {
+        let run = try live([testApp("a")], [(0, .launch(app)), (5, .lock(lasting: .seconds(20)))])
+        #expect(
+            run.callbacks(of: "a", from: 5) == [
+                "applicationProtectedDataWillBecomeUnavailable", "sceneWillResignActive", "sceneDidEnterBackground",
+                "applicationProtectedDataDidBecomeAvailable", "sceneWillEnterForeground", "sceneDidBecomeActive",
+            ])
+    }
+
+    @Test("a protected file held while locked ends the app; unlocked it does not")
+    func lockedFile() throws {
+        let profile = testApp("a") { $0.background.holdsProtectedFile = true }
+        let locked = try live([profile], [(0, .launch(app)), (5, .lock(lasting: .seconds(20)))])
+        #expect(locked.rows("exit", of: "a").map(\.detail) == ["suspendedWithLockedFile"])
+        let open = try live([profile], [(0, .launch(app)), (5, .home)])
+        #expect(open.rows("exit", of: "a").isEmpty)
+    }
+
+    @Test("observers of a notification do their work when it posts")
+    func observers() throws {
+        let observer = NotificationObserver(of: .didEnterBackground, cost: .milliseconds(40), frees: .percent(100))
+        let profile = testApp("a") {
+            $0.background.frees = .zero
+            $0.observers = [observer]
+        }
+        let run = try live([profile], [(0, .launch(app)), (5, .home)])
+        let posted = run.rows("notification", of: "a").filter { $0.reason == "observers: 1" }
+        #expect(posted.map(\.detail) == ["UIApplication.didEnterBackgroundNotification"])
+        let caches = run.apps.split(separator: "\n").dropFirst().map { $0.split(separator: ",")[10] }
+        #expect(caches.last == "0")
+    }
+
+    @Test("scene-based apps get no app-level active and background callbacks, but the notifications post")
+    func notifications() throws {
+        let run = try live([testApp("a")], [(0, .launch(app)), (5, .home), (20, .launch(app))])
+        let posted = run.notifications(of: "a").filter { $0.hasPrefix("UIApplication") }
+        let names = [
+            "didFinishLaunching", "didBecomeActive", "willResignActive", "didEnterBackground", "willEnterForeground",
+            "didBecomeActive",
+        ]
+        #expect(posted == names.map { "UIApplication.\($0)Notification" })
+        #expect(
+            run.callbacks(of: "a").allSatisfy { !$0.hasPrefix("applicationDid") && !$0.hasPrefix("applicationWill") })
+    }
+
+    // MARK: Displays
+
+    @Test("a second display has an active scene of its own")
+    func secondDisplay() throws {
+        let profile = testApp("a") { $0.scenes.multiple = true }
+        let run = try live(
+            [profile, testApp("b")],
+            [(0, .launch(app)), (5, .showOnDisplay(app)), (10, .launch(other)), (20, .unplugDisplay)])
+        // The app stays active through the second display while another has the first.
+        #expect(run.callbacks(of: "a", from: 10).prefix(2) == ["sceneWillResignActive", "sceneDidEnterBackground"])
+        let states = run.rows("process_state", of: "a")
+        #expect(states.filter { time($0) >= 5 && time($0) < 20 }.isEmpty)
+        #expect(
+            run.callbacks(of: "a", from: 20) == [
+                "sceneWillResignActive", "sceneDidEnterBackground", "sceneDidDisconnect", didDiscard,
+            ])
+        #expect(run.story(of: "a").last == "-> suspended")
+    }
+
+    @Test("what is not possible is refused with its reason")
+    func refusals() throws {
+        let run = try live(
+            [testApp("a")],
+            [
+                (0, .quit(app)), (1, .switchTo(app)), (2, .crash(app)), (3, .openScene(app)), (4, .showOnDisplay(app)),
+                (5, .unplugDisplay), (6, .closeScene(app)), (7, .endBackgroundTask(app)), (8, .terminate(app)),
+            ])
+        #expect(run.eventRows.count { $0.event == "refused" } == 9)
+        #expect(run.eventRows.filter { $0.event == "refused" }.allSatisfy { !$0.reason.isEmpty })
+    }
+}

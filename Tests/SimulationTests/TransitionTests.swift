@@ -1,0 +1,234 @@
+import Lifecycle
+import Quantities
+import Simulation
+import Testing
+import Workload
+
+/// One test per row of LIFECYCLE section 3, its callbacks written out.
+@Suite("transitions and who hears of them")
+struct TransitionTests {
+    let app = AppID(0)
+    let coldLaunch = [
+        willFinish, didFinish, configuration, willConnect, "sceneWillEnterForeground", "sceneDidBecomeActive",
+    ]
+
+    private func sceneBased(_ change: (inout AppProfile) -> Void = { _ in }) -> AppProfile {
+        testApp("a") { profile in
+            profile.scenes.multiple = true
+            profile.backgroundModes = [.fetch, .remoteNotification]
+            change(&profile)
+        }
+    }
+
+    private func appBased(_ change: (inout AppProfile) -> Void = { _ in }) -> AppProfile {
+        testApp("a") { profile in
+            profile.scenes.support = false
+            profile.backgroundModes = [.fetch, .remoteNotification]
+            change(&profile)
+        }
+    }
+
+    // MARK: Scene-based
+
+    @Test("scene-based: the user asks for a new scene, app dead")
+    func sceneColdLaunch() throws {
+        let run = try live([sceneBased()], [(0, .launch(app))])
+        #expect(run.callbacks(of: "a") == coldLaunch)
+    }
+
+    @Test("scene-based: sessions that the user closed while the app was dead are told after the launch")
+    func discardedWhileDead() throws {
+        let run = try live(
+            [sceneBased()],
+            [(0, .launch(app)), (5, .openScene(app)), (10, .crash(app)), (12, .closeScene(app)), (15, .launch(app))])
+        #expect(
+            run.callbacks(of: "a", from: 15) == [
+                willFinish, didFinish, didDiscard, willConnect, "sceneWillEnterForeground", "sceneDidBecomeActive",
+            ])
+    }
+
+    @Test("scene-based: the system asks for a scene, which connects to the background and never sees the foreground")
+    func sceneBackgroundLaunch() throws {
+        let run = try live([sceneBased()], [(0, .wake(app, .backgroundFetch, lasting: nil))])
+        #expect(
+            run.story(of: "a") == [
+                "-> background", willFinish, didFinish, configuration, willConnect, "sceneDidEnterBackground",
+                "event backgroundFetch", "snapshot", "-> suspended",
+            ])
+        #expect(run.rows("scene_state", of: "a").map(\.detail) == ["background", "suspended"])
+    }
+
+    @Test("scene-based: an interruption")
+    func sceneInterruption() throws {
+        let run = try live([sceneBased()], [(0, .launch(app)), (5, .interrupt(.call, lasting: .seconds(3)))])
+        #expect(run.callbacks(of: "a", from: 5) == ["sceneWillResignActive", "sceneDidBecomeActive"])
+        #expect(run.story(of: "a", from: 5).filter { $0.hasPrefix("->") } == ["-> inactive", "-> active"])
+    }
+
+    @Test("scene-based: the user leaves, and returns")
+    func sceneLeavesAndReturns() throws {
+        let run = try live([sceneBased()], [(0, .launch(app)), (5, .home), (20, .launch(app))])
+        #expect(
+            run.story(of: "a", from: 5) == [
+                "sceneWillResignActive", "-> inactive", "-> background", "sceneDidEnterBackground", "snapshot",
+                "-> suspended", "-> background", "sceneWillEnterForeground", "-> inactive", "-> active",
+                "sceneDidBecomeActive",
+            ])
+    }
+
+    @Test("scene-based: the system disconnects a scene, keeps its session, and the user returns to it")
+    func systemDisconnects() throws {
+        // Enough apps on a small device: the ladder disconnects scenes before it ends anybody.
+        let apps = (0..<6).map { index in testApp("app\(index)") { $0.memory.scene = .mebibytes(5) } }
+        var user: [(Double, UserAction)] = (0..<6).map { (Double($0 * 8), .launch(AppID($0))) }
+        func run() throws -> RunOutput {
+            try runToEnd(testPlan(apps, ceiling: .mebibytes(64), seconds: 80, user: user))
+        }
+        let disconnected = try run().eventRows.filter { $0.detail == "disconnect_scene" && $0.event == "action" }
+        let victim = try #require(disconnected.first)
+        let start = try #require(Double(victim.time))
+        // The user returns to that very app a second later.
+        let index = try #require(apps.firstIndex { $0.name == victim.app })
+        user.append((start + 1, .launch(AppID(index))))
+        let again = try run()
+        #expect(
+            Array(again.callbacks(of: victim.app, from: start).prefix(5)) == [
+                restoration, "sceneDidDisconnect", willConnect, "sceneWillEnterForeground", "sceneDidBecomeActive",
+            ])
+        #expect(!again.callbacks(of: victim.app).contains(didDiscard))
+        #expect(
+            again.rows("callback", of: victim.app).filter { $0.detail == willConnect }.map(\.reason) == [
+                "userTap", "userTap; stored restoration activity",
+            ])
+        #expect(again.tally.launches.contains { $0.kind == .warm && $0.latency != nil })
+    }
+
+    @Test("scene-based: the user closes a scene in the foreground, and the process lives on")
+    func closesScene() throws {
+        let run = try live([sceneBased()], [(0, .launch(app)), (5, .openScene(app)), (10, .closeScene(app))])
+        #expect(
+            run.callbacks(of: "a", from: 10) == [
+                "sceneWillResignActive", "sceneDidEnterBackground", "sceneDidDisconnect", didDiscard,
+            ])
+        #expect(run.rows("exit", of: "a").isEmpty)
+    }
+
+    @Test("scene-based: the user closes a scene off screen")
+    func closesSuspendedScene() throws {
+        let run = try live([sceneBased()], [(0, .launch(app)), (5, .home), (20, .closeScene(app))])
+        #expect(run.callbacks(of: "a", from: 20) == ["sceneDidDisconnect", didDiscard])
+    }
+
+    // MARK: App-based
+
+    @Test("app-based: launch to the foreground")
+    func appLaunch() throws {
+        let run = try live([appBased()], [(0, .launch(app))])
+        #expect(
+            run.story(of: "a") == ["-> inactive", willFinish, didFinish, "-> active", "applicationDidBecomeActive"])
+    }
+
+    @Test("app-based: launch to the background")
+    func appBackgroundLaunch() throws {
+        let run = try live([appBased()], [(0, .wake(app, .backgroundFetch, lasting: nil))])
+        #expect(
+            run.story(of: "a") == [
+                "-> background", willFinish, didFinish, "applicationDidEnterBackground", "event backgroundFetch",
+                "snapshot", "-> suspended",
+            ])
+    }
+
+    @Test("app-based: an interruption")
+    func appInterruption() throws {
+        let run = try live([appBased()], [(0, .launch(app)), (5, .interrupt(.alert, lasting: .seconds(3)))])
+        #expect(run.callbacks(of: "a", from: 5) == ["applicationWillResignActive", "applicationDidBecomeActive"])
+    }
+
+    @Test("app-based: to the background, and back")
+    func appLeavesAndReturns() throws {
+        let run = try live([appBased()], [(0, .launch(app)), (5, .home), (20, .switchTo(app))])
+        #expect(
+            run.story(of: "a", from: 5) == [
+                "applicationWillResignActive", "-> inactive", "-> background", "applicationDidEnterBackground",
+                "snapshot", "-> suspended", "-> background", "applicationWillEnterForeground", "-> inactive",
+                "-> active", "applicationDidBecomeActive",
+            ])
+    }
+
+    @Test("suspended, and an event arrives: resumed, the event, suspended again", arguments: [true, false])
+    func eventWakes(isSceneBased: Bool) throws {
+        let profile = isSceneBased ? sceneBased() : appBased()
+        let run = try live(
+            [profile], [(0, .launch(app)), (5, .home), (20, .wake(app, .backgroundFetch, lasting: .seconds(4)))])
+        #expect(run.story(of: "a", from: 20) == ["-> background", "event backgroundFetch", "-> suspended"])
+        let states = run.rows("process_state", of: "a")
+        #expect(states.suffix(2).map(\.time) == ["20", "24"])
+    }
+
+    @Test("a push is handed to the app delegate")
+    func push() throws {
+        let run = try live(
+            [appBased()], [(0, .launch(app)), (5, .home), (20, .wake(app, .remoteNotification, lasting: nil))])
+        #expect(
+            run.callbacks(of: "a", from: 20) == [
+                "application(_:didReceiveRemoteNotification:fetchCompletionHandler:)"
+            ])
+    }
+
+    // MARK: Death
+
+    @Test("killed while suspended: nobody hears of it", arguments: [true, false])
+    func killedWhileSuspended(isSceneBased: Bool) throws {
+        let profile = isSceneBased ? sceneBased() : appBased()
+        let run = try live([profile], [(0, .launch(app)), (5, .home), (20, .quit(app))])
+        #expect(run.story(of: "a", from: 20) == ["exit userTerminated", "-> notRunning"])
+        #expect(run.notifications(of: "a", from: 20).isEmpty)
+    }
+
+    @Test("killed by memory pressure: nobody hears of it")
+    func killedByPressure() throws {
+        let apps = (0..<10).map { index in testApp("app\(index)") { $0.memory.base = .mebibytes(10) } }
+        let user: [(Double, UserAction)] = (0..<10).map { (Double($0 * 5), .launch(AppID($0))) }
+        let run = try runToEnd(testPlan(apps, ceiling: .mebibytes(64), seconds: 60, policy: "lru", user: user))
+        let victims = run.eventRows.filter { $0.event == "exit" && $0.detail == "memoryPressure" }
+        #expect(!victims.isEmpty)
+        for victim in victims {
+            let time = try #require(Double(victim.time))
+            #expect(run.callbacks(of: victim.app, from: time).isEmpty)
+            #expect(!run.callbacks(of: victim.app).contains("applicationWillTerminate"))
+        }
+    }
+
+    @Test("ended while running: scenes disconnect, then applicationWillTerminate")
+    func ended() throws {
+        let scenes = try live([sceneBased()], [(0, .launch(app)), (5, .quit(app))])
+        #expect(
+            scenes.callbacks(of: "a", from: 5) == [
+                "sceneWillResignActive", "sceneDidEnterBackground", restoration, "sceneDidDisconnect",
+                "applicationWillTerminate",
+            ])
+        #expect(scenes.rows("exit", of: "a").map(\.detail) == ["userTerminated"])
+        let plain = try live([appBased()], [(0, .launch(app)), (5, .terminate(app))])
+        #expect(
+            plain.callbacks(of: "a", from: 5) == [
+                "applicationWillResignActive", "applicationDidEnterBackground", "applicationWillTerminate",
+            ])
+        #expect(plain.rows("exit", of: "a").map(\.detail) == ["normalApp"])
+    }
+
+    @Test("applicationWillTerminate has five seconds to return")
+    func terminateDeadline() throws {
+        let slow = appBased { $0.costs.terminate = .seconds(9) }
+        let run = try live([slow], [(0, .launch(app)), (5, .quit(app))])
+        let exit = try #require(run.rows("exit", of: "a").first)
+        #expect(exit.detail == "userTerminated" && exit.reason.contains("termination took longer than 5s"))
+        let told = try #require(run.rows("callback", of: "a").last { $0.detail == "applicationWillTerminate" })
+        #expect(abs((Double(exit.time) ?? 0) - (Double(told.time) ?? 0) - 5) < 0.001)
+    }
+
+    @Test("a crash and the watchdog tell nobody")
+    func crash() throws {
+        let run = try live([sceneBased()], [(0, .launch(app)), (5, .crash(app))])
+        #expect(run.story(of: "a", from: 5) == ["exit abnormal", "-> notRunning"])
+    }
+}
