@@ -1,0 +1,115 @@
+"""Several runs at once: which directories are runs, how each is called beside the others, and what is compared."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+METRICS: tuple[tuple[str, str, str, str], ...] = (
+    ("launch_latency_p50_ms", "launch p50", "low", "ms"),
+    ("launch_latency_p95_ms", "launch p95", "low", "ms"),
+    ("launch_latency_max_ms", "launch max", "low", "ms"),
+    ("hot_launch_ratio", "hot launches", "high", "1"),
+    ("terminations", "terminations", "low", ""),
+    ("terminations_perceived", "perceived", "low", ""),
+    ("terminations_foreground", "in the foreground", "low", ""),
+    ("warnings", "warnings", "", ""),
+    ("scenes_disconnected", "scenes disconnected", "", ""),
+    ("bytes_reclaimed", "reclaimed", "", "byte"),
+    ("time_critical_s", "time critical", "low", "s"),
+    ("stall_time_s", "time stalled", "low", "s"),
+    ("peak_resident_bytes", "peak", "", "byte"),
+)
+"""Column of summary.csv, what people call it, which end is better (or neither), and its unit."""
+
+RUN_FILES = ("samples.csv", "apps.csv", "events.csv", "launches.csv", "decisions.csv", "summary.csv")
+
+
+def is_run(directory: Path) -> bool:
+    return any((directory / name).is_file() for name in RUN_FILES[:5])
+
+
+def expand(paths: list[Path]) -> list[Path]:
+    """Run directories as they are; a directory of runs (a comparison, a sweep) as the runs within it, by name."""
+    found: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            raise FileNotFoundError(f"no run directory {path}")
+        if is_run(path):
+            found.append(path)
+            continue
+        within = sorted({file.parent for name in RUN_FILES[:5] for file in path.rglob(name)}, key=natural)
+        if not within:
+            raise FileNotFoundError(f"no CSV of a run in {path}")
+        found += within
+    return list(dict.fromkeys(found))
+
+
+def natural(path: Path) -> list[tuple[int, int, str]]:
+    """Sorts seed-9 before seed-10."""
+    key: list[tuple[int, int, str]] = []
+    for letter in str(path):
+        if letter.isdigit():
+            if key and key[-1][0] == 0:
+                key[-1] = (0, key[-1][1] * 10 + int(letter), "")
+            else:
+                key.append((0, int(letter), ""))
+        else:
+            key.append((1, 0, letter))
+    return key
+
+
+def summary_of(directory: Path) -> dict[str, str]:
+    """The one row of summary.csv; empty when it is missing."""
+    try:
+        with (directory / "summary.csv").open(encoding="utf-8", errors="replace", newline="") as file:
+            return {name: value or "" for name, value in next(csv.DictReader(file), {}).items() if name}
+    except OSError:
+        return {}
+
+
+def number(text: str | None) -> float | None:
+    try:
+        return float(text) if text else None
+    except ValueError:
+        return None
+
+
+def scenario_settings(text: str) -> dict[str, str]:
+    """The leaves of a scenario as `device.ceiling: 1GiB`, as far as they are scalars; apps by name, no user events."""
+    try:
+        import yaml
+
+        tree = yaml.safe_load(text)
+    except Exception:  # A report must not fail for a scenario that was damaged after the run.
+        return {}
+    found: dict[str, str] = {}
+
+    def walk(node: object, path: str) -> None:
+        if isinstance(node, dict):
+            for key, value in node.items():
+                walk(value, f"{path}.{key}" if path else str(key))
+        elif isinstance(node, list):
+            for item in node:
+                if isinstance(item, dict) and "name" in item:
+                    walk(item, f"{path}.{item['name']}")
+        else:
+            found[path] = str(node)
+
+    if isinstance(tree, dict):
+        walk({key: value for key, value in tree.items() if key not in ("user", "expect")}, "")
+    return found
+
+
+def labels(directories: list[Path], summaries: list[dict[str, str]]) -> list[str]:
+    """What tells the runs apart: the policy and the seed, if they do, else the directory's name with them."""
+    names = []
+    for keys in (("policy",), ("policy", "seed"), ("scenario", "policy", "seed")):
+        names = [", ".join(f"seed {row[key]}" if key == "seed" else row[key] for key in keys if row.get(key))
+                 for row in summaries]  # fmt: skip
+        if all(names) and len(set(names)) == len(names):
+            return names
+    folders = [directory.resolve().name for directory in directories]
+    if len(set(folders)) == len(folders):
+        return folders
+    return [f"{directory.resolve().parent.name}/{folder}" for directory, folder in zip(directories, folders)]

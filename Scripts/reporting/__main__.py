@@ -1,0 +1,99 @@
+"""Writes one self-contained page about one or several runs."""
+
+from __future__ import annotations
+
+import argparse
+import html
+import json
+import re
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "plotting"))
+
+import several  # noqa: E402
+import style  # noqa: E402
+from payload import payload_of, slim, varied  # noqa: E402
+from run_directory import read_run  # noqa: E402
+
+MOST_BYTES = 8_000_000
+"""A page must open quickly, and pass through a mail."""
+
+
+def say(message: str) -> None:
+    print(f"report: {message}", file=sys.stderr)
+
+
+class Parser(argparse.ArgumentParser):
+    """Ends with 64 on a fault of usage, as the program does."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        self.print_usage(sys.stderr)
+        say(message)
+        raise SystemExit(64)
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = Parser(
+        prog="Scripts/report",
+        description="Writes one page that needs nothing else, not even a network: headline figures, pictures linked by "
+        "time, decisions, scenario and manifest. Several runs, or a directory of runs, are compared.",
+        epilog="Exit status: 0 written, 64 usage, 66 no such directory or no CSV in it, 73 cannot write.",
+    )
+    parser.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="a run directory, or a directory of runs")
+    parser.add_argument("--out", metavar="FILE", type=Path, help="the page (default: report.html in the first RUN)")
+    return parser.parse_args()
+
+
+def page(runs: list[dict[str, object]]) -> str:
+    """The whole document."""
+    title = str(runs[0]["title"]) if len(runs) == 1 else f"{len(runs)} runs"
+    data = {
+        "title": title,
+        "subtitle": "A Plimsoll run; times are virtual." if len(runs) == 1 else "Plimsoll runs; times are virtual.",
+        "runs": runs, "metrics": several.METRICS, "varied": varied(runs),
+    }  # fmt: skip
+    # "<" cannot end the script element, and U+2028 is no line break here: ensure_ascii writes neither.
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    parts = {"@TITLE@": html.escape(title), "@STYLE@": (HERE / "page.css").read_text("utf-8"),
+             "@SCRIPT@": (HERE / "page.js").read_text("utf-8"), "@DATA@": text}  # fmt: skip
+    document = (HERE / "page.html").read_text("utf-8")
+    # In one pass: a scenario may well contain the words @DATA@.
+    return re.sub("@(?:TITLE|STYLE|DATA|SCRIPT)@", lambda mark: parts[mark[0]], document)
+
+
+def main() -> int:
+    options = parse_arguments()
+    try:
+        directories = several.expand(options.runs)
+        tables = [read_run(directory) for directory in directories]
+    except FileNotFoundError as error:
+        say(str(error))
+        return 66
+    names = several.labels(directories, [several.summary_of(directory) for directory in directories])
+    style.prepare()
+    runs = []
+    for run, name in zip(tables, names):
+        for note in run.notes + [f"{absent} is missing" for absent in sorted(run.missing)]:
+            say(note if len(tables) == 1 else f"{name}: {note}")
+        runs.append(payload_of(run, name))
+    document = page(runs)
+    for run in reversed(runs[1:]):
+        if len(document.encode()) <= MOST_BYTES:
+            break
+        slim(run)
+        document = page(runs)
+    out: Path = options.out or options.runs[0] / "report.html"
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(document, encoding="utf-8")
+    except OSError as error:
+        say(f"cannot write {out}: {error.strerror or error}")
+        return 73
+    print(out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,215 @@
+"""The page about runs: what it holds, and how a browser takes it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+SCRIPTS = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(SCRIPTS / "reporting"), str(SCRIPTS / "plotting"), str(SCRIPTS / "tests")]
+
+import several  # noqa: E402
+from synthetic_run import write_run  # noqa: E402
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+MOST_BYTES = 8_000_000
+MOST_MS = 3_000
+
+ITS_OWN = ("file:", "data:", "about:", "chrome", "https://accounts.google.com/", "http://update.googleapis.com/",
+           "https://update.googleapis.com/", "http://clients2.google.com/", "https://clients2.google.com/")  # fmt: skip
+"""What a browser asks for by itself, whatever page it shows; the page's own requests are counted by the page, too."""
+
+HOVER = """
+<script>
+const mark = document.querySelector("g.kill");
+mark.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, clientX: 300, clientY: 200 }));
+document.body.dataset.hover = document.getElementById("tip").textContent;
+mark.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+document.body.dataset.pinned = document.getElementById("pinned").textContent;
+zoom(10, 20);
+document.body.dataset.window = document.getElementById("window").textContent;
+document.body.dataset.wide = String(document.documentElement.scrollWidth > innerWidth);
+document.body.dataset.asked = String(performance.getEntriesByType("resource").length);
+</script></body>"""
+
+
+def load_main() -> object:
+    """The program behind Scripts/report, as a module."""
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    spec = spec_from_file_location("report_main", SCRIPTS / "reporting" / "__main__.py")
+    assert spec and spec.loader
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+class ReportCase(unittest.TestCase):
+    def setUp(self) -> None:
+        self.directory = Path(tempfile.mkdtemp(prefix="plimsoll-report."))
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+
+    def make(self, name: str = "run", **options: object) -> Path:
+        path = self.directory / name
+        write_run(path, **{"apps": 14, "minutes": 30.0, **options})  # type: ignore[arg-type]
+        return path
+
+    def report(self, *arguments: object) -> tuple[int, str]:
+        """Exit status and stderr."""
+        said = io.StringIO()
+        with (
+            mock.patch.object(sys, "argv", ["report", *map(str, arguments)]),
+            contextlib.redirect_stderr(said),
+            contextlib.redirect_stdout(io.StringIO()),
+        ):
+            try:
+                status = load_main().main()  # type: ignore[attr-defined]
+            except SystemExit as ending:
+                status = int(ending.code or 0)
+        return status, said.getvalue()
+
+    def page(self, *runs: Path) -> Path:
+        out = self.directory / "page.html"
+        self.assertEqual(self.report(*runs, "--out", out)[0], 0)
+        return out
+
+
+def data_of(page: Path) -> dict[str, object]:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text("utf-8"), re.DOTALL)
+    assert found
+    return json.loads(found[1])
+
+
+class Pages(ReportCase):
+    def test_every_kill_says_who_why_and_who_was_spared(self) -> None:
+        run = data_of(self.page(self.make()))["runs"][0]  # type: ignore[index]
+        self.assertGreater(len(run["kills"]), 3)
+        for kill in run["kills"]:
+            self.assertTrue(kill["app"] and kill["cause"] and kill["why"])
+            self.assertTrue(kill["spared"])
+            self.assertTrue(all(0 <= why < len(run["reasons"]) for _, why in kill["spared"]))
+
+    def test_nothing_in_it_points_outside(self) -> None:
+        text = self.page(self.make()).read_text("utf-8")
+        outside = set(re.findall(r"(?:https?:)?//[a-z0-9.-]+\.[a-z]{2,}[^\s\"'<]*", text))
+        self.assertEqual({link for link in outside if not link.startswith(("http://www.w3.org/2000/svg",))}, set())
+        self.assertIn("default-src 'none'", text)
+
+    def test_a_hostile_name_or_scenario_stays_text(self) -> None:
+        run = self.make()
+        (run / "scenario.yaml").write_text("name: '</script><script>alert(1)</script> @SCRIPT@ @TITLE@'\n", "utf-8")
+        page = self.page(run)
+        self.assertEqual(page.read_text("utf-8").count("</script>"), 2)
+        self.assertIn("@SCRIPT@ @TITLE@", data_of(page)["runs"][0]["scenario"])  # type: ignore[index]
+
+    def test_the_same_csv_gives_the_same_bytes(self) -> None:
+        run = self.make()
+        self.assertEqual(self.page(run).read_bytes(), self.page(run).read_bytes())
+
+    def test_what_is_missing_is_said_and_the_rest_is_there(self) -> None:
+        for absent in ("samples", "apps", "events", "launches", "decisions", "summary"):
+            with self.subTest(absent=absent):
+                run = self.make(f"without-{absent}", minutes=5.0)
+                (run / f"{absent}.csv").unlink()
+                status, said = self.report(run)
+                self.assertEqual(status, 0)
+                self.assertIn(absent, said)
+                notes = data_of(run / "report.html")["runs"][0]["notes"]  # type: ignore[index]
+                self.assertIn(f"{absent}.csv is missing", notes)
+
+    def test_a_half_written_row_and_empty_tables_are_no_fault(self) -> None:
+        run = self.make(minutes=5.0)
+        events = run / "events.csv"
+        events.write_bytes(events.read_bytes()[:-7])
+        self.assertIn("half-written", self.report(run)[1])
+        for path in run.glob("*.csv"):
+            path.write_text(path.read_text("utf-8").splitlines()[0] + "\n", "utf-8")
+        self.assertEqual(self.report(run)[0], 0)
+
+    def test_wrong_calls_have_their_status(self) -> None:
+        self.assertEqual(self.report()[0], 64)
+        self.assertEqual(self.report(self.directory / "nowhere")[0], 66)
+        self.assertEqual(self.report(self.directory)[0], 66)
+
+    def test_a_directory_of_runs_is_compared(self) -> None:
+        for seed in (1, 2, 10):
+            self.make(f"sweep/lru/seed-{seed}", seed=seed, minutes=5.0)
+        data = data_of(self.page(self.directory / "sweep"))
+        self.assertEqual([run["label"] for run in data["runs"]], ["lru, seed 1", "lru, seed 2", "lru, seed 10"])  # type: ignore[index]
+        self.assertEqual(data["varied"], ["seed"])
+
+    def test_very_many_runs_stay_below_the_limit(self) -> None:
+        run = self.make("many/a", apps=60, minutes=60.0, ceiling=2 << 30)
+        for number in range(11):
+            shutil.copytree(run, self.directory / "many" / f"b-{number}")
+        self.assertLess(self.page(self.directory / "many").stat().st_size, MOST_BYTES)
+
+    def test_labels_tell_runs_apart(self) -> None:
+        paths = [Path("a/x"), Path("b/x")]
+        self.assertEqual(several.labels(paths, [{"policy": "lru"}, {"policy": "ladder"}]), ["lru", "ladder"])
+        self.assertEqual(several.labels(paths, [{"policy": "lru"}] * 2), ["a/x", "b/x"])
+
+
+@unittest.skipUnless(BROWSER, "no Chromium is installed")
+class InABrowser(ReportCase):
+    def open(self, page: Path, size: str = "1200,900") -> tuple[str, str, set[str]]:
+        """The page's document when it is ready, what the console said, and which addresses were asked for."""
+        log = self.directory / "net.json"
+        flags = [
+            "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync",
+            "--disable-component-update", "--no-first-run",
+            "--proxy-server=http://127.0.0.1:9", "--disable-default-apps", "--disable-extensions",
+            f"--user-data-dir={self.directory / 'profile'}", "--enable-logging=stderr", f"--window-size={size}",
+            f"--log-net-log={log}", "--dump-dom", page.as_uri(),
+        ]  # fmt: skip
+        done = subprocess.run([str(BROWSER), *flags], capture_output=True, text=True, timeout=120, check=True)
+        said = "\n".join(line for line in done.stderr.splitlines() if "CONSOLE" in line)
+        asked = set(re.findall(r'"url":"([^"]+)"', log.read_text("utf-8", errors="replace")))
+        return done.stdout, said, asked
+
+    def test_it_loads_quickly_without_an_error_and_asks_nobody(self) -> None:
+        big = self.make("big", apps=200, minutes=60.0, ceiling=8 << 30)
+        for run in (self.make("middle"), big):
+            with self.subTest(run=run.name):
+                page = self.page(run)
+                self.assertLess(page.stat().st_size, MOST_BYTES)
+                document, said, asked = self.open(page)
+                self.assertEqual(said, "")
+                ready = re.search(r'data-ready="(\d+)"', document)
+                self.assertIsNotNone(ready)
+                self.assertLess(int(ready[1]), MOST_MS)  # type: ignore[index]
+                self.assertEqual({link for link in asked if not link.startswith(ITS_OWN)}, set())
+                self.assertGreater(document.count("<svg"), 4)
+
+    def test_a_kill_explains_itself_when_hovered_and_stays_when_clicked(self) -> None:
+        page = self.page(self.make())
+        page.write_text(page.read_text("utf-8").replace("</body>", HOVER), "utf-8")
+        for size in ("1200,900", "390,844"):
+            with self.subTest(size=size):
+                document, said, _ = self.open(page, size)
+                self.assertEqual(said, "")
+                hover = re.search(r'data-hover="([^"]*)"', document)
+                self.assertRegex(hover[1], r"✕ .+ ended: memoryPressure")  # type: ignore[index]
+                self.assertIn("Spared in this decision", hover[1])  # type: ignore[index]
+                # Nothing is wider than the window, also on a phone; and nothing was loaded beside the page.
+                for wanted in ('data-pinned="✕ ', 'data-window="0:10 to 0:20 of ', 'data-wide="false"', 'data-asked="0"'):
+                    self.assertTrue(wanted in document, wanted)
+
+    def test_a_comparison_loads_without_an_error(self) -> None:
+        runs = [self.make(f"runs/{seed}", seed=seed, minutes=10.0) for seed in (1, 2, 3)]
+        document, said, _ = self.open(self.page(*runs))
+        self.assertEqual(said, "")
+        self.assertTrue("3 runs side by side" in document)
+
+
+if __name__ == "__main__":
+    unittest.main()
