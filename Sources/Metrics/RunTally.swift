@@ -17,6 +17,8 @@ public struct RunTally: Sendable {
     public var scenesReconnected = 0
     public var bytesReclaimed: ByteCount = .zero
     public var bytesPurged: ByteCount = .zero
+    /// Written again while in use.
+    public var bytesRewritten: ByteCount = .zero
     public var stalls = 0
     public var stallTime: TimeSpan = .zero
     public var decisions = 0

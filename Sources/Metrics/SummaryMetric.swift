@@ -60,7 +60,7 @@ public struct SummaryMetric: Sendable {
 public enum SummaryMetrics {
     public static let all: [SummaryMetric] =
         SummaryMetric.identity + SummaryMetric.launches + SummaryMetric.terminations + SummaryMetric.reclaim
-        + SummaryMetric.levels + SummaryMetric.waiting + SummaryMetric.launchShares
+        + SummaryMetric.levels + SummaryMetric.waiting + SummaryMetric.launchShares + SummaryMetric.use
 
     public static func named(_ name: String) -> SummaryMetric? { all.first { $0.name == name } }
 }

@@ -92,6 +92,8 @@ public final class TableWriter {
         buffer.reserveCapacity(TableWriter.capacity + 4096)
         buffer += Array(schema.columns.map(\.name).joined(separator: ",").utf8)
         buffer.append(UInt8(ascii: "\n"))
+        // Whatever happens to the run, the file says what its columns are.
+        flush()
     }
 
     private func separate() {

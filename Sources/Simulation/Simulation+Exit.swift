@@ -20,7 +20,7 @@ extension Simulation {
         if let since = process.waitingSince { recorder.tally.stallTime += now - since }
         releaseEverything(of: process)
         endReclaim(on: process)
-        if !waiters.isEmpty { queue.schedule(.retryWaiters, at: now) }
+        serveWaiters()
         if let tap = apps[app.index].tapAfterExit {
             apps[app.index].tapAfterExit = nil
             if foregroundApp == app {

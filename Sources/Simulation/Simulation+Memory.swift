@@ -56,7 +56,9 @@ extension Simulation {
                 guard allocateSlice(of: bytes, in: pool, process) else { return }
             case .release(let pool, let bytes): release(bytes, from: pool, of: process)
             case .touch(let pool, let bytes):
-                if let pool = existingPool(pool, of: process) { _ = memory.touch(bytes, in: pool) }
+                if let pool = existingPool(pool, of: process) {
+                    recorder.tally.bytesRewritten += memory.touch(bytes, in: pool)
+                }
             case .endScene(let scene): endScenePool(scene, of: process)
             }
             process.work?.position += 1
@@ -159,8 +161,16 @@ extension Simulation {
         process.launch?.memoryWait += now - since
     }
 
+    /// Memory came back: whoever waits tries again.
+    func serveWaiters() {
+        if !waiters.isEmpty { queue.schedule(.retryWaiters, at: now) }
+    }
+
     /// Everybody who waits tries again, first come first served; then the policy is asked for whoever is left.
+    ///
+    /// What an action frees is there when the action is done, so that its time is part of the waiting.
     func retryWaiters() {
+        guard !reclaim.isFreeing else { return }
         let waiting = waiters
         waiters.removeAll(keepingCapacity: true)
         for reference in waiting {
@@ -214,7 +224,7 @@ extension Simulation {
         do {
             let bytes = try memory.purge(process.slot)
             recorder.tally.bytesPurged += bytes
-            if bytes > .zero && !waiters.isEmpty { queue.schedule(.retryWaiters, at: now) }
+            if bytes > .zero { serveWaiters() }
             return bytes
         } catch {
             fail("\(error)")

@@ -97,7 +97,7 @@ extension Simulation {
         recorder.event(
             .warningAnswered, at: now, app: process.profile.name, pid: process.pid, "\(freed.bytes)",
             reason: freed > .zero ? "freed \(freed.readable) of its cache" : "freed nothing")
-        if !waiters.isEmpty { queue.schedule(.retryWaiters, at: now) }
+        serveWaiters()
     }
 
     // MARK: Rows
@@ -144,6 +144,8 @@ extension Simulation {
     /// Compares the books with jemalloc's refreshed statistics; they agree to the byte or the run stops.
     func auditBooks() {
         auditedAt = now
+        // A run that is killed without warning leaves all but the last half minute.
+        recorder.flush()
         do {
             try memory.audit()
         } catch {

@@ -15,6 +15,14 @@ struct ReclaimState {
     /// The last demand for which nobody was left: said once, not at every sample.
     var unanswered: String?
     var dryAction: ReclaimAction?
+
+    /// Pages are on their way back to the device: a purge or a termination is under way.
+    var isFreeing: Bool {
+        switch acting?.action {
+        case .purge, .terminate: true
+        case .suspend, .disconnectScene, nil: false
+        }
+    }
 }
 
 // The policy ranks, the limits check, one action is carried out, and the question is asked again.

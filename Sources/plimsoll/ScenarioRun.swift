@@ -45,9 +45,7 @@ struct ScenarioRun {
             build: buildKind, host: .init(), allocator: .init(allocator),
             memory: try memoryFacts(memory, baseline: baseline, heapBefore: heapBefore), expectations: results,
             measurementWarnings: warnings.map(\.text))
-        // What failed is said even when the manifest cannot be written any more.
-        if let detail = outcome.detail, outcome.signal == 0 { Terminal.complain("plimsoll: \(detail)") }
-        try directory.write(try manifest.json(), to: "manifest.json")
+        try write(manifest, to: directory, after: outcome)
         if outcome.status == .done { try trace?.write(from: directory) }
         report(simulation.tally, manifest, directory, warnings)
         return ExitCode(code)
@@ -130,6 +128,16 @@ struct ScenarioRun {
             case .ours(let fault): return Outcome(status: .internalFault, ending: "failed", detail: "\(fault)")
             case .output(let failure): return Outcome(status: .cannotWrite, ending: "failed", detail: "\(failure)")
             }
+        }
+    }
+
+    /// The last file. When the output failed already, that is what is said, and the manifest is only tried.
+    private func write(_ manifest: Manifest, to directory: RunDirectory, after outcome: Outcome) throws {
+        if let detail = outcome.detail, outcome.signal == 0 { Terminal.complain("plimsoll: \(detail)") }
+        do {
+            try directory.write(try manifest.json(), to: "manifest.json")
+        } catch {
+            guard outcome.status == .cannotWrite else { throw error }
         }
     }
 

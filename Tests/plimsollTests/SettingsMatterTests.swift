@@ -1,0 +1,176 @@
+import Foundation
+import Memory
+import Metrics
+import Scenario
+import Simulation
+import Testing
+
+/// Every setting has a case in which another value changes what a run writes. The settings are read from the schema,
+/// so a new one without a case fails.
+@Suite("every setting matters")
+struct SettingsMatterTests {
+    /// Three apps on a small phone, on the accounting backend: warm-up, pressure, an app off screen, one that is
+    /// audible.
+    private static let base = """
+        plimsoll: 1
+        name: settings
+        seed: 3
+        duration: 70s
+        backend: accounting
+        device: { ceiling: 150MiB, reserved: 16MiB }
+        monitor: { preset: brisk }
+        policy: ladder
+        apps:
+          - name: a
+            memory:
+              { base: 24MiB, scene: 6MiB, cache: { size: 24MiB, rate: 4MiB/s },
+                objects: { uniform: { lowest: 64B, highest: 32KiB } } }
+          - name: b
+            memory: { base: 20MiB, scene: 6MiB, cache: { size: 20MiB, rate: 4MiB/s } }
+          - name: c
+            background_modes: [audio]
+            memory: { base: 12MiB, scene: 4MiB }
+        user:
+          - { at: 0s, launch: c }
+          - { at: 5s, launch: a }
+          - { at: 20s, launch: b }
+          - { at: 40s, switch: a }
+          - { at: 50s, switch: b }
+          - { at: 60s, home: true }
+        """
+
+    /// Dotted key -> the settings that make it felt, itself first. `apps.*` stands for app `a`.
+    private static let cases: [String: [String]] = [
+        "seed": ["seed=4"],
+        "duration": ["duration=65s"],
+        "device.ceiling": ["device.ceiling=140MiB"],
+        "device.reserved": ["device.reserved=24MiB"],
+        "device.cores": ["device.cores=1"],
+        "device.fill_rate": ["device.fill_rate=100MiB/s"],
+        "device.reclaim_rate": ["device.reclaim_rate=10MiB/s"],
+        "device.termination_time": ["device.termination_time=400ms", "device.ceiling=90MiB", "policy=lru"],
+        "device.dirty_decay": ["device.dirty_decay=1s"],
+        "limits.background_processes": ["limits.background_processes=1"],
+        "limits.background_memory": ["limits.background_memory=30MiB"],
+        "limits.background_time": ["limits.background_time=500ms", "device.ceiling=1GiB"],
+        "limits.terminations_per_minute": ["limits.terminations_per_minute=0"],
+        "limits.minimum_stay": ["limits.minimum_stay=10min"],
+        "limits.protected": ["limits.protected=[a, b, c]"],
+        "metrics.perceived_within": ["metrics.perceived_within=1s"],
+        "apps.like": ["apps.a.like=messaging"],
+        "apps.scenes.support": ["apps.a.scenes.support=false"],
+        "apps.scenes.multiple": ["apps.a.scenes.multiple=true", "user.4={at: 50s, open_scene: a}"],
+        "apps.background_modes": ["apps.a.background_modes=[location]"],
+        "apps.memory.base": ["apps.a.memory.base=25MiB"],
+        "apps.memory.scene": ["apps.a.memory.scene=7MiB"],
+        "apps.memory.cache.size": ["apps.a.memory.cache.size=10MiB"],
+        "apps.memory.cache.rate": ["apps.a.memory.cache.rate=1MiB/s"],
+        "apps.memory.growth.rate": ["apps.a.memory.growth={rate: 1MiB/s, up_to: 30MiB}"],
+        "apps.memory.growth.up_to": ["apps.a.memory.growth={rate: 1MiB/s, up_to: 28MiB}"],
+        "apps.memory.leak": ["apps.a.memory.leak=100KiB/s"],
+        "apps.memory.churn.rate": ["apps.a.memory.churn={rate: 1MiB/s}"],
+        "apps.memory.churn.lifetime": ["apps.a.memory.churn={rate: 1MiB/s, lifetime: 4s}"],
+        "apps.memory.touch": ["apps.a.memory.touch=1MiB/s"],
+        "apps.memory.bursts.after": ["apps.a.memory.bursts=[{after: 3s, size: 4MiB, over: 1s}]"],
+        "apps.memory.bursts.size": ["apps.a.memory.bursts=[{after: 2s, size: 5MiB, over: 1s}]"],
+        "apps.memory.bursts.over": ["apps.a.memory.bursts=[{after: 2s, size: 4MiB, over: 3s}]"],
+        "apps.memory.bursts.hold": ["apps.a.memory.bursts=[{after: 2s, size: 4MiB, over: 1s, hold: 2s}]"],
+        "apps.memory.objects": ["apps.a.memory.objects={constant: 4KiB}"],
+        "apps.costs.process": ["apps.a.costs.process=500ms"],
+        "apps.costs.launch": ["apps.a.costs.launch=500ms"],
+        "apps.costs.first_launch": ["apps.a.costs.first_launch=700ms"],
+        "apps.costs.connect": ["apps.a.costs.connect=500ms"],
+        "apps.costs.enter_foreground": ["apps.a.costs.enter_foreground=500ms"],
+        "apps.costs.activate": ["apps.a.costs.activate=500ms"],
+        "apps.costs.resign_active": ["apps.a.costs.resign_active=500ms"],
+        "apps.costs.enter_background": ["apps.a.costs.enter_background=500ms"],
+        "apps.costs.disconnect": ["apps.a.costs.disconnect=500ms", "policy.parameters.disconnect_idle=1s"],
+        "apps.costs.terminate": ["apps.a.costs.terminate=500ms", "user.4={at: 50s, quit: a}"],
+        "apps.background.frees": ["apps.a.background.frees=100%"],
+        "apps.background.reloads": ["apps.a.background.reloads=100%"],
+        "apps.background.work": ["apps.a.background.work=100ms", "device.ceiling=1GiB"],
+        "apps.background.snapshot": ["apps.a.background.snapshot=30MiB"],
+        "apps.warnings.frees": ["apps.a.warnings.frees=10%"],
+        "apps.warnings.delay": ["apps.a.warnings.delay=2s"],
+        "apps.warnings.ignores": ["apps.a.warnings.ignores=100%"],
+        "apps.limits.active": ["apps.a.limits.active=40MiB"],
+        "apps.limits.inactive": ["apps.a.limits={active: 400MiB, inactive: 10MiB}"],
+        "apps.limits.fatal": ["apps.a.limits={active: 40MiB, fatal: false}"],
+    ]
+
+    /// What a case is compared with, where that is not the base: the same settings but for the one in question.
+    private static let twins: [String: [String]] = [
+        "limits.background_time": ["device.ceiling=1GiB"],
+        "device.termination_time": ["device.ceiling=90MiB", "policy=lru"],
+        "apps.scenes.multiple": ["user.4={at: 50s, switch: a}"],
+        "apps.memory.growth.up_to": ["apps.a.memory.growth={rate: 1MiB/s, up_to: 30MiB}"],
+        "apps.memory.churn.lifetime": ["apps.a.memory.churn={rate: 1MiB/s}"],
+        "apps.memory.bursts.after": ["apps.a.memory.bursts=[{after: 2s, size: 4MiB, over: 1s}]"],
+        "apps.memory.bursts.size": ["apps.a.memory.bursts=[{after: 2s, size: 4MiB, over: 1s}]"],
+        "apps.memory.bursts.over": ["apps.a.memory.bursts=[{after: 2s, size: 4MiB, over: 1s}]"],
+        "apps.memory.bursts.hold": ["apps.a.memory.bursts=[{after: 2s, size: 4MiB, over: 1s}]"],
+        "apps.costs.disconnect": ["policy.parameters.disconnect_idle=1s"],
+        "apps.costs.terminate": ["user.4={at: 50s, quit: a}"],
+        "apps.background.work": ["device.ceiling=1GiB"],
+        "apps.limits.inactive": ["apps.a.limits={active: 400MiB}"],
+        "apps.limits.fatal": ["apps.a.limits={active: 40MiB}"],
+    ]
+
+    /// Settings that are tested elsewhere or leave no trace in a CSV by their nature.
+    private static let elsewhere: Set<String> = [
+        "plimsoll", "name", "description", "backend", "expect", "user", "policy", "monitor", "apps.name",
+    ]
+
+    @Test("another value changes what a run writes", arguments: cases.keys.sorted())
+    func matters(key: String) throws {
+        let with = try #require(Self.cases[key])
+        let without = Self.twins[key] ?? []
+        let compared = try without.isEmpty ? Self.plain.get() : Self.run(without)
+        #expect(try Self.run(with) != compared, "\(with) changes nothing")
+    }
+
+    @Test("no setting is without a case")
+    func complete() throws {
+        let schema = try JSONSerialization.jsonObject(with: Data(ScenarioSchema.json().utf8))
+        let leaves = Self.leaves(schema, at: [])
+        #expect(leaves.count > 50)
+        for leaf in leaves {
+            let isElsewhere =
+                Self.elsewhere.contains(leaf) || Self.elsewhere.contains(String(leaf.prefix { $0 != "." }))
+            let isInside = Self.cases.keys.contains { leaf == $0 || leaf.hasPrefix($0 + ".") }
+            #expect(isElsewhere || isInside, "\(leaf) has no case in which another value changes the outcome")
+        }
+    }
+
+    /// What the base writes as it is; most cases are compared with it.
+    private static let plain = Result { try run([]) }
+
+    private static func run(_ sets: [String]) throws -> [String] {
+        let plan = try ScenarioLoader.load(text: base, file: "base.yaml", overrides: Overrides(sets: sets)).get()
+        let memory = try makeDeviceMemory(
+            plan.backend, ceiling: plan.device.ceiling, reserved: plan.device.reserved)
+        let sinks = RunSinks { _ in MemorySink() }
+        _ = try Simulation(plan, memory: memory, sinks: sinks).run()
+        return [sinks.samples, sinks.apps, sinks.events, sinks.launches, sinks.summary].map {
+            ($0 as? MemorySink)?.text ?? ""
+        }
+    }
+
+    /// Every dotted key of the schema that holds a value; lists and alternatives are looked into.
+    private static func leaves(_ node: Any, at path: [String]) -> Set<String> {
+        guard let object = node as? [String: Any] else { return [] }
+        if let properties = object["properties"] as? [String: Any] {
+            return properties.reduce(into: []) { $0.formUnion(leaves($1.value, at: path + [$1.key])) }
+        }
+        for key in ["items"] where object[key] != nil {
+            let inner = leaves(object[key] as Any, at: path)
+            if !inner.isEmpty && inner != [path.joined(separator: ".")] { return inner }
+        }
+        for key in ["anyOf", "oneOf"] {
+            guard let choices = object[key] as? [Any] else { continue }
+            let inner = choices.reduce(into: Set<String>()) { $0.formUnion(leaves($1, at: path)) }
+            if inner.count > 1 { return inner.subtracting([path.joined(separator: ".")]) }
+        }
+        return [path.joined(separator: ".")]
+    }
+}
