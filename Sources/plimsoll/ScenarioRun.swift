@@ -30,7 +30,7 @@ struct ScenarioRun {
         let simulation = Simulation(
             plan, memory: memory, sinks: sinks, verify: command.verify, dryRun: command.dryRun)
         let outcome = play(simulation)
-        let results = outcome.status == .done ? checkExpectations(simulation.tally) : []
+        let results = outcome.ending == "completed" ? checkExpectations(simulation.tally) : []
         let status: ExitStatus =
             outcome.status == .done && results.contains { !$0.held } ? .expectationFailed : outcome.status
         let code = outcome.signal == 0 ? status.rawValue : 128 + outcome.signal

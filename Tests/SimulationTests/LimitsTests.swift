@@ -1,0 +1,137 @@
+import Lifecycle
+import Memory
+import Quantities
+import Reclaim
+import Simulation
+import Testing
+import Workload
+
+@Suite("limits and fairness, in a run", .serialized)
+struct LimitsTests {
+    private let six = (0..<6).map { testApp("app\($0)") }
+    private let tour: [(Double, UserAction)] = (0..<24).map { (Double($0 * 4), .launch(AppID($0 % 6))) }
+
+    private func plan(ceiling: Int = 256, _ limits: Limits) -> RunPlan {
+        testPlan(six, ceiling: .mebibytes(ceiling), seconds: 100, user: tour) {
+            $0.limits = limits
+            $0.backend = .accounting
+        }
+    }
+
+    /// The cells of a column of `samples.csv`.
+    private func column(_ name: String, _ csv: String) -> [Int] {
+        let rows = csv.split(separator: "\n").map { $0.split(separator: ",", omittingEmptySubsequences: false) }
+        guard let index = rows.first?.firstIndex(of: Substring(name)) else { return [] }
+        return rows.dropFirst().map { Int($0[index]) ?? 0 }
+    }
+
+    @Test("no more processes stay off screen than the limit allows, and without the limit more do")
+    func backgroundProcesses() throws {
+        let free = try runToEnd(plan(Limits()))
+        let bound = try runToEnd(plan(Limits(backgroundProcesses: 2)))
+        func offScreen(_ run: RunOutput) -> [Int] {
+            zip(column("apps_background", run.samples), column("apps_suspended", run.samples)).map(+)
+        }
+        #expect(offScreen(free).max() == 5)
+        // The limit is looked at from sample to sample, so one sample may see a third.
+        let above = offScreen(bound).filter { $0 > 2 }
+        #expect(above.allSatisfy { $0 == 3 } && above.count <= bound.tally.terminations.count)
+        #expect(!bound.tally.terminations.isEmpty)
+    }
+
+    @Test("what is off screen holds no more than the limit allows, as soon as the policy has done its work")
+    func backgroundMemory() throws {
+        let limit = ByteCount.mebibytes(20)
+        let free = try runToEnd(plan(Limits()))
+        let bound = try runToEnd(plan(Limits(backgroundMemory: limit)))
+        func last(_ run: RunOutput) -> Int {
+            let end = run.apps.split(separator: "\n").last?.split(separator: ",").first ?? ""
+            return run.apps.split(separator: "\n").filter { $0.hasPrefix("\(end),") }.reduce(0) { sum, row in
+                let cells = row.split(separator: ",", omittingEmptySubsequences: false)
+                return cells[3] == "active" ? sum : sum + (Int(cells[5]) ?? 0)
+            }
+        }
+        #expect(last(free) > limit.bytes)
+        #expect(last(bound) <= limit.bytes)
+    }
+
+    @Test("a policy ends no more processes within a minute than it may")
+    func terminationsPerMinute() throws {
+        func times(_ run: RunOutput) -> [Double] {
+            run.eventRows.filter { $0.event == "action" && $0.detail == "terminate" }.compactMap { Double($0.time) }
+        }
+        let free = times(try runToEnd(plan(Limits(backgroundProcesses: 1))))
+        let bound = times(try runToEnd(plan(Limits(backgroundProcesses: 1, terminationsPerMinute: 3))))
+        func most(_ times: [Double]) -> Int {
+            times.map { start in times.count { $0 >= start && $0 < start + 60 } }.max() ?? 0
+        }
+        #expect(most(free) > 3)
+        #expect(most(bound) == 3)
+    }
+
+    @Test("code runs off screen no longer than the limit, unless a background mode holds it")
+    func backgroundTime() throws {
+        let apps = [
+            testApp("worker") { $0.background.work = .seconds(20) },
+            testApp("radio") {
+                $0.background.work = .seconds(20)
+                $0.backgroundModes = [.audio]
+            }, testApp("front"),
+        ]
+        let run = try runToEnd(
+            testPlan(
+                apps, ceiling: .mebibytes(256), seconds: 40,
+                user: [(0, .launch(AppID(0))), (5, .launch(AppID(1))), (10, .launch(AppID(2)))]
+            ) { $0.limits.backgroundTime = .seconds(4) })
+        func suspended(_ app: String) -> Double? {
+            run.eventRows.first { $0.app == app && $0.event == "process_state" && $0.detail == "suspended" }
+                .flatMap { Double($0.time) }
+        }
+        let left = try #require(suspended("worker"))
+        #expect(left > 9 && left < 9.2)
+        #expect(suspended("radio") == nil)
+    }
+
+    @Test("the foreground is ended only when nobody else is left")
+    func foregroundLast() throws {
+        let apps = [
+            testApp("a"), testApp("b"), testApp("hungry") { $0.memory.leak = ByteRate(bytesPerSecond: 4 << 20) },
+        ]
+        let run = try runToEnd(
+            testPlan(
+                apps, ceiling: .mebibytes(64), seconds: 40,
+                user: [(0, .launch(AppID(0))), (4, .launch(AppID(1))), (8, .launch(AppID(2)))]))
+        let exits = run.eventRows.filter { $0.event == "exit" }
+        #expect(exits.map(\.app) == ["a", "b", "hungry"])
+        #expect(exits.map(\.detail) == ["memoryPressure", "memoryPressure", "memoryResourceLimit"])
+        #expect(run.tally.terminations.map(\.wasForeground) == [false, false, true])
+    }
+
+    @Test("an app that is added and never launched changes nobody's memory")
+    func streams() throws {
+        let user = tour.prefix(10).map { $0 }
+        let few = try runToEnd(testPlan(six, ceiling: .mebibytes(64), seconds: 50, user: user))
+        let more = try runToEnd(testPlan(six + [testApp("idle")], ceiling: .mebibytes(64), seconds: 50, user: user))
+        #expect(few.apps == more.apps)
+        #expect(few.events == more.events)
+    }
+
+    @Test("a run that is stopped ends in order and says so")
+    func stopped() throws {
+        let run = try runToEnd(plan(Limits()), stopAfter: .zero + .seconds(30))
+        #expect(run.ending == .interrupted)
+        #expect(run.summary.split(separator: "\n").count == 2)
+        #expect(run.tally.duration == .seconds(30))
+    }
+
+    @Test("time at the levels adds up to the run, and launches to their rows")
+    func sums() throws {
+        let run = try runToEnd(plan(ceiling: 64, Limits()))
+        let tally = run.tally
+        #expect(tally.timeNormal + tally.timeWarning + tally.timeCritical == tally.duration)
+        #expect(run.launches.split(separator: "\n").count - 1 == tally.launches.count)
+        #expect(run.eventRows.count { $0.event == "warning" } == tally.warnings)
+        let suspensions = run.eventRows.count { $0.event == "process_state" && $0.detail == "suspended" }
+        #expect(suspensions == tally.suspensions)
+    }
+}
