@@ -22,7 +22,19 @@ public enum RunTables {
             Column(
                 "peak_resident_bytes", .integer, "The largest resident_bytes so far, tracked at every hand-out of pages"
             ),
-        ])
+        ] + stallColumns)
+
+    /// Pressure stall information, over three spans of time.
+    private static var stallColumns: [Column] {
+        let kinds = [("some", "a process waited"), ("full", "whoever could run waited")]
+        return kinds.flatMap { kind, what in
+            [10, 60, 300].map { seconds in
+                Column(
+                    "psi_\(kind)_avg\(seconds)", .number,
+                    "Share of time in which \(what) for memory, averaged over \(seconds) s")
+            }
+        }
+    }
 
     public static let apps = TableSchema(
         "apps", "One row per process and sample, in the order of process numbers", key: ["time_s", "pid"],
@@ -81,7 +93,9 @@ public enum RunTables {
             Column("decision", .integer, "The decision's number, from 1"),
             Column(
                 "action", .string, "What would be done; empty for a process that the policy spared",
-                optional: true, choices: ["warn", "purge", "suspend", "disconnect_scene", "terminate"]),
+                optional: true,
+                choices: ["warn", "purge", "suspend", "disconnect_scene", "terminate", "terminate_politely"]
+            ),
             Column("app", .string, "The app's name", optional: true),
             Column("pid", .integer, "The process number", optional: true),
             Column("rank", .integer, "From 1, the policy's first choice; empty for a spared one", optional: true),
@@ -89,7 +103,7 @@ public enum RunTables {
             Column("reason", .string, "Why it is a candidate, was spared, or was refused by a limit"),
             Column(
                 "observed", .integer,
-                "The observed value of the demand's measure, in bytes: what is available, unless the reason says else",
+                "The observed value of the decision's measure, in its unit",
                 optional: true, signed: true),
             Column(
                 "threshold", .integer, "The threshold that it is compared with, in the same unit", optional: true,
@@ -97,6 +111,9 @@ public enum RunTables {
             Column("demand", .string, "What the policy was asked for"),
             Column("scene", .integer, "The scene's number, where the action is about one", optional: true),
             Column("score", .integer, "What the ranking compared; larger goes first", optional: true, signed: true),
+            Column("measure", .string, "What observed and threshold measure, its unit last"),
+            Column("band", .integer, "jetsam's priority band of the process", optional: true),
+            Column("cause", .string, "The kill's cause in the kernel's words, where there is one", optional: true),
         ])
 
     /// One row, every metric.
@@ -134,4 +151,6 @@ public enum EventKind: String, CaseIterable, Sendable {
     case backgroundTask = "background_task"
     /// Work that was moved off the main thread is done.
     case deferredWork = "deferred_work"
+    /// The state of all processes before the first kill of a session.
+    case report
 }

@@ -2,28 +2,62 @@ import Quantities
 
 /// What a policy may ask for.
 public enum ReclaimAction: Hashable, Sendable {
+    /// Tell a running process to free what it can.
+    case warn(ProcessID)
     /// Give the process's dirty pages back to the device.
     case purge(ProcessID)
     /// Stop a background process's code before its time.
     case suspend(ProcessID)
     /// Disconnect a background or suspended scene; its session is kept.
     case disconnectScene(ProcessID, SceneID)
+    /// Ask it to end (SIGTERM): it is called back and has 5 s. Suspended, it hears nothing and ends at once.
+    case terminatePolitely(ProcessID)
+    /// End it at once (SIGKILL).
     case terminate(ProcessID)
 
     /// The action's name in the CSV.
     public var name: String {
         switch self {
+        case .warn: "warn"
         case .purge: "purge"
         case .suspend: "suspend"
         case .disconnectScene: "disconnect_scene"
+        case .terminatePolitely: "terminate_politely"
         case .terminate: "terminate"
         }
     }
 
     public var target: ProcessID {
         switch self {
-        case .purge(let pid), .suspend(let pid), .disconnectScene(let pid, _), .terminate(let pid): pid
+        case .warn(let pid), .purge(let pid), .suspend(let pid), .disconnectScene(let pid, _),
+            .terminatePolitely(let pid), .terminate(let pid):
+            pid
         }
+    }
+
+    /// Whether the process is gone after it.
+    public var isTermination: Bool {
+        switch self {
+        case .warn, .purge, .suspend, .disconnectScene: false
+        case .terminatePolitely, .terminate: true
+        }
+    }
+}
+
+/// What a policy compared with which threshold of its own, as whole numbers in the measure's unit.
+public struct Evidence: Hashable, Sendable {
+    /// With its unit: `available_bytes`, `psi_full_avg10_ppm`, `processes`.
+    public var measure: String
+    public var observed: Int64
+    public var threshold: Int64
+    /// The rule that holds, in words.
+    public var rule: String
+
+    public init(_ measure: String, observed: Int64, threshold: Int64, rule: String) {
+        self.measure = measure
+        self.observed = observed
+        self.threshold = threshold
+        self.rule = rule
     }
 }
 
@@ -33,11 +67,13 @@ public struct Candidate: Hashable, Sendable {
     /// What the ranking compared; larger goes first. Its unit is the policy's own.
     public var score: Int64
     public var reason: String
+    public var cause: KillCause?
 
-    public init(_ action: ReclaimAction, score: Int64, reason: String) {
+    public init(_ action: ReclaimAction, score: Int64, reason: String, cause: KillCause? = nil) {
         self.action = action
         self.score = score
         self.reason = reason
+        self.cause = cause
     }
 }
 
@@ -52,14 +88,44 @@ public struct Spared: Hashable, Sendable {
     }
 }
 
+/// Why a policy asks for nothing although it was asked.
+public enum Standstill: Hashable, Sendable {
+    /// By its own rules nothing has to be done.
+    case content(String)
+    /// Something is under way, or more evidence is needed: ask again.
+    case waiting(String)
+}
+
 /// A policy's answer: what it would do, best first, and whom it spares and why. The simulation checks the limits, does
 /// the first thing that they allow, measures again, and asks again.
 public struct Decision: Hashable, Sendable {
     public var ranking: [Candidate]
     public var spared: [Spared]
+    /// The policy's own trigger; nil: the demand's.
+    public var evidence: Evidence?
+    /// Why nothing is asked for; nil with an empty ranking says that nobody is left.
+    public var standstill: Standstill?
+    /// The policy does not want to be asked again before this time has passed, unless memory is being waited for.
+    public var nextLook: TimeSpan?
+    /// The state of all processes, in the order of bands, is to be written down before this action.
+    public var report: [ProcessID]?
 
-    public init(ranking: [Candidate] = [], spared: [Spared] = []) {
+    public init(
+        ranking: [Candidate] = [], spared: [Spared] = [], evidence: Evidence? = nil, standstill: Standstill? = nil
+    ) {
         self.ranking = ranking
         self.spared = spared
+        self.evidence = evidence
+        self.standstill = standstill
+    }
+
+    /// Nothing is asked for, for a reason that is said once for all.
+    static func nothing(_ standstill: Standstill, _ snapshot: SystemSnapshot) -> Decision {
+        let reason =
+            switch standstill {
+            case .content(let reason), .waiting(let reason): reason
+            }
+        return Decision(
+            spared: snapshot.processes.map { Spared($0.pid, reason: reason) }, standstill: standstill)
     }
 }

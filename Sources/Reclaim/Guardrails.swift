@@ -32,10 +32,17 @@ public struct Guardrails: Sendable {
             )
         }
         switch action {
+        case .warn:
+            guard !process.phase.runsCode || process.answersWarning else { return nil }
+            return Refusal(
+                rule: "phase", explanation: "only a running process that was not just told can be told",
+                isTemporary: process.answersWarning)
         case .purge: return nil
         case .suspend: return refusalOfSuspension(process)
         case .disconnectScene(_, let scene): return refusalOfDisconnection(process, scene)
-        case .terminate: return refusalOfTermination(process, snapshot)
+        case .terminatePolitely where process.isEnding:
+            return Refusal(rule: "ending", explanation: "it was asked to end already", isTemporary: true)
+        case .terminate, .terminatePolitely: return refusalOfTermination(process, snapshot)
         }
     }
 
@@ -72,6 +79,9 @@ public struct Guardrails: Sendable {
         }
         if limits.protected.contains(process.app) {
             return Refusal(rule: "protected", explanation: "protected by name", isTemporary: false)
+        }
+        if limits.protectAudible && process.phase == .background && process.modes.contains(.audio) {
+            return Refusal(rule: "protect_audible", explanation: "it plays audio", isTemporary: false)
         }
         let age = snapshot.now - process.launchedAt
         if age < limits.minimumStay {

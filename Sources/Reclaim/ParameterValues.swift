@@ -47,4 +47,11 @@ public struct ParameterValues: Sendable {
         guard case .flag(let value) = value(name) else { preconditionFailure("\(policy).\(name) is not a flag") }
         return value
     }
+
+    public func names(_ name: String) -> [String] {
+        guard case .names(let value) = value(name) else {
+            preconditionFailure("\(policy).\(name) is not a list of names")
+        }
+        return value
+    }
 }

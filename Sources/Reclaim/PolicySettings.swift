@@ -7,6 +7,8 @@ public enum ParameterValue: Hashable, Sendable {
     case time(TimeSpan)
     case count(Int)
     case flag(Bool)
+    /// Apps by name; such a parameter has no range.
+    case names([String])
 }
 
 /// One parameter of a policy: everything that help, schema, decoder and tuner need to know.
@@ -69,10 +71,13 @@ public struct Limits: Hashable, Sendable {
     public var minimumStay: TimeSpan
     /// Apps that a policy may never terminate.
     public var protected: [AppID]
+    /// An app that plays audio off screen is not terminated by a policy.
+    public var protectAudible: Bool
 
     public init(
         backgroundProcesses: Int? = nil, backgroundMemory: ByteCount? = nil, backgroundTime: TimeSpan = .seconds(30),
-        terminationsPerMinute: Int? = nil, minimumStay: TimeSpan = .zero, protected: [AppID] = []
+        terminationsPerMinute: Int? = nil, minimumStay: TimeSpan = .zero, protected: [AppID] = [],
+        protectAudible: Bool = true
     ) {
         self.backgroundProcesses = backgroundProcesses
         self.backgroundMemory = backgroundMemory
@@ -80,5 +85,6 @@ public struct Limits: Hashable, Sendable {
         self.terminationsPerMinute = terminationsPerMinute
         self.minimumStay = minimumStay
         self.protected = protected
+        self.protectAudible = protectAudible
     }
 }

@@ -5,15 +5,38 @@ public protocol ReclaimPolicy: Sendable {
     /// One line for `plimsoll list policies`.
     static var summary: String { get }
     static var parameters: [PolicyParameter] { get }
+    /// What the policy needs beside being asked when the monitor or a limit demands something.
+    static var needs: PolicyNeeds { get }
 
     init(_ values: ParameterValues)
 
     func decide(_ snapshot: SystemSnapshot) -> Decision
 }
 
+/// What a policy needs of the simulation.
+public struct PolicyNeeds: OptionSet, Hashable, Sendable {
+    public let rawValue: Int
+
+    public init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// It has thresholds of its own, and is asked at every sample.
+    public static let everySample = PolicyNeeds(rawValue: 1)
+    /// It knows the future launches.
+    public static let oracle = PolicyNeeds(rawValue: 2)
+    /// The device has as much memory as the apps want.
+    public static let unboundedMemory = PolicyNeeds(rawValue: 4)
+}
+
+extension ReclaimPolicy {
+    public static var needs: PolicyNeeds { [] }
+}
+
 /// Every policy; a new one is added here.
 public enum PolicyCatalogue {
-    public static let all: [any ReclaimPolicy.Type] = [Ladder.self, LRU.self, None.self]
+    public static let all: [any ReclaimPolicy.Type] = [
+        Ladder.self, Jetsam.self, JetsamClassic.self, LMKD.self, LMKDMinfree.self, EarlyOOM.self, SystemdOOMD.self,
+        LRU.self, LargestFirst.self, CheapestRelaunch.self, Foresight.self, Unbounded.self, None.self,
+    ]
 
     /// The policy type of that name.
     public static func type(named name: String) -> (any ReclaimPolicy.Type)? {

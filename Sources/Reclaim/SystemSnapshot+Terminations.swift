@@ -6,8 +6,17 @@ extension SystemSnapshot {
     /// Whether the demand is one that only ending processes can meet.
     func demandsTermination(onlyWhenCritical: Bool) -> Bool {
         switch demand {
+        case .nothing: false
         case .allocation, .backgroundProcesses, .backgroundMemory: true
         case .pressure: level >= (onlyWhenCritical ? .critical : .warning)
+        }
+    }
+
+    /// Whether the demand is one of our own limits, which know no level.
+    var isAboutLimits: Bool {
+        switch demand {
+        case .backgroundProcesses, .backgroundMemory: true
+        case .nothing, .pressure, .allocation: false
         }
     }
 

@@ -4,6 +4,8 @@ import Quantities
 
 /// Why the policy is asked.
 public enum ReclaimDemand: Hashable, Sendable {
+    /// Nothing: the monitor is content. Asked all the same are policies that have thresholds of their own.
+    case nothing
     /// The monitor is not at normal; so much must become available before it is.
     case pressure(deficit: ByteCount)
     /// An allocation found no room; its process waits.
@@ -27,6 +29,11 @@ public struct SystemSnapshot: Sendable {
     /// Every live process, by rising process number.
     public var processes: [ProcessSnapshot]
     public var monitor: MonitorSettings
+    /// What else the device measures.
+    public var measures = SystemMeasures()
+    public var history = ReclaimHistory()
+    /// The future, for the one policy that declares to know it.
+    public var oracle: Oracle?
 
     public init(
         now: Instant, demand: ReclaimDemand, level: PressureLevel, ceiling: ByteCount, resident: ByteCount,
@@ -67,6 +74,21 @@ public struct ProcessSnapshot: Hashable, Sendable {
     /// The declared time of a cold launch, memory to fill included.
     public var relaunchCost: TimeSpan
     public var scenes: [SceneSnapshot]
+    /// Since when it has had its place in its band: the least recent is the head.
+    public var positionedAt: Instant
+    /// The explicit limit that applies to it now.
+    public var limit: MemoryLimit?
+    /// It was asked to end and is on its way.
+    public var isEnding = false
+    /// How soon it was launched again after each time the system had ended it, oldest first.
+    public var relaunchIntervals: [TimeSpan] = []
+    /// Processes that belong together; the largest group in the foreground goes first.
+    public var group: Int?
+    public var role: GroupRole = .undefined
+    /// What was taken from it in the last seconds without ending it.
+    public var recentlyReclaimed: ByteCount = .zero
+    /// What it has in swap.
+    public var swapped: ByteCount = .zero
 
     public init(
         app: AppID, name: String, pid: ProcessID, phase: ProcessPhase, band: JetsamBand, footprint: ByteCount,
@@ -89,10 +111,28 @@ public struct ProcessSnapshot: Hashable, Sendable {
         self.isBusy = isBusy
         self.relaunchCost = relaunchCost
         self.scenes = scenes
+        positionedAt = lastForeground
     }
+
+    /// Whether it is called back when it is asked to end; suspended it hears nothing and is gone at once.
+    public var hearsTermination: Bool { phase.runsCode }
+
+    public var relaunchLikelihood: RelaunchLikelihood { RelaunchLikelihood(intervals: relaunchIntervals) }
 
     /// How long the user has not seen it.
     public func idleTime(at now: Instant) -> TimeSpan { phase.isForeground ? .zero : now - lastForeground }
+}
+
+/// What a process is in its group; inside a group the first of these dies first.
+///
+/// Source: xnu-11417.101.15.
+public enum GroupRole: Int, CaseIterable, Comparable, Sendable {
+    case undefined
+    case `extension`
+    case helper
+    case leader
+
+    public static func < (a: GroupRole, b: GroupRole) -> Bool { a.rawValue < b.rawValue }
 }
 
 public struct SceneSnapshot: Hashable, Sendable {

@@ -31,6 +31,8 @@ enum SimulationEvent {
     case deferredWorkDone(ProcessReference)
     case reclaimDone(serial: Int)
     case retryWaiters
+    /// Who was asked to end has had its time.
+    case politenessEnds(ProcessReference)
 }
 
 /// The queue of one run, ordered by instant, ties by the order of insertion.

@@ -1,6 +1,7 @@
 import DequeModule
 import Lifecycle
 import Memory
+import Pressure
 import Quantities
 import Reclaim
 import Workload
@@ -32,6 +33,8 @@ struct AppRecord {
     var tapAfterExit: (at: Instant, reason: LaunchReason)?
 
     var lastScene = 0
+    /// How soon it was wanted again after each time the system had ended it; the last ten.
+    var relaunchIntervals: [TimeSpan] = []
 
     /// The scene that a tap brings back: the one in front last, else the youngest.
     var preferredScene: SceneID? {
@@ -184,6 +187,8 @@ final class LiveProcess {
     var decayScheduled = false
     var isFirstLaunch: Bool
     var softLimitReported = false
+    var nearLimitReported = false
+    var bands: BandMachine
 
     init(
         app: AppID, pid: ProcessID, slot: MemorySlot, now: Instant, workload: AppWorkload, goal: Goal,
@@ -196,6 +201,7 @@ final class LiveProcess {
         self.goal = goal
         self.isFirstLaunch = isFirstLaunch
         launchedAt = now
+        bands = BandMachine(.app, band: .foreground, at: now)
         lastForeground = now
         tickedAt = now
         base = memory.makePool(in: slot)

@@ -43,6 +43,18 @@ public struct RunPlan: Hashable, Sendable {
     }
 }
 
+extension RunPlan {
+    /// The ceiling of the device that the run is given: the scenario's, unless its policy is the yardstick that knows
+    /// none. Then it is so many times higher that nothing the scenario can hold comes near its thresholds; whoever
+    /// makes the device asks here, so that scenario and results still speak of the same policy, device and limits.
+    public var effectiveCeiling: ByteCount {
+        let needs = PolicyCatalogue.type(named: policy.name)?.needs ?? []
+        return needs.contains(.unboundedMemory) ? device.ceiling * RunPlan.unboundedFactor : device.ceiling
+    }
+
+    public static let unboundedFactor = 16
+}
+
 /// The simulated device.
 public struct Device: Hashable, Sendable {
     /// All of its RAM. Hard: not one page beyond it is ever handed out.

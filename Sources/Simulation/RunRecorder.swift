@@ -119,9 +119,13 @@ struct DecisionRow {
     var score: Int64?
     var chosen: Bool
     var reason: String
-    var observed: ByteCount
-    var threshold: ByteCount
+    /// In the measure's unit.
+    var observed: Int64
+    var threshold: Int64
     var demand: String
+    var measure: String
+    var band: Int?
+    var cause: String?
 }
 
 extension RunRecorder {
@@ -134,11 +138,14 @@ extension RunRecorder {
         decisions.integer(row.rank)
         decisions.boolean(row.chosen)
         decisions.text(row.reason)
-        decisions.bytes(row.observed)
-        decisions.bytes(row.threshold)
+        decisions.integer(Int(row.observed))
+        decisions.integer(Int(row.threshold))
         decisions.text(row.demand)
         decisions.integer(row.scene?.number)
         decisions.integer(row.score.map { Int($0) })
+        decisions.text(row.measure)
+        decisions.integer(row.band)
+        decisions.text(row.cause)
         decisions.endRow()
     }
 }

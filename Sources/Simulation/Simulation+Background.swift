@@ -205,7 +205,8 @@ extension Simulation {
         }
         let explanation = "\(deadline.kind.rawValue) took longer than \(deadline.kind.span)"
         if let quit = process.quitReason {
-            return end(process, quit.reason, "\(quit.explanation); \(explanation)", bySystem: false)
+            return end(
+                process, quit.reason, "\(quit.explanation); \(explanation)", bySystem: quit.reason == .memoryPressure)
         }
         end(process, .appWatchdog, explanation, bySystem: true)
     }

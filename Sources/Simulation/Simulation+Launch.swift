@@ -61,6 +61,7 @@ extension Simulation {
     private func noteRelaunch(of app: AppID, tapped: Instant) {
         guard let last = apps[app.index].lastTermination else { return }
         apps[app.index].lastTermination = nil
+        apps[app.index].relaunchIntervals = apps[app.index].relaunchIntervals.suffix(9) + [tapped - last.at]
         if tapped - last.at <= plan.perceivedWithin { recorder.tally.terminations[last.fact].wasPerceived = true }
     }
 

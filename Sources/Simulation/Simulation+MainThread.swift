@@ -156,6 +156,7 @@ extension Simulation {
     private func phaseChanged(_ process: LiveProcess, from before: ProcessPhase) {
         let after = process.phase
         if before.isForeground || after.isForeground { process.lastForeground = now }
+        followBand(of: process)
         let isAppBased = !process.profile.scenes.support
         if isAppBased && before == .active && displayOwner == process.pid { releaseDisplay() }
         switch after {

@@ -183,7 +183,7 @@ extension Simulation {
 
     // MARK: Limits
 
-    private func activeLimitApplies(to process: LiveProcess) -> Bool {
+    func activeLimitApplies(to process: LiveProcess) -> Bool {
         process.phase.isForeground || (process.phase == .background && !process.keepAliveModes.isEmpty)
     }
 

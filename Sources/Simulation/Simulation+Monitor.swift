@@ -3,6 +3,7 @@ import Memory
 import Metrics
 import Pressure
 import Quantities
+import Reclaim
 import Workload
 
 // What the monitor sees, whom it warns, and the rows of a sample.
@@ -10,6 +11,7 @@ extension Simulation {
     func sample() {
         closeLevelTime()
         observe()
+        warnNearLimits()
         recordSample()
         auditIfDue()
         retryWaiters()
@@ -33,8 +35,19 @@ extension Simulation {
             recorder.event(
                 .pressureLevel, at: now, change.to.rawValue,
                 reason: "\(change.observed.readable) available, threshold \(change.threshold.readable)")
+            noteLevel(change)
         }
         if !hadRound, let next = monitor.nextWarning { queue.schedule(.warnNext, at: next) }
+    }
+
+    private func noteLevel(_ change: LevelChange) {
+        reclaim.history.levelSince = now
+        if change.to == .normal {
+            reclaim.history.notNormalSince = nil
+            reclaim.history.idleAtSustained = nil
+        } else if change.from == .normal {
+            reclaim.history.notNormalSince = now
+        }
     }
 
     // MARK: Warnings
@@ -51,15 +64,45 @@ extension Simulation {
         let (next, verdicts) = monitor.warn(candidates, at: now)
         guard let next, let process = process(next) else { return }
         recordWarning(next, verdicts)
+        warn(process, "\(memory.books.available.readable) available")
+        if let next = monitor.nextWarning { queue.schedule(.warnNext, at: next) }
+    }
+
+    /// Tells one process that memory is short.
+    func warn(_ process: LiveProcess, _ reason: String, detail: String? = nil) {
         recorder.tally.warnings += 1
         process.warnedAt = now
         process.answersWarning = true
         recorder.event(
-            .warning, at: now, app: process.profile.name, pid: process.pid, monitor.level.rawValue,
-            reason: "\(memory.books.available.readable) available")
+            .warning, at: now, app: process.profile.name, pid: process.pid, detail ?? monitor.level.rawValue,
+            reason: reason)
         process.steps.append(.memoryWarning)
         advance(process)
-        if let next = monitor.nextWarning { queue.schedule(.warnNext, at: next) }
+    }
+
+    private var warningThreshold: ByteCount { memory.books.ceiling * plan.monitor.warning.enter }
+
+    /// The explicit limit that applies to a process now.
+    func explicitLimit(of process: LiveProcess) -> ByteCount? {
+        let limits = process.profile.limits
+        return activeLimitApplies(to: process) ? limits.active : limits.inactive ?? limits.active
+    }
+
+    /// Whoever comes near its own limit is told, once per approach.
+    private func warnNearLimits() {
+        for process in live {
+            guard let limit = explicitLimit(of: process) else { continue }
+            let near = MemoryLimit(bytes: limit, isFatal: process.profile.limits.fatal).near
+            let footprint = memory.books(of: process.slot).footprint
+            if footprint < near {
+                process.nearLimitReported = false
+            } else if !process.nearLimitReported && process.phase.runsCode && !process.answersWarning {
+                process.nearLimitReported = true
+                warn(
+                    process, "its footprint \(footprint.readable) is near its limit of \(limit.readable)",
+                    detail: "near_limit")
+            }
+        }
     }
 
     private func recordWarning(_ told: ProcessID, _ verdicts: [(WarningCandidate, WarningVerdict)]) {
@@ -73,8 +116,8 @@ extension Simulation {
                 app: process(candidate.pid)?.profile.name, pid: candidate.pid, rank: isEligible ? rank : nil,
                 score: isEligible ? Int64(candidate.footprint.bytes) : nil, chosen: candidate.pid == told,
                 reason: isEligible && candidate.pid != told ? "waits for its turn" : verdict.rawValue,
-                observed: memory.books.available, threshold: plan.device.ceiling * plan.monitor.warning.enter,
-                demand: "warning")
+                observed: Int64(memory.books.available.bytes), threshold: Int64(warningThreshold.bytes),
+                demand: "warning", measure: "available_bytes", band: candidate.band.number)
             recorder.decision(row, at: now)
         }
     }
@@ -120,6 +163,11 @@ extension Simulation {
         row.integer(live.count { $0.phase == .suspended })
         row.bytes(books.reserved)
         row.bytes(books.peakResident)
+        for averages in [reclaim.stalls.some, reclaim.stalls.full] {
+            row.ratio(averages.avg10)
+            row.ratio(averages.avg60)
+            row.ratio(averages.avg300)
+        }
         row.endRow()
         for process in live {
             recorder.app(snapshot(process), books: memory.books(of: process.slot), at: now)

@@ -15,35 +15,73 @@ struct ReclaimState {
     /// The last demand for which nobody was left: said once, not at every sample.
     var unanswered: String?
     var dryAction: ReclaimAction?
+    /// What a policy may know of the past.
+    var history = ReclaimHistory()
+    var stalls = StallMeter()
+    /// Band and cause of everything that the policy ended.
+    var kills = KillTable()
+    /// The policy does not want to be asked before this instant.
+    var nextLook: Instant = .zero
+    /// By app, the instants at which it is wanted, rising; only for a policy that knows the future.
+    var wanted: [[Instant]] = []
 
     /// Pages are on their way back to the device: a purge or a termination is under way.
     var isFreeing: Bool {
         switch acting?.action {
-        case .purge, .terminate: true
-        case .suspend, .disconnectScene, nil: false
+        case .purge, .terminate, .terminatePolitely: true
+        case .warn, .suspend, .disconnectScene, nil: false
         }
     }
 }
 
+/// One question to the policy with everything that led to its answer and to what was done: for `explain`.
+public struct DecisionRecord: Sendable {
+    /// The number in `decisions.csv`.
+    public let number: Int
+    public let snapshot: SystemSnapshot
+    public let decision: Decision
+    /// By rank: why the limits do not let it pass.
+    public let refusals: [Refusal?]
+    /// The rank that was carried out.
+    public let chosen: Int?
+    /// The limits as they stood, to ask them again.
+    public let guardrails: Guardrails
+}
+
 // The policy ranks, the limits check, one action is carried out, and the question is asked again.
 extension Simulation {
+    /// An allocation that nothing serves is given up after this: a policy that only waits does not stop the run.
+    static let patience = TimeSpan.seconds(60)
+
     /// Asks the policy if there is anything to ask for. One action at a time.
     func considerReclaim() {
         guard failure == nil, reclaim.acting == nil else { return }
-        guard let snapshot = currentSnapshot() else {
-            if monitor.level == .normal { guardrails.forgetFruitless() }
-            reclaim.unanswered = nil
-            reclaim.dryAction = nil
-            return
+        guard let snapshot = currentSnapshot() else { return endSession() }
+        if snapshot.mayBePutOff && now < reclaim.nextLook { return }
+        let decision = policy.decide(snapshot)
+        reclaim.nextLook = decision.nextLook.map { now + $0 } ?? .zero
+        if decision.ranking.isEmpty {
+            if case .content = decision.standstill { endSession() }
+            if case .nothing = snapshot.demand { return }
         }
         recorder.tally.decisions += 1
-        let decision = policy.decide(snapshot)
         let refusals = decision.ranking.map { guardrails.refusal(of: $0.action, in: snapshot) }
         let chosen = refusals.firstIndex { $0 == nil }
         record(decision, refusals: refusals, chosen: chosen, snapshot)
-        if let chosen, !dryRun { return perform(decision.ranking[chosen], snapshot) }
+        if let chosen, !dryRun { return perform(decision, chosen, snapshot) }
         guard case .allocation(let pid, let wanted) = snapshot.demand else { return }
-        noVictim(for: pid, wanted: wanted, mayWait: refusals.contains { $0?.isTemporary == true })
+        noVictim(
+            for: pid, wanted: wanted,
+            mayWait: refusals.contains { $0?.isTemporary == true } || decision.isWaiting)
+    }
+
+    /// All is well: everybody may be tried again.
+    private func endSession() {
+        if monitor.level == .normal { guardrails.forgetFruitless() }
+        reclaim.unanswered = nil
+        reclaim.dryAction = nil
+        reclaim.history.sessionSince = nil
+        reclaim.history.sessionHasReport = false
     }
 
     // MARK: Demand
@@ -59,7 +97,9 @@ extension Simulation {
         if let demand = monitor.demand(available: books.available) {
             return snapshot(.pressure(deficit: demand.deficit), level: demand.level, threshold: demand.threshold)
         }
-        return limitDemand()
+        if let snapshot = limitDemand() { return snapshot }
+        guard needs.contains(.everySample) else { return nil }
+        return snapshot(.nothing, level: monitor.level, threshold: .zero)
     }
 
     private func limitDemand() -> SystemSnapshot? {
@@ -76,24 +116,69 @@ extension Simulation {
 
     private func snapshot(_ demand: ReclaimDemand, level: PressureLevel, threshold: ByteCount) -> SystemSnapshot {
         let books = memory.books
-        return SystemSnapshot(
+        var snapshot = SystemSnapshot(
             now: now, demand: demand, level: level, ceiling: books.ceiling, resident: books.resident,
             available: books.available, threshold: threshold, processes: live.map(snapshot), monitor: plan.monitor)
+        snapshot.measures = measures()
+        snapshot.history = reclaim.history
+        if needs.contains(.oracle) {
+            snapshot.oracle = Oracle(nextLaunch: reclaim.wanted.map { instants in instants.first { $0 > now } })
+        }
+        return snapshot
+    }
+
+    /// This device has neither a file cache nor swap: what they would tell stays zero.
+    private func measures() -> SystemMeasures {
+        var measures = SystemMeasures()
+        measures.directReclaim = !waiters.isEmpty
+        measures.some = reclaim.stalls.some
+        measures.full = reclaim.stalls.full
+        (measures.someLost, measures.fullLost) = reclaim.stalls.lostWithinWindow()
+        measures.stallUpdates = reclaim.stalls.updates
+        return measures
     }
 
     func snapshot(_ process: LiveProcess) -> ProcessSnapshot {
         let books = memory.books(of: process.slot)
         let profile = process.profile
         let modes = process.phase == .suspended ? [] : process.keepAliveModes
-        return ProcessSnapshot(
+        followBand(of: process)
+        var snapshot = ProcessSnapshot(
             app: process.app, name: profile.name, pid: process.pid, phase: process.phase,
-            band: JetsamBand.band(of: process.phase, modes: modes), footprint: books.footprint, dirty: books.dirty,
+            band: process.bands.band(at: now), footprint: books.footprint, dirty: books.dirty,
             cache: memory.requested(in: process.cache), launchedAt: process.launchedAt,
             lastForeground: process.lastForeground, modes: modes, warnedAt: process.warnedAt,
             answersWarning: process.answersWarning,
             isBusy: !process.isQuiet || process.launch != nil || process.quitReason != nil
                 || process.assertions.holdsMoreThanFinishing,
             relaunchCost: relaunchCost(of: profile), scenes: sceneSnapshots(of: process))
+        snapshot.positionedAt = process.bands.position(at: now)
+        snapshot.limit = explicitLimit(of: process).map { MemoryLimit(bytes: $0, isFatal: profile.limits.fatal) }
+        snapshot.isEnding = process.quitReason != nil
+        snapshot.relaunchIntervals = apps[process.app.index].relaunchIntervals
+        return snapshot
+    }
+
+    /// Its band follows from what it does; a change puts it at the tail of its new band.
+    func followBand(of process: LiveProcess) {
+        let modes = process.phase == .suspended ? [] : process.keepAliveModes
+        let band = JetsamBand.band(of: process.phase, modes: modes)
+        if process.bands.requested != band { process.bands.set(band, at: now) }
+    }
+
+    /// The time since the last event: whoever waits for memory has waited all of it.
+    func accountStalls(until instant: Instant) {
+        let isWorking = waiters.isEmpty || live.contains { $0.isRunning && $0.waitingSince == nil }
+        reclaim.stalls.advance(to: instant, isWaiting: !waiters.isEmpty, isWorking: isWorking)
+    }
+
+    /// When each app will be wanted, for a policy that knows the future.
+    func wantedInstants() -> [[Instant]] {
+        var wanted: [[Instant]] = Array(repeating: [], count: plan.apps.count)
+        for event in user {
+            if let app = event.action.wantedApp { wanted[app.index].append(event.at) }
+        }
+        return wanted.map { $0.sorted() }
     }
 
     private func relaunchCost(of profile: AppProfile) -> TimeSpan {
@@ -112,17 +197,28 @@ extension Simulation {
 
     // MARK: Action
 
-    private func perform(_ candidate: Candidate, _ snapshot: SystemSnapshot) {
+    private func perform(_ decision: Decision, _ chosen: Int, _ snapshot: SystemSnapshot) {
+        let candidate = decision.ranking[chosen]
         guard let process = process(candidate.action.target) else {
             return fail("the limits let pass an action on process \(candidate.action.target.number), which is dead")
         }
         let action = candidate.action
+        let why = "\(candidate.reason); \(decision.evidence?.text ?? snapshot.why)"
+        writeReport(decision, snapshot)
         recorder.event(
             .action, at: now, app: process.profile.name, pid: process.pid, scene: scene(of: action), action.name,
-            reason: "\(candidate.reason); \(snapshot.why)")
+            reason: why)
         reclaim.serial += 1
         reclaim.acting = (reclaim.serial, action)
+        reclaim.history.lastAction = now
+        reclaim.history.sessionSince = reclaim.history.sessionSince ?? now
+        if action.isTermination { noteKill(candidate, snapshot) }
         switch action {
+        case .warn:
+            // Told once under this pressure; whether it helps is measured.
+            guardrails.noteFruitless(action)
+            warn(process, "the policy asks for it")
+            actionTakes(.milliseconds(1))
         case .purge:
             let bytes = purge(process)
             if bytes == .zero { guardrails.noteFruitless(action) }
@@ -135,14 +231,56 @@ extension Simulation {
         case .disconnectScene(_, let scene):
             process.reclaiming.append(scene)
             advance(process)
-        case .terminate:
+        case .terminatePolitely where process.phase != .suspended: askToEnd(process, why)
+        case .terminate, .terminatePolitely:
             let footprint = memory.books(of: process.slot).footprint
-            guardrails.noteTermination(at: now)
-            recorder.tally.bytesReclaimed += footprint
-            // The serial keeps the end of this process from ending the action: its pages come back at the rate.
-            end(process, .memoryPressure, "\(candidate.reason); \(snapshot.why)", bySystem: true)
+            // The pages come back at the device's rate; whoever waits goes on when the action is done.
+            end(process, .memoryPressure, why, bySystem: true)
             actionTakes(plan.device.terminationTime + plan.device.reclaimRate.time(for: footprint))
         }
+    }
+
+    /// It is called back and has some seconds; then it is ended.
+    private func askToEnd(_ process: LiveProcess, _ why: String) {
+        process.goal = .background
+        process.quitReason = (.memoryPressure, why)
+        queue.schedule(.politenessEnds(process.reference), at: now + Simulation.politeTime)
+        advance(process)
+        actionTakes(.zero)
+    }
+
+    /// UIKit gives an app about 5 s to return from `applicationWillTerminate`.
+    static let politeTime = TimeSpan.seconds(5)
+
+    func endPoliteness(_ reference: ProcessReference) {
+        guard let process = process(reference), let quit = process.quitReason else { return }
+        end(process, quit.reason, "\(quit.explanation); it did not end within \(Simulation.politeTime)", bySystem: true)
+    }
+
+    private func noteKill(_ candidate: Candidate, _ snapshot: SystemSnapshot) {
+        guard let victim = snapshot.processes.first(where: { $0.pid == candidate.action.target }) else { return }
+        guardrails.noteTermination(at: now)
+        recorder.tally.bytesReclaimed += victim.footprint
+        reclaim.kills.count(candidate.cause ?? .jettisoned, in: victim.band)
+        reclaim.history.kills.removeAll { now - $0.at > ReclaimHistory.memory }
+        reclaim.history.kills.append(
+            .init(
+                at: now, pid: victim.pid, band: victim.band, cause: candidate.cause, footprint: victim.footprint))
+        if candidate.cause == .sustainedPressure && reclaim.history.idleAtSustained == nil {
+            reclaim.history.idleAtSustained = snapshot.processes.count { $0.band == .idle }
+        }
+    }
+
+    /// The state of all processes before the first kill of a session, once.
+    private func writeReport(_ decision: Decision, _ snapshot: SystemSnapshot) {
+        guard let report = decision.report, !reclaim.history.sessionHasReport else { return }
+        reclaim.history.sessionHasReport = true
+        let lines = report.compactMap { pid in
+            snapshot.processes.first { $0.pid == pid }.map { "\($0.name) \($0.band.number)" }
+        }
+        recorder.event(
+            .report, at: now, "\(report.count) processes",
+            reason: "by band and place in it: " + lines.joined(separator: "; "))
     }
 
     private func scene(of action: ReclaimAction) -> SceneID? {
@@ -174,10 +312,17 @@ extension Simulation {
 
     /// Nobody is left. If memory may still come by itself the requester waits; otherwise it ends, by the rules.
     private func noVictim(for pid: ProcessID, wanted: ByteCount, mayWait: Bool) {
+        if let since = process(pid)?.waitingSince, now - since >= Simulation.patience {
+            return giveUp(pid, wanted: wanted)
+        }
         let somethingComes = live.contains {
             $0.pid != pid && ($0.answersWarning || $0.quitReason != nil) && $0.waitingSince == nil
         }
         if mayWait || somethingComes { return }
+        giveUp(pid, wanted: wanted)
+    }
+
+    private func giveUp(_ pid: ProcessID, wanted: ByteCount) {
         guard let process = process(pid) else { return }
         let books = memory.books
         let fragmented =
@@ -193,37 +338,96 @@ extension Simulation {
         _ decision: Decision, refusals: [Refusal?], chosen: Int?, _ snapshot: SystemSnapshot
     ) {
         let demand = snapshot.demand.name
-        recorder.tally.actionsRefused += refusals.prefix(chosen ?? refusals.count).count { $0 != nil }
         if let chosen {
             reclaim.unanswered = nil
             let action = decision.ranking[chosen].action
             if dryRun && reclaim.dryAction == action { return }
             reclaim.dryAction = action
         } else {
-            if reclaim.unanswered == demand { return }
-            reclaim.unanswered = demand
+            let question = "\(demand): \(decision.standstillText)"
+            if reclaim.unanswered == question { return }
+            reclaim.unanswered = question
         }
+        recorder.tally.actionsRefused += refusals.prefix(chosen ?? refusals.count).count { $0 != nil }
         reclaim.decisions += 1
+        observer?(
+            DecisionRecord(
+                number: reclaim.decisions, snapshot: snapshot, decision: decision, refusals: refusals,
+                chosen: chosen, guardrails: guardrails))
         var row = DecisionRow(
-            decision: reclaim.decisions, chosen: false, reason: "", observed: snapshot.available,
-            threshold: snapshot.threshold, demand: demand)
+            decision: reclaim.decisions, chosen: false, reason: "",
+            observed: decision.evidence?.observed ?? Int64(snapshot.available.bytes),
+            threshold: decision.evidence?.threshold ?? Int64(snapshot.threshold.bytes), demand: demand,
+            measure: decision.evidence?.measure ?? "available_bytes")
         for (index, candidate) in decision.ranking.enumerated() {
-            let process = snapshot.processes.first { $0.pid == candidate.action.target }
-            (row.app, row.pid, row.scene) = (process?.name, candidate.action.target, scene(of: candidate.action))
+            row.describe(snapshot.processes.first { $0.pid == candidate.action.target })
+            (row.pid, row.scene) = (candidate.action.target, scene(of: candidate.action))
             (row.action, row.rank, row.score) = (candidate.action.name, index + 1, candidate.score)
-            row.chosen = index == chosen
+            (row.chosen, row.cause) = (index == chosen, candidate.cause?.rawValue)
             row.reason = refusals[index].map { "refused by \($0.rule): \($0.explanation)" } ?? candidate.reason
             recorder.decision(row, at: now)
         }
-        (row.action, row.rank, row.score, row.scene, row.chosen) = (nil, nil, nil, nil, false)
+        (row.action, row.rank, row.score, row.scene, row.chosen, row.cause) = (nil, nil, nil, nil, false, nil)
         for spared in decision.spared {
-            (row.app, row.pid) = (snapshot.processes.first { $0.pid == spared.pid }?.name, spared.pid)
+            row.pid = spared.pid
+            row.describe(snapshot.processes.first { $0.pid == spared.pid })
             row.reason = spared.reason
             recorder.decision(row, at: now)
         }
         guard chosen == nil else { return }
-        (row.app, row.pid, row.reason) = (nil, nil, "no victim: nobody is left who may be reclaimed")
+        (row.app, row.pid, row.band, row.reason) = (nil, nil, nil, decision.standstillText)
         recorder.decision(row, at: now)
+    }
+}
+
+extension DecisionRow {
+    fileprivate mutating func describe(_ process: ProcessSnapshot?) {
+        app = process?.name
+        band = process?.band.number
+    }
+}
+
+extension Decision {
+    fileprivate var isWaiting: Bool {
+        if case .waiting = standstill { return true }
+        return false
+    }
+
+    /// Why nothing is done.
+    fileprivate var standstillText: String {
+        switch standstill {
+        case .content(let reason): "nothing to do: \(reason)"
+        case .waiting(let reason): "waits: \(reason)"
+        case nil: "no victim: nobody is left who may be reclaimed"
+        }
+    }
+}
+
+extension Evidence {
+    /// For people.
+    public var text: String {
+        guard measure.hasSuffix("_bytes") else { return "\(rule) (\(measure) \(observed), threshold \(threshold))" }
+        return "\(rule) (\(ByteCount(Int(observed)).readable), threshold \(ByteCount(Int(threshold)).readable))"
+    }
+}
+
+extension UserAction {
+    /// The app that the user wants to see.
+    var wantedApp: AppID? {
+        switch self {
+        case .launch(let app), .switchTo(let app), .openScene(let app), .open(let app, _): app
+        default: nil
+        }
+    }
+}
+
+extension SystemSnapshot {
+    /// Nobody waits for the answer.
+    fileprivate var mayBePutOff: Bool {
+        switch demand {
+        case .nothing, .pressure: true
+        case .allocation, .backgroundProcesses, .backgroundMemory: false
+        }
     }
 }
 
@@ -231,6 +435,7 @@ extension ReclaimDemand {
     /// The demand's name in the CSV.
     var name: String {
         switch self {
+        case .nothing: "nothing"
         case .pressure: "pressure"
         case .allocation: "allocation"
         case .backgroundProcesses: "background_processes"
@@ -243,6 +448,7 @@ extension SystemSnapshot {
     /// What was observed against which threshold, for people.
     var why: String {
         switch demand {
+        case .nothing: "\(available.readable) available"
         case .pressure:
             "\(level.rawValue): \(available.readable) available, \(threshold.readable) needed"
         case .allocation(let pid, let wanted):

@@ -36,7 +36,10 @@ public final class Simulation {
     public private(set) var now: Instant = .zero
     let memory: any DeviceMemory
     let policy: any ReclaimPolicy
+    let needs: PolicyNeeds
     let dryRun: Bool
+    /// Told of every decision that is recorded.
+    let observer: ((DecisionRecord) -> Void)?
     let auditsEverySample: Bool
 
     var queue = EventQueue()
@@ -79,15 +82,20 @@ public final class Simulation {
     ///   - plan: A valid plan: its policy exists, its apps are named by valid identifiers.
     ///   - verify: Compare the books with jemalloc at every sample, and check every invariant.
     ///   - dryRun: The policy is asked and recorded, but nothing that it chooses is done.
+    ///   - policy: A policy that is in no catalogue, instead of the plan's.
+    ///   - observer: Told of every decision that is recorded, with the snapshot that led to it.
     public init(
-        _ plan: RunPlan, memory: any DeviceMemory, sinks: RunSinks, verify: Bool = false, dryRun: Bool = false
+        _ plan: RunPlan, memory: any DeviceMemory, sinks: RunSinks, verify: Bool = false, dryRun: Bool = false,
+        policy: (any ReclaimPolicy)? = nil, observer: ((DecisionRecord) -> Void)? = nil
     ) {
-        guard let policy = PolicyCatalogue.make(plan.policy) else {
+        guard let policy = policy ?? PolicyCatalogue.make(plan.policy) else {
             preconditionFailure("the plan names the policy \(plan.policy.name), which does not exist")
         }
         self.plan = plan
         self.memory = memory
         self.policy = policy
+        needs = type(of: policy).needs
+        self.observer = observer
         self.dryRun = dryRun
         auditsEverySample = verify
         apps = plan.apps.enumerated().map { index, profile in
@@ -97,13 +105,14 @@ public final class Simulation {
                 behaviour: SeededGenerator(seed: plan.seed, stream: "app/\(profile.name)/behaviour"))
         }
         user = plan.expandedUser
-        monitor = PressureMonitor(plan.monitor, ceiling: plan.device.ceiling)
+        monitor = PressureMonitor(plan.monitor, ceiling: memory.books.ceiling)
         guardrails = Guardrails(plan.limits)
         coreFreeAt = Array(repeating: .zero, count: max(1, plan.device.cores))
         recorder = RunRecorder(
             sinks,
             tally: RunTally(
-                scenario: plan.name, policy: plan.policy.name, seed: plan.seed, ceiling: plan.device.ceiling))
+                scenario: plan.name, policy: plan.policy.name, seed: plan.seed, ceiling: memory.books.ceiling))
+        if needs.contains(.oracle) { reclaim.wanted = wantedInstants() }
         scheduleStart()
     }
 
@@ -126,6 +135,7 @@ public final class Simulation {
         let end = Instant.zero + plan.duration
         var ending = RunEnding.completed
         while let (at, event) = queue.next(upTo: end) {
+            accountStalls(until: at)
             now = at
             handle(event)
             if let failure { throw failure }
@@ -161,6 +171,7 @@ public final class Simulation {
         case .deferredWorkDone(let reference): finishDeferredWork(reference)
         case .reclaimDone(let serial): finishReclaim(serial)
         case .retryWaiters: retryWaiters()
+        case .politenessEnds(let reference): endPoliteness(reference)
         }
     }
 

@@ -90,6 +90,7 @@ extension ParameterValue {
         case .time(let value): "\(value)"
         case .count(let value): "\(value)"
         case .flag(let value): "\(value)"
+        case .names(let names): names.isEmpty ? "none" : names.joined(separator: ", ")
         }
     }
 }

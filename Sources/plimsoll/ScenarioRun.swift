@@ -86,7 +86,7 @@ struct ScenarioRun {
     private func makeDevice() throws -> any DeviceMemory {
         do {
             return try makeDeviceMemory(
-                plan.backend, ceiling: plan.device.ceiling, reserved: plan.device.reserved)
+                plan.backend, ceiling: plan.effectiveCeiling, reserved: plan.device.reserved)
         } catch {
             throw Failure(.hostRefuses, "\(error)")
         }

@@ -39,6 +39,9 @@ struct SettingsMatterTests {
           - { at: 60s, home: true }
         """
 
+    /// So tight that every app off screen has to go.
+    private static let mortal = ["device.ceiling=90MiB", "policy=lru", "limits.protect_audible=false"]
+
     /// Dotted key -> the settings that make it felt, itself first. `apps.*` stands for app `a`.
     private static let cases: [String: [String]] = [
         "seed": ["seed=4"],
@@ -48,7 +51,8 @@ struct SettingsMatterTests {
         "device.cores": ["device.cores=1"],
         "device.fill_rate": ["device.fill_rate=100MiB/s"],
         "device.reclaim_rate": ["device.reclaim_rate=10MiB/s"],
-        "device.termination_time": ["device.termination_time=400ms", "device.ceiling=90MiB", "policy=lru"],
+        "device.termination_time": ["device.termination_time=400ms"] + mortal,
+        "limits.protect_audible": ["limits.protect_audible=false", "device.ceiling=90MiB", "policy=lru"],
         "device.dirty_decay": ["device.dirty_decay=1s"],
         "limits.background_processes": ["limits.background_processes=1"],
         "limits.background_memory": ["limits.background_memory=30MiB"],
@@ -101,7 +105,8 @@ struct SettingsMatterTests {
     /// What a case is compared with, where that is not the base: the same settings but for the one in question.
     private static let twins: [String: [String]] = [
         "limits.background_time": ["device.ceiling=1GiB"],
-        "device.termination_time": ["device.ceiling=90MiB", "policy=lru"],
+        "device.termination_time": mortal,
+        "limits.protect_audible": ["device.ceiling=90MiB", "policy=lru"],
         "apps.scenes.multiple": ["user.4={at: 50s, switch: a}"],
         "apps.memory.growth.up_to": ["apps.a.memory.growth={rate: 1MiB/s, up_to: 30MiB}"],
         "apps.memory.churn.lifetime": ["apps.a.memory.churn={rate: 1MiB/s}"],

@@ -113,7 +113,7 @@ extension SystemSnapshot {
     var isAboutMemory: Bool {
         switch demand {
         case .pressure, .allocation, .backgroundMemory: true
-        case .backgroundProcesses: false
+        case .nothing, .backgroundProcesses: false
         }
     }
 }

@@ -153,5 +153,8 @@ extension Limits: Described {
             Field(
                 "protected", \.protected, .list(of: .app, called: "app names"),
                 "Apps that a policy may never terminate."),
+            Field(
+                "protect_audible", \.protectAudible, .flag,
+                "An app that plays audio off screen is not terminated by a policy."),
         ])
 }

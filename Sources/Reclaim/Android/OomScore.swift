@@ -1,0 +1,86 @@
+import Lifecycle
+import Pressure
+import Quantities
+
+/// Android's importance of a process, `oom_score_adj`: the higher, the sooner it dies.
+///
+/// Source: AOSP lmkd android-13 and the activity manager. The mapping of UIKit's states to it is ours: what plays or
+/// navigates is perceptible, what runs code off screen is a service, the app before the present one is protected as
+/// "previous", and the rest is cached, the longest idle with the highest score.
+public enum OomScore {
+    public static let foreground = 0
+    public static let recentForeground = 50
+    public static let visible = 100
+    public static let perceptible = 200
+    public static let backup = 300
+    public static let heavy = 400
+    public static let service = 500
+    public static let home = 600
+    public static let previous = 700
+    public static let serviceB = 800
+    public static let cached = 900...999
+    /// Between two cached processes, so that up to ten of them are told apart at a glance.
+    private static let step = 10
+
+    /// The score of every process of the snapshot, in its order.
+    public static func all(of snapshot: SystemSnapshot) -> [Int] {
+        let hidden = snapshot.processes.filter { $0.base == nil }
+        let byUse = hidden.sorted { ($0.lastForeground, $0.pid) > ($1.lastForeground, $1.pid) }
+        return snapshot.processes.map { process in
+            if let base = process.base { return base }
+            let rank = byUse.firstIndex { $0.pid == process.pid } ?? 0
+            if rank == 0 { return previous }
+            return min(cached.lowerBound + (rank - 1) * step, cached.upperBound)
+        }
+    }
+}
+
+extension ProcessSnapshot {
+    /// The score that follows from what it does; nil for one that only waits to be wanted again.
+    fileprivate var base: Int? {
+        switch phase {
+        case .active: OomScore.foreground
+        case .inactive: OomScore.visible
+        case .background: modes.isEmpty ? OomScore.service : OomScore.perceptible
+        case .suspended, .notRunning: nil
+        }
+    }
+}
+
+/// A process with its score.
+struct ScoredProcess {
+    let process: ProcessSnapshot
+    let score: Int
+}
+
+extension SystemSnapshot {
+    /// Victims as lmkd picks them: score at least `floor`, highest first, the oldest of a score; at and below
+    /// `heaviestBelow` the largest, for there every loss is felt and one shall be enough.
+    func rankingByScore(floor: Int, heaviestBelow: Int, because why: String) -> Decision {
+        var decision = Decision()
+        var victims: [ScoredProcess] = []
+        for (process, score) in zip(processes, OomScore.all(of: self)) {
+            if process.pid == requester {
+                decision.spared.append(Spared(process.pid, reason: "the memory is for itself"))
+            } else if process.isEnding {
+                decision.spared.append(Spared(process.pid, reason: "it is on its way out"))
+            } else if score < floor {
+                decision.spared.append(Spared(process.pid, reason: "its score \(score) is below the floor \(floor)"))
+            } else {
+                victims.append(ScoredProcess(process: process, score: score))
+            }
+        }
+        victims.sort { a, b in
+            if a.score <= heaviestBelow && b.score <= heaviestBelow {
+                return (a.process.footprint, b.process.pid) > (b.process.footprint, a.process.pid)
+            }
+            if a.score != b.score { return a.score > b.score }
+            return (a.process.lastForeground, a.process.pid) < (b.process.lastForeground, b.process.pid)
+        }
+        decision.ranking = victims.map {
+            Candidate(
+                .terminate($0.process.pid), score: Int64($0.score), reason: "\(why): score \($0.score), floor \(floor)")
+        }
+        return decision
+    }
+}

@@ -1,0 +1,60 @@
+import Quantities
+
+/// The parameters that `jetsam` and `jetsam-classic` share.
+enum JetsamParameters {
+    static let version = "xnu-11417.101.15"
+    private static let byTable = "; 0% takes the row for the device's RAM"
+
+    private static func share(_ name: String, _ meaning: String, _ source: String) -> PolicyParameter {
+        PolicyParameter(
+            name, .ratio(.zero), from: .ratio(.zero), to: .ratio(.one), meaning: meaning + byTable, source: source)
+    }
+
+    static func table(isClassic: Bool) -> [PolicyParameter] {
+        let source = isClassic ? "xnu-11215" : version
+        var table = [share("critical", "below this share of RAM available any band may go (5%, 4%, 4%)", source)]
+        if !isClassic { table.append(share("idle", "below it band 0 goes (10%, 9%, 8%)", source)) }
+        table.append(share("soft", "below it those over a soft limit go (15%, 15%, 12%)", source))
+        if !isClassic {
+            table += [
+                share("reaper", "below it those that have long been idle go (20%, 18%, 16%)", source),
+                PolicyParameter(
+                    "reaper_idle", .time(.seconds(300)), from: .time(.zero), to: .time(.hours(24)),
+                    meaning: "how long in band 0 is long", source: source),
+            ]
+        }
+        return table + common(source)
+    }
+
+    private static func common(_ source: String) -> [PolicyParameter] {
+        [
+            PolicyParameter(
+                "ram", .bytes(.zero), from: .bytes(.zero), to: .bytes(.gibibytes(64)),
+                meaning: "the RAM whose row of thresholds is taken; 0B: the device's own", source: source),
+            PolicyParameter(
+                "ballast", .ratio(.zero), from: .ratio(.zero), to: .ratio(.percent(50)),
+                meaning: "added to every threshold but the critical one", source: source),
+            PolicyParameter(
+                "aggressive_available", .ratio(.percent(7)), from: .ratio(.zero), to: .ratio(.one),
+                meaning: "at or below this share available the aggressive mode may begin", source: source),
+            PolicyParameter(
+                "aggressive_candidates", .count(5), from: .count(1), to: .count(1_000),
+                meaning: "with so many idle apps, all likely to be relaunched", source: source),
+            PolicyParameter(
+                "aggressive_window", .time(.seconds(6)), from: .time(.zero), to: .time(.minutes(10)),
+                meaning: "rounds within this time climb the bands", source: source),
+            PolicyParameter(
+                "sustained_after", .time(.minutes(10)), from: .time(.zero), to: .time(.hours(24)),
+                meaning: "a level that is not normal for so long ends band 0 one by one", source: source),
+            PolicyParameter(
+                "sustained_spacing", .time(.milliseconds(500)), from: .time(.zero), to: .time(.minutes(10)),
+                meaning: "between two of these kills", source: source),
+            PolicyParameter(
+                "sustained_factor", .count(2), from: .count(0), to: .count(1_000),
+                meaning: "at most so many times the number in band 0 when it began", source: source),
+            PolicyParameter(
+                "purge_first", .flag(true), from: .flag(false), to: .flag(true),
+                meaning: "the victim's own unused pages go first; if that is enough it is spared", source: source),
+        ]
+    }
+}

@@ -1,0 +1,60 @@
+import Pressure
+
+/// Why jetsam ends a process, in the kernel's words. Other policies use the words that fit.
+///
+/// Source: xnu-11417.101.15. Causes that this device cannot have (vnodes, disk, zones, compressor, swap) are there for
+/// imported reports.
+public enum KillCause: String, CaseIterable, Sendable {
+    case jettisoned
+    case highwater
+    case vnodeLimit = "vnode-limit"
+    case pageShortage = "vm-pageshortage"
+    case processThrashing = "proc-thrashing"
+    case fileCacheThrashing = "fc-thrashing"
+    case perProcessLimit = "per-process-limit"
+    case diskSpaceShortage = "disk-space-shortage"
+    case idleExit = "idle-exit"
+    case zoneMapExhaustion = "zone-map-exhaustion"
+    case compressorThrashing = "vm-compressor-thrashing"
+    case compressorSpaceShortage = "vm-compressor-space-shortage"
+    case lowSwap = "low-swap"
+    case sustainedPressure = "sustained-memory-pressure"
+    case pageoutStarvation = "vm-pageout-starvation"
+    case longIdleExit = "long-idle-exit"
+}
+
+/// How many processes ended, by the band they were in and the cause.
+public struct KillTable: Hashable, Sendable {
+    public struct Cell: Hashable, Sendable {
+        public var band: JetsamBand
+        public var cause: KillCause
+        public var count: Int
+    }
+
+    /// By rising band, then in the order of `KillCause.allCases`; no cell is zero.
+    public private(set) var cells: [Cell] = []
+
+    public init() {}
+
+    public var total: Int { cells.reduce(0) { $0 + $1.count } }
+
+    public mutating func count(_ cause: KillCause, in band: JetsamBand) {
+        if let index = cells.firstIndex(where: { $0.band == band && $0.cause == cause }) {
+            cells[index].count += 1
+            return
+        }
+        let place = cells.firstIndex { ($0.band, $0.cause.order) > (band, cause.order) } ?? cells.endIndex
+        cells.insert(Cell(band: band, cause: cause, count: 1), at: place)
+    }
+
+    public subscript(band: JetsamBand, cause: KillCause) -> Int {
+        cells.first { $0.band == band && $0.cause == cause }?.count ?? 0
+    }
+
+    public mutating func clear() { cells.removeAll() }
+}
+
+extension KillCause {
+    /// Its place among all cases.
+    fileprivate var order: Int { KillCause.allCases.firstIndex(of: self) ?? 0 }
+}

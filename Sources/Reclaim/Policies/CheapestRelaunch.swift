@@ -1,0 +1,38 @@
+import Quantities
+
+/// Ends the app that costs least to bring back for every byte that it gives (SWAM's idea).
+///
+/// The cost is the declared time of a cold launch, filling its memory included. It says nothing about whether the app
+/// will be wanted; `minimum_idle` keeps those that were seen a moment ago for last.
+public struct CheapestRelaunch: ReclaimPolicy {
+    public static let name = "cheapest-relaunch"
+    public static let summary = "ends the app that costs least to bring back per byte freed"
+    public static let parameters: [PolicyParameter] = [
+        PolicyParameter(
+            "only_when_critical", .flag(true), from: .flag(false), to: .flag(true),
+            meaning: "act at the critical level only; otherwise from the warning level on", source: "ours"),
+        PolicyParameter(
+            "minimum_idle", .time(.zero), from: .time(.zero), to: .time(.hours(24)),
+            meaning: "apps that were seen within this time go last", source: "ours"),
+    ]
+
+    private let onlyWhenCritical: Bool
+    private let minimumIdle: TimeSpan
+
+    public init(_ values: ParameterValues) {
+        onlyWhenCritical = values.flag("only_when_critical")
+        minimumIdle = values.time("minimum_idle")
+    }
+
+    public func decide(_ snapshot: SystemSnapshot) -> Decision {
+        guard snapshot.demandsTermination(onlyWhenCritical: onlyWhenCritical) else {
+            return .nothing(.content("the level is below critical"), snapshot)
+        }
+        return snapshot.rankingTerminations(because: "cheapest to bring back per byte") { process in
+            let cost = max(1, process.relaunchCost.microseconds)
+            // Bytes freed per second of relaunch; the recent ones far below all others.
+            let yield = Int64(process.footprint.bytes) / max(1, cost / 1_000)
+            return process.idleTime(at: snapshot.now) < minimumIdle ? yield - (1 << 50) : yield
+        }
+    }
+}

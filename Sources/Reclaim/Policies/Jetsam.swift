@@ -1,0 +1,19 @@
+/// iOS's kernel: bands, limits and thresholds of available memory, one kill at a time.
+///
+/// Reproduces xnu-11417.101.15; see `JetsamRules` for the order of its steps. What needs a compressor or a freezer is
+/// left out, for the device has neither. The foreground is ranked like any band; whether it may be touched is for the
+/// limits to say.
+public struct Jetsam: ReclaimPolicy {
+    public static let name = "jetsam"
+    public static let summary = "iOS's kernel: priority bands against shares of RAM available (xnu-11417)"
+    public static let parameters = JetsamParameters.table(isClassic: false)
+    public static let needs: PolicyNeeds = .everySample
+
+    private let rules: JetsamRules
+
+    public init(_ values: ParameterValues) {
+        rules = JetsamRules(values, isClassic: false)
+    }
+
+    public func decide(_ snapshot: SystemSnapshot) -> Decision { rules.decide(snapshot) }
+}

@@ -1,0 +1,36 @@
+import Quantities
+
+/// Ends whoever holds most: the Linux kernel's own last resort.
+///
+/// It acts when less than `floor` is available, or when an allocation waits.
+public struct LargestFirst: ReclaimPolicy {
+    public static let name = "largest-first"
+    public static let summary = "ends the largest process when memory is below a floor (the kernel's badness)"
+    public static let needs: PolicyNeeds = .everySample
+    public static let parameters: [PolicyParameter] = [
+        PolicyParameter(
+            "floor", .ratio(.percent(2)), from: .ratio(.zero), to: .ratio(.one),
+            meaning: "acts below this share of RAM available",
+            source: "ours; the kernel acts when no page can be found")
+    ]
+
+    private let floor: Ratio
+
+    public init(_ values: ParameterValues) {
+        floor = values.ratio("floor")
+    }
+
+    public func decide(_ snapshot: SystemSnapshot) -> Decision {
+        let threshold = snapshot.ceiling * floor
+        guard snapshot.available < threshold || snapshot.requester != nil || snapshot.isAboutLimits else {
+            return .nothing(.content("available memory is above the floor"), snapshot)
+        }
+        var decision = snapshot.rankingTerminations(because: "holds most") { Int64($0.footprint.bytes) }
+        if snapshot.available < threshold && !snapshot.isAboutLimits {
+            decision.evidence = Evidence(
+                "available_bytes", observed: Int64(snapshot.available.bytes), threshold: Int64(threshold.bytes),
+                rule: "below \(floor) of RAM")
+        }
+        return decision
+    }
+}

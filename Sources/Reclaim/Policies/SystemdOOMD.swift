@@ -1,0 +1,112 @@
+import Pressure
+import Quantities
+
+/// systemd-oomd: acts on swap that is used up, or on pressure that lasts.
+///
+/// Memory and swap above a share of use: whoever has most in swap goes. Full stalls above a share for a while: whoever
+/// was reclaimed from most goes, then the largest. After an action it pauses. Source: systemd v261. Where there is no
+/// swap its first condition cannot hold, as on a machine without one.
+public struct SystemdOOMD: ReclaimPolicy {
+    public static let name = "systemd-oomd"
+    public static let summary = "Linux's systemd-oomd: swap used up, or pressure that lasts (systemd v261)"
+    public static let needs: PolicyNeeds = .everySample
+
+    private static let source = "systemd v261"
+
+    public static let parameters: [PolicyParameter] = [
+        PolicyParameter(
+            "used", .ratio(.percent(90)), from: .ratio(.zero), to: .ratio(.one),
+            meaning: "memory and swap are used up above this share", source: source),
+        PolicyParameter(
+            "pressure", .ratio(.percent(60)), from: .ratio(.zero), to: .ratio(.one),
+            meaning: "full stalls, averaged over 10 s, above this share", source: source),
+        PolicyParameter(
+            "duration", .time(.seconds(30)), from: .time(.zero), to: .time(.minutes(5)),
+            meaning: "for so long", source: source),
+        PolicyParameter(
+            "pause", .time(.seconds(15)), from: .time(.zero), to: .time(.minutes(10)),
+            meaning: "after an action it rests for so long", source: source),
+    ]
+
+    private let used: Ratio
+    private let pressure: Ratio
+    private let duration: TimeSpan
+    private let pause: TimeSpan
+
+    public init(_ values: ParameterValues) {
+        used = values.ratio("used")
+        pressure = values.ratio("pressure")
+        duration = values.time("duration")
+        pause = values.time("pause")
+    }
+
+    public func decide(_ snapshot: SystemSnapshot) -> Decision {
+        if snapshot.isAboutLimits {
+            return ranking(snapshot, because: "a limit is exceeded") { ($0.recentlyReclaimed, $0.footprint) }
+        }
+        if let last = snapshot.history.lastAction, snapshot.now - last < pause {
+            return .nothing(.waiting("it rests after its last action"), snapshot)
+        }
+        if let evidence = usedUp(snapshot) {
+            var decision = ranking(snapshot, because: "has most in swap") { ($0.swapped, $0.footprint) }
+            decision.evidence = evidence
+            return decision
+        }
+        if let evidence = lastingPressure(snapshot) {
+            var decision = ranking(snapshot, because: "most was reclaimed from it") {
+                ($0.recentlyReclaimed, $0.footprint)
+            }
+            decision.evidence = evidence
+            return decision
+        }
+        let reason = "neither swap nor lasting pressure"
+        return .nothing(snapshot.requester == nil ? .content(reason) : .waiting(reason), snapshot)
+    }
+
+    private func usedUp(_ snapshot: SystemSnapshot) -> Evidence? {
+        let measures = snapshot.measures
+        let swap = measures.swapTotal - measures.swapFree
+        guard measures.swapTotal > .zero, swap > measures.swapTotal * used,
+            snapshot.ceiling - snapshot.available > snapshot.ceiling * used
+        else { return nil }
+        return Evidence(
+            "swap_used_bytes", observed: Int64(swap.bytes), threshold: Int64((measures.swapTotal * used).bytes),
+            rule: "memory and swap are used up above \(used)")
+    }
+
+    /// Every update of the last `duration` is above the threshold, and they reach that far back.
+    private func lastingPressure(_ snapshot: SystemSnapshot) -> Evidence? {
+        let begin = snapshot.now - duration
+        var holds = false
+        for update in snapshot.measures.stallUpdates.reversed() {
+            guard update.full.avg10 > pressure else { break }
+            if update.at <= begin + StallMeter.period {
+                holds = true
+                break
+            }
+        }
+        guard holds else { return nil }
+        return Evidence(
+            "psi_full_avg10_ppm", observed: snapshot.measures.full.avg10.partsPerMillion,
+            threshold: pressure.partsPerMillion, rule: "full stalls above \(pressure) for \(duration)")
+    }
+
+    private func ranking(
+        _ snapshot: SystemSnapshot, because why: String, by measure: (ProcessSnapshot) -> (ByteCount, ByteCount)
+    ) -> Decision {
+        var decision = Decision()
+        let sorted = snapshot.processes.sorted { a, b in
+            let (x, y) = (measure(a), measure(b))
+            return (x.0, x.1, b.pid) > (y.0, y.1, a.pid)
+        }
+        for process in sorted {
+            if process.pid == snapshot.requester {
+                decision.spared.append(Spared(process.pid, reason: "the memory is for itself"))
+            } else {
+                decision.ranking.append(
+                    Candidate(.terminate(process.pid), score: Int64(measure(process).0.bytes), reason: why))
+            }
+        }
+        return decision
+    }
+}

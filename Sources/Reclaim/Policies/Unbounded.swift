@@ -1,0 +1,15 @@
+/// Infinite memory: what the apps would do if nothing were ever taken from them. The upper bound of every comparison.
+///
+/// The run gets a ceiling that does not bind; the policy itself does nothing. An app's own fatal limit still holds.
+public struct Unbounded: ReclaimPolicy {
+    public static let name = "unbounded"
+    public static let summary = "infinite memory: the upper bound of every comparison"
+    public static let parameters: [PolicyParameter] = []
+    public static let needs: PolicyNeeds = .unboundedMemory
+
+    public init(_ values: ParameterValues) {}
+
+    public func decide(_ snapshot: SystemSnapshot) -> Decision {
+        .nothing(.content("memory is not bounded"), snapshot)
+    }
+}

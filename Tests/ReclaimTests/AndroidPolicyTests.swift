@@ -1,0 +1,147 @@
+import Lifecycle
+import Pressure
+import Quantities
+import Testing
+
+@testable import Reclaim
+
+@Suite("Android's killers, by table")
+struct AndroidPolicyTests {
+    /// A device with RAM and free memory in KiB, and one process per band of importance: in front, perceptible, a
+    /// service, the previous one, and two cached ones.
+    private func phone(
+        ram: ByteCount, free: Int, fileBacked: Int = 0, _ change: (inout SystemSnapshot) -> Void = { _ in }
+    ) -> SystemSnapshot {
+        let processes = [
+            process(1, .active, idle: 0), process(2, .background, idle: 100, size: 20, modes: [.location]),
+            process(3, .background, idle: 80), process(4, idle: 10), process(5, idle: 60), process(6, idle: 90),
+        ]
+        var snapshot = SystemSnapshot(
+            now: now, demand: .nothing, level: .normal, ceiling: ram, resident: ram - .kibibytes(free),
+            available: .kibibytes(free), threshold: .zero, processes: processes, monitor: .ios)
+        snapshot.measures.fileBacked = .kibibytes(fileBacked)
+        change(&snapshot)
+        return snapshot
+    }
+
+    @Test("the scores: foreground 0, perceptible 200, service 500, previous 700, cached from 900 by idleness")
+    func scores() {
+        #expect(OomScore.all(of: phone(ram: .gibibytes(1), free: 0)) == [0, 200, 500, 700, 900, 910])
+    }
+
+    @Test(
+        "minfree: the first row that free memory and the file cache are below gives the floor",
+        arguments: [
+            (false, [73_728, 92_160, 110_592, 129_024, 147_456, 184_320]),
+            (true, [12_288, 18_432, 24_576, 36_864, 43_008, 49_152]),
+        ])
+    func minfree(isSmall: Bool, figures: [Int]) throws {
+        let ram = isSmall ? ByteCount.mebibytes(400) : .gibibytes(1)
+        let minfree = try policy("lmkd-minfree")
+        #expect(LMKDMinfree.floors == [0, 100, 200, 250, 900, 950])
+        let victims = [[6, 5, 4, 3, 1, 2], [6, 5, 4, 3, 2], [6, 5, 4, 3, 2], [6, 5, 4, 3], [6, 5], []]
+        for (index, figure) in figures.enumerated() {
+            let decision = minfree.decide(phone(ram: ram, free: figure - 1))
+            #expect(decision.victims.sorted() == victims[index].sorted(), "below \(figure)")
+            #expect(decision.evidence?.threshold == Int64(figure) * 1_024)
+            #expect(Array(decision.victims.prefix(2)) == Array(victims[index].prefix(2)), "highest score first")
+        }
+        #expect(minfree.decide(phone(ram: ram, free: figures[5])).ranking.isEmpty)
+        #expect(
+            minfree.decide(phone(ram: ram, free: 1_000, fileBacked: figures[5])).ranking.isEmpty,
+            "a large file cache keeps everybody alive")
+    }
+
+    @Test("at and below score 200 the heaviest goes first")
+    func heaviest() throws {
+        let decision = try policy("lmkd-minfree").decide(phone(ram: .gibibytes(1), free: 1))
+        #expect(Array(decision.victims.suffix(2)) == [1, 2], "50 MiB in front before 20 MiB that navigate")
+    }
+
+    /// Woken by a partial stall, with facts on top.
+    private func woken(
+        free: Int = 500_000, _ change: @escaping (inout SystemSnapshot) -> Void = { _ in }
+    ) throws -> Decision {
+        try policy("lmkd").decide(
+            phone(ram: .gibibytes(1), free: free) {
+                $0.measures.someLost = .milliseconds(70)
+                change(&$0)
+            })
+    }
+
+    private func floor(_ decision: Decision) -> Int? {
+        decision.ranking.first.flatMap { $0.reason.split(separator: " ").last.flatMap { Int($0) } }
+    }
+
+    @Test("lmkd sleeps below a partial stall of 70 ms a second, and without a condition it does nothing")
+    func sleeps() throws {
+        let asleep = phone(ram: .gibibytes(1), free: 1_000) {
+            $0.measures.someLost = .milliseconds(69)
+            $0.measures.fullLost = .milliseconds(900)
+        }
+        #expect(try policy("lmkd").decide(asleep).ranking.isEmpty)
+        #expect(try woken().ranking.isEmpty)
+    }
+
+    @Test("lmkd: the first condition that holds gives the floor, in this order")
+    func order() throws {
+        let kill = ReclaimHistory.Kill(
+            at: now - .milliseconds(500), pid: ProcessID(50), band: .idle, cause: nil, footprint: .zero)
+        #expect(floor(try woken(free: 10_000) { $0.history.kills = [kill] }) == 0, "below min after a kill")
+        #expect(floor(try woken { $0.measures.fullLost = .milliseconds(700) }) == 0, "a complete stall")
+        func lowSwap(_ snapshot: inout SystemSnapshot) {
+            snapshot.measures.swapTotal = .mebibytes(100)
+            snapshot.measures.swapFree = .mebibytes(9)
+        }
+        let thrashing = Ratio.percent(101)
+        #expect(
+            floor(
+                try woken {
+                    lowSwap(&$0)
+                    $0.measures.thrashing = thrashing
+                }) == 201, "swap low and thrashing")
+        #expect(
+            floor(
+                try woken {
+                    lowSwap(&$0)
+                    $0.measures.thrashing = .percent(200)
+                }) == 0, "thrashing twice as much as allowed")
+        #expect(floor(try woken(free: 20_000) { lowSwap(&$0) }) == 201, "swap low and the low watermark")
+        #expect(floor(try woken(free: 10_000) { lowSwap(&$0) }) == 0, "the same, below the min watermark")
+        #expect(floor(try woken(free: 20_000) { $0.measures.thrashing = thrashing }) == 201, "low and thrashing")
+        #expect(
+            floor(
+                try woken {
+                    $0.measures.thrashing = thrashing
+                    $0.measures.directReclaim = true
+                }) == 201, "direct reclaim and thrashing")
+        var thrashed = kill
+        thrashed.cause = .fileCacheThrashing
+        #expect(
+            floor(try woken { $0.history.kills = [thrashed] }) == 201, "the file cache is low after thrashing")
+        #expect(try woken(free: 20_000).ranking.isEmpty, "the low watermark alone is not enough before Android 14")
+        let fourteen = try policy("lmkd", [.init(name: "low_watermark_alone", value: .flag(true))])
+        let low = phone(ram: .gibibytes(1), free: 20_000) { $0.measures.someLost = .milliseconds(70) }
+        #expect(floor(fourteen.decide(low)) == 701)
+        #expect(fourteen.decide(low).victims == [6, 5])
+    }
+
+    @Test("lmkd waits 100 ms while the last victim dies, and every kill lowers the limit of thrashing by a tenth")
+    func afterAKill() throws {
+        func after(_ milliseconds: Int64, thrashing: Int64) throws -> Decision {
+            try woken {
+                $0.history.kills = [
+                    .init(
+                        at: now - .milliseconds(milliseconds), pid: ProcessID(50), band: .idle, cause: nil,
+                        footprint: .zero)
+                ]
+                $0.measures.directReclaim = true
+                $0.measures.thrashing = .percent(thrashing)
+            }
+        }
+        #expect(try after(99, thrashing: 150).standstill == .waiting("the last victim is still dying"))
+        #expect(!(try after(100, thrashing: 150).ranking.isEmpty))
+        #expect(!(try after(100, thrashing: 91).ranking.isEmpty))
+        #expect(try after(100, thrashing: 90).ranking.isEmpty)
+    }
+}

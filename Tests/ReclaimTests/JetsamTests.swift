@@ -1,0 +1,302 @@
+import Lifecycle
+import Pressure
+import Quantities
+import Testing
+
+@testable import Reclaim
+
+/// A snapshot of a device with 1,000 MiB of RAM, of which so many are available.
+func device(
+    _ available: Int, _ processes: [ProcessSnapshot], demand: ReclaimDemand = .nothing,
+    _ change: (inout SystemSnapshot) -> Void = { _ in }
+) -> SystemSnapshot {
+    var snapshot = SystemSnapshot(
+        now: now, demand: demand, level: .normal, ceiling: .mebibytes(1000), resident: .mebibytes(1000 - available),
+        available: .mebibytes(available), threshold: .zero, processes: processes, monitor: .ios)
+    change(&snapshot)
+    return snapshot
+}
+
+/// A process in a band, positioned there `position` seconds after the 900th.
+func banded(
+    _ number: Int, _ band: Int, position: Int64 = 0, size: Int = 50,
+    _ change: (inout ProcessSnapshot) -> Void = { _ in }
+) -> ProcessSnapshot {
+    process(number, band >= 100 ? .active : (band == 0 ? .suspended : .background), size: size) {
+        $0.band = JetsamBand(band)
+        $0.positionedAt = .zero + .seconds(900 + position)
+        change(&$0)
+    }
+}
+
+extension Decision {
+    /// Who would be ended, in order.
+    var victims: [Int] { ranking.filter { $0.action.isTermination }.map { $0.action.target.number } }
+    var firstCause: KillCause? { ranking.first { $0.action.isTermination }?.cause }
+}
+
+@Suite("jetsam, row by row of its table of behaviours")
+struct JetsamTests {
+    private func jetsam(_ parameters: [PolicySettings.Assignment] = []) throws -> any ReclaimPolicy {
+        try policy("jetsam", parameters)
+    }
+
+    @Test("A1: kills ascend the bands; inside one the least recently positioned goes first, whatever its size")
+    func a1() throws {
+        let all = [
+            banded(1, 40, position: 1, size: 900), banded(2, 0, position: 9, size: 300),
+            banded(3, 0, position: 2, size: 5), banded(4, 30, position: 1), banded(5, 0, position: 5, size: 800),
+        ]
+        #expect(try jetsam().decide(device(10, all)).victims == [3, 5, 2, 4, 1])
+    }
+
+    @Test("A2: a foreground group dies undefined, extension, helper, leader")
+    func a2() throws {
+        let roles: [GroupRole] = [.leader, .extension, .undefined, .helper]
+        let group = roles.enumerated().map { index, role in
+            banded(index + 1, 100, position: Int64(index)) {
+                $0.group = 7
+                $0.role = role
+            }
+        }
+        #expect(try jetsam().decide(device(10, group)).victims == [3, 2, 4, 1])
+    }
+
+    @Test("A3: the larger of two foreground groups goes first; without groups the footprint decides")
+    func a3() throws {
+        func member(_ number: Int, _ group: Int?, _ size: Int, _ role: GroupRole = .undefined) -> ProcessSnapshot {
+            banded(number, 100, size: size) {
+                $0.group = group
+                $0.role = role
+            }
+        }
+        let groups = [
+            member(1, 1, 300, .leader), member(2, 1, 10), member(3, 2, 200, .leader), member(4, 2, 150),
+        ]
+        #expect(try jetsam().decide(device(10, groups)).victims == [4, 3, 2, 1])
+        let alone = [member(1, nil, 500), member(2, nil, 0), member(3, nil, 2500)]
+        #expect(try jetsam().decide(device(10, alone)).victims == [3, 1, 2])
+    }
+
+    private func limited(_ number: Int, _ band: Int, size: Int, limit: Int, isFatal: Bool = false) -> ProcessSnapshot {
+        banded(number, band, size: size) { $0.limit = MemoryLimit(bytes: .mebibytes(limit), isFatal: isFatal) }
+    }
+
+    @Test("A4: between soft and idle only those over a soft limit die; nobody over one, nobody dies")
+    func a4() throws {
+        let all = [banded(1, 0), limited(2, 40, size: 60, limit: 50)]
+        let decision = try jetsam().decide(device(120, all))
+        #expect(decision.victims == [2] && decision.firstCause == .highwater)
+        #expect(try jetsam().decide(device(120, [banded(1, 0)])).victims.isEmpty)
+        #expect(try jetsam().decide(device(160, all)).victims.isEmpty, "above soft nobody pays")
+    }
+
+    @Test("A5: between idle and critical only band 0 dies, by idle-exit, and nobody once it is empty")
+    func a5() throws {
+        let all = [banded(1, 0, position: 2), banded(2, 30), banded(3, 0, position: 1)]
+        let decision = try jetsam().decide(device(99, all))
+        #expect(decision.victims == [3, 1] && decision.firstCause == .idleExit)
+        #expect(try jetsam().decide(device(100, all)).victims.isEmpty, "at the threshold it stops")
+        #expect(try jetsam().decide(device(60, [banded(2, 30)])).victims.isEmpty)
+    }
+
+    @Test("A6: below critical any band may go, by vm-pageshortage; at critical it stops")
+    func a6() throws {
+        let running = [banded(1, 30), banded(2, 40)]
+        let decision = try jetsam().decide(device(49, running))
+        #expect(decision.victims == [1, 2] && decision.firstCause == .pageShortage)
+        #expect(decision.evidence?.threshold == Int64(ByteCount.mebibytes(50).bytes))
+        #expect(try jetsam().decide(device(50, running)).ranking.isEmpty)
+    }
+
+    @Test("A7: who is over a soft limit goes before the top process, even from a higher band")
+    func a7() throws {
+        let all = [banded(1, 0), limited(2, 100, size: 90, limit: 50)]
+        let decision = try jetsam().decide(device(10, all))
+        #expect(decision.victims == [2] && decision.firstCause == .highwater)
+    }
+
+    @Test("A8: a soft limit waits for the soft threshold, a fatal one is not the policy's business")
+    func a8() throws {
+        #expect(try jetsam().decide(device(800, [limited(1, 30, size: 60, limit: 50)])).ranking.isEmpty)
+        #expect(try jetsam().decide(device(120, [limited(1, 30, size: 60, limit: 50, isFatal: true)])).ranking.isEmpty)
+    }
+
+    @Test("A9: -1, 0 and the default are fatal limits; the default and 100 more stays soft")
+    func a9() {
+        let standard = ByteCount.mebibytes(50)
+        for request in [ByteCount(-1), .zero, standard] {
+            #expect(
+                MemoryLimit(requested: request, isFatal: false, standard: standard)
+                    == MemoryLimit(bytes: standard, isFatal: true))
+        }
+        let more = standard + .mebibytes(100)
+        #expect(
+            MemoryLimit(requested: more, isFatal: false, standard: standard) == MemoryLimit(bytes: more, isFatal: false)
+        )
+        #expect(MemoryLimit(bytes: .mebibytes(100), isFatal: true).near == .mebibytes(80), "told at 80 %")
+    }
+
+    @Test("A16: the table of bands and causes counts every kill, and clearing resets it")
+    func a16() {
+        var table = KillTable()
+        for (band, cause) in [(0, KillCause.idleExit), (100, .highwater), (0, .idleExit), (0, .jettisoned)] {
+            table.count(cause, in: JetsamBand(band))
+        }
+        #expect(table[.idle, .idleExit] == 2 && table[.foreground, .highwater] == 1 && table.total == 4)
+        #expect(table.cells.map(\.cause) == [.jettisoned, .idleExit, .highwater])
+        table.clear()
+        #expect(table.total == 0 && table.cells.isEmpty)
+    }
+
+    @Test("A17: the likelihood of a relaunch follows from the last ten intervals, by majority")
+    func a17() {
+        func likelihood(_ seconds: [Int64]) -> RelaunchLikelihood {
+            RelaunchLikelihood(intervals: seconds.map { .seconds($0) })
+        }
+        #expect(likelihood(Array(repeating: 4, count: 10)) == .high)
+        #expect(likelihood(Array(repeating: 5, count: 10)) == .medium)
+        #expect(likelihood(Array(repeating: 10, count: 10)) == .low)
+        #expect(likelihood([1, 1, 1, 6, 6, 20]) == .high)
+        #expect(likelihood([1, 20, 20]) == .low)
+        #expect(
+            likelihood(Array(repeating: 1, count: 5) + Array(repeating: 60, count: 10)) == .low, "older ones are gone")
+        #expect(likelihood([]) == .unknown)
+    }
+
+    @Test("A18: a ballast moves soft and idle by exactly itself, critical not at all, and back")
+    func a18() throws {
+        let plain = try #require(try jetsam() as? Jetsam)
+        let heavy = try #require(try jetsam([.init(name: "ballast", value: .ratio(.percent(3)))]) as? Jetsam)
+        let idle = [banded(1, 0)]
+        #expect(heavy.decide(device(129, idle)).firstCause == .idleExit)
+        #expect(heavy.decide(device(130, idle)).ranking.isEmpty)
+        let violator = [limited(1, 30, size: 60, limit: 50)]
+        #expect(heavy.decide(device(179, violator)).firstCause == .highwater)
+        #expect(heavy.decide(device(180, violator)).ranking.isEmpty)
+        let running = [banded(1, 30)]
+        #expect(heavy.decide(device(49, running)).firstCause == .pageShortage)
+        #expect(heavy.decide(device(50, running)).ranking.isEmpty)
+        #expect(plain.decide(device(129, idle)).ranking.isEmpty, "without it everything is as before")
+    }
+
+    @Test("A27: asked to end, who is suspended hears nothing; who runs is called back")
+    func a27() {
+        #expect(process(1, .suspended).hearsTermination == false)
+        #expect(process(1, .background).hearsTermination)
+    }
+
+    @Test("A28: the report is taken before the first kill, by band and place, once, and never for idle-only sessions")
+    func a28() throws {
+        let all = [banded(1, 100), banded(2, 0, position: 5), banded(3, 30), banded(4, 0, position: 1)]
+        let first = try jetsam().decide(device(10, all))
+        #expect(first.report == [4, 2, 3, 1].map { ProcessID($0) })
+        #expect(try jetsam().decide(device(10, all) { $0.history.sessionHasReport = true }).report == nil)
+        #expect(try jetsam().decide(device(80, all)).report == nil, "idle-exit alone")
+    }
+
+    /// So many idle apps, each relaunched twice within that many seconds.
+    private func idleApps(_ count: Int, back seconds: Int64) -> [ProcessSnapshot] {
+        (1...count).map { number in
+            banded(number, 0, position: Int64(number)) {
+                $0.relaunchIntervals = [.seconds(seconds), .seconds(seconds)]
+            }
+        }
+    }
+
+    @Test("A29: five idle apps, all likely to be back, at 7 % or less: proc-thrashing; four, or one unlikely: not")
+    func a29() throws {
+        let five = idleApps(5, back: 2)
+        #expect(try jetsam().decide(device(40, five)).firstCause == .processThrashing)
+        #expect(try jetsam().decide(device(40, Array(five.prefix(4)))).firstCause == .pageShortage)
+        var unlikely = five
+        unlikely[2].relaunchIntervals = [.seconds(60)]
+        #expect(try jetsam().decide(device(40, unlikely)).firstCause == .pageShortage)
+    }
+
+    @Test("A29: the rounds of one window climb 40, 40, 80, 80, 150")
+    func a29Rounds() throws {
+        let all = idleApps(5, back: 2) + [banded(6, 40), banded(7, 80), banded(8, 120)]
+        for (round, highest) in [40, 40, 80, 80, 150].enumerated() {
+            let decision = try jetsam().decide(
+                device(40, all) { snapshot in
+                    for _ in 0..<round {
+                        snapshot.history.kills.append(
+                            .init(
+                                at: now - .seconds(1), pid: ProcessID(99), band: .idle, cause: .processThrashing,
+                                footprint: .zero))
+                    }
+                })
+            let reached = decision.victims.map { victim in all.first { $0.pid.number == victim }?.band.number ?? 0 }
+                .max()
+            #expect(reached == (highest == 150 ? 120 : highest), "round \(round)")
+        }
+    }
+
+    private func sustained(_ minutes: Int64, kills: Int = 0, lastAgo: Int64 = 600) -> (inout SystemSnapshot) -> Void {
+        { snapshot in
+            snapshot.history.notNormalSince = now - .minutes(minutes)
+            snapshot.history.idleAtSustained = kills == 0 ? nil : 2
+            for index in 0..<kills {
+                snapshot.history.kills.append(
+                    .init(
+                        at: now - .milliseconds(lastAgo * Int64(kills - index)), pid: ProcessID(90 + index),
+                        band: .idle, cause: .sustainedPressure, footprint: .zero))
+            }
+        }
+    }
+
+    @Test("A30: ten minutes not normal end band 0 one by one, 0.5 s apart, at most twice its number")
+    func a30() throws {
+        let all = [banded(1, 0, position: 2), banded(2, 30), banded(3, 0, position: 1)]
+        let decision = try jetsam().decide(device(300, all, sustained(10)))
+        #expect(decision.victims == [3, 1] && decision.firstCause == .sustainedPressure)
+        #expect(try jetsam().decide(device(300, all, sustained(9))).ranking.isEmpty)
+        #expect(try jetsam().decide(device(300, all, sustained(10, kills: 1, lastAgo: 499))).ranking.isEmpty)
+        #expect(!(try jetsam().decide(device(300, all, sustained(10, kills: 1, lastAgo: 500))).ranking.isEmpty))
+        #expect(!(try jetsam().decide(device(300, all, sustained(10, kills: 3))).ranking.isEmpty))
+        #expect(try jetsam().decide(device(300, all, sustained(10, kills: 4))).ranking.isEmpty)
+    }
+
+    @Test("A31: nobody left and still critical is an empty ranking without any contentment")
+    func a31() throws {
+        let decision = try jetsam().decide(device(10, [banded(1, 999)]))
+        #expect(decision.ranking.isEmpty && decision.standstill == nil)
+        #expect(decision.spared.map(\.reason) == ["in the internal band"])
+    }
+
+    @Test("the reaper ends band 0 after 300 s, but not who is often wanted")
+    func reaper() throws {
+        let all = [
+            banded(1, 0, position: -200), banded(2, 0, position: -199),
+            banded(3, 0, position: -500) { $0.relaunchIntervals = [.seconds(1)] },
+        ]
+        let decision = try jetsam().decide(device(190, all))
+        #expect(decision.victims == [1] && decision.firstCause == .longIdleExit)
+        #expect(try jetsam().decide(device(200, all)).ranking.isEmpty)
+    }
+
+    @Test("the thresholds follow the RAM")
+    func rows() {
+        func row(_ gibibytes: Int) -> [Int64] {
+            let row = JetsamThresholds.row(for: .gibibytes(gibibytes))
+            return [row.critical, row.idle, row.soft, row.reaper].map { $0.partsPerMillion / 10_000 }
+        }
+        #expect(row(3) == [5, 10, 15, 20])
+        #expect(row(6) == [4, 9, 15, 18])
+        #expect(row(8) == [4, 8, 12, 16])
+    }
+
+    @Test("jetsam-classic has neither idle-exit nor long-idle-exit")
+    func classic() throws {
+        let idle = [banded(1, 0)]
+        #expect(try policy("jetsam-classic").decide(device(80, idle)).ranking.isEmpty)
+        #expect(try policy("jetsam-classic").decide(device(49, idle)).firstCause == .pageShortage)
+    }
+
+    @Test("what the victim can give without dying goes first")
+    func purgeFirst() throws {
+        let one = banded(1, 0) { $0.dirty = .mebibytes(3) }
+        #expect(try jetsam().decide(device(10, [one])).order == [.purge(ProcessID(1)), .terminate(ProcessID(1))])
+    }
+}

@@ -1,0 +1,205 @@
+import Lifecycle
+import Pressure
+import Quantities
+import Testing
+
+@testable import Reclaim
+
+@Suite("Linux's daemons, by table")
+struct LinuxPolicyTests {
+    private let apps = [
+        process(1, .active, idle: 0, size: 10), process(2, size: 80), process(3, .background, size: 300),
+    ]
+
+    @Test("earlyoom asks the largest to end at 10 %, kills it at 5 %, and rests above")
+    func earlyoomThresholds() throws {
+        let earlyoom = try policy("earlyoom")
+        #expect(earlyoom.decide(device(101, apps)).ranking.isEmpty)
+        #expect(earlyoom.decide(device(100, apps)).order.first == .terminatePolitely(ProcessID(3)))
+        #expect(earlyoom.decide(device(50, apps)).order.first == .terminate(ProcessID(3)))
+    }
+
+    @Test("earlyoom does nothing while swap is free")
+    func earlyoomSwap() throws {
+        let roomy = device(40, apps) {
+            $0.measures.swapTotal = .mebibytes(100)
+            $0.measures.swapFree = .mebibytes(11)
+        }
+        #expect(try policy("earlyoom").decide(roomy).ranking.isEmpty)
+        let tight = device(40, apps) {
+            $0.measures.swapTotal = .mebibytes(100)
+            $0.measures.swapFree = .mebibytes(10)
+        }
+        #expect(try policy("earlyoom").decide(tight).order.first == .terminatePolitely(ProcessID(3)))
+    }
+
+    @Test("earlyoom prefers and avoids by 300 thousandths")
+    func earlyoomPreference() throws {
+        let prefer = try policy("earlyoom", [.init(name: "prefer", value: .names(["app2"]))])
+        #expect(prefer.decide(device(100, apps)).victims.first == 2)
+        let avoid = try policy("earlyoom", [.init(name: "avoid", value: .names(["app3"]))])
+        #expect(avoid.decide(device(100, apps)).victims.first == 2)
+    }
+
+    @Test("earlyoom waits up to 10 s for who was asked to end, then kills it; below 5 % it does not wait")
+    func earlyoomEscalates() throws {
+        var asked = apps
+        asked[2].isEnding = true
+        func after(_ seconds: Int64, available: Int = 90) throws -> Decision {
+            try policy("earlyoom").decide(
+                device(available, asked) {
+                    $0.history.kills = [
+                        .init(
+                            at: now - .seconds(seconds), pid: ProcessID(3), band: .background, cause: nil,
+                            footprint: .mebibytes(300))
+                    ]
+                })
+        }
+        #expect(try after(9).ranking.isEmpty)
+        #expect(try after(10).order.first == .terminate(ProcessID(3)))
+        #expect(try after(1, available: 50).order.first == .terminate(ProcessID(3)))
+    }
+
+    @Test("earlyoom looks every 100 ms to 1 s, by headroom over the rate at which memory fills")
+    func earlyoomPolls() throws {
+        func next(_ available: Int, ram: Int = 1000) throws -> TimeSpan? {
+            var snapshot = device(available, apps)
+            snapshot.ceiling = .mebibytes(ram)
+            return try policy("earlyoom").decide(snapshot).nextLook
+        }
+        #expect(try next(102) == .milliseconds(100))
+        #expect(try next(100 + 3072) == .milliseconds(500))
+        #expect(try next(20_000) == .seconds(1))
+    }
+
+    private func stalled(_ percent: Int64, for seconds: Int64) -> (inout SystemSnapshot) -> Void {
+        { snapshot in
+            snapshot.measures.full.avg10 = .percent(percent)
+            for second in stride(from: seconds, through: 0, by: -2) {
+                let share = StallAverages(avg10: .percent(percent))
+                snapshot.measures.stallUpdates.append(.init(at: now - .seconds(second), some: share, full: share))
+            }
+        }
+    }
+
+    @Test("systemd-oomd acts on full stalls above 60 % for 30 s, by reclaim activity, then size")
+    func systemdPressure() throws {
+        let oomd = try policy("systemd-oomd")
+        #expect(oomd.decide(device(0, apps, stalled(61, for: 30))).victims.first == 3)
+        #expect(oomd.decide(device(0, apps, stalled(60, for: 30))).ranking.isEmpty)
+        #expect(oomd.decide(device(0, apps, stalled(61, for: 26))).ranking.isEmpty)
+        var active = apps
+        active[1].recentlyReclaimed = .mebibytes(5)
+        #expect(oomd.decide(device(0, active, stalled(61, for: 30))).victims.first == 2)
+    }
+
+    @Test("systemd-oomd acts when memory and swap are used above 90 %, by use of swap")
+    func systemdSwap() throws {
+        var swapped = apps
+        swapped[1].swapped = .mebibytes(50)
+        swapped[2].swapped = .mebibytes(20)
+        func used(_ swapFree: Int, available: Int) throws -> Decision {
+            try policy("systemd-oomd").decide(
+                device(available, swapped) {
+                    $0.measures.swapTotal = .mebibytes(100)
+                    $0.measures.swapFree = .mebibytes(swapFree)
+                })
+        }
+        #expect(try used(9, available: 99).victims.first == 2)
+        #expect(try used(10, available: 99).ranking.isEmpty)
+        #expect(try used(9, available: 100).ranking.isEmpty)
+    }
+
+    @Test("systemd-oomd rests 15 s after an action")
+    func systemdPause() throws {
+        func after(_ seconds: Int64) throws -> Decision {
+            try policy("systemd-oomd").decide(
+                device(0, apps) {
+                    stalled(61, for: 30)(&$0)
+                    $0.history.lastAction = now - .seconds(seconds)
+                })
+        }
+        #expect(try after(14).ranking.isEmpty)
+        #expect(!(try after(15).ranking.isEmpty))
+    }
+
+    @Test("largest-first ends the largest off screen below its floor")
+    func largestFirst() throws {
+        let largest = try policy("largest-first")
+        #expect(largest.decide(device(19, apps)).victims == [3, 2])
+        #expect(largest.decide(device(20, apps)).ranking.isEmpty)
+    }
+
+    @Test("cheapest-relaunch ends who gives most bytes per second of coming back")
+    func cheapest() throws {
+        var all = [process(1, size: 100), process(2, size: 90), process(3, size: 20)]
+        all[0].relaunchCost = .seconds(4)
+        all[2].relaunchCost = .milliseconds(100)
+        #expect(try policy("cheapest-relaunch").decide(snapshot(all)).victims == [3, 2, 1])
+    }
+}
+
+@Suite("the yardsticks")
+struct YardstickTests {
+    /// Apps that are wanted again after so many seconds; nil: never.
+    private func future(_ seconds: [Int64?], sizes: [Int], wanted: Int) -> SystemSnapshot {
+        let processes = sizes.enumerated().map { process($0.offset, size: $0.element) }
+        return device(0, processes, demand: .allocation(by: ProcessID(99), wanted: .mebibytes(wanted))) {
+            $0.oracle = Oracle(nextLaunch: seconds.map { second in second.map { now + .seconds($0) } })
+        }
+    }
+
+    @Test("foresight ends who is never wanted again, then who is wanted last")
+    func belady() throws {
+        let decision = try policy("foresight").decide(future([60, nil, 90, 30], sizes: [50, 50, 50, 50], wanted: 10))
+        #expect(decision.victims == [1, 2, 0, 3])
+    }
+
+    @Test("foresight is exact on equal sizes: no order of victims costs fewer relaunches, by trying them all")
+    func exact() throws {
+        var generator = SeededGenerator(seed: 5, stream: "foresight")
+        for _ in 0..<100 {
+            // A string of requests for six apps of which three fit; a victim costs a relaunch when it is wanted again.
+            let requests = (0..<14).map { _ in generator.number(in: 0...5) }
+            let best = fewestLoads(requests, at: 0, inside: [])
+            #expect(try loads(requests) == best, "\(requests)")
+        }
+    }
+
+    private func loads(_ requests: [Int]) throws -> Int {
+        var inside: [Int] = []
+        var loads = 0
+        for (index, app) in requests.enumerated() where !inside.contains(app) {
+            loads += 1
+            if inside.count == 3 {
+                let rest = requests[(index + 1)...]
+                let next: [Instant?] = (0..<6).map { app in
+                    rest.firstIndex(of: app).map { now + .seconds(Int64($0 - index)) }
+                }
+                let snapshot = device(
+                    0, inside.sorted().map { process($0, size: 50) },
+                    demand: .allocation(by: ProcessID(99), wanted: .mebibytes(10))
+                ) { $0.oracle = Oracle(nextLaunch: next) }
+                let victim = try #require(try policy("foresight").decide(snapshot).victims.first)
+                inside.removeAll { $0 == victim }
+            }
+            inside.append(app)
+        }
+        return loads
+    }
+
+    private func fewestLoads(_ requests: [Int], at index: Int, inside: Set<Int>) -> Int {
+        guard index < requests.count else { return 0 }
+        let app = requests[index]
+        if inside.contains(app) { return fewestLoads(requests, at: index + 1, inside: inside) }
+        if inside.count < 3 { return 1 + fewestLoads(requests, at: index + 1, inside: inside.union([app])) }
+        return 1
+            + (inside.map { fewestLoads(requests, at: index + 1, inside: inside.subtracting([$0]).union([app])) }.min()
+                ?? 0)
+    }
+
+    @Test("unbounded asks for nothing, whatever the demand")
+    func unbounded() throws {
+        #expect(try policy("unbounded").decide(snapshot([process(1)])).ranking.isEmpty)
+    }
+}
