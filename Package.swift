@@ -61,7 +61,12 @@ let package = Package(
                 "Simulation", "Memory", "Workload", "Lifecycle", "Pressure", "Reclaim", "Metrics", "Quantities",
                 .product(name: "Yams", package: "Yams"),
             ]),
-        tests("plimsoll", ["plimsoll", "Scenario", "Simulation", "Memory", "Metrics"]),
+        tests(
+            "plimsoll",
+            [
+                "plimsoll", "Scenario", "Simulation", "Memory", "Metrics", "Workload", "Lifecycle", "Pressure", "Reclaim",
+                "Quantities",
+            ]),
         tests("Tidy", []),
         module("Interchange", ["Scenario", "Workload", "Metrics", "Quantities"]),
         tests("Quantities", ["Quantities"]),

@@ -34,6 +34,8 @@ struct RunRecorder {
     let decisions: TableWriter
     let summary: TableWriter
     var tally: RunTally
+    /// Events for those who watch; nil when nobody does.
+    var kept: [RunEvent]?
 
     init(_ sinks: RunSinks, tally: RunTally) {
         samples = TableWriter(RunTables.samples, to: sinks.samples)
@@ -65,6 +67,7 @@ struct RunRecorder {
         events.text(detail)
         events.text(reason)
         events.endRow()
+        kept?.append(RunEvent(at: now, kind: kind, app: app, detail: detail, reason: reason))
     }
 
     func app(_ process: ProcessSnapshot, books: ProcessBooks, at now: Instant) {

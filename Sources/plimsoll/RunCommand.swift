@@ -62,6 +62,12 @@ struct RunCommand: ParsableCommand {
             "Also write a timeline for trace viewers (chrome://tracing, ui.perfetto.dev).", valueName: "file"))
     var trace: String?
 
+    @Flag(help: "Show the run while it goes on; plain lines where stderr is no terminal.")
+    var live = false
+
+    @Option(help: "How fast --live goes: real (as on a device), 10x or max. Keys change it.")
+    var speed: LiveSpeed?
+
     @Option(help: "How the summary is printed on stdout: text or json.")
     var format: Format = .text
 
@@ -70,6 +76,10 @@ struct RunCommand: ParsableCommand {
 
     @Flag(help: "Run even when the host seems to have too little memory for the ceiling.")
     var ignoreHost = false
+
+    func validate() throws {
+        if speed != nil && !live { throw ValidationError("--speed needs --live") }
+    }
 
     func run() throws {
         try reporting {

@@ -110,11 +110,20 @@ struct ScenarioRun {
     }
 
     private func play(_ simulation: Simulation) -> Outcome {
-        var progress = Progress(total: plan.duration, quiet: command.quiet)
-        defer { progress.finish() }
+        let live = command.live ? LiveView(plan, speed: command.speed) : nil
+        if live != nil { simulation.keepEvents() }
+        var progress = Progress(total: plan.duration, quiet: command.quiet || command.live)
+        defer {
+            progress.finish()
+            live?.finish()
+        }
         do {
             let ending = try simulation.run(
-                shouldStop: { Interruption.signalNumber != 0 }, progress: { progress.update($0) })
+                shouldStop: { Interruption.signalNumber != 0 },
+                progress: {
+                    progress.update($0)
+                    live?.update(simulation)
+                })
             switch ending {
             case .completed: return Outcome(status: .done, ending: "completed")
             case .interrupted:

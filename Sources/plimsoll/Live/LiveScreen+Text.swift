@@ -1,0 +1,74 @@
+import Pressure
+
+// Text of a certain width, and its colours.
+extension LiveScreen {
+    enum Look: String {
+        case plain = ""
+        case strong = "1"
+        case quiet = "2"
+        case normal = "32"
+        case warning = "33"
+        case critical = "31"
+    }
+
+    /// The look of the level that is in force.
+    var look: Look {
+        switch glance.level {
+        case .normal: .normal
+        case .warning: .warning
+        case .critical: .critical
+        }
+    }
+
+    func paint(_ text: String, _ look: Look) -> String {
+        usesColour && look != .plain && !text.isEmpty ? "\u{1B}[\(look.rawValue)m\(text)\u{1B}[0m" : text
+    }
+
+    /// How many columns a terminal gives the text: two for a wide letter, none for a combining mark.
+    static func columns(of text: String) -> Int { text.reduce(0) { $0 + columns(of: $1) } }
+
+    private static func columns(of character: Character) -> Int {
+        guard let scalar = character.unicodeScalars.first else { return 0 }
+        switch scalar.value {
+        case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
+            0xFFE0...0xFFE6, 0x1F300...0x1FAFF, 0x20000...0x3FFFD:
+            return 2
+        default: return scalar.properties.generalCategory == .nonspacingMark ? 0 : 1
+        }
+    }
+
+    /// At most `width` columns of it, without anything that a terminal would act on.
+    func fit(_ text: String, to width: Int? = nil) -> String {
+        let width = max(0, width ?? size.columns)
+        var result = ""
+        var used = 0
+        for character in text {
+            let isControl = character.unicodeScalars.contains {
+                $0.properties.generalCategory == .control || $0.properties.generalCategory == .format
+            }
+            let letter: Character = isControl ? "?" : character
+            let columns = LiveScreen.columns(of: letter)
+            if used + columns > width {
+                guard let last = result.popLast() else { break }
+                // Room for the sign that something is missing; a wide letter leaves two columns.
+                result += LiveScreen.columns(of: last) == 2 ? " …" : "…"
+                break
+            }
+            result.append(letter)
+            used += columns
+        }
+        return result
+    }
+
+    /// Left, padded with blanks, one of which always stays.
+    func pad(_ text: String, _ width: Int) -> String {
+        let shown = fit(text, to: width - 1)
+        return shown + String(repeating: " ", count: max(0, width - LiveScreen.columns(of: shown)))
+    }
+
+    /// Right, with a blank before it.
+    func lead(_ text: String, _ width: Int) -> String {
+        let shown = fit(text, to: width - 1)
+        return String(repeating: " ", count: max(0, width - LiveScreen.columns(of: shown))) + shown
+    }
+}

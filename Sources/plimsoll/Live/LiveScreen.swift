@@ -1,0 +1,154 @@
+import Metrics
+import Pressure
+import Quantities
+import Simulation
+
+/// One picture of a run in characters: as many lines as the screen has rows, none wider than the screen.
+///
+/// It knows no terminal: the same values give the same lines, so that tests can look at them.
+struct LiveScreen {
+    let plan: RunPlan
+    let glance: RunGlance
+    let log: [RunEvent]
+    let speed: String
+    let size: ScreenSize
+    let usesColour: Bool
+    let usesBlocks: Bool
+
+    var lines: [String] {
+        let rows = max(1, size.rows)
+        // The first line, the bar with its marks, the figures, a title and a key line: what is left is shared.
+        let free = rows - 7
+        let logRows = max(0, min(free / 3, 12))
+        var lines = [title, bar, marks, figures, header]
+        lines += table(rows: max(0, free - logRows))
+        lines += [paint(fit("LAST EVENTS"), .quiet)] + lastEvents(rows: logRows)
+        lines = Array(lines.prefix(rows - 1))
+        return lines + [paint(fit(keys), .quiet)]
+    }
+
+    // MARK: Above
+
+    private var title: String {
+        let left = "\(plan.name)  \(plan.policy.name)  seed \(plan.seed)"
+        let right = "\(Progress.clock(glance.now - .zero)) of \(Progress.clock(plan.duration))  \(speed)"
+        let room = size.columns - right.count - 2
+        guard room > 8 else { return fit(right) }
+        return paint(fit(left, to: room), .strong) + "  " + right
+    }
+
+    private func column(of bytes: ByteCount) -> Int {
+        let width = max(1, size.columns - 2)
+        return min(width, Int(Int64(bytes.bytes) * Int64(width) / Int64(max(1, glance.ceiling.bytes))))
+    }
+
+    private var bar: String {
+        let width = max(1, size.columns - 2)
+        let system = column(of: glance.reserved)
+        let apps = max(0, column(of: glance.resident) - system)
+        let glyphs = usesBlocks ? ("▒", "█", "·") : ("=", "#", ".")
+        let used = String(repeating: glyphs.0, count: system) + paint(String(repeating: glyphs.1, count: apps), look)
+        return "[" + used + String(repeating: glyphs.2, count: max(0, width - system - apps)) + "]"
+    }
+
+    /// Where the levels begin, below the bar: W and C stand at their thresholds.
+    private var marks: String {
+        var cells = Array(repeating: Character(" "), count: max(1, size.columns))
+        let settings = plan.monitor
+        for (mark, share) in [("C", settings.critical.enter), ("W", settings.warning.enter)] {
+            let place = 1 + column(of: glance.ceiling - glance.ceiling * share)
+            if place < cells.count { cells[place] = Character(mark) }
+        }
+        let note = " W warning, C critical, ] ceiling \(glance.ceiling.readable)"
+        let first = cells.firstIndex { $0 != " " } ?? cells.count
+        for (index, character) in note.enumerated() where index < first - 1 { cells[index] = character }
+        return String(cells)
+    }
+
+    private var figures: String {
+        let share = Double(glance.available.bytes) / Double(max(1, glance.ceiling.bytes)) * 1000
+        let percent = "\(Int(share) / 10).\(Int(share) % 10)%"
+        let level = paint(glance.level.rawValue.uppercased(), look)
+        let counts = "\(glance.launches) launched  \(glance.warnings) warned  \(glance.terminations) ended"
+        let text =
+            "  \(glance.resident.readable) used  \(glance.available.readable) (\(percent)) free  \(counts)"
+        return level + fit(text, to: size.columns - glance.level.rawValue.count)
+    }
+
+    private var keys: String { "space pause  s step  1 real time  2 10x  3 max  q or Ctrl-C stop" }
+
+    // MARK: Apps
+
+    private static let widths = (app: 18, state: 11, band: 5, size: 10, time: 8)
+
+    private var header: String {
+        let widths = LiveScreen.widths
+        let text =
+            pad("APP", widths.app) + pad("STATE", widths.state) + lead("BAND", widths.band)
+            + lead("FOOTPRINT", widths.size) + lead("AGE", widths.time) + lead("IDLE", widths.time)
+        return paint(fit(text), .quiet)
+    }
+
+    private func table(rows: Int) -> [String] {
+        let ordered = glance.processes.sorted { ($1.footprint, $0.pid) < ($0.footprint, $1.pid) }
+        let shown = ordered.count > rows ? max(0, rows - 1) : ordered.count
+        var lines = ordered.prefix(shown).map { line(for: $0, largest: ordered.first?.footprint ?? .zero) }
+        if shown < ordered.count, rows > 0 {
+            let rest = ordered.dropFirst(shown)
+            let total = rest.reduce(ByteCount.zero) { $0 + $1.footprint }
+            lines.append(fit("… \(rest.count) more hold \(total.readable)"))
+        }
+        return lines + Array(repeating: "", count: max(0, rows - lines.count))
+    }
+
+    private func line(for process: ProcessGlance, largest: ByteCount) -> String {
+        let widths = LiveScreen.widths
+        let state = process.phase.rawValue
+        let text =
+            pad(process.app, widths.app) + pad(state, widths.state) + lead("\(process.band)", widths.band)
+            + lead(process.footprint.readable, widths.size) + lead(Progress.clock(process.age), widths.time)
+            + lead(process.idle == .zero ? "-" : Progress.clock(process.idle), widths.time)
+        let room = min(40, size.columns - LiveScreen.columns(of: text) - 2)
+        guard room > 3, largest > .zero else { return fit(text) }
+        let length = Int(Int64(process.footprint.bytes) * Int64(room) / Int64(largest.bytes))
+        let bar = "  " + String(repeating: usesBlocks ? "▪" : "#", count: length)
+        return fit(text) + paint(bar, process.phase.isForeground ? .strong : .quiet)
+    }
+
+    // MARK: Events
+
+    /// What a person who watches wants to read.
+    static func isWorthALine(_ event: RunEvent) -> Bool {
+        switch event.kind {
+        case .pressureLevel, .warning, .exit, .firstFrame: true
+        case .action: event.detail != "purge"
+        default: false
+        }
+    }
+
+    static func line(for event: RunEvent) -> String {
+        let what =
+            switch event.kind {
+            case .pressureLevel: "pressure \(event.detail)"
+            case .warning: "warned \(event.app ?? "") (\(event.detail))"
+            case .exit: "ended \(event.app ?? "") (\(event.detail))"
+            case .firstFrame: "\(event.app ?? "") is there (\(event.detail))"
+            default: "\(event.detail) \(event.app ?? "")"
+            }
+        let reason = event.reason.map { ": \($0)" } ?? ""
+        return "\(Progress.clock(event.at - .zero))  \(what)\(reason)"
+    }
+
+    private func lastEvents(rows: Int) -> [String] {
+        let shown = log.suffix(rows).map { event in
+            let look: Look =
+                switch event.kind {
+                case .exit: .critical
+                case .warning, .pressureLevel: .warning
+                default: .plain
+                }
+            return paint(fit(LiveScreen.line(for: event)), look)
+        }
+        return shown + Array(repeating: "", count: max(0, rows - shown.count))
+    }
+}
