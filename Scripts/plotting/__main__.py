@@ -8,8 +8,11 @@ import sys
 import warnings
 from pathlib import Path
 
+import several
 import style
 from run_directory import Run, read_run
+
+COMPARED = ("launches.latency_ms", "events.event", "samples.pressure_level", "summary.policy")
 
 
 def say(message: str) -> None:
@@ -41,10 +44,22 @@ def parse_arguments() -> argparse.Namespace:
         "said on stderr, and the rest is drawn.",
         epilog="Exit status: 0 drawn, 64 usage, 66 no such directory or no CSV in it, 73 cannot write.",
     )
-    parser.add_argument("run", metavar="RUN-DIRECTORY", type=Path, help="where `plimsoll run` put its CSV files")
-    parser.add_argument("--out", metavar="DIR", type=Path, help="where the pictures go (default: RUN-DIRECTORY/plots)")
+    parser.add_argument(
+        "run", metavar="RUN-DIRECTORY", type=Path, nargs="?", help="where `plimsoll run` put its CSV files"
+    )
+    parser.add_argument(
+        "--compare", metavar="RUN", type=Path, nargs="+",
+        help="one picture of several runs, or of directories of runs, instead; seeds of one policy are put together",
+    )  # fmt: skip
+    parser.add_argument(
+        "--out", metavar="DIR", type=Path,
+        help="where the pictures go (default: RUN-DIRECTORY/plots; with --compare the current folder)",
+    )  # fmt: skip
     parser.add_argument("--format", metavar="LIST", type=formats, default="png,svg", help="png, svg, or both (default)")
-    return parser.parse_args()
+    options = parser.parse_args()
+    if (options.run is None) == (options.compare is None):
+        parser.error("either a RUN-DIRECTORY or --compare RUN RUN ...")
+    return options
 
 
 def draw_all(run: Run, out: Path, kinds: list[str]) -> list[Path]:
@@ -72,24 +87,48 @@ def draw_all(run: Run, out: Path, kinds: list[str]) -> list[Path]:
     return paths
 
 
+def draw_comparison(directories: list[Path], out: Path, kinds: list[str]) -> list[Path]:
+    """One picture of all runs."""
+    import matplotlib.pyplot as plt
+
+    import compare
+
+    runs = [read_run(directory) for directory in directories]
+    labels = several.labels(directories, [several.summary_of(directory) for directory in directories])
+    for run, label in zip(runs, labels):
+        for note in run.notes + [f"{name} is missing" for name in run.lacks(*COMPARED)]:
+            say(f"{label}: {note}")
+    figure = compare.draw(runs, labels)
+    paths = style.save(figure, out / "compare", kinds)
+    plt.close(figure)
+    return paths
+
+
 def main() -> int:
     options = parse_arguments()
     # A letter that no font has is drawn as a box; that is not worth a page of warnings.
     warnings.filterwarnings("ignore", message="Glyph .* missing from font")
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    style.prepare()
     try:
-        run = read_run(options.run)
+        if options.compare:
+            directories = several.expand(options.compare)
+        else:
+            run = read_run(options.run)
+            for note in run.notes:
+                say(note)
     except FileNotFoundError as error:
         say(str(error))
         return 66
-    for note in run.notes:
-        say(note)
 
-    out: Path = options.out or options.run / "plots"
-    style.prepare()
+    out: Path = options.out or (Path() if options.compare else options.run / "plots")
     try:
         out.mkdir(parents=True, exist_ok=True)
-        for path in draw_all(run, out, options.format):
+        if options.compare:
+            paths = draw_comparison(directories, out, options.format)
+        else:
+            paths = draw_all(run, out, options.format)
+        for path in paths:
             print(path)
     except OSError as error:
         say(f"cannot write to {out}: {error.strerror or error}")

@@ -102,13 +102,12 @@ def scenario_settings(text: str) -> dict[str, str]:
 
 
 def labels(directories: list[Path], summaries: list[dict[str, str]]) -> list[str]:
-    """What tells the runs apart: the policy and the seed, if they do, else the directory's name with them."""
-    names = []
-    for keys in (("policy",), ("policy", "seed"), ("scenario", "policy", "seed")):
-        names = [", ".join(f"seed {row[key]}" if key == "seed" else row[key] for key in keys if row.get(key))
-                 for row in summaries]  # fmt: skip
-        if all(names) and len(set(names)) == len(names):
-            return names
+    """What tells the runs apart: of scenario, policy and seed those that differ; else the directories' names."""
+    keys = [key for key in ("scenario", "policy", "seed") if len({row.get(key) for row in summaries}) > 1]
+    names = [", ".join(f"seed {row[key]}" if key == "seed" else row[key] for key in keys if row.get(key))
+             for row in summaries]  # fmt: skip
+    if all(names) and len(set(names)) == len(names):
+        return names
     folders = [directory.resolve().name for directory in directories]
     if len(set(folders)) == len(folders):
         return folders

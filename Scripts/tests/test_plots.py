@@ -19,10 +19,12 @@ import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 
+import compare  # noqa: E402
 import kills  # noqa: E402
 import launches  # noqa: E402
 import memory  # noqa: E402
 import pressure  # noqa: E402
+import several  # noqa: E402
 import states  # noqa: E402
 import style  # noqa: E402
 import terminations  # noqa: E402
@@ -381,6 +383,57 @@ class Pressure(RunDirectoryCase):
         without = pressure.draw(read_run(self.make("other")))
         figure = pressure.draw(read_run(run))
         self.assertEqual((len(without.axes), len(figure.axes)), (1, 2))
+
+
+class Comparisons(RunDirectoryCase):
+    def sweep(self) -> Path:
+        for policy, seed in (("lru", 1), ("lru", 2), ("ladder", 1), ("ladder", 2)):
+            run = self.make(f"sweep/{policy}-{seed}", seed=seed)
+            (run / "summary.csv").write_text(
+                "scenario,policy,seed,launch_latency_p95_ms,terminations\n" f"s,{policy},{seed},{100 * seed},{seed}\n", "utf-8"
+            )
+        return self.directory / "sweep"
+
+    def test_seeds_of_one_policy_are_one_group(self) -> None:
+        directories = several.expand([self.sweep()])
+        groups = compare.groups_of([read_run(directory) for directory in directories], list("abcd"))
+        self.assertEqual([group.label for group in groups], ["ladder (2 seeds)", "lru (2 seeds)"])
+        self.assertEqual(groups[0].mean("launch_latency_p95_ms"), 150.0)
+
+    def test_a_directory_of_runs_gives_one_picture(self) -> None:
+        out = self.directory / "out"
+        status, said = self.plot("--compare", self.sweep(), "--out", out)
+        self.assertEqual((status, said), (0, ""))
+        self.assertEqual(sorted(path.name for path in out.iterdir()), ["compare.png", "compare.svg"])
+
+    def test_runs_without_summary_or_launches_are_compared_by_the_rest(self) -> None:
+        runs = [self.make("a"), self.make("b")]
+        (runs[0] / "summary.csv").unlink()
+        (runs[1] / "launches.csv").unlink()
+        status, said = self.plot("--compare", *runs, "--out", self.directory / "out", "--format", "png")
+        self.assertEqual(status, 0)
+        self.assertIn("summary", said)
+        self.assertIn("launches", said)
+
+    def test_no_text_overlaps_another_whatever_the_number_of_runs(self) -> None:
+        style.prepare()
+        run = read_run(self.make())
+        for count in (1, 2, 8, 30):
+            with self.subTest(runs=count):
+                names = [f"a policy with a long name {index}" for index in range(count)]
+                WholeRuns.assert_legible(self, compare.draw([run] * count, names))  # type: ignore[arg-type]
+
+    ticks_out_of_sight = staticmethod(WholeRuns.ticks_out_of_sight)
+
+    def test_wrong_calls_are_64_and_66(self) -> None:
+        run = self.make()
+        self.assertEqual(self.plot(run, "--compare", run)[0], 64)
+        self.assertEqual(self.plot()[0], 64)
+        self.assertEqual(self.plot("--compare", self.directory / "nowhere")[0], 66)
+
+    def test_labels_name_what_differs(self) -> None:
+        rows = [{"scenario": "a", "policy": "lru", "seed": "1"}, {"scenario": "b", "policy": "lru", "seed": "2"}]
+        self.assertEqual(several.labels([Path("x"), Path("y")], rows), ["a, seed 1", "b, seed 2"])
 
 
 class Names(unittest.TestCase):

@@ -144,7 +144,7 @@ class Pages(ReportCase):
         for seed in (1, 2, 10):
             self.make(f"sweep/lru/seed-{seed}", seed=seed, minutes=5.0)
         data = data_of(self.page(self.directory / "sweep"))
-        self.assertEqual([run["label"] for run in data["runs"]], ["lru, seed 1", "lru, seed 2", "lru, seed 10"])  # type: ignore[index]
+        self.assertEqual([run["label"] for run in data["runs"]], ["seed 1", "seed 2", "seed 10"])  # type: ignore[index]
         self.assertEqual(data["varied"], ["seed"])
 
     def test_very_many_runs_stay_below_the_limit(self) -> None:

@@ -1,0 +1,184 @@
+"""compare: several runs side by side, by what they cost and what they gained, and by launch latency."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MultipleLocator
+
+import kills
+import launches
+import memory
+import several
+import style
+from run_directory import Run
+
+MOST_GROUPS = 12
+LEFT_IN, RIGHT_IN, TOP_IN = 0.15, 0.2, 0.42
+LABEL_IN, ROW_IN, HEAD_IN, GAP_IN = 1.75, 0.19, 0.3, 0.2
+ECDF_IN, BOTTOM_IN = 2.5, 0.46
+PANELS = ("launch_latency_p95_ms", "hot_launch_ratio", "terminations", "terminations_perceived", "time_critical_s")
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#882255", "#E69F00", "#56B4E9", "#332288", "#7A5C2E", "#222222", "#F2B6D2",
+           "#C4B5E8", "#A8DDB5")  # fmt: skip
+LINES = ("-", "--", "-.", ":")
+
+
+@dataclass
+class Group:
+    """Runs that differ in their seed alone, or a single run."""
+
+    label: str
+    values: dict[str, list[float]]
+    latencies: np.ndarray
+
+    def mean(self, metric: str) -> float:
+        return float(np.mean(self.values[metric])) if self.values.get(metric) else math.nan
+
+
+def values_of(run: Run, summary: dict[str, str]) -> dict[str, float]:
+    """The compared metrics; from the tables, where a run was cut off before its summary."""
+    found = {name: several.number(summary.get(name)) for name in PANELS}
+    if not summary:
+        finished = np.sort(run.launches["latency_ms"].dropna().to_numpy())
+        found["launch_latency_p95_ms"] = launches.percentile(finished, 0.95) if len(finished) else None
+        hot = (run.launches["kind"] == "hot").sum()
+        found["hot_launch_ratio"] = float(hot / len(run.launches)) if len(run.launches) else None
+        found["terminations"] = float(len(kills.terminations(run)))
+        found["time_critical_s"] = sum(end - start for start, end, level in memory.level_spans(run) if level == "critical")
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def groups_of(runs: list[Run], labels: list[str]) -> list[Group]:
+    """Runs of one scenario and policy, but of many seeds, are one group: their spread is what the seeds make."""
+    summaries = [several.summary_of(run.directory) for run in runs]
+    keys = [(row.get("scenario", ""), row.get("policy", "")) for row in summaries]
+    seeds = [(key, row.get("seed", "")) for key, row in zip(keys, summaries)]
+    may_join = all(summaries) and len(set(seeds)) == len(seeds) and len(set(keys)) < len(keys)
+    one_scenario = len({scenario for scenario, _ in keys}) == 1
+    groups: dict[str, list[int]] = {}
+    for index, ((scenario, policy), label) in enumerate(zip(keys, labels)):
+        name = label if not may_join else policy if one_scenario else f"{scenario}, {policy}"
+        groups.setdefault(name, []).append(index)
+    found = []
+    for name, members in groups.items():
+        each = [values_of(runs[index], summaries[index]) for index in members]
+        latencies = np.concatenate([runs[index].launches["latency_ms"].dropna().to_numpy() for index in members])
+        values = {metric: [one[metric] for one in each if metric in one] for metric in PANELS}
+        label = f"{name} ({len(members)} seeds)" if len(members) > 1 else name
+        found.append(Group(label, values, np.sort(latencies)))
+    return found
+
+
+def text_of(value: float, unit: str) -> str:
+    if unit == "ms":
+        return launches.duration_text(value)
+    if unit == "1":
+        return f"{value:.0%}"
+    return f"{value:.3g} s" if unit == "s" else f"{value:,.4g}"
+
+
+def look(index: int) -> tuple[str, str]:
+    return COLOURS[index % len(COLOURS)], LINES[index % len(LINES)]
+
+
+# --- Drawing ------------------------------------------------------------------------------------------------------------
+
+
+def draw_metric(axes: Axes, groups: list[Group], metric: str, title: str, better: str, unit: str) -> None:
+    """A bar per group; where it has several runs, a dot per run."""
+    means = np.array([group.mean(metric) for group in groups])
+    axes.set_xticks([])
+    axes.set_yticks([])
+    if np.isnan(means).all():
+        axes.set_axis_off()
+        axes.set_title(f"{title}\n", fontsize=7.5, loc="left", fontweight="bold", pad=3)
+        axes.text(0, 0.5, "unknown", transform=axes.transAxes, fontsize=7, va="center", color=style.QUIET)
+        return
+    top = max(float(np.nanmax([max(group.values[metric], default=math.nan) for group in groups])), 1e-9)
+    best = np.nanmin(means) if better == "low" else np.nanmax(means)
+    for row, (group, mean) in enumerate(zip(groups, means)):
+        if math.isnan(mean):
+            axes.text(0, row, " unknown", fontsize=7, va="center", color=style.QUIET)
+            continue
+        axes.barh(row, mean, height=0.62, color=look(row)[0], alpha=0.85, linewidth=0)
+        if len(group.values[metric]) > 1:
+            axes.plot(
+                group.values[metric], [row] * len(group.values[metric]), linestyle="none", marker="o", markersize=2.4,
+                markerfacecolor="white", markeredgecolor=style.INK, markeredgewidth=0.5,
+            )  # fmt: skip
+        axes.annotate(
+            text_of(mean, unit), (max(max(group.values[metric]), mean), row), xytext=(3, -0.3),
+            textcoords="offset points", fontsize=7, va="center", fontweight="bold" if mean == best else "normal",
+        )  # fmt: skip
+    axes.set_xlim(0, top * 1.62)
+    arrow = {"low": "less is better", "high": "more is better"}.get(better, "")
+    axes.set_title(f"{title}\n", fontsize=7.5, loc="left", fontweight="bold", pad=3)
+    axes.text(0, 1, f"{arrow}\n", transform=axes.transAxes, fontsize=6.3, color=style.QUIET, va="center")
+    style.bare(axes, "left")
+
+
+def draw_latencies(axes: Axes, groups: list[Group]) -> None:
+    known = [group.latencies for group in groups if len(group.latencies)]
+    if not known:
+        axes.set_axis_off()
+        axes.text(0.5, 0.5, "no launch came to its first frame", transform=axes.transAxes, ha="center", color=style.QUIET)
+        return
+    every = np.concatenate(known)
+    left_ms = max(float(every.min()) * 0.8, launches.FLOOR_MS)
+    axes.grid(color=style.RULE, linewidth=0.5)
+    axes.set_axisbelow(True)
+    for index, group in enumerate(groups):
+        if len(group.latencies):
+            colour, line = look(index)
+            drawn = np.maximum(group.latencies, launches.FLOOR_MS)
+            shares = np.arange(1, len(drawn) + 1) / len(drawn)
+            axes.step(np.append(drawn[0], drawn), np.append(0.0, shares), where="post", color=colour, linestyle=line,
+                      linewidth=1.4)  # fmt: skip
+    launches.time_ticks(axes, left_ms, max(float(every.max()) * 1.25, left_ms * 10))
+    axes.set_xlabel("launch latency, from the tap to the first active frame")
+    axes.set_ylim(0, 1.03)
+    axes.yaxis.set_major_locator(MultipleLocator(0.25))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0%}"))
+    axes.set_ylabel("share of launches")
+    style.bare(axes, "left", "bottom")
+
+
+def draw(runs: list[Run], labels: list[str]) -> Figure:
+    """The picture of all of them."""
+    every = groups_of(runs, labels)
+    groups = every[:MOST_GROUPS]
+    rows_in = ROW_IN * len(groups)
+    height_in = TOP_IN + HEAD_IN + rows_in + GAP_IN + 0.35 + ECDF_IN + BOTTOM_IN
+    figure = plt.figure(figsize=(style.WIDTH_IN, height_in))
+    width = style.WIDTH_IN
+    metrics = {name: rest for name, *rest in several.METRICS}
+    bottom_in = BOTTOM_IN + ECDF_IN + 0.35 + GAP_IN
+    wide_in = (width - LEFT_IN - LABEL_IN - RIGHT_IN) / len(PANELS)
+    for column, metric in enumerate(PANELS):
+        axes = figure.add_axes(
+            ((LEFT_IN + LABEL_IN + column * wide_in) / width, bottom_in / height_in, (wide_in - 0.12) / width,
+             rows_in / height_in)
+        )  # fmt: skip
+        axes.set_ylim(len(groups) - 0.5, -0.5)
+        draw_metric(axes, groups, metric, *metrics[metric])
+    for row, group in enumerate(groups):
+        colour, line = look(row)
+        y = (bottom_in + rows_in - (row + 0.5) * ROW_IN) / height_in
+        figure.add_artist(
+            plt.Line2D([LEFT_IN / width, (LEFT_IN + 0.28) / width], [y, y], color=colour, linestyle=line, linewidth=1.6)
+        )
+        figure.text((LEFT_IN + 0.35) / width, y, style.label(group.label, 24), fontsize=7.5, va="center")
+    draw_latencies(
+        figure.add_axes((0.75 / width, BOTTOM_IN / height_in, (width - 0.75 - RIGHT_IN) / width, ECDF_IN / height_in)), groups
+    )
+    title = f"{style.plural(len(runs), 'run')} compared"
+    if len(groups) < len(every):
+        title += f"; the first {len(groups)} of {len(every)} groups"
+    figure.text(0.015, 1 - 0.12 / height_in, title, fontsize=9, fontweight="bold", va="top")
+    return figure
