@@ -47,6 +47,8 @@ let package = Package(
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
+        module(
+            "Interchange", ["Scenario", "Simulation", "Memory", "Workload", "Lifecycle", "Metrics", "Quantities"]),
         .executableTarget(
             name: "plimsoll",
             dependencies: [
@@ -68,7 +70,6 @@ let package = Package(
                 "Quantities",
             ]),
         tests("Tidy", []),
-        module("Interchange", ["Scenario", "Workload", "Metrics", "Quantities"]),
         tests("Quantities", ["Quantities"]),
         tests("Lifecycle", ["Lifecycle"]),
         tests("Pressure", ["Pressure", "Lifecycle", "Quantities"]),
@@ -81,8 +82,8 @@ let package = Package(
         tests(
             "Interchange",
             [
-                "Interchange", "Simulation", "Memory", "Metrics", "Workload", "Lifecycle", "Pressure", "Reclaim",
-                "Quantities",
+                "Interchange", "Scenario", "Simulation", "Memory", "Metrics", "Workload", "Lifecycle", "Pressure",
+                "Reclaim", "Quantities",
             ]),
         tests(
             "Scenario",

@@ -69,6 +69,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
     func pages(_ slot: Int) -> Int { heaps[slot].pages }
     func activePages(_ slot: Int) -> Int { heaps[slot].active }
     func usable(_ size: Int) -> Int { sizeClasses.usable(size) }
+    func usable(_ size: Int, logAlignment: Int) -> Int { sizeClasses.usable(size, logAlignment: logAlignment) }
 
     mutating func lend() throws(AllocatorError) -> Int {
         if let slot = idle.popLast() { return slot }
@@ -121,6 +122,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
     }
 
     mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int) {}
+    mutating func read(_ entry: ObjectTable.Entry, from offset: Int, count: Int) {}
 
     mutating func audit(_ processes: [ProcessMemory], activePages: Int) throws(AuditFailure) -> ByteCount {
         var (pages, active, metadata) = (0, 0, 0)
@@ -141,6 +143,12 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
 // MARK: - Objects
 
 extension AccountingHeaps {
+    /// An alignment up to a page decides the size class and nothing else, as in jemalloc. A wider one is not followed:
+    /// jemalloc takes a longer run and gives its ends back.
+    mutating func make(_ size: Int, logAlignment: Int, _ slot: Int) -> Int? {
+        make(sizeClasses.usable(size, logAlignment: logAlignment), slot)
+    }
+
     mutating func make(_ size: Int, _ slot: Int) -> Int? {
         guard size <= geometry.largestSmall else {
             let pages = usable(size) / DeviceRegion.pageSize + geometry.largePad

@@ -101,6 +101,24 @@ public struct AllocationResult: Hashable, Sendable {
     }
 }
 
+/// One object outside of the pools. Valid until it is freed or its process ends.
+public struct ObjectHandle: Hashable, Sendable {
+    /// Where it lies, in units of the backend.
+    let unit: Int
+    /// What was asked for.
+    let requested: UInt32
+    /// The bytes of its size class.
+    let usable: UInt32
+
+    /// What was asked for.
+    public var size: ByteCount { ByteCount(Int(requested)) }
+}
+
+public struct ObjectAllocation: Hashable, Sendable {
+    public var object: ObjectHandle?
+    public var refusal: AllocationRefusal?
+}
+
 public struct ReleaseResult: Hashable, Sendable {
     public var objects: Int
     public var requested: ByteCount
@@ -192,6 +210,28 @@ public protocol DeviceMemory: AnyObject {
     /// Rewrites `bytes` of the pool's objects, going round from where the last call stopped, at most once round.
     /// Returns the bytes written; 0 for an empty pool.
     func touch(_ bytes: ByteCount, in pool: PoolID) -> ByteCount
+
+    /// Allocates and writes one object outside of the pools; whoever holds the handle frees it, or it goes with the
+    /// process. For traces, whose objects come and go by name.
+    /// - Parameters:
+    ///   - size: May be zero: such an object has the smallest size class.
+    ///   - alignment: A power of two; nil for the allocator's own.
+    ///   - limit: As for `allocate`: the object that crosses it is allocated, and the refusal says so.
+    func makeObject(
+        _ size: ByteCount, alignment: ByteCount?, in slot: MemorySlot, limit: ByteCount?
+    ) -> ObjectAllocation
+
+    /// Gives the object another size. It stays where it is while its size class is the same; otherwise a new object
+    /// is made before the old one is freed, as a `realloc` that has to move does. Without room the old one is left.
+    func resizeObject(
+        _ object: ObjectHandle, to size: ByteCount, in slot: MemorySlot, limit: ByteCount?
+    ) -> ObjectAllocation
+
+    /// Frees an object of `makeObject`; its handle is void.
+    func freeObject(_ object: ObjectHandle, in slot: MemorySlot)
+
+    /// Reads `bytes` of the pool's objects, going round as `touch` does. Returns the bytes read; 0 for an empty pool.
+    func read(_ bytes: ByteCount, in pool: PoolID) -> ByteCount
 
     /// The bytes requested by the pool's live objects.
     func requested(in pool: PoolID) -> ByteCount

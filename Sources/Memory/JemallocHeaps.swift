@@ -16,6 +16,8 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
     private let sizeClasses = SizeClasses()
     /// What is written next; it changes with every object, so that no two pages need be alike.
     private var pattern: Int32 = 0
+    /// What was read; kept, so that reading is not optimised away.
+    private(set) var readSum: UInt8 = 0
 
     /// Refuses a jemalloc with which the books could not be exact.
     init(_ size: DeviceSize) throws(DeviceMemoryFailure) {
@@ -47,12 +49,28 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
     func pages(_ slot: Int) -> Int { arenas[slot].pointee.pages }
     func activePages(_ slot: Int) -> Int { arenas[slot].pointee.activePages }
     func usable(_ size: Int) -> Int { sizeClasses.usable(size) }
+    func usable(_ size: Int, logAlignment: Int) -> Int { sizeClasses.usable(size, logAlignment: logAlignment) }
 
     mutating func make(_ size: Int, _ slot: Int) -> Int? {
         guard let object = mallocx(size, arenas[slot].pointee.flags) else { return nil }
         pattern = (pattern + 1) & 0xff
         memset(object, pattern, size)
         return (object - region.state.pointee.base) >> 3
+    }
+
+    mutating func make(_ size: Int, logAlignment: Int, _ slot: Int) -> Int? {
+        guard let object = mallocx(size, arenas[slot].pointee.flags | Int32(logAlignment)) else { return nil }
+        pattern = (pattern + 1) & 0xff
+        memset(object, pattern, size)
+        return (object - region.state.pointee.base) >> 3
+    }
+
+    /// One byte of every cache line (64 bytes): that brings all of it in.
+    mutating func read(_ entry: ObjectTable.Entry, from offset: Int, count: Int) {
+        let object = UnsafeRawPointer(region.state.pointee.base + (entry.unit << 3) + offset)
+        for line in stride(from: 0, to: count, by: 64) {
+            readSum &+= object.load(fromByteOffset: line, as: UInt8.self)
+        }
     }
 
     mutating func free(_ entry: ObjectTable.Entry, _ slot: Int) {

@@ -9,8 +9,8 @@ import Quantities
 /// Limits: one thread; at most `MemoryLimits.liveProcesses` processes at once. The tables of objects are the harness's
 /// own memory, not the device's.
 final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
-    private var heaps: Heaps
-    private var processes: [ProcessMemory] = []
+    var heaps: Heaps
+    var processes: [ProcessMemory] = []
     private let size: DeviceSize
     private var metadata = ByteCount.zero
     /// The sum of the heaps' active pages, as of each one's last call.
@@ -120,19 +120,26 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         return ByteCount(written)
     }
 
+    func read(_ bytes: ByteCount, in pool: PoolID) -> ByteCount {
+        var table = takeTable(pool)
+        let done = heaps.read(&table, min(bytes.bytes, table.requested))
+        putTable(&table, pool)
+        return ByteCount(done)
+    }
+
     func audit() throws(AuditFailure) {
         metadata = try heaps.audit(processes, activePages: activePages)
     }
 
     /// Brings the device's active pages up to date with one heap's; every call that moves objects ends with it.
-    private func settle(_ slot: Int) {
+    func settle(_ slot: Int) {
         let now = heaps.activePages(slot)
         activePages += now - processes[slot].activePages
         processes[slot].activePages = now
     }
 
     /// The slot's index; a slot without a process is our own fault.
-    private func live(_ slot: MemorySlot) -> Int {
+    func live(_ slot: MemorySlot) -> Int {
         precondition(
             slot.index >= 0 && slot.index < processes.count && processes[slot.index].isLive,
             "slot \(slot.index) has no process")

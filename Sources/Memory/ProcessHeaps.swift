@@ -27,10 +27,15 @@ protocol ProcessHeaps: ~Copyable {
 
     /// Makes and writes one object; answers its place for the table, or nil when there is no room.
     mutating func make(_ size: Int, _ slot: Int) -> Int?
+    /// The same at a multiple of 2 to the power of `logAlignment`.
+    mutating func make(_ size: Int, logAlignment: Int, _ slot: Int) -> Int?
     mutating func free(_ entry: ObjectTable.Entry, _ slot: Int)
     mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int)
+    mutating func read(_ entry: ObjectTable.Entry, from offset: Int, count: Int)
     /// The bytes that an object of this size really gets.
     func usable(_ size: Int) -> Int
+    /// The same for an aligned one.
+    func usable(_ size: Int, logAlignment: Int) -> Int
 
     /// Compares the books with the heaps' own statistics; answers the size of the heaps' bookkeeping.
     mutating func audit(_ processes: [ProcessMemory], activePages: Int) throws(AuditFailure) -> ByteCount
@@ -76,6 +81,17 @@ extension ProcessHeaps where Self: ~Copyable {
             total += usable(entry.size)
         }
         return total
+    }
+
+    /// Reads `bytes` of the table's objects, going round.
+    mutating func read(_ table: inout ObjectTable, _ bytes: Int) -> Int {
+        var done = 0
+        while done < bytes {
+            let piece = table.nextPiece(bytes - done)
+            read(piece.entry, from: piece.offset, count: piece.length)
+            done += piece.length
+        }
+        return done
     }
 
     /// Writes `bytes` of the table's objects, going round.

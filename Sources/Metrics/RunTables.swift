@@ -153,4 +153,6 @@ public enum EventKind: String, CaseIterable, Sendable {
     case deferredWork = "deferred_work"
     /// The state of all processes before the first kill of a session.
     case report
+    /// An app's allocation trace is over.
+    case trace
 }

@@ -19,6 +19,7 @@ public struct RunTally: Sendable {
     public var bytesPurged: ByteCount = .zero
     /// Written again while in use.
     public var bytesRewritten: ByteCount = .zero
+    public var bytesRead: ByteCount = .zero
     public var stalls = 0
     public var stallTime: TimeSpan = .zero
     public var decisions = 0

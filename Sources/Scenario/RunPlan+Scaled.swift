@@ -66,6 +66,11 @@ extension AppProfile {
         for index in memory.bursts.indices {
             app.memory.bursts[index].size = memory.bursts[index].size.scaled(by: ratio)
         }
+        // A trace's objects keep their sizes; how many of them there are is scaled.
+        if let copies = memory.trace?.copies {
+            let scaled = copies.partsPerMillion * ratio.partsPerMillion / 1_000_000
+            app.memory.trace?.copies = Ratio(partsPerMillion: min(scaled, 1_000_000_000))
+        }
         app.background.snapshot = background.snapshot.scaled(by: ratio)
         app.deferred.memory = deferred.memory.scaled(by: ratio)
         app.limits.active = limits.active?.scaled(by: ratio)

@@ -28,7 +28,19 @@ public enum ScenarioLoader {
         } catch {
             return .failure(error)
         }
-        return load(bytes: bytes, file: path, overrides: overrides)
+        return load(bytes: bytes, file: path, overrides: overrides).map { resolveFiles(of: $0, beside: path) }
+    }
+
+    /// Paths of other files are relative to the scenario's own folder.
+    private static func resolveFiles(of plan: RunPlan, beside path: String) -> RunPlan {
+        let folder = URL(filePath: path).deletingLastPathComponent()
+        var plan = plan
+        for index in plan.apps.indices {
+            guard let file = plan.apps[index].memory.trace?.file, !file.hasPrefix("/") else { continue }
+            plan.apps[index].memory.trace?.file = folder.appending(path: file).standardizedFileURL.path(
+                percentEncoded: false)
+        }
+        return plan
     }
 
     /// - Parameter file: The name that diagnostics show.

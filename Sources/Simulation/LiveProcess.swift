@@ -189,10 +189,12 @@ final class LiveProcess {
     var softLimitReported = false
     var nearLimitReported = false
     var bands: BandMachine
+    /// The app's allocation trace, from the launch on.
+    let trace: TracePlayback?
 
     init(
         app: AppID, pid: ProcessID, slot: MemorySlot, now: Instant, workload: AppWorkload, goal: Goal,
-        isFirstLaunch: Bool, memory: any DeviceMemory
+        isFirstLaunch: Bool, memory: any DeviceMemory, trace: TracePlayback? = nil
     ) {
         self.app = app
         self.pid = pid
@@ -200,6 +202,7 @@ final class LiveProcess {
         self.workload = workload
         self.goal = goal
         self.isFirstLaunch = isFirstLaunch
+        self.trace = trace
         launchedAt = now
         bands = BandMachine(.app, band: .foreground, at: now)
         lastForeground = now

@@ -45,9 +45,11 @@ extension Simulation {
             return nil
         }
         lastPid += 1
+        let trace = openTrace(of: apps[app.index].profile)
         let process = LiveProcess(
-            app: app, pid: ProcessID(lastPid), slot: slot, now: now, workload: AppWorkload(apps[app.index].profile),
-            goal: goal, isFirstLaunch: !apps[app.index].wasLaunched, memory: memory)
+            app: app, pid: ProcessID(lastPid), slot: slot, now: now,
+            workload: AppWorkload(apps[app.index].profile, traceLength: trace?.length ?? 0), goal: goal,
+            isFirstLaunch: !apps[app.index].wasLaunched, memory: memory, trace: trace)
         process.sceneReason = reason
         apps[app.index].wasLaunched = true
         apps[app.index].slot = slot.index

@@ -59,6 +59,11 @@ extension Simulation {
                 if let pool = existingPool(pool, of: process) {
                     recorder.tally.bytesRewritten += memory.touch(bytes, in: pool)
                 }
+            case .read(let pool, let bytes):
+                if let pool = existingPool(pool, of: process) {
+                    recorder.tally.bytesRead += memory.read(bytes, in: pool)
+                }
+            case .trace(let operations): guard playTrace(operations, of: process) else { return }
             case .endScene(let scene): endScenePool(scene, of: process)
             }
             process.work?.position += 1
@@ -141,7 +146,7 @@ extension Simulation {
 
     // MARK: Waiting for memory
 
-    private func beginWaiting(_ process: LiveProcess, wanted: ByteCount, free: ByteCount, longestRun: ByteCount) {
+    func beginWaiting(_ process: LiveProcess, wanted: ByteCount, free: ByteCount, longestRun: ByteCount) {
         process.wanted = wanted
         waiters.append(process.reference)
         guard process.waitingSince == nil else { return }
@@ -154,7 +159,7 @@ extension Simulation {
         queue.schedule(.retryWaiters, at: now)
     }
 
-    private func endWaiting(of process: LiveProcess) {
+    func endWaiting(of process: LiveProcess) {
         guard let since = process.waitingSince else { return }
         process.waitingSince = nil
         recorder.tally.stallTime += now - since
@@ -187,13 +192,13 @@ extension Simulation {
         process.phase.isForeground || (process.phase == .background && !process.keepAliveModes.isEmpty)
     }
 
-    private func limit(of process: LiveProcess) -> ByteCount? {
+    func limit(of process: LiveProcess) -> ByteCount? {
         let limits = process.profile.limits
         if process.softLimitReported { return nil }
         return activeLimitApplies(to: process) ? limits.active : limits.inactive ?? limits.active
     }
 
-    private func crossLimit(_ process: LiveProcess, _ footprint: ByteCount) {
+    func crossLimit(_ process: LiveProcess, _ footprint: ByteCount) {
         let limit = limit(of: process) ?? .zero
         let kind = activeLimitApplies(to: process) ? "active" : "inactive"
         let reason = "footprint \(footprint) crossed its \(kind) limit of \(limit)"

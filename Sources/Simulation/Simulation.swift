@@ -41,6 +41,7 @@ public final class Simulation {
     /// Told of every decision that is recorded.
     let observer: ((DecisionRecord) -> Void)?
     let auditsEverySample: Bool
+    let traces: any TraceLibrary
 
     var queue = EventQueue()
     var recorder: RunRecorder
@@ -80,13 +81,15 @@ public final class Simulation {
 
     /// - Parameters:
     ///   - plan: A valid plan: its policy exists, its apps are named by valid identifiers.
+    ///   - traces: Where the apps' allocation traces come from.
     ///   - verify: Compare the books with jemalloc at every sample, and check every invariant.
     ///   - dryRun: The policy is asked and recorded, but nothing that it chooses is done.
     ///   - policy: A policy that is in no catalogue, instead of the plan's.
     ///   - observer: Told of every decision that is recorded, with the snapshot that led to it.
     public init(
-        _ plan: RunPlan, memory: any DeviceMemory, sinks: RunSinks, verify: Bool = false, dryRun: Bool = false,
-        policy: (any ReclaimPolicy)? = nil, observer: ((DecisionRecord) -> Void)? = nil
+        _ plan: RunPlan, memory: any DeviceMemory, sinks: RunSinks, traces: any TraceLibrary = NoTraces(),
+        verify: Bool = false, dryRun: Bool = false, policy: (any ReclaimPolicy)? = nil,
+        observer: ((DecisionRecord) -> Void)? = nil
     ) {
         guard let policy = policy ?? PolicyCatalogue.make(plan.policy) else {
             preconditionFailure("the plan names the policy \(plan.policy.name), which does not exist")
@@ -97,6 +100,7 @@ public final class Simulation {
         needs = type(of: policy).needs
         self.observer = observer
         self.dryRun = dryRun
+        self.traces = traces
         auditsEverySample = verify
         apps = plan.apps.enumerated().map { index, profile in
             AppRecord(

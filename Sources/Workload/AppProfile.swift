@@ -112,6 +112,8 @@ public struct MemoryProfile: Hashable, Sendable {
     public var bursts: [BurstProfile]
     /// How large the objects are.
     public var objects: SizeDistribution
+    /// Operations recorded elsewhere, played beside all that.
+    public var trace: TraceProfile?
 
     public init(
         base: ByteCount, scene: ByteCount, cache: CacheProfile = CacheProfile(),
@@ -119,7 +121,8 @@ public struct MemoryProfile: Hashable, Sendable {
         leak: ByteRate = .zero, churn: ChurnProfile = ChurnProfile(), touch: ByteRate = .zero,
         bursts: [BurstProfile] = [],
         objects: SizeDistribution = .logNormal(
-            median: .kibibytes(2), sigma: Ratio(partsPerMillion: 1_400_000), highest: .mebibytes(1))
+            median: .kibibytes(2), sigma: Ratio(partsPerMillion: 1_400_000), highest: .mebibytes(1)),
+        trace: TraceProfile? = nil
     ) {
         self.base = base
         self.scene = scene
@@ -130,6 +133,7 @@ public struct MemoryProfile: Hashable, Sendable {
         self.touch = touch
         self.bursts = bursts
         self.objects = objects
+        self.trace = trace
     }
 }
 

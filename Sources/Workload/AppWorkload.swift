@@ -13,12 +13,15 @@ public struct AppWorkload: Sendable {
     /// What the cache held when the app left the screen.
     private var cacheBeforeBackground: ByteCount = .zero
     private var transient: ByteCount = .zero
+    /// How many operations one round of the app's trace has.
+    private let traceLength: Int
 
     /// How often a running app's memory moves.
     public static let interval: TimeSpan = .milliseconds(100)
 
-    public init(_ profile: AppProfile) {
+    public init(_ profile: AppProfile, traceLength: Int = 0) {
         self.profile = profile
+        self.traceLength = traceLength
     }
 
     // MARK: Callbacks
@@ -126,6 +129,8 @@ public struct AppWorkload: Sendable {
         let memory = profile.memory
         add(.leak, memory.leak.bytes(in: runTime) - memory.leak.bytes(in: ranBefore), to: &work)
         churn(from: ranBefore, into: &work)
+        let due = traced(at: runTime) - traced(at: ranBefore)
+        if due > 0 { work.append(.trace(due)) }
         guard phase == .active else { return }
         let activeBefore = activeTime
         activeTime += span
@@ -153,6 +158,12 @@ public struct AppWorkload: Sendable {
         return min(limit, profile.memory.growth.rate.bytes(in: time))
     }
 
+    /// The operations of the trace that are due by then.
+    private func traced(at time: TimeSpan) -> Int {
+        guard let trace = profile.memory.trace, traceLength > 0 else { return 0 }
+        return trace.operations(after: time, length: traceLength)
+    }
+
     private mutating func churn(from before: TimeSpan, into work: inout [MemoryWork]) {
         let churn = profile.memory.churn
         let fresh = churn.rate.bytes(in: runTime) - churn.rate.bytes(in: before)
@@ -169,6 +180,9 @@ public struct AppWorkload: Sendable {
     public func nextWork(phase: ProcessPhase, cache: ByteCount) -> TimeSpan? {
         let memory = profile.memory
         if memory.leak > .zero || memory.churn.rate > .zero { return AppWorkload.interval }
+        if let trace = profile.memory.trace, trace.ends == .loop || traced(at: runTime) < traceLength {
+            return AppWorkload.interval
+        }
         guard phase == .active else { return nil }
         let limit = max(.zero, memory.growth.upTo - memory.base)
         if memory.touch > .zero || grown(at: activeTime) < limit && memory.growth.rate > .zero {

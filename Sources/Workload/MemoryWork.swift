@@ -22,6 +22,10 @@ public enum MemoryWork: Hashable, Sendable {
     /// At most so many bytes; the oldest objects first, as a cache evicts.
     case release(Pool, ByteCount)
     case touch(Pool, ByteCount)
+    /// Reads, without writing.
+    case read(Pool, ByteCount)
+    /// Plays so many operations of the app's trace.
+    case trace(Int)
     /// The scene's pool goes whole.
     case endScene(SceneID)
 }

@@ -26,6 +26,7 @@ struct Plimsoll: ParsableCommand {
             """,
         version: plimsollVersion,
         subcommands: [
-            RunCommand.self, ValidateCommand.self, ListCommand.self, SchemaCommand.self, DoctorCommand.self,
+            RunCommand.self, ValidateCommand.self, ImportCommand.self, ListCommand.self, SchemaCommand.self,
+            DoctorCommand.self,
         ])
 }

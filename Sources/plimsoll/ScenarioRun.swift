@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Interchange
 import Memory
 import Metrics
 import Quantities
@@ -15,6 +16,7 @@ struct ScenarioRun {
         let startedAt = ISO8601DateFormatter().string(from: Date())
         let clock = ContinuousClock.now
         let allocator = try describeAllocator()
+        let traces = try openTraces()
         try checkHost()
         let trace = try command.trace.map { try TraceFile(path: $0, force: command.force) }
         let directory = try RunDirectory(
@@ -28,7 +30,7 @@ struct ScenarioRun {
         let heapBefore = try harnessHeap()
         let memory = try makeDevice()
         let simulation = Simulation(
-            plan, memory: memory, sinks: sinks, verify: command.verify, dryRun: command.dryRun)
+            plan, memory: memory, sinks: sinks, traces: traces, verify: command.verify, dryRun: command.dryRun)
         let outcome = play(simulation)
         let results = outcome.ending == "completed" ? checkExpectations(simulation.tally) : []
         let status: ExitStatus =
@@ -66,6 +68,15 @@ struct ScenarioRun {
             return try AllocatorDescription()
         } catch {
             throw Failure(.hostRefuses, "\(error)")
+        }
+    }
+
+    /// Every trace is read once before anything is made, so that a broken line is found now.
+    private func openTraces() throws -> TraceFiles {
+        do throws(ScenarioFault) {
+            return try TraceFiles(plan)
+        } catch {
+            throw Failure(error.status, [error.description])
         }
     }
 

@@ -1,5 +1,7 @@
 import ArgumentParser
+import Interchange
 import Scenario
+import Simulation
 
 struct ValidateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -19,7 +21,7 @@ struct ValidateCommand: ParsableCommand {
         try reporting {
             var worst = ExitStatus.done
             for path in scenarios {
-                switch ScenarioLoader.load(path: path) {
+                switch ValidateCommand.check(path) {
                 case .success(let plan):
                     Terminal.say("\(path): valid (\(plan.apps.count) apps, \(plan.duration), \(plan.policy.name))")
                 case .failure(let fault):
@@ -28,6 +30,16 @@ struct ValidateCommand: ParsableCommand {
                 }
             }
             return worst.code
+        }
+    }
+
+    /// The scenario and the traces that it names.
+    private static func check(_ path: String) -> Result<RunPlan, ScenarioFault> {
+        ScenarioLoader.load(path: path).flatMap { plan in
+            Result { () throws(ScenarioFault) in
+                _ = try TraceFiles(plan)
+                return plan
+            }
         }
     }
 }

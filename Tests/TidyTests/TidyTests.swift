@@ -50,7 +50,7 @@ struct TidyTests {
         #expect(Self.arrows.count >= 10, "the picture of the architecture was not found")
         for source in Self.sources where source.module != "Tests" {
             for line in source.lines
-            where line.hasPrefix("import ") || line.contains(" import ") && !line.contains("//") {
+            where line.hasPrefix("import ") || line.contains(" import ") && !line.contains("//") && line.first != " " {
                 let imported = String(line.split(separator: " ").last ?? "")
                 if imported == source.module { continue }
                 let isOurs = Self.arrows[source.module]?.contains(imported) ?? false

@@ -75,6 +75,9 @@ extension MemoryProfile: Described {
             Field("touch", \.touch, .quantity(), "How fast live memory is written again in use."),
             Field("bursts", \.bursts, .list(of: Codec<BurstProfile>.record, called: "bursts"), "Sudden jumps."),
             Field("objects", \.objects, .oneOf(Variant.sizes), "How large the objects are."),
+            Field(
+                "trace", \.trace, Codec<TraceProfile>.trace.orNone(),
+                "An allocation trace, played beside all that while the app's code runs."),
         ])
 }
 

@@ -1,0 +1,65 @@
+import Quantities
+
+// Objects that are made and freed one by one, booked as those of the pools are.
+extension LedgerDevice where Heaps: ~Copyable {
+    func makeObject(
+        _ size: ByteCount, alignment: ByteCount?, in slot: MemorySlot, limit: ByteCount?
+    ) -> ObjectAllocation {
+        precondition(size.bytes >= 0 && size <= MemoryLimits.largestObject, "an object of \(size)")
+        guard let object = place(max(1, size.bytes), alignment, slot, requested: size.bytes) else {
+            return ObjectAllocation(object: nil, refusal: heaps.refusal)
+        }
+        book(objects: 1, requested: size.bytes, usable: Int(object.usable), slot)
+        return ObjectAllocation(object: object, refusal: crossing(limit, slot))
+    }
+
+    func resizeObject(
+        _ object: ObjectHandle, to size: ByteCount, in slot: MemorySlot, limit: ByteCount?
+    ) -> ObjectAllocation {
+        let before = Int(object.requested)
+        if heaps.usable(max(1, size.bytes)) == Int(object.usable) {
+            if size.bytes > before {
+                let entry = ObjectTable.Entry(unit: object.unit, size: size.bytes)
+                heaps.write(entry, from: before, count: size.bytes - before)
+            }
+            book(objects: 0, requested: size.bytes - before, usable: 0, slot)
+            let resized = ObjectHandle(unit: object.unit, requested: UInt32(size.bytes), usable: object.usable)
+            return ObjectAllocation(object: resized, refusal: nil)
+        }
+        let made = makeObject(size, alignment: nil, in: slot, limit: limit)
+        if made.object != nil { freeObject(object, in: slot) }
+        return made
+    }
+
+    func freeObject(_ object: ObjectHandle, in slot: MemorySlot) {
+        // By the size of its class: an aligned object may have a larger one than its size says.
+        heaps.free(ObjectTable.Entry(unit: object.unit, size: Int(object.usable)), live(slot))
+        book(objects: -1, requested: -Int(object.requested), usable: -Int(object.usable), slot)
+    }
+
+    private func place(_ size: Int, _ alignment: ByteCount?, _ slot: MemorySlot, requested: Int) -> ObjectHandle? {
+        let index = live(slot)
+        guard let alignment, alignment.bytes > 1 else {
+            return heaps.make(size, index).map {
+                ObjectHandle(unit: $0, requested: UInt32(requested), usable: UInt32(heaps.usable(size)))
+            }
+        }
+        precondition(alignment.bytes.nonzeroBitCount == 1, "an alignment of \(alignment)")
+        let logarithm = alignment.bytes.trailingZeroBitCount
+        return heaps.make(size, logAlignment: logarithm, index).map {
+            let usable = heaps.usable(size, logAlignment: logarithm)
+            return ObjectHandle(unit: $0, requested: UInt32(requested), usable: UInt32(usable))
+        }
+    }
+
+    private func crossing(_ limit: ByteCount?, _ slot: MemorySlot) -> AllocationRefusal? {
+        guard let limit else { return nil }
+        let footprint = pageBytes(heaps.pages(slot.index))
+        return footprint > limit ? .limitCrossed(footprint: footprint) : nil
+    }
+
+    private func book(objects: Int, requested: Int, usable: Int, _ slot: MemorySlot) {
+        processes[slot.index].book(objects: objects, requested: requested, usable: usable)
+        settle(slot.index)
+    }
+}

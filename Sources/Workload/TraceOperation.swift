@@ -1,0 +1,208 @@
+/// One line of an allocation trace in the memory_replay format (Android's `tools/memory_replay`).
+///
+/// Identifiers are the addresses of the recorded process; they are used again after a free. A null is 0.
+public enum TraceOperation: Hashable, Sendable {
+    case malloc(id: UInt64, size: Int)
+    case calloc(id: UInt64, count: Int, size: Int)
+    /// An old identifier of null makes a new object; a new identifier of null only frees.
+    case realloc(id: UInt64, old: UInt64, size: Int)
+    case memalign(id: UInt64, alignment: Int, size: Int)
+    case free(id: UInt64)
+    /// A thread ended. Thread caches are off, so nothing follows for memory.
+    case threadDone
+}
+
+/// What is wrong with a line of a trace.
+public struct TraceFault: Error, Hashable, Sendable {
+    /// From 1.
+    public var line: Int
+    public var message: String
+
+    public init(line: Int, message: String) {
+        self.line = line
+        self.message = message
+    }
+}
+
+extension TraceOperation {
+    /// The largest object and the widest alignment that a replay makes.
+    public static let largestObject = 1 << 30 - 1
+    public static let widestAlignment = 1 << 20
+
+    /// Reads `<tid>: <name> <pointer> [<numbers>] [<start_ns> <end_ns>]`, without the end of the line.
+    ///
+    /// Threads are not told apart: the order of the lines is the order of the operations.
+    public static func parse(_ text: borrowing Span<UInt8>, line: Int) throws(TraceFault) -> TraceOperation {
+        var words = Words()
+        _ = try words.thread(text, line)
+        guard let name = words.next(text) else { throw TraceFault(line: line, message: "expected an operation") }
+        let operation: TraceOperation
+        switch Name(text, name) {
+        case .malloc:
+            operation = .malloc(id: try words.object(text, line), size: try words.number(text, line, "a size"))
+        case .calloc:
+            operation = .calloc(
+                id: try words.object(text, line), count: try words.number(text, line, "a number of elements"),
+                size: try words.number(text, line, "a size"))
+        case .realloc:
+            operation = .realloc(
+                id: try words.pointer(text, line), old: try words.pointer(text, line),
+                size: try words.number(text, line, "a size"))
+        case .memalign:
+            operation = .memalign(
+                id: try words.object(text, line), alignment: try words.number(text, line, "an alignment"),
+                size: try words.number(text, line, "a size"))
+        case .free: operation = .free(id: try words.pointer(text, line))
+        case .threadDone:
+            _ = try words.pointer(text, line)
+            operation = .threadDone
+        case nil:
+            let valid = "malloc, calloc, realloc, memalign, free, thread_done"
+            throw TraceFault(
+                line: line, message: "unknown operation '\(describe(text, name))'; valid operations: \(valid)")
+        }
+        try words.end(text, line)
+        return try operation.checked(line)
+    }
+
+    private func checked(_ line: Int) throws(TraceFault) -> TraceOperation {
+        if case .calloc(_, let count, let size) = self {
+            let (bytes, overflow) = count.multipliedReportingOverflow(by: size)
+            if overflow || bytes > TraceOperation.largestObject { throw TraceOperation.tooLarge(line) }
+        }
+        if size > TraceOperation.largestObject { throw TraceOperation.tooLarge(line) }
+        if case .memalign(_, let alignment, _) = self {
+            guard alignment > 0, alignment & (alignment - 1) == 0, alignment <= TraceOperation.widestAlignment else {
+                let rule = "a power of two up to \(TraceOperation.widestAlignment)"
+                throw TraceFault(line: line, message: "an alignment of \(alignment); expected \(rule)")
+            }
+        }
+        return self
+    }
+
+    private static func tooLarge(_ line: Int) -> TraceFault {
+        TraceFault(line: line, message: "an object is larger than \(largestObject) bytes")
+    }
+
+    /// What the operation asks for.
+    public var size: Int {
+        switch self {
+        case .malloc(_, let size), .realloc(_, _, let size), .memalign(_, _, let size): size
+        case .calloc(_, let count, let size): count &* size
+        case .free, .threadDone: 0
+        }
+    }
+
+    private static func describe(_ text: borrowing Span<UInt8>, _ word: Range<Int>) -> String {
+        var bytes: [UInt8] = []
+        for index in word.prefix(40) { bytes.append(text[index]) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private enum Name: String, CaseIterable {
+        case malloc, calloc, realloc, memalign, free
+        case threadDone = "thread_done"
+
+        /// By length and first letter, then whole: no string is made.
+        init?(_ text: borrowing Span<UInt8>, _ word: Range<Int>) {
+            let candidate: Name
+            switch (word.count, text[word.lowerBound]) {
+            case (6, UInt8(ascii: "m")): candidate = .malloc
+            case (6, UInt8(ascii: "c")): candidate = .calloc
+            case (7, UInt8(ascii: "r")): candidate = .realloc
+            case (8, UInt8(ascii: "m")): candidate = .memalign
+            case (4, UInt8(ascii: "f")): candidate = .free
+            case (11, UInt8(ascii: "t")): candidate = .threadDone
+            default: return nil
+            }
+            var index = word.lowerBound
+            for byte in candidate.rawValue.utf8 {
+                if text[index] != byte { return nil }
+                index += 1
+            }
+            self = candidate
+        }
+    }
+}
+
+/// Goes through the words of a line.
+private struct Words {
+    private var position = 0
+
+    mutating func next(_ text: borrowing Span<UInt8>) -> Range<Int>? {
+        while position < text.count, text[position] == 0x20 || text[position] == 0x09 { position += 1 }
+        guard position < text.count else { return nil }
+        let start = position
+        while position < text.count, text[position] != 0x20, text[position] != 0x09 { position += 1 }
+        return start..<position
+    }
+
+    mutating func thread(_ text: borrowing Span<UInt8>, _ line: Int) throws(TraceFault) -> UInt64 {
+        guard let word = next(text), word.count > 1, text[word.upperBound - 1] == UInt8(ascii: ":"),
+            let number = Words.decimal(text, word.lowerBound..<word.upperBound - 1)
+        else { throw TraceFault(line: line, message: "expected a thread such as '202:' first") }
+        return number
+    }
+
+    mutating func number(
+        _ text: borrowing Span<UInt8>, _ line: Int, _ what: String
+    ) throws(TraceFault) -> Int {
+        guard let word = next(text), let value = Words.decimal(text, word), value <= UInt64(Int.max) else {
+            throw TraceFault(line: line, message: "expected \(what) in bytes or a count, a whole number")
+        }
+        return Int(value)
+    }
+
+    mutating func pointer(_ text: borrowing Span<UInt8>, _ line: Int) throws(TraceFault) -> UInt64 {
+        guard let word = next(text), let value = Words.hexadecimal(text, word) else {
+            throw TraceFault(line: line, message: "expected a pointer such as 0xb4827400")
+        }
+        return value
+    }
+
+    /// A pointer that is not null.
+    mutating func object(_ text: borrowing Span<UInt8>, _ line: Int) throws(TraceFault) -> UInt64 {
+        let value = try pointer(text, line)
+        guard value != 0 else {
+            throw TraceFault(line: line, message: "a new object has the pointer null")
+        }
+        return value
+    }
+
+    /// Nothing more, or the two recorded times, which the replay does not use.
+    mutating func end(_ text: borrowing Span<UInt8>, _ line: Int) throws(TraceFault) {
+        guard let first = next(text) else { return }
+        guard Words.decimal(text, first) != nil, let second = next(text), Words.decimal(text, second) != nil,
+            next(text) == nil
+        else {
+            throw TraceFault(
+                line: line, message: "expected the end of the line, or a start and an end in nanoseconds")
+        }
+    }
+
+    private static func decimal(_ text: borrowing Span<UInt8>, _ word: Range<Int>) -> UInt64? {
+        guard !word.isEmpty, word.count < 20 else { return nil }
+        var value: UInt64 = 0
+        for index in word {
+            guard text[index] >= 0x30, text[index] <= 0x39 else { return nil }
+            value = value * 10 + UInt64(text[index] - 0x30)
+        }
+        return value
+    }
+
+    private static func hexadecimal(_ text: borrowing Span<UInt8>, _ word: Range<Int>) -> UInt64? {
+        guard word.count > 2, word.count <= 18, text[word.lowerBound] == 0x30,
+            text[word.lowerBound + 1] | 0x20 == UInt8(ascii: "x")
+        else { return nil }
+        var value: UInt64 = 0
+        for index in word.lowerBound + 2..<word.upperBound {
+            let byte = text[index] | 0x20
+            switch byte {
+            case 0x30...0x39: value = value << 4 | UInt64(byte - 0x30)
+            case 0x61...0x66: value = value << 4 | UInt64(byte - 0x57)
+            default: return nil
+            }
+        }
+        return value
+    }
+}

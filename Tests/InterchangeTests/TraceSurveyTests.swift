@@ -1,0 +1,123 @@
+import Foundation
+import Quantities
+import Scenario
+import Testing
+import Workload
+
+@testable import Interchange
+
+@Suite("reading allocation traces")
+struct TraceSurveyTests {
+    @Test("every operation is counted, and so are live objects and bytes")
+    func byHand() throws {
+        let file = try TraceFixture.write(TraceFixture.byHand)
+        defer { TraceFixture.remove(file) }
+        let survey = try TraceFiles.survey(file.path())
+        var counts = TraceSurvey.Counts()
+        (counts.malloc, counts.calloc, counts.realloc, counts.memalign) = (2, 1, 3, 1)
+        (counts.free, counts.freeOfNull, counts.threadDone) = (3, 1, 1)
+        #expect(survey.counts == counts)
+        #expect(survey.lines == 11)
+        // 300 + 5000 + 0 bytes are left; before the last free there were 200 more.
+        #expect(survey.requested == ByteCount(5_300))
+        #expect(survey.objects == 3)
+        #expect(survey.peakRequested == ByteCount(5_500))
+        #expect(survey.peakLine == 10)
+        #expect(survey.peakObjects == 4)
+        #expect(survey.allocated == ByteCount(100 + 100 + 50 + 200 + 300 + 5_000))
+    }
+
+    @Test("a file is read to the chosen line and no further")
+    func lastLine() throws {
+        let file = try TraceFixture.write("1: malloc 0x10 8\r\n1: free 0x10\r\nnonsense\n")
+        defer { TraceFixture.remove(file) }
+        #expect(try TraceFiles.survey(file.path(), lastLine: 2).lines == 2)
+        #expect(throws: ScenarioFault.self) { try TraceFiles.survey(file.path()) }
+    }
+
+    @Test("lines on both sides of a piece's border are read whole")
+    func pieces() throws {
+        let text = TraceFixture.random(seed: 3, count: 30_000)
+        #expect(text.utf8.count > 512 * 1024)
+        let file = try TraceFixture.write(text)
+        defer { TraceFixture.remove(file) }
+        #expect(try TraceFiles.survey(file.path()).lines == 30_000)
+    }
+
+    static let broken: [(text: String, line: Int, message: String)] = [
+        ("malloc 0x10 8", 1, "expected a thread such as '202:' first"),
+        ("1: malloc 0x10 8\n\n1: free 0x10", 2, "expected a thread such as '202:' first"),
+        ("1:", 1, "expected an operation"),
+        (
+            "1: mallok 0x10 8", 1,
+            "unknown operation 'mallok'; valid operations: malloc, calloc, realloc, memalign, free, thread_done"
+        ),
+        ("1: malloc 10 8", 1, "expected a pointer such as 0xb4827400"),
+        ("1: malloc 0x0 8", 1, "a new object has the pointer null"),
+        ("1: malloc 0x10 -8", 1, "expected a size in bytes or a count, a whole number"),
+        ("1: malloc 0x10 1073741824", 1, "an object is larger than 1073741823 bytes"),
+        ("1: calloc 0x10 4294967296 4294967296", 1, "an object is larger than 1073741823 bytes"),
+        ("1: memalign 0x10 24 8", 1, "an alignment of 24; expected a power of two up to 1048576"),
+        ("1: free 0x10", 1, "0x10 is not a live object"),
+        ("1: malloc 0x10 8\n2: malloc 0x10 8", 2, "0x10 is made again, but was not freed"),
+        ("1: malloc 0x10 8 5", 1, "expected the end of the line, or a start and an end in nanoseconds"),
+        ("1: malloc 0x10 " + String(repeating: "8", count: 2_000), 1, "a line is longer than 1024 bytes"),
+        ("", 1, "the trace holds no operation"),
+    ]
+
+    @Test("a broken trace is refused with its line", arguments: 0..<broken.count)
+    func refusals(index: Int) throws {
+        let (text, line, message) = Self.broken[index]
+        let file = try TraceFixture.write(text)
+        defer { TraceFixture.remove(file) }
+        let expected = Diagnostic(location: .file(file.path(), line: line, column: 1), message: message)
+        #expect(throws: ScenarioFault.invalid([expected])) { try TraceFiles.survey(file.path()) }
+    }
+
+    @Test("a missing file and a folder are missing inputs")
+    func missing() {
+        for path in ["/nowhere/trace.txt", NSTemporaryDirectory()] {
+            #expect {
+                try TraceFiles.survey(path)
+            } throws: { error in
+                if case ScenarioFault.unreadable? = error as? ScenarioFault { return true }
+                return false
+            }
+        }
+    }
+}
+
+/// The trace of a real process, where it is at hand: `PLIMSOLL_TRACE` names the unpacked file.
+@Suite("a real trace")
+struct RealTraceTests {
+    static let path = ProcessInfo.processInfo.environment["PLIMSOLL_TRACE"] ?? ""
+
+    @Test("systemui: counts, peaks and final figures", .enabled(if: !path.isEmpty))
+    func survey() throws {
+        let survey = try TraceFiles.survey(Self.path)
+        var counts = TraceSurvey.Counts()
+        (counts.malloc, counts.calloc, counts.realloc, counts.memalign) = (383_154, 7_847, 29_167, 1_066)
+        (counts.free, counts.freeOfNull, counts.threadDone) = (364_863, 15_818, 357)
+        #expect(survey.counts == counts)
+        #expect(survey.lines == 786_454)
+        #expect(survey.peakRequested.bytes == 10_441_709)
+        #expect(survey.peakLine == 644_872)
+        #expect(survey.peakObjects == 60_097)
+        #expect(survey.requested.bytes == 8_396_631)
+        #expect(survey.objects == 53_645)
+        #expect(survey.allocated.bytes == 202_033_137)
+    }
+
+    @Test("systemui played on real memory holds the same bytes", .enabled(if: !path.isEmpty))
+    func replay() throws {
+        let file = try TraceFixture.write("")
+        defer { TraceFixture.remove(file) }
+        let text = TraceFixture.scenario("{ file: \(Self.path), over: 20s }")
+        let output = try TraceFixture.play(try TraceFixture.load(text, beside: file))
+        #expect(
+            output.events("trace").map(\.reason) == [
+                "786454 operations; at most 10441709 B requested in 60097 objects; "
+                    + "the process holds 8396631 B in 53645"
+            ])
+    }
+}
