@@ -1,0 +1,193 @@
+import Lifecycle
+import Memory
+import Quantities
+import Reclaim
+import Simulation
+import Testing
+import Workload
+
+/// Whatever people, systems and apps do: what must hold, holds.
+@Suite("two hundred random lives")
+struct RandomLifeTests {
+    /// A block of seeds per case, so that a failure is found quickly; every tenth run is on real memory.
+    @Test("every invariant holds in every one", arguments: 0..<20)
+    func invariants(block: Int) throws {
+        for seed in UInt64(block * 10)..<UInt64(block * 10 + 10) {
+            let plan = RandomLife(seed: seed).plan
+            do {
+                let run = try runToEnd(plan)
+                check(run, seed)
+            } catch {
+                Issue.record("seed \(seed): \(error)")
+                return
+            }
+        }
+    }
+
+    @Test("they do not pass for want of events: every kind of row and every exit reason occurs")
+    func coverage() throws {
+        var kinds: Set<String> = []
+        var exits: Set<String> = []
+        for seed in 0..<40 as Range<UInt64> {
+            let run = try runToEnd(RandomLife(seed: seed).plan)
+            for row in run.eventRows {
+                kinds.insert(row.event)
+                if row.event == "exit" { exits.insert(row.detail) }
+            }
+        }
+        #expect(
+            kinds.isSuperset(of: ["callback", "refused", "snapshot", "background_event", "background_task", "exit"]))
+        #expect(exits == Set(ExitReason.allCases.map(\.rawValue)))
+    }
+
+    /// What the rows themselves say, without the engine's help.
+    private func check(_ run: RunOutput, _ seed: UInt64) {
+        var states: [String: String] = [:]
+        var changes: [String: Int] = [:]
+        var active: [String: Set<String>] = [:]
+        for row in run.eventRows {
+            switch row.event {
+            case "process_state":
+                states[row.pid] = row.detail
+                changes[row.pid, default: 0] += 1
+            case "callback", "notification", "background_event", "snapshot":
+                let state = states[row.pid]
+                if state == nil || state == "suspended" || state == "notRunning" {
+                    Issue.record(
+                        "seed \(seed): \(row.app) is \(state ?? "unborn") at \(row.time) and gets \(row.detail)")
+                }
+            case "scene_state":
+                if row.detail == "foregroundActive" {
+                    active[row.app, default: []].insert(row.scene)
+                } else {
+                    active[row.app]?.remove(row.scene)
+                }
+                let count = active.values.reduce(0) { $0 + $1.count }
+                // One of the device's own display, one of the second.
+                #expect(count <= 2, "seed \(seed): \(count) active scenes at \(row.time)")
+            default: break
+            }
+        }
+        checkThatTheSuspendedDoNotGrow(run, seed)
+    }
+
+    private func checkThatTheSuspendedDoNotGrow(_ run: RunOutput, _ seed: UInt64) {
+        var resumed: [String: [Double]] = [:]
+        for row in run.eventRows where row.event == "process_state" && row.detail != "suspended" {
+            resumed[row.pid, default: []].append(Double(row.time) ?? 0)
+        }
+        var last: [Substring: (time: Double, requested: Int)] = [:]
+        for line in run.apps.split(separator: "\n").dropFirst() {
+            let cells = line.split(separator: ",", omittingEmptySubsequences: false)
+            guard cells[3] == "suspended", let time = Double(cells[0]), let requested = Int(cells[8]) else {
+                last[cells[2]] = nil
+                continue
+            }
+            if let before = last[cells[2]], requested > before.requested,
+                !(resumed[String(cells[2])] ?? []).contains(where: { $0 >= before.time && $0 <= time })
+            {
+                Issue.record("seed \(seed): \(cells[1]) is suspended at \(time), but allocates")
+            }
+            last[cells[2]] = (time, requested)
+        }
+    }
+}
+
+/// A scenario drawn at random: any apps, any actions, in any order.
+private struct RandomLife {
+    private var random: SeededGenerator
+    private let seed: UInt64
+
+    init(seed: UInt64) {
+        self.seed = seed
+        random = SeededGenerator(seed: seed, stream: "lives")
+    }
+
+    var plan: RunPlan {
+        var copy = self
+        return copy.draw()
+    }
+
+    private mutating func draw() -> RunPlan {
+        let count = random.number(in: 5...40)
+        var apps: [AppProfile] = []
+        for index in 0..<count { apps.append(app(named: "app\(index)")) }
+        var user: [(Double, UserAction)] = []
+        for _ in 0..<random.number(in: 40...160) {
+            let at = Double(random.number(in: 0...150_000)) / 1_000
+            user.append((at, action(among: count)))
+        }
+        let policies = PolicyCatalogue.all.map { $0.name }
+        let ceiling = ByteCount.mebibytes(random.number(in: 40...240))
+        let policy = policies[random.number(in: 0...policies.count - 1)]
+        var plan = testPlan(apps, ceiling: ceiling, seconds: 180, seed: seed, policy: policy, user: user)
+        plan.monitor.interval = .seconds(1)
+        plan.backend = seed % 10 == 0 ? .jemalloc : .accounting
+        return plan
+    }
+
+    private mutating func chance(_ percent: Int64) -> Bool { random.chance(.percent(percent)) }
+
+    private mutating func some<Element>(of all: [Element], percent: Int64) -> [Element] {
+        var chosen: [Element] = []
+        for element in all where chance(percent) { chosen.append(element) }
+        return chosen
+    }
+
+    private mutating func app(named name: String) -> AppProfile {
+        let support = chance(75)
+        let multiple = chance(60)
+        let waking = some(of: BackgroundMode.allCases.filter { !$0.keepsRunning }, percent: 40)
+        let modes = waking + some(of: BackgroundMode.allCases.filter(\.keepsRunning), percent: 12)
+        let features = some(of: AppFeature.allCases, percent: 70)
+        let observers = some(of: AppNotification.allCases, percent: 10).map {
+            NotificationObserver(of: $0, cost: .milliseconds(20), frees: .percent(10))
+        }
+        let base = ByteCount.mebibytes(random.number(in: 1...8))
+        let rate = ByteRate(bytesPerSecond: random.number(in: 0...1 << 19))
+        let slow = chance(5) ? TimeSpan.seconds(25) : .milliseconds(150)
+        let work = TimeSpan.milliseconds(Int64(random.number(in: 0...5_000)))
+        let behaviour = (leaks: chance(8), task: chance(20), file: chance(10), busy: chance(6), deferred: chance(20))
+        return testApp(name) { profile in
+            profile.scenes = SceneSupport(support: support, multiple: multiple)
+            profile.backgroundModes = modes
+            profile.features = features
+            profile.observers = observers
+            profile.memory.base = base
+            profile.memory.growth = GrowthProfile(rate: rate, upTo: .mebibytes(24))
+            profile.memory.objects = .constant(.kibibytes(64))
+            profile.costs.launch = slow
+            profile.background.work = work
+            profile.background.leaksTask = behaviour.leaks
+            profile.background.task = behaviour.task ? .seconds(8) : nil
+            profile.background.holdsProtectedFile = behaviour.file
+            profile.background.cpu = behaviour.busy ? .percent(96) : .percent(5)
+            if behaviour.deferred { profile.deferred = DeferredWork(work: .seconds(2), memory: .mebibytes(1)) }
+        }
+    }
+
+    private mutating func action(among count: Int) -> UserAction {
+        let app = AppID(random.number(in: 0...count - 1))
+        let span = TimeSpan.milliseconds(Int64(random.number(in: 1...30_000)))
+        let openings: [LaunchReason] = [.url, .userActivity, .shortcutItem]
+        let wakes: [LaunchReason] = [.location, .remoteNotification, .backgroundFetch, .processing, .bluetoothCentrals]
+        return switch random.number(in: 0...27) {
+        case 0...6: .launch(app)
+        case 7, 8: .switchTo(app)
+        case 9, 10: .home
+        case 11, 12: .openScene(app)
+        case 13: .closeScene(app)
+        case 14: .quit(app)
+        case 15: .interrupt(Interruption.allCases[random.number(in: 0...2)], lasting: span)
+        case 16: .lock(lasting: span)
+        case 17, 18: .open(app, openings[random.number(in: 0...2)])
+        case 19...21: .wake(app, wakes[random.number(in: 0...4)], lasting: chance(50) ? span : nil)
+        case 22: .timeChange(TimeChange.allCases[random.number(in: 0...2)])
+        case 23: .beginBackgroundTask(app)
+        case 24: .endBackgroundTask(app)
+        case 25: chance(60) ? .showOnDisplay(app) : .unplugDisplay
+        case 26: .crash(app)
+        default: .terminate(app)
+        }
+    }
+}
