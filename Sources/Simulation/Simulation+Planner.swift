@@ -40,7 +40,7 @@ extension Simulation {
         let external = lockedUntil == nil && process.quitReason == nil ? process.externalScene : nil
         for session in sessions
         where session.id != wanted && session.id != external || process.closing.contains(session.id) {
-            if leaveForeground(session, process) { return true }
+            if leaveForeground(session, process, wanted: wanted) { return true }
         }
         if let scene = process.closing.first { return close(session(scene, of: process.app), process) }
         if let quit = process.quitReason { return planQuit(process, sessions, quit) }
@@ -59,10 +59,16 @@ extension Simulation {
         return planSuspension(process, sessions)
     }
 
-    private func leaveForeground(_ session: SceneSession, _ process: LiveProcess) -> Bool {
+    private func leaveForeground(_ session: SceneSession, _ process: LiveProcess, wanted: SceneID?) -> Bool {
         switch session.machine.phase {
         case .foregroundActive: queueScene(.resignActive, session.id, process)
-        case .foregroundInactive: queueScene(.enterBackground, session.id, process)
+        case .foregroundInactive:
+            // Another scene of the app takes its place: the app stays in the foreground, so that one comes first.
+            let isLeaving = process.closing.contains(session.id)
+            if let wanted, !isLeaving, !self.session(wanted, of: process.app).machine.phase.isForeground {
+                return false
+            }
+            queueScene(.enterBackground, session.id, process)
         case .unattached, .background, .suspended: return false
         }
         return true
