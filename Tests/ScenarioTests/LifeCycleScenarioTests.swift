@@ -1,0 +1,49 @@
+import Foundation
+import Lifecycle
+import Memory
+import Metrics
+import Quantities
+import Scenario
+import Simulation
+import Testing
+
+/// The scenarios that show the life cycle.
+@Suite("the life-cycle scenarios", .serialized)
+struct LifeCycleScenarioTests {
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "Scenarios")
+
+    /// The rows of `events.csv` as (event, detail).
+    private func rows(of scenario: String) throws -> [(event: String, detail: String)] {
+        let path = Self.folder.appending(path: scenario).path()
+        let plan = try ScenarioLoader.load(path: path).get()
+        let memory = try makeDeviceMemory(.accounting, ceiling: plan.device.ceiling, reserved: plan.device.reserved)
+        let events = MemorySink()
+        let sinks = RunSinks { schema in schema.name == "events" ? events : MemorySink() }
+        let simulation = Simulation(plan, memory: memory, sinks: sinks, verify: true)
+        #expect(try simulation.run() == .completed)
+        return events.text.split(separator: "\n").dropFirst().map { line in
+            let cells = line.split(separator: ",", omittingEmptySubsequences: false)
+            return (String(cells[1]), String(cells[5]))
+        }
+    }
+
+    @Test("the tour makes every callback, notification and exit reason happen")
+    func tour() throws {
+        let rows = try rows(of: "life-cycle-tour.yaml")
+        func seen(_ event: String) -> Set<String> { Set(rows.filter { $0.event == event }.map(\.detail)) }
+        #expect(Set(Callback.allCases.map(\.rawValue)).subtracting(seen("callback")).isEmpty)
+        #expect(Set(AppNotification.allCases.map(\.rawValue)).subtracting(seen("notification")).isEmpty)
+        #expect(Set(ExitReason.allCases.map(\.rawValue)).subtracting(seen("exit")).isEmpty)
+        #expect(Set(EventKind.allCases.map(\.rawValue)).subtracting(rows.map(\.event)) == ["stall", "refused"])
+    }
+
+    @Test("the scenario of each section runs, and nothing in it is refused", arguments: 2...9)
+    func sections(section: Int) throws {
+        let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path())
+        let name = try #require(files.first { $0.hasPrefix("life-cycle-\(section)-") })
+        let rows = try rows(of: name)
+        #expect(rows.count > 20)
+        #expect(!rows.contains { $0.event == "refused" })
+    }
+}
