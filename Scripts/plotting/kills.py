@@ -30,20 +30,23 @@ def kills_of(run: Run) -> pd.DataFrame:
     """One row per termination. What the tables do not tell is empty or NaN."""
     by_pid = {pid: table for pid, table in run.events.groupby("pid", sort=False) if pid != ""}
     last_seen = last_rows(run.apps)
+    decided = decided_at(run)
     rows = []
     for time_s, app, pid, detail, reason in terminations(run)[["time_s", "app", "pid", "detail", "reason"]].itertuples(
         index=False
     ):
         events = by_pid.get(pid, run.events.iloc[:0])
         seen = last_seen.get(pid)
+        # The decision knows the band at that very moment, the samples that of a moment before.
+        band, cause = decided.get((time_s, pid), ("", ""))
         rows.append(
             {
                 "time_s": time_s,
                 "app": app,
                 "pid": pid,
-                "cause": detail,
+                "cause": cause or detail,
                 "why": reason,
-                "band": "" if seen is None else seen.band,
+                "band": band or ("" if seen is None else seen.band),
                 "state": "" if seen is None else seen.state,
                 "footprint_bytes": math.nan if seen is None else seen.footprint_bytes,
                 "idle_s": idle_time(events, time_s),
@@ -79,10 +82,24 @@ def lead_time(events: pd.DataFrame, time_s: float) -> float:
     return float(time_s - warned.max()) if len(warned) else math.nan
 
 
+def terminating(run: Run) -> pd.DataFrame:
+    """The decisions that ended a process."""
+    decisions = run.decisions
+    return decisions[(decisions["chosen"] == "true") & decisions["action"].str.startswith("terminate")]
+
+
+def decided_at(run: Run) -> dict[tuple[float, str], tuple[str, str]]:
+    """(time, process number) of a termination that was decided -> the band, and the cause in the kernel's words."""
+    columns = ["time_s", "pid", "band", "cause"]
+    return {
+        (time_s, pid): (band, cause) for time_s, pid, band, cause in terminating(run)[columns].itertuples(index=False)
+    }
+
+
 def spared_at(run: Run) -> dict[tuple[float, str], list[tuple[str, str]]]:
     """(time, process number) of a termination that was decided -> who was spared in that decision, and why."""
     decisions = run.decisions
-    chosen = decisions[(decisions["chosen"] == "true") & (decisions["action"] == "terminate")]
+    chosen = terminating(run)
     groups = decisions[decisions["decision"].isin(chosen["decision"])].groupby("decision", sort=False)
     spared = {
         number: list(group.loc[(group["chosen"] != "true") & (group["app"] != ""), ["app", "reason"]].itertuples(

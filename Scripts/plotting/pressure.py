@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -16,10 +18,13 @@ from run_directory import STALLS, Run
 
 NEEDS = ("samples.time_s", "samples.ceiling_bytes", "samples.available_bytes", "samples.pressure_level")
 
-LEFT_IN, RIGHT_IN, TOP_IN, BOTTOM_IN = 0.75, 1.12, 0.68, 0.46
-SHARE_IN, STALL_IN, GAP_IN = 2.5, 1.3, 0.35
+LEFT_IN, RIGHT_IN, TOP_IN, BOTTOM_IN = 0.75, 1.28, 0.68, 0.46
+SHARE_IN, STALL_IN, GAP_IN = 2.5, 1.3, 0.2
 
-STALL_LOOKS = (("#0072B2", "-"), ("#D55E00", "--"), ("#009E73", "-."), ("#882255", ":"), ("#222222", "-"), ("#E69F00", "--"))
+STALL_COLOURS = {"some": "#D55E00", "full": "#332288"}
+STALL_LINES = ("-", "--", ":")
+"""From the shortest average to the longest."""
+MOST_STALLS = 6
 
 
 def shares(run: Run) -> pd.DataFrame:
@@ -64,19 +69,32 @@ def draw_shares(axes: Axes, run: Run, end_s: float) -> None:
     style.bare(axes, "left", "bottom")
 
 
+def stall_look(column: str, columns: list[str]) -> tuple[str, str, str]:
+    """Colour, line and name of a column such as psi_some_avg10."""
+    name = column.removeprefix(STALLS).removesuffix("_ratio")
+    kind = name.split("_")[0]
+    alike = [other for other in columns if other.removeprefix(STALLS).split("_")[0] == kind]
+    name = re.sub(r"_avg(\d+)$", r", \1 s", name).replace("_", " ")
+    return STALL_COLOURS.get(kind, "#009E73"), STALL_LINES[alike.index(column) % len(STALL_LINES)], name
+
+
 def draw_stalls(axes: Axes, run: Run, columns: list[str]) -> None:
-    """Pressure stall information, as the kernel's /proc/pressure has it: the share of time lost."""
+    """Pressure stall information, as the kernel's /proc/pressure has it: the share of time lost, averaged."""
     top = 0.0
-    for (colour, line), column in zip(STALL_LOOKS, columns):
+    for column in columns:
         known = run.samples.dropna(subset=[column])
-        label = column.removeprefix(STALLS).removesuffix("_ratio").replace("_", " ")
-        axes.step(known["time_s"], known[column], where="post", color=colour, linestyle=line, linewidth=1.1, label=label)
+        colour, line, name = stall_look(column, columns)
+        axes.step(known["time_s"], known[column], where="post", color=colour, linestyle=line, linewidth=1.1, label=name)
         top = max(top, float(known[column].max())) if len(known) else top
     axes.set_ylim(0, max(top * 1.15, 0.01))
     axes.yaxis.set_major_locator(MaxNLocator(4))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0%}" if top <= 1 else f"{value:g}"))
+    digits = 0 if top >= 0.04 else 1
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.{digits}f}%"))
     axes.set_ylabel("time stalled")
-    axes.legend(loc="lower right", bbox_to_anchor=(1, 1), ncols=6, borderaxespad=0.1)
+    axes.legend(
+        loc="upper left", bbox_to_anchor=(1.0, 1.04), borderaxespad=0.2, labelspacing=0.25, handlelength=1.8,
+        title="waiting for memory", alignment="left", title_fontproperties={"size": 7, "weight": "bold"}, fontsize=7,
+    )  # fmt: skip
     style.bare(axes, "left", "bottom")
 
 
@@ -86,7 +104,7 @@ def draw(run: Run) -> Figure | None:
     if samples.empty:
         return None
     end_s = max(run.end_s, 1e-3)
-    stalls = [column for column in run.samples if column.startswith(STALLS)][: len(STALL_LOOKS)]
+    stalls = [column for column in run.samples if column.startswith(STALLS)][:MOST_STALLS]
     height_in = TOP_IN + SHARE_IN + BOTTOM_IN + (GAP_IN + STALL_IN if stalls else 0)
     figure = plt.figure(figsize=(style.WIDTH_IN, height_in))
     wide = (style.WIDTH_IN - LEFT_IN - RIGHT_IN) / style.WIDTH_IN
@@ -99,6 +117,7 @@ def draw(run: Run) -> Figure | None:
     style.time_axis(axes, end_s)
     if stalls:
         axes.set_xlabel("")
+        axes.tick_params(labelbottom=False)
         lower = place(BOTTOM_IN, STALL_IN)
         draw_stalls(lower, run, stalls)
         style.time_axis(lower, end_s)

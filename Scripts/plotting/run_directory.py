@@ -15,7 +15,7 @@ TEXT_COLUMNS: dict[str, tuple[str, ...]] = {
     "apps": ("app", "pid", "state", "band"),
     "events": ("event", "app", "pid", "scene", "detail", "reason"),
     "launches": ("app", "kind", "pid", "outcome"),
-    "decisions": ("decision", "action", "app", "pid", "chosen", "reason", "demand"),
+    "decisions": ("decision", "action", "app", "pid", "chosen", "reason", "demand", "measure", "band", "cause"),
     "summary": ("scenario", "policy", "seed"),
 }
 NUMBER_COLUMNS: dict[str, tuple[str, ...]] = {
@@ -26,6 +26,8 @@ NUMBER_COLUMNS: dict[str, tuple[str, ...]] = {
     "launches": ("tapped_s", "ready_s", "latency_ms"),
     "summary": ("ceiling_bytes",),
 }
+LATER = {"decisions.measure", "decisions.band", "decisions.cause"}
+"""Columns that came later: a run without them is not incomplete."""
 STALLS = "psi_"
 """Columns of samples.csv that begin so are shares of time that was lost to waiting for memory."""
 
@@ -115,7 +117,7 @@ def read_table(path: Path, name: str, missing: set[str], notes: list[str]) -> pd
     if name == "samples":
         numbers += tuple(column for column in header if column.startswith(STALLS))
     if name not in missing:
-        missing.update(f"{name}.{column}" for column in texts + numbers if column not in present)
+        missing.update({f"{name}.{column}" for column in texts + numbers if column not in present} - LATER)
     wanted = [column for column in texts + numbers if column in present]
     if wanted:
         # Everything as text first: a nan, NA or 007 in a name is a name.

@@ -56,6 +56,8 @@ def bands_of(table: pd.DataFrame) -> list[str]:
 
 def cause_of(cause: str, why: str) -> str:
     """The cause in the tables' words, with the first clause of the reason as far as it has no figures."""
+    if why.startswith(f"{cause}:"):
+        why = why.removeprefix(f"{cause}:")
     clause = re.split(r"[;:,(]", why, maxsplit=1)[0].strip()
     return f"{cause}: {clause}" if clause and not re.search(r"\d", clause) else cause
 

@@ -31,6 +31,8 @@ function svg(parent, name, attributes = {}, text) {
   return node;
 }
 const bytes = (n) => n === null || n === undefined ? "unknown" : Math.abs(n) >= GIB ? `${+(n / GIB).toPrecision(3)} GiB` : `${+(n / MIB).toPrecision(3)} MiB`;
+/** A value in the unit that its measure's name ends with. */
+const measured = (n, measure) => n === null ? "" : !measure || measure.endsWith("_bytes") ? bytes(n) : measure.endsWith("_us") ? span(n / 1e6) : measure.endsWith("_ms") ? span(n / 1000) : measure.endsWith("_s") ? span(n) : measure.endsWith("_ppm") ? `${+(n / 10000).toPrecision(3)}%` : String(n);
 const span = (s) => s === null || s === undefined ? "unknown" : s < 1 ? `${+(s * 1000).toPrecision(3)} ms` : s < 120 ? `${+s.toPrecision(3)} s` : s < 7200 ? `${+(s / 60).toPrecision(3)} min` : `${+(s / 3600).toPrecision(3)} h`;
 const clip = (text, most) => text.length > most ? text.slice(0, most - 1) + "…" : text;
 function clock(s) {
@@ -246,7 +248,7 @@ function pressurePanel(parent) {
     svg(frame.paint, "path", { d: steps(frame, samples.t, samples.available.map((value) => value / ceiling), y), fill: "none", stroke: "#0072B2", "stroke-width": 1.5 });
     for (const [level, resident] of Object.entries(run().thresholds)) svg(frame.paint, "line", { x1: frame.left, x2: frame.right, y1: y(1 - resident / ceiling), y2: y(1 - resident / ceiling), stroke: LEVELS[level], "stroke-width": 1.5, "stroke-dasharray": "7 3" });
     for (const share of [0, high / 2, high]) svg(frame.root, "text", { x: frame.left - 6, y: Math.max(10, y(share) + 4), "text-anchor": "end", class: "quiet" }, `${Math.round(share * 100)}%`);
-    for (const [index, stall] of run().stalls.entries()) svg(frame.paint, "path", { d: steps(frame, samples.t, stall.values, y), fill: "none", stroke: RUNS[index + 1], "stroke-dasharray": DASHES[index % 4] });
+    for (const [index, stall] of run().stalls.entries()) svg(frame.paint, "path", { d: steps(frame, samples.t, stall.values, y), fill: "none", stroke: stallLook(index)[0], "stroke-dasharray": stallLook(index)[1] });
     for (const [t, , level] of run().warnings) if (t >= view.t0 && t <= view.t1) svg(frame.paint, "path", { d: `M${frame.x(t) - 3} ${frame.bottom}l3 -6l3 6z`, fill: LEVELS[level] || "#F5A300" });
   }, (t) => {
     const index = at(samples.t, t);
@@ -256,7 +258,11 @@ function pressurePanel(parent) {
     const stalls = run().stalls.map((stall) => `${stall.name} ${(100 * stall.values[index]).toFixed(1)}%`);
     return [html("b", {}, `${clock(t)}  ${(100 * samples.available[index] / ceiling).toFixed(1)}% available`), ...[...stalls, ...warned].map((text) => html("div", {}, text))];
   });
+  const legend = html("div", { class: "legend" }, html("span", {}, html("i", { style: "background:#0072B2" }), "available"), html("span", {}, "▲ an app was warned"));
+  for (const [index, stall] of run().stalls.entries()) legend.append(html("span", {}, html("i", { style: `background:${stallLook(index)[0]}` }), `time stalled: ${stall.name}`));
+  parent.append(legend);
 }
+const stallLook = (index) => [["#D55E00", "#E69F00", "#7A5C2E", "#332288", "#882255", "#C4B5E8"][index % 6], DASHES[index % 3]];
 function lanesPanel(parent) {
   const lanes = run().lanes, row = 16;
   timePanel(parent, "states", () => lanes.length * row + 28, (frame) => {
@@ -383,7 +389,7 @@ function decisionsTable(parent) {
     const text = wanted.value.toLowerCase();
     const found = rows.filter(([t, , action, app, reason, , , demand]) => (!only.checked || t >= view.t0 && t <= view.t1) && `${action} ${app} ${run().reasons[reason]} ${demand}`.toLowerCase().includes(text));
     count.textContent = `${found.length} of ${rows.length}${found.length > 300 ? ", the first 300 shown" : ""}${run().decisionsLeftOut ? `; ${run().decisionsLeftOut} more in decisions.csv` : ""}`;
-    body.replaceChildren(...found.slice(0, 300).map(([t, number, action, app, reason, observed, threshold, demand, spared]) => html("tr", {}, html("td", { class: "num" }, clock(t)), html("td", { class: "num" }, number), html("td", {}, action), html("td", {}, clip(app, 30)), html("td", { class: "wrap" }, run().reasons[reason]), html("td", {}, demand), html("td", { class: "num" }, bytes(observed)), html("td", { class: "num" }, bytes(threshold)), html("td", { class: "num" }, String(spared)))));
+    body.replaceChildren(...found.slice(0, 300).map(([t, number, action, app, reason, observed, threshold, demand, spared, measure]) => html("tr", {}, html("td", { class: "num" }, clock(t)), html("td", { class: "num" }, number), html("td", {}, action), html("td", {}, clip(app, 30)), html("td", { class: "wrap" }, run().reasons[reason]), html("td", {}, demand), html("td", { class: "num", title: measure }, measured(observed, measure)), html("td", { class: "num", title: measure }, measured(threshold, measure)), html("td", { class: "num" }, String(spared)))));
   };
   wanted.addEventListener("input", fill);
   only.addEventListener("change", fill);

@@ -21,7 +21,7 @@ MOST_SPARED = 60
 MOST_DECISIONS = 4000
 MOST_SCENARIO_LETTERS = 300_000
 
-ACTIONS = ("terminate", "disconnect_scene", "suspend", "purge", "warn")
+ACTIONS = ("terminate", "terminate_politely", "disconnect_scene", "suspend", "purge", "warn")
 """What matters most comes first, when not all decisions fit."""
 
 
@@ -88,7 +88,7 @@ def decisions_of(run: Run, reasons: Reasons) -> tuple[list[list[object]], int]:
     kept = chosen.loc[ranks.sort_values(kind="stable").index[:MOST_DECISIONS]].sort_index()
     rows = [
         [plain(row.time_s), row.decision, row.action or "nothing", row.app, reasons.place(row.reason),
-         plain(row.observed), plain(row.threshold), row.demand, int(others[row.decision])]
+         plain(row.observed), plain(row.threshold), row.demand, int(others[row.decision]), row.measure]
         for row in kept.itertuples(index=False)
     ]  # fmt: skip
     return rows, len(chosen) - len(kept)

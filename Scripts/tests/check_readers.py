@@ -44,8 +44,8 @@ def with_duckdb(path: Path) -> tuple[dict[str, str], int]:
 
     table = duckdb.read_csv(str(path), sample_size=-1)
     kinds = {"BIGINT": "integer", "DOUBLE": "number", "BOOLEAN": "boolean", "VARCHAR": "string"}
-    count = table.aggregate("count(*)").fetchone()[0]
-    known = table.aggregate(", ".join(f'count("{name}")' for name in table.columns)).fetchone()
+    count = table.aggregate("count(*)").fetchall()[0][0]
+    known = table.aggregate(", ".join(f'count("{name}")' for name in table.columns)).fetchall()[0]
     return {
         name: "empty" if not filled else kinds.get(str(kind), "?")
         for name, kind, filled in zip(table.columns, table.types, known)

@@ -359,6 +359,16 @@ class Kills(RunDirectoryCase):
         self.assertEqual(len(spared), len(kills.kills_of(run)))
         self.assertTrue(any(("in the foreground" in [why for _, why in who]) for who in spared.values()))
 
+    def test_the_decision_knows_band_and_cause_better(self) -> None:
+        run = self.make(apps=14, minutes=30.0)
+        text = (run / "decisions.csv").read_text("utf-8").splitlines()
+        lines = [text[0] + ",measure,band,cause"] + [f"{line},available_bytes,20,idle-exit" for line in text[1:]]
+        (run / "decisions.csv").write_text("\n".join(lines) + "\n", "utf-8")
+        table = kills.kills_of(read_run(run))
+        self.assertEqual(set(table["band"]), {"20"})
+        self.assertEqual(set(table["cause"]), {"idle-exit"})
+        self.assertEqual(terminations.cause_of("idle-exit", "idle-exit: idle; below"), "idle-exit: idle")
+
     def test_a_cause_is_named_by_its_reason_unless_that_holds_figures(self) -> None:
         self.assertEqual(terminations.cause_of("memoryPressure", "idle longest; 5 MiB left"), "memoryPressure: idle longest")
         self.assertEqual(terminations.cause_of("memoryPressure", "no room for 5 MiB"), "memoryPressure")
@@ -378,11 +388,14 @@ class Pressure(RunDirectoryCase):
     def test_stall_columns_are_drawn_when_they_are_there(self) -> None:
         run = self.make()
         lines = (run / "samples.csv").read_text("utf-8").splitlines()
-        lines = [lines[0] + ",psi_some_avg10_ratio"] + [f"{line},0.0{index % 10}" for index, line in enumerate(lines[1:])]
+        lines = [lines[0] + ",psi_some_avg10,psi_full_avg300"] + [f"{line},0.0{index % 10},0" for index, line in enumerate(lines[1:])]
         (run / "samples.csv").write_text("\n".join(lines) + "\n", "utf-8")
         without = pressure.draw(read_run(self.make("other")))
         figure = pressure.draw(read_run(run))
         self.assertEqual((len(without.axes), len(figure.axes)), (1, 2))
+        WholeRuns.assert_legible(self, figure)  # type: ignore[arg-type]
+
+    ticks_out_of_sight = staticmethod(WholeRuns.ticks_out_of_sight)
 
 
 class Comparisons(RunDirectoryCase):
