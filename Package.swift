@@ -66,7 +66,8 @@ let package = Package(
         tests(
             "plimsoll",
             [
-                "plimsoll", "Scenario", "Simulation", "Memory", "Metrics", "Workload", "Lifecycle", "Pressure", "Reclaim",
+                "plimsoll", "Scenario", "Simulation", "Memory", "Metrics", "Workload", "Lifecycle", "Pressure",
+                "Reclaim",
                 "Quantities",
             ]),
         tests("Tidy", []),

@@ -14,6 +14,8 @@ struct AppRecord {
     /// Streams of its own: adding an app does not change the draws of the others.
     var sizes: SeededGenerator
     var behaviour: SeededGenerator
+    /// Whether the app does its duty off screen and on a disconnect.
+    var duty: SeededGenerator
     /// The scene that was in front last.
     var frontScene: SceneID?
     /// In the order of creation.

@@ -69,7 +69,7 @@ extension Simulation {
         if callback == .didFinishLaunching { beginDeferredWork(of: process) }
         let work = process.workload.work(
             for: callback, scene: scene ?? SceneID(1), cache: memory.requested(in: process.cache),
-            isFirstLaunch: process.isFirstLaunch)
+            isFirstLaunch: process.isFirstLaunch, using: &apps[process.app.index].duty)
         start(work, of: process)
     }
 

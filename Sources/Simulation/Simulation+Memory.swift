@@ -64,6 +64,11 @@ extension Simulation {
                     recorder.tally.bytesRead += memory.read(bytes, in: pool)
                 }
             case .trace(let operations): guard playTrace(operations, of: process) else { return }
+            case .releaseShare(let pool, let share):
+                if let held = existingPool(pool, of: process).map({ memory.requested(in: $0) }) {
+                    release(held * share, from: pool, of: process)
+                }
+            case .abandonScene(let scene): update(scene, of: process.app) { $0.pool = nil }
             case .endScene(let scene): endScenePool(scene, of: process)
             }
             process.work?.position += 1
@@ -259,6 +264,15 @@ extension Simulation {
         process.phase == .active || (process.phase == .background && !process.keepAliveModes.isEmpty)
     }
 
+    /// The scene that the user sees, and what it holds.
+    private func frontScene(of process: LiveProcess) -> (scene: SceneID, held: ByteCount)? {
+        let app = apps[process.app.index]
+        guard process.phase == .active, let front = app.frontScene,
+            let pool = app.sessions.first(where: { $0.id == front })?.pool
+        else { return nil }
+        return (front, memory.requested(in: pool))
+    }
+
     func tick(_ reference: ProcessReference, _ serial: Int) {
         guard let process = process(reference), process.tickSerial == serial else { return }
         guard process.isQuiet else {
@@ -270,7 +284,8 @@ extension Simulation {
         }
         var items: [MemoryWork] = []
         process.workload.pass(
-            now - process.tickedAt, phase: process.phase, cache: memory.requested(in: process.cache), into: &items)
+            now - process.tickedAt, phase: process.phase, cache: memory.requested(in: process.cache),
+            front: frontScene(of: process), into: &items)
         process.tickedAt = now
         process.work = WorkInProgress(items: items, fillsAtDeviceRate: false)
         process.isRunning = true

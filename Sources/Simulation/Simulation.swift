@@ -106,7 +106,8 @@ public final class Simulation {
             AppRecord(
                 id: AppID(index), profile: profile, sampler: SizeSampler(profile.memory.objects),
                 sizes: SeededGenerator(seed: plan.seed, stream: "app/\(profile.name)/sizes"),
-                behaviour: SeededGenerator(seed: plan.seed, stream: "app/\(profile.name)/behaviour"))
+                behaviour: SeededGenerator(seed: plan.seed, stream: "app/\(profile.name)/behaviour"),
+                duty: SeededGenerator(seed: plan.seed, stream: "app/\(profile.name)/duty"))
         }
         user = plan.expandedUser
         monitor = PressureMonitor(plan.monitor, ceiling: memory.books.ceiling)

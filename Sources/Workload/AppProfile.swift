@@ -15,6 +15,7 @@ public struct AppProfile: Hashable, Sendable {
     public var costs: CallbackCosts
     public var background: BackgroundDiscipline
     public var warnings: WarningDiscipline
+    public var disconnect = DisconnectDiscipline()
     public var limits: ProcessLimits
     /// What it can be opened with.
     public var features: [AppFeature]
@@ -114,6 +115,12 @@ public struct MemoryProfile: Hashable, Sendable {
     public var objects: SizeDistribution
     /// Operations recorded elsewhere, played beside all that.
     public var trace: TraceProfile?
+    /// The UI of the scene in front grows in use: frames, textures.
+    public var sceneGrowth = GrowthProfile()
+    /// Memory that rises steadily and falls at once, again and again.
+    public var sawTooth = SawToothProfile()
+    /// How fast live memory is read in use, the cache first.
+    public var read = ByteRate.zero
 
     public init(
         base: ByteCount, scene: ByteCount, cache: CacheProfile = CacheProfile(),
@@ -142,10 +149,13 @@ public struct CacheProfile: Hashable, Sendable {
     public var size: ByteCount
     /// How fast it fills in use.
     public var rate: ByteRate
+    /// How fast a full cache is replaced: the oldest goes, as much comes in.
+    public var turnover: ByteRate
 
-    public init(size: ByteCount = .zero, rate: ByteRate = .zero) {
+    public init(size: ByteCount = .zero, rate: ByteRate = .zero, turnover: ByteRate = .zero) {
         self.size = size
         self.rate = rate
+        self.turnover = turnover
     }
 }
 
@@ -169,6 +179,17 @@ public struct ChurnProfile: Hashable, Sendable {
     public init(rate: ByteRate = .zero, lifetime: TimeSpan = .seconds(1)) {
         self.rate = rate
         self.lifetime = lifetime
+    }
+}
+
+/// Rises evenly to `size` within `period` of use, falls at once, and begins again: work in batches, garbage collection.
+public struct SawToothProfile: Hashable, Sendable {
+    public var size: ByteCount
+    public var period: TimeSpan
+
+    public init(size: ByteCount = .zero, period: TimeSpan = .seconds(10)) {
+        self.size = size
+        self.period = period
     }
 }
 
@@ -239,6 +260,10 @@ public struct BackgroundDiscipline: Hashable, Sendable {
     public var work: TimeSpan
     /// The buffer that the snapshot costs for a moment.
     public var snapshot: ByteCount
+    /// How long it takes to get to the freeing.
+    public var delay = TimeSpan.zero
+    /// How often it frees nothing at all.
+    public var ignores = Ratio.zero
     /// How long the background task runs that it begins whenever it leaves the screen; nil: it begins none.
     public var task: TimeSpan?
     /// It begins a background task whenever it leaves the screen and never ends it, not even when it expires.
@@ -268,6 +293,22 @@ public struct BackgroundDiscipline: Hashable, Sendable {
         self.modesLast = modesLast
         self.cpu = cpu
         self.holdsProtectedFile = holdsProtectedFile
+    }
+}
+
+/// What the app does when a scene is disconnected: what it does not free then stays with the process until its end.
+public struct DisconnectDiscipline: Hashable, Sendable {
+    /// The share of the scene's memory that it frees.
+    public var frees: Ratio
+    /// How long it takes to get to it.
+    public var delay: TimeSpan
+    /// How often it frees nothing at all.
+    public var ignores: Ratio
+
+    public init(frees: Ratio = .one, delay: TimeSpan = .zero, ignores: Ratio = .zero) {
+        self.frees = frees
+        self.delay = delay
+        self.ignores = ignores
     }
 }
 

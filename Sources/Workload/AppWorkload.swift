@@ -32,8 +32,10 @@ public struct AppWorkload: Sendable {
     ///   - scene: The scene that the callback is about, or 1 for an app without scenes.
     ///   - cache: What the cache pool holds now.
     ///   - isFirstLaunch: The app was never launched before in this run.
+    ///   - generator: Decides whether the app does its duty.
     public mutating func work(
-        for callback: Callback, scene: SceneID, cache: ByteCount, isFirstLaunch: Bool
+        for callback: Callback, scene: SceneID, cache: ByteCount, isFirstLaunch: Bool,
+        using generator: inout SeededGenerator
     ) -> CallbackWork {
         let costs = profile.costs
         switch callback {
@@ -56,9 +58,9 @@ public struct AppWorkload: Sendable {
             transient = .zero
             return CallbackWork(cost: costs.resignActive, memory: [.release(.transient, quiet)])
         case .sceneDidEnterBackground, .applicationDidEnterBackground:
-            return enterBackground(cache)
+            return enterBackground(cache, using: &generator)
         case .sceneDidDisconnect:
-            return CallbackWork(cost: costs.disconnect, memory: [.endScene(scene)])
+            return disconnect(scene, using: &generator)
         case .applicationWillTerminate:
             return CallbackWork(cost: costs.terminate)
         case .sceneOpenURLContexts, .applicationProtectedDataWillBecomeUnavailable,
@@ -98,10 +100,26 @@ public struct AppWorkload: Sendable {
     }
 
     /// Frees by the app's own discipline.
-    private mutating func enterBackground(_ cache: ByteCount) -> CallbackWork {
+    private mutating func enterBackground(
+        _ cache: ByteCount, using generator: inout SeededGenerator
+    ) -> CallbackWork {
         cacheBeforeBackground = cache
+        let discipline = profile.background
+        let cost = profile.costs.enterBackground
+        guard !generator.chance(discipline.ignores) else { return CallbackWork(cost: cost) }
+        return CallbackWork(cost: cost + discipline.delay, memory: [.release(.cache, cache * discipline.frees)])
+    }
+
+    /// What the scene alone used goes; what the app forgets of it stays until the process ends.
+    private func disconnect(_ scene: SceneID, using generator: inout SeededGenerator) -> CallbackWork {
+        let discipline = profile.disconnect
+        let cost = profile.costs.disconnect
+        if generator.chance(discipline.ignores) { return CallbackWork(cost: cost, memory: [.abandonScene(scene)]) }
+        let isWhole = discipline.frees >= .one
         return CallbackWork(
-            cost: profile.costs.enterBackground, memory: [.release(.cache, cache * profile.background.frees)])
+            cost: cost + discipline.delay,
+            memory: isWhole
+                ? [.endScene(scene)] : [.releaseShare(.scene(scene), discipline.frees), .abandonScene(scene)])
     }
 
     /// What the app does about a memory warning; nothing when it ignores this one.
@@ -120,9 +138,11 @@ public struct AppWorkload: Sendable {
     /// - Parameters:
     ///   - phase: Growth, cache and bursts belong to the foreground; leak and churn also to a background mode.
     ///   - cache: What the cache pool holds now.
+    ///   - front: The scene in front and what it holds now.
     ///   - work: Receives the work, in order.
     public mutating func pass(
-        _ span: TimeSpan, phase: ProcessPhase, cache: ByteCount, into work: inout [MemoryWork]
+        _ span: TimeSpan, phase: ProcessPhase, cache: ByteCount, front: (scene: SceneID, held: ByteCount)?,
+        into work: inout [MemoryWork]
     ) {
         let ranBefore = runTime
         runTime += span
@@ -135,17 +155,38 @@ public struct AppWorkload: Sendable {
         let activeBefore = activeTime
         activeTime += span
         add(.base, grown(at: activeTime) - grown(at: activeBefore), to: &work)
-        let room = memory.cache.size - cache
-        // After a pause the cache was full until a moment ago: it fills for one interval at most.
-        if room > .zero {
-            add(.cache, min(room, memory.cache.rate.bytes(in: min(span, AppWorkload.interval))), to: &work)
+        useCache(span, cache, into: &work)
+        // What the scene holds decides, not the time: a scene that comes back begins anew.
+        if let front, front.held < memory.sceneGrowth.upTo {
+            let grown = memory.sceneGrowth.rate.bytes(in: min(span, AppWorkload.interval))
+            add(.scene(front.scene), min(memory.sceneGrowth.upTo - front.held, grown), to: &work)
         }
+        change(.burst, memory.sawTooth.held(at: activeTime) - memory.sawTooth.held(at: activeBefore), in: &work)
         for burst in memory.bursts {
-            let change = burst.held(at: activeTime) - burst.held(at: activeBefore)
-            if change < .zero { work.append(.release(.burst, .zero - change)) } else { add(.burst, change, to: &work) }
+            change(.burst, burst.held(at: activeTime) - burst.held(at: activeBefore), in: &work)
         }
         let rewritten = memory.touch.bytes(in: span)
         if rewritten > .zero { work.append(.touch(.base, rewritten)) }
+        let read = memory.read.bytes(in: span)
+        if min(read, cache) > .zero { work.append(.read(.cache, min(read, cache))) }
+        if read > cache { work.append(.read(.base, read - cache)) }
+    }
+
+    /// Fills the cache; a full one is replaced, the oldest first.
+    private func useCache(_ span: TimeSpan, _ cache: ByteCount, into work: inout [MemoryWork]) {
+        let profile = profile.memory.cache
+        let room = profile.size - cache
+        // After a pause the cache was full until a moment ago: it fills for one interval at most.
+        if room > .zero {
+            return add(.cache, min(room, profile.rate.bytes(in: min(span, AppWorkload.interval))), to: &work)
+        }
+        let replaced = min(cache, profile.turnover.bytes(in: span))
+        guard replaced > .zero else { return }
+        work += [.release(.cache, replaced), .allocate(.cache, replaced)]
+    }
+
+    private func change(_ pool: Pool, _ bytes: ByteCount, in work: inout [MemoryWork]) {
+        if bytes < .zero { work.append(.release(pool, .zero - bytes)) } else { add(pool, bytes, to: &work) }
     }
 
     private func add(_ pool: Pool, _ bytes: ByteCount, to work: inout [MemoryWork]) {
@@ -188,8 +229,22 @@ public struct AppWorkload: Sendable {
         if memory.touch > .zero || grown(at: activeTime) < limit && memory.growth.rate > .zero {
             return AppWorkload.interval
         }
-        if cache < memory.cache.size && memory.cache.rate > .zero { return AppWorkload.interval }
+        let isCacheFull = cache >= memory.cache.size
+        if (isCacheFull ? memory.cache.turnover : memory.cache.rate) > .zero { return AppWorkload.interval }
+        if memory.read > .zero || memory.sawTooth.size > .zero || memory.sceneGrowth.rate > .zero {
+            return AppWorkload.interval
+        }
         return memory.bursts.compactMap { $0.wait(from: activeTime) }.min()
+    }
+}
+
+extension SawToothProfile {
+    /// What it holds after so much time in the foreground.
+    func held(at time: TimeSpan) -> ByteCount {
+        guard size > .zero, period > .zero else { return .zero }
+        let phase = Ratio(
+            partsPerMillion: time.microseconds % period.microseconds * 1_000 / (period.microseconds / 1_000))
+        return size * phase
     }
 }
 

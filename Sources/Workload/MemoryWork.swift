@@ -26,6 +26,10 @@ public enum MemoryWork: Hashable, Sendable {
     case read(Pool, ByteCount)
     /// Plays so many operations of the app's trace.
     case trace(Int)
+    /// At most such a share, the oldest objects first.
+    case releaseShare(Pool, Ratio)
+    /// The app forgets to free the scene's pool: it stays with the process, and nobody finds it again.
+    case abandonScene(SceneID)
     /// The scene's pool goes whole.
     case endScene(SceneID)
 }

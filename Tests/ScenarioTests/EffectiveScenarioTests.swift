@@ -54,6 +54,9 @@ struct EffectiveScenarioTests {
         expectKeys(of: app.memory.cache)
         expectKeys(of: app.memory.growth)
         expectKeys(of: app.memory.churn)
+        expectKeys(of: app.memory.sawTooth)
+        expectKeys(of: TraceProfile(file: "trace.txt"))
+        expectKeys(of: app.disconnect)
         expectKeys(of: plan.apps[2].memory.bursts[0])
         expectKeys(of: app.costs)
         expectKeys(of: app.background)
@@ -137,6 +140,11 @@ enum RandomPlan {
                 after: time(&random), size: size(&random), over: time(&random),
                 hold: random.chance(.percent(50)) ? nil : time(&random))
         ]
+        app.memory.trace = trace(&random)
+        app.memory.sawTooth.size = size(&random)
+        app.memory.sceneGrowth.upTo = size(&random)
+        app.disconnect.frees = share(&random)
+        app.background.ignores = share(&random)
         app.costs.process = time(&random)
         app.backgroundModes = BackgroundMode.allCases
         app.features = AppFeature.allCases
@@ -153,6 +161,16 @@ enum RandomPlan {
         app.background.reloads = share(&random)
         app.limits = ProcessLimits(active: .gibibytes(32), inactive: nil, fatal: random.chance(.percent(50)))
         return app
+    }
+
+    private static func trace(_ random: inout SeededGenerator) -> TraceProfile? {
+        guard random.chance(.percent(50)) else { return nil }
+        let isPaced = random.chance(.percent(50))
+        return TraceProfile(
+            file: "/traces/\"a b\".txt", pace: isPaced ? random.number(in: 1...10_000_000) : nil,
+            over: isPaced ? nil : .milliseconds(100) + time(&random), copies: share(&random),
+            ends: TraceEnding.allCases[random.number(in: 0...2)],
+            lastLine: random.chance(.percent(50)) ? nil : random.number(in: 1...1_000_000))
     }
 
     private static func objects(_ random: inout SeededGenerator) -> SizeDistribution {

@@ -79,6 +79,17 @@ struct SettingsMatterTests {
         "apps.memory.bursts.size": ["apps.a.memory.bursts=[{after: 2s, size: 5MiB, over: 1s}]"],
         "apps.memory.bursts.over": ["apps.a.memory.bursts=[{after: 2s, size: 4MiB, over: 3s}]"],
         "apps.memory.bursts.hold": ["apps.a.memory.bursts=[{after: 2s, size: 4MiB, over: 1s, hold: 2s}]"],
+        "apps.memory.cache.turnover": ["apps.a.memory.cache={size: 8MiB, rate: 4MiB/s, turnover: 1MiB/s}"],
+        "apps.memory.scene_growth.rate": ["apps.a.memory.scene_growth={rate: 1MiB/s, up_to: 10MiB}"],
+        "apps.memory.scene_growth.up_to": ["apps.a.memory.scene_growth={rate: 1MiB/s, up_to: 8MiB}"],
+        "apps.memory.saw_tooth.size": ["apps.a.memory.saw_tooth={size: 8MiB}"],
+        "apps.memory.saw_tooth.period": ["apps.a.memory.saw_tooth={size: 8MiB, period: 2s}"],
+        "apps.memory.read": ["apps.a.memory.read=1MiB/s"],
+        "apps.background.delay": ["apps.a.background.delay=1s"],
+        "apps.background.ignores": ["apps.a.background.ignores=100%"],
+        "apps.disconnect.frees": ["apps.a.disconnect.frees=20%", "policy.parameters.disconnect_idle=1s"],
+        "apps.disconnect.delay": ["apps.a.disconnect.delay=1s", "policy.parameters.disconnect_idle=1s"],
+        "apps.disconnect.ignores": ["apps.a.disconnect.ignores=100%", "policy.parameters.disconnect_idle=1s"],
         "apps.memory.objects": ["apps.a.memory.objects={constant: 4KiB}"],
         "apps.costs.process": ["apps.a.costs.process=500ms"],
         "apps.costs.launch": ["apps.a.costs.launch=500ms"],
@@ -131,6 +142,12 @@ struct SettingsMatterTests {
         "apps.memory.bursts.size": ["apps.a.memory.bursts=[{after: 2s, size: 4MiB, over: 1s}]"],
         "apps.memory.bursts.over": ["apps.a.memory.bursts=[{after: 2s, size: 4MiB, over: 1s}]"],
         "apps.memory.bursts.hold": ["apps.a.memory.bursts=[{after: 2s, size: 4MiB, over: 1s}]"],
+        "apps.memory.cache.turnover": ["apps.a.memory.cache={size: 8MiB, rate: 4MiB/s}"],
+        "apps.memory.scene_growth.up_to": ["apps.a.memory.scene_growth={rate: 1MiB/s, up_to: 10MiB}"],
+        "apps.memory.saw_tooth.period": ["apps.a.memory.saw_tooth={size: 8MiB}"],
+        "apps.disconnect.frees": ["policy.parameters.disconnect_idle=1s"],
+        "apps.disconnect.delay": ["policy.parameters.disconnect_idle=1s"],
+        "apps.disconnect.ignores": ["policy.parameters.disconnect_idle=1s"],
         "apps.costs.disconnect": ["policy.parameters.disconnect_idle=1s"],
         "apps.costs.terminate": ["user.4={at: 50s, quit: a}"],
         "apps.background.work": ["device.ceiling=1GiB"],
@@ -148,6 +165,7 @@ struct SettingsMatterTests {
 
     /// Settings that are tested elsewhere or leave no trace in a CSV by their nature.
     private static let elsewhere: Set<String> = [
+        "apps.memory.trace",  // TraceReplayTests: every key of it, with files.
         "plimsoll", "name", "description", "backend", "expect", "user", "policy", "monitor", "apps.name",
         // A permission: what it allows is refused without it, beforehand or in the run.
         "apps.features",

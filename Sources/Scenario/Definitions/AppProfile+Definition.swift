@@ -21,6 +21,7 @@ extension AppProfile: Described {
             Field("costs", \.costs, .record, "How long each callback keeps the main thread busy."),
             Field("background", \.background, .record, "What the app does when it leaves the screen."),
             Field("warnings", \.warnings, .record, "What the app does when it is warned."),
+            Field("disconnect", \.disconnect, .record, "What the app does when a scene is disconnected."),
             Field("limits", \.limits, .record, "jetsam's limits on the process's footprint."),
             Field(
                 "features", \.features, .list(of: .choice("feature", "features"), called: "features"),
@@ -75,6 +76,9 @@ extension MemoryProfile: Described {
             Field("touch", \.touch, .quantity(), "How fast live memory is written again in use."),
             Field("bursts", \.bursts, .list(of: Codec<BurstProfile>.record, called: "bursts"), "Sudden jumps."),
             Field("objects", \.objects, .oneOf(Variant.sizes), "How large the objects are."),
+            Field("scene_growth", \.sceneGrowth, .record, "The UI of the scene in front grows in use."),
+            Field("saw_tooth", \.sawTooth, .record, "Rises steadily in use, falls at once, and begins again."),
+            Field("read", \.read, .quantity(), "How fast live memory is read in use, the cache first."),
             Field(
                 "trace", \.trace, Codec<TraceProfile>.trace.orNone(),
                 "An allocation trace, played beside all that while the app's code runs."),
@@ -87,6 +91,26 @@ extension CacheProfile: Described {
         fields: [
             Field("size", \.size, .quantity(), "The cache does not grow beyond this."),
             Field("rate", \.rate, .quantity(), "How fast it fills in use."),
+            Field("turnover", \.turnover, .quantity(), "How fast a full cache is replaced, the oldest first."),
+        ])
+}
+
+extension SawToothProfile: Described {
+    static let definition = Definition<SawToothProfile>(
+        base: SawToothProfile(),
+        fields: [
+            Field("size", \.size, .quantity(), "How high it rises."),
+            Field("period", \.period, .quantity(from: .milliseconds(100)), "How long a rise takes."),
+        ])
+}
+
+extension DisconnectDiscipline: Described {
+    static let definition = Definition<DisconnectDiscipline>(
+        base: DisconnectDiscipline(),
+        fields: [
+            Field("frees", \.frees, .quantity(), "The share of the scene's memory that it frees; the rest leaks."),
+            Field("delay", \.delay, .quantity(), "How long it takes to get to it."),
+            Field("ignores", \.ignores, .quantity(), "How often it frees nothing at all."),
         ])
 }
 
@@ -148,6 +172,8 @@ extension BackgroundDiscipline: Described {
                 "reloads", \.reloads, .quantity(),
                 "The share of what it freed that it loads again at once on willEnterForeground."),
             Field("work", \.work, .quantity(), "How long it works before it lets itself be suspended."),
+            Field("delay", \.delay, .quantity(), "How long it takes to get to the freeing."),
+            Field("ignores", \.ignores, .quantity(), "How often it frees nothing at all."),
             Field("snapshot", \.snapshot, .quantity(), "The buffer that the snapshot costs for a moment."),
             Field(
                 "task", \.task, Codec.quantity().orNone(),

@@ -1,0 +1,179 @@
+import Lifecycle
+import Metrics
+import Quantities
+import Simulation
+import Testing
+import Workload
+
+@Suite("behaviours of an app's memory")
+struct BehaviourTests {
+    /// The app's requested bytes at every sample, and the seconds of the samples.
+    private func requested(
+        seconds: Int64 = 30, _ change: @escaping (inout AppProfile) -> Void
+    ) throws -> [(time: Double, bytes: Int)] {
+        let app = testApp("a") {
+            $0.memory.cache = CacheProfile()
+            change(&$0)
+        }
+        let plan = testPlan([app], ceiling: .mebibytes(128), seconds: seconds, user: [(0, .launch(AppID(0)))])
+        return try runToEnd(plan).apps.split(separator: "\n").dropFirst().map { row in
+            let cells = row.split(separator: ",", omittingEmptySubsequences: false)
+            return (try #require(Double(cells[0])), try #require(Int(cells[8])))
+        }
+    }
+
+    private func mebibytes(_ bytes: Int) -> Double { Double(bytes) / 1_048_576 }
+
+    @Test("a constant stays where it is")
+    func constant() throws {
+        let after = try requested { _ in }.filter { $0.time > 2 }
+        #expect(Set(after.map(\.bytes)).count == 1)
+    }
+
+    @Test("a ramp and a leak rise by their rate; the ramp to its end")
+    func ramp() throws {
+        let ramp = try requested {
+            $0.memory.growth = GrowthProfile(rate: .mebibytesPerSecond(1), upTo: .mebibytes(14))
+        }
+        let leak = try requested { $0.memory.leak = .mebibytesPerSecond(1) }
+        for rows in [ramp, leak] {
+            let (early, later) = (try #require(rows.first { $0.time >= 3 }), try #require(rows.first { $0.time >= 8 }))
+            #expect(abs(mebibytes(later.bytes - early.bytes) - 5) < 0.3)
+        }
+        #expect(mebibytes(try #require(ramp.last).bytes) == 16)
+        #expect(mebibytes(try #require(leak.last).bytes) > 34)
+    }
+
+    @Test("a saw-tooth falls once per period, and never stays below its start")
+    func sawTooth() throws {
+        let rows = try requested {
+            $0.memory.sawTooth = SawToothProfile(size: .mebibytes(20), period: .seconds(5))
+        }.filter { $0.time > 2 }
+        let falls = zip(rows, rows.dropFirst()).filter { $1.bytes < $0.bytes - 10 << 20 }
+        #expect(falls.count == 5)
+        for (before, after) in falls {
+            #expect(mebibytes(before.bytes) > 24 && mebibytes(after.bytes) < 8)
+        }
+    }
+
+    @Test("a burst arrives, stays and goes")
+    func burst() throws {
+        let rows = try requested {
+            $0.memory.bursts = [
+                BurstProfile(after: .seconds(5), size: .mebibytes(30), over: .seconds(1), hold: .seconds(4))
+            ]
+        }
+        let high = rows.filter { mebibytes($0.bytes) > 35.9 }
+        let span = try #require(high.last).time - (try #require(high.first).time)
+        #expect(span > 3.5 && span < 4.5)
+        #expect(mebibytes(try #require(rows.last).bytes) == 6)
+    }
+
+    @Test("a full cache keeps turning over at its rate, at the same size; without turnover it rests")
+    func turnover() throws {
+        func objects(_ turnover: ByteRate) throws -> (sizes: Set<String>, counts: Set<String>) {
+            let app = testApp("a") {
+                $0.memory.cache = CacheProfile(size: .mebibytes(4), rate: .mebibytesPerSecond(8), turnover: turnover)
+            }
+            let plan = testPlan([app], ceiling: .mebibytes(128), seconds: 20, user: [(0, .launch(AppID(0)))])
+            let rows = try runToEnd(plan).apps.split(separator: "\n").dropFirst().map { $0.split(separator: ",") }
+            let later = rows.filter { (Double($0[0]) ?? 0) > 5 }
+            return (Set(later.map { String($0[10]) }), Set(later.map { String($0[11]) }))
+        }
+        let (resting, turning) = try (objects(.zero), try objects(.mebibytesPerSecond(2)))
+        #expect(resting.counts.count == 1)
+        #expect(turning.counts.count > 20)
+        for size in turning.sizes { #expect(abs((Int(size) ?? 0) - 4 << 20) < 100_000) }
+    }
+
+    @Test("the scene in front grows to its size; it begins anew after a disconnect")
+    func sceneGrowth() throws {
+        let rows = try requested {
+            $0.memory.sceneGrowth = GrowthProfile(rate: .mebibytesPerSecond(1), upTo: .mebibytes(10))
+        }
+        #expect(mebibytes(try #require(rows.last).bytes) == 14)
+    }
+
+    @Test("churn holds its rate times its lifetime")
+    func churn() throws {
+        let rows = try requested {
+            $0.memory.churn = ChurnProfile(rate: .mebibytesPerSecond(2), lifetime: .seconds(3))
+        }
+        #expect(abs(mebibytes(try #require(rows.last).bytes) - 12) < 0.3)
+    }
+
+    @Test("reading and rewriting go on at their rates")
+    func use() throws {
+        let app = testApp("a") {
+            $0.memory.read = .mebibytesPerSecond(3)
+            $0.memory.touch = .mebibytesPerSecond(2)
+        }
+        let tally = try runToEnd(testPlan([app], seconds: 20, user: [(0, .launch(AppID(0)))])).tally
+        // A second or so goes into the launch.
+        #expect(abs(mebibytes(tally.bytesRead.bytes) - 57) < 4)
+        #expect(abs(mebibytes(tally.bytesRewritten.bytes) - 38) < 3)
+    }
+
+    @Test("what an app forgets of a disconnected scene stays until its process ends")
+    func disconnect() throws {
+        func held(_ frees: Ratio, ignores: Ratio) throws -> Int {
+            let app = testApp("a") {
+                $0.scenes.multiple = true
+                $0.memory.cache = CacheProfile()
+                $0.disconnect = DisconnectDiscipline(frees: frees, ignores: ignores)
+            }
+            let plan = testPlan(
+                [app], ceiling: .mebibytes(128), seconds: 20,
+                user: [(0, .launch(AppID(0))), (5, .openScene(AppID(0))), (10, .closeScene(AppID(0)))])
+            let row = try #require(try runToEnd(plan).apps.split(separator: "\n").last)
+            return try #require(Int(row.split(separator: ",")[8]))
+        }
+        let whole = try held(.one, ignores: .zero)
+        #expect(mebibytes(try held(.one, ignores: .one) - whole) == 2)
+        #expect(abs(mebibytes(try held(.percent(50), ignores: .zero) - whole) - 1) < 0.05)
+    }
+
+    @Test("an app that ignores its duty off screen keeps its cache; one that is slow frees it later")
+    func background() throws {
+        func freed(_ change: @escaping (inout AppProfile) -> Void) throws -> Double? {
+            let app = testApp("a") {
+                $0.memory.cache.rate = .mebibytesPerSecond(8)
+                $0.background.frees = .one
+                change(&$0)
+            }
+            let plan = testPlan(
+                [app], ceiling: .mebibytes(128), seconds: 20, user: [(0, .launch(AppID(0))), (5, .home)])
+            let rows = try runToEnd(plan).apps.split(separator: "\n").dropFirst().map { $0.split(separator: ",") }
+            return rows.first { (Double($0[0]) ?? 0) > 5 && $0[10] == "0" }.flatMap { Double($0[0]) }
+        }
+        let prompt = try #require(try freed { _ in })
+        #expect(try freed { $0.background.ignores = .one } == nil)
+        #expect(try #require(try freed { $0.background.delay = .seconds(2) }) - prompt > 1.9)
+    }
+}
+
+extension ByteRate {
+    fileprivate static func mebibytesPerSecond(_ count: Int) -> ByteRate { ByteRate(bytesPerSecond: count << 20) }
+}
+
+@Suite("many apps")
+struct ManyAppsTests {
+    @Test("a thousand apps live at the same time")
+    func thousand() throws {
+        let apps = (0..<1_000).map { index in
+            testApp("app \(index)") {
+                $0.memory = MemoryProfile(base: .kibibytes(64), scene: .kibibytes(16))
+                $0.costs = CallbackCosts(process: .milliseconds(1), launch: .milliseconds(1))
+                $0.background = BackgroundDiscipline(work: .milliseconds(100), snapshot: .zero)
+            }
+        }
+        let user = apps.indices.map { (Double($0) * 0.01, UserAction.launch(AppID($0))) }
+        let plan = testPlan(apps, ceiling: .gibibytes(1), seconds: 20, user: user) {
+            $0.monitor.interval = .seconds(5)
+            $0.device.cores = 8
+        }
+        let output = try runToEnd(plan)
+        #expect(output.samples.split(separator: "\n").last?.split(separator: ",")[8] == "1000")
+        #expect(output.tally.terminations.isEmpty)
+    }
+}
