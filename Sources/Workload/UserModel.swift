@@ -3,9 +3,10 @@ import Quantities
 /// A person with a phone, decided by a seed: sessions, the apps in them, and the hours of the day.
 ///
 /// Sources, as collected in the project's notes on workloads: LSApp for the length of sessions (median 1:46, mean 5:26,
-/// standard deviation 9:29), distinct apps (median 2, mean 2.18), switches (median 2, mean 5.46, sd 11.2) and sessions per
-/// day (17.4, ended by 5 min of silence); operator traffic of 2,000 users for popularity (top 1 37 %, top 5 70 %, top 10
-/// 86 %) and for day and night (peaks at 11 to 12 h and 18 h, 13.3 times the trough at 4 h). The tables below are fitted to
+/// standard deviation 9:29), distinct apps (median 2, mean 2.18), switches (median 2, mean 5.46, sd 11.2) and sessions
+/// per day (17.4, ended by 5 min of silence); operator traffic of 2,000 users for popularity (top 1 37 %, top 5 70 %,
+/// top 10 86 %) and for day and night (peaks at 11 to 12 h and 18 h, 13.3 times the trough at 4 h). The tables below are
+/// fitted to
 /// these figures; the shape between them is ours.
 public enum UserModel: String, CaseIterable, Sendable {
     /// Whole days, with night and rush hours; the clock begins at midnight.
@@ -139,7 +140,7 @@ private struct Person {
 
 /// The figures of the person, fitted to the sources named above.
 private enum Habits {
-    /// A session's length in seconds: a log-normal with the median 106 s, cut at 2,900 s so that mean and deviation fit.
+    /// A session's length in seconds: log-normal, the median 106 s, cut at 2,900 s so that mean and deviation fit.
     static let length = QuantileTable([
         (0, 3), (25, 4), (50, 7), (100, 13), (150, 20), (200, 27), (250, 36), (300, 45), (350, 57), (400, 70),
         (450, 86), (500, 106), (550, 130), (600, 160), (650, 198), (700, 248), (750, 316), (800, 414), (850, 568),
