@@ -34,6 +34,14 @@ public struct MonitorSettings: Hashable, Sendable {
     public var warningRepeat: TimeSpan
     /// Apps with a smaller footprint are not told.
     public var warningMinimumFootprint: ByteCount
+    /// What is compared with the thresholds.
+    public var measure = PressureMeasure.available
+    /// A threshold is crossed only by more than this, in either direction.
+    public var debounce = ByteCount.zero
+    /// After a level has fallen, it rises again only after this.
+    public var coolDown = TimeSpan.zero
+    /// Suspended apps are ended, longest idle first, before running apps are warned.
+    public var endSuspendedFirst = false
 
     public init(
         preset: String, interval: TimeSpan, warning: LevelThresholds, critical: LevelThresholds, hold: TimeSpan,
@@ -51,12 +59,12 @@ public struct MonitorSettings: Hashable, Sendable {
     }
 }
 
-/// A level with hysteresis, as shares of the ceiling that are available: entered below one, left above the other.
+/// A level with hysteresis: entered beyond one threshold, left on this side of the other.
 public struct LevelThresholds: Hashable, Sendable {
-    public var enter: Ratio
-    public var leave: Ratio
+    public var enter: Threshold
+    public var leave: Threshold
 
-    public init(enter: Ratio, leave: Ratio) {
+    public init(enter: Threshold, leave: Threshold) {
         self.enter = enter
         self.leave = leave
     }
@@ -72,7 +80,7 @@ extension MonitorSettings {
     public static let ios = MonitorSettings(
         preset: "ios", interval: .milliseconds(100),
         warning: LevelThresholds(enter: .percent(15), leave: .percent(18)),
-        critical: LevelThresholds(enter: .percent(5), leave: Ratio(partsPerMillion: 58_333)),
+        critical: LevelThresholds(enter: .percent(5), leave: .share(Ratio(partsPerMillion: 58_333))),
         hold: .seconds(5), warningSpacing: .milliseconds(250), warningRest: .seconds(25),
         warningRepeat: .minutes(30), warningMinimumFootprint: ByteCount(6_000_000))
 
@@ -84,6 +92,61 @@ extension MonitorSettings {
         hold: .seconds(1), warningSpacing: .milliseconds(50), warningRest: .seconds(5),
         warningRepeat: .minutes(1), warningMinimumFootprint: .mebibytes(1))
 
+    /// The kernel's own ratio for warnings: what is not held compressed, against that plus the compressor's pages.
+    ///
+    /// Source: xnu-11417.101.15: 0.50/0.60 and 0.30/0.35. The compressor is computed, see
+    /// `PressureObservation.uncompressedShare`.
+    public static let iosRatio = MonitorSettings.ios.changed {
+        $0.preset = "ios-ratio"
+        $0.measure = .uncompressed
+        $0.warning = LevelThresholds(enter: .percent(50), leave: .percent(60))
+        $0.critical = LevelThresholds(enter: .percent(30), leave: .percent(35))
+    }
+
+    /// Android: stalls of 70 ms a second warn, 700 ms of everybody are critical.
+    ///
+    /// Source: AOSP lmkd android-13 (triggers, 100 ms polling); where a level is left is ours, so that it does not
+    /// flicker.
+    public static let android = MonitorSettings.ios.changed {
+        $0.preset = "android"
+        $0.measure = .stall
+        $0.warning = LevelThresholds(enter: .percent(7), leave: .percent(5))
+        $0.critical = LevelThresholds(enter: .percent(70), leave: .percent(50))
+        $0.hold = .seconds(1)
+        $0.warningMinimumFootprint = .zero
+    }
+
+    /// Fuchsia: 300 MB free warn, 150 MB are critical, and a state changes only by 1 MB beyond its mark.
+    ///
+    /// Source: Fuchsia's watermarks 50/60/150/300 MB. The lower two, imminent and out of memory, call for ending
+    /// processes, which is a policy's business: see `Scenarios/policies/fuchsia.yaml`.
+    public static let fuchsiaWatermarks = MonitorSettings.ios.changed {
+        $0.preset = "fuchsia-watermarks"
+        $0.warning = LevelThresholds(enter: .bytes(ByteCount(300_000_000)), leave: .bytes(ByteCount(300_000_000)))
+        $0.critical = LevelThresholds(enter: .bytes(ByteCount(150_000_000)), leave: .bytes(ByteCount(150_000_000)))
+        $0.debounce = ByteCount(1_000_000)
+        $0.hold = .zero
+        $0.warningMinimumFootprint = .zero
+    }
+
+    /// WebKit on iOS: a process at 50 % of its own limit frees conservatively, at 65 % strictly.
+    ///
+    /// Source: WebKit (33 % and 50 % elsewhere). It concerns one process at a time: nobody below the share is told.
+    public static let webkit = MonitorSettings.ios.changed {
+        $0.preset = "webkit"
+        $0.measure = .process
+        $0.warning = LevelThresholds(enter: .percent(50), leave: .percent(50))
+        $0.critical = LevelThresholds(enter: .percent(65), leave: .percent(65))
+        $0.hold = .zero
+        $0.warningMinimumFootprint = .zero
+    }
+
+    private func changed(_ change: (inout MonitorSettings) -> Void) -> MonitorSettings {
+        var settings = self
+        change(&settings)
+        return settings
+    }
+
     /// Every preset by name; a new one is added here.
-    public static let presets: [MonitorSettings] = [.ios, .brisk]
+    public static let presets: [MonitorSettings] = [.ios, .iosRatio, .android, .fuchsiaWatermarks, .webkit, .brisk]
 }

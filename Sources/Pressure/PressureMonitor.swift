@@ -7,6 +7,8 @@ public struct WarningCandidate: Hashable, Sendable {
     public var phase: ProcessPhase
     public var band: JetsamBand
     public var footprint: ByteCount
+    /// Of its own limit.
+    public var limitShare = Ratio.zero
 
     public init(pid: ProcessID, phase: ProcessPhase, band: JetsamBand, footprint: ByteCount) {
         self.pid = pid
@@ -16,7 +18,8 @@ public struct WarningCandidate: Hashable, Sendable {
     }
 }
 
-/// A change of level, with what was observed and what it was compared with: both bytes available.
+/// A change of level, with what was observed and what it was compared with: both as headroom in bytes, of the measure's
+/// whole where it is not bytes itself.
 public struct LevelChange: Hashable, Sendable {
     public var from: PressureLevel
     public var to: PressureLevel
@@ -30,6 +33,7 @@ public enum WarningVerdict: String, CaseIterable, Sendable {
     case notRunning = "suspended: no code runs"
     case belowMinimum = "its footprint is below the smallest that is told"
     case alreadyTold = "was told in this round"
+    case withinLimit = "is far from its own limit"
 }
 
 /// Watches the memory that is available: three levels with hysteresis, and whose turn it is to be warned.
@@ -44,6 +48,8 @@ public struct PressureMonitor: Sendable {
     public private(set) var level: PressureLevel = .normal
     /// Since when a lower level than `level` has been observed without a break.
     private var lowerSince: Instant?
+    /// When the level last fell.
+    private var fellAt: Instant?
     private var round: Round?
     private var rests: [Rest] = []
 
@@ -65,11 +71,18 @@ public struct PressureMonitor: Sendable {
 
     // MARK: Levels
 
-    /// Looks at the available memory; the change of level, if there is one.
+    /// Looks at the available memory alone.
     public mutating func sample(at now: Instant, available: ByteCount) -> LevelChange? {
-        let observed = observedLevel(available)
+        sample(at: now, PressureObservation(available: available))
+    }
+
+    /// Looks at what is observed; the change of level, if there is one.
+    public mutating func sample(at now: Instant, _ observation: PressureObservation) -> LevelChange? {
+        let observed = observedLevel(observation)
         let old = level
-        if observed >= level {
+        if observed > level, let fellAt, now - fellAt < settings.coolDown {
+            lowerSince = nil
+        } else if observed >= level {
             lowerSince = nil
             level = observed
         } else {
@@ -84,44 +97,86 @@ public struct PressureMonitor: Sendable {
             repeatIfStuck(at: now)
             return nil
         }
-        if level > old { beginRound(at: now) } else { round = nil }
-        return LevelChange(from: old, to: level, observed: available, threshold: threshold(from: old, to: level))
+        if level > old {
+            beginRound(at: now)
+        } else {
+            fellAt = now
+            round = nil
+        }
+        return LevelChange(
+            from: old, to: level, observed: headroom(observation, max(old, level)),
+            threshold: threshold(from: old, to: level))
     }
 
-    /// The level that the available memory stands for, given the one that is in force.
-    private func observedLevel(_ available: ByteCount) -> PressureLevel {
+    private func headroom(_ observation: PressureObservation, _ level: PressureLevel) -> ByteCount {
+        observation.headroom(settings.measure, for: level, of: ceiling)
+    }
+
+    /// A threshold as headroom: for a measure that rises with pressure the rest up to its whole.
+    private func headroom(_ threshold: Threshold) -> ByteCount {
+        let bytes = threshold.bytes(of: ceiling)
+        return settings.measure.risesWithPressure ? ceiling - bytes : bytes
+    }
+
+    private func isEntered(_ thresholds: LevelThresholds, _ level: PressureLevel, _ observation: PressureObservation)
+        -> Bool
+    {
+        headroom(observation, level) < headroom(thresholds.enter) - settings.debounce
+    }
+
+    private func isLeft(_ thresholds: LevelThresholds, _ level: PressureLevel, _ observation: PressureObservation)
+        -> Bool
+    {
+        headroom(observation, level) > headroom(thresholds.leave) + settings.debounce
+    }
+
+    /// The level that the observation stands for, given the one that is in force.
+    private func observedLevel(_ observation: PressureObservation) -> PressureLevel {
+        let isCritical = isEntered(settings.critical, .critical, observation)
+        let isFree = isLeft(settings.warning, .warning, observation)
         switch level {
         case .normal:
-            if available < ceiling * settings.critical.enter { return .critical }
-            return available < ceiling * settings.warning.enter ? .warning : .normal
+            if isCritical { return .critical }
+            return isEntered(settings.warning, .warning, observation) ? .warning : .normal
         case .warning:
-            if available < ceiling * settings.critical.enter { return .critical }
-            return available > ceiling * settings.warning.leave ? .normal : .warning
+            if isCritical { return .critical }
+            return isFree ? .normal : .warning
         case .critical:
-            if available > ceiling * settings.warning.leave { return .normal }
-            return available > ceiling * settings.critical.leave ? .warning : .critical
+            guard isLeft(settings.critical, .critical, observation) else { return .critical }
+            return isFree ? .normal : .warning
         }
     }
 
     private func threshold(from old: PressureLevel, to new: PressureLevel) -> ByteCount {
         switch (old, new) {
-        case (_, .critical): ceiling * settings.critical.enter
-        case (.normal, .warning): ceiling * settings.warning.enter
-        case (.critical, .warning): ceiling * settings.critical.leave
-        case (_, .normal), (.warning, .warning): ceiling * settings.warning.leave
+        case (_, .critical): headroom(settings.critical.enter)
+        case (.normal, .warning): headroom(settings.warning.enter)
+        case (.critical, .warning): headroom(settings.critical.leave)
+        case (_, .normal), (.warning, .warning): headroom(settings.warning.leave)
         }
+    }
+
+    /// The same for available memory alone.
+    public func demand(available: ByteCount) -> (level: PressureLevel, deficit: ByteCount, threshold: ByteCount)? {
+        demand(PressureObservation(available: available))
     }
 
     /// What must become available before the pressure ends, and the level that a policy should act at: critical only
     /// while critical's own threshold is not left. Nil when nothing is missing.
-    public func demand(available: ByteCount) -> (level: PressureLevel, deficit: ByteCount, threshold: ByteCount)? {
-        let leaveCritical = ceiling * settings.critical.leave
-        let leaveWarning = ceiling * settings.warning.leave
-        if level == .critical && available <= leaveCritical {
-            return (.critical, leaveWarning - available, leaveCritical)
+    public func demand(
+        _ observation: PressureObservation
+    ) -> (level: PressureLevel, deficit: ByteCount, threshold: ByteCount)? {
+        let leaveCritical = headroom(settings.critical.leave)
+        let leaveWarning = headroom(settings.warning.leave)
+        let forWarning = headroom(observation, .warning)
+        if level == .critical && !isLeft(settings.critical, .critical, observation) {
+            return (
+                .critical, max(leaveWarning - forWarning, leaveCritical - headroom(observation, .critical)),
+                leaveCritical
+            )
         }
-        if level >= .warning && available <= leaveWarning {
-            return (.warning, leaveWarning - available, leaveWarning)
+        if level >= .warning && !isLeft(settings.warning, .warning, observation) {
+            return (.warning, leaveWarning - forWarning, leaveWarning)
         }
         return nil
     }
@@ -172,9 +227,16 @@ public struct PressureMonitor: Sendable {
         return (next, verdicts)
     }
 
+    /// With a measure of single processes, who is above this share of its limit is told.
+    private var limitShare: Ratio {
+        let enter = level == .critical ? settings.critical.enter : settings.warning.enter
+        return enter.bytes(of: ceiling).share(of: ceiling)
+    }
+
     private func verdict(on candidate: WarningCandidate, told: [ProcessID]) -> WarningVerdict {
         if !candidate.phase.runsCode || candidate.band < .ageing { return .notRunning }
         if told.contains(candidate.pid) { return .alreadyTold }
+        if settings.measure == .process && candidate.limitShare <= limitShare { return .withinLimit }
         if candidate.footprint < settings.warningMinimumFootprint { return .belowMinimum }
         return .told
     }

@@ -58,4 +58,10 @@ public struct TimeSpan: Hashable, Comparable, Sendable {
     public static func * (a: TimeSpan, ratio: Ratio) -> TimeSpan {
         TimeSpan(microseconds: scaled(a.microseconds, by: ratio.partsPerMillion, over: 1_000_000))
     }
+
+    /// The share that this is of `whole`; zero when `whole` is zero.
+    public func share(of whole: TimeSpan) -> Ratio {
+        guard whole.microseconds != 0 else { return .zero }
+        return Ratio(partsPerMillion: scaled(microseconds, by: 1_000_000, over: whole.microseconds))
+    }
 }

@@ -1,4 +1,5 @@
 import Lifecycle
+import Pressure
 import Quantities
 import Simulation
 import Workload
@@ -30,19 +31,33 @@ struct CrossChecks {
     private func checkMonitor() {
         guard decoding.isSound("monitor") else { return }
         let monitor = plan.monitor
-        for (name, level) in [("warning", monitor.warning), ("critical", monitor.critical)]
-        where level.leave <= level.enter {
-            decoding.fault(
-                origin("monitor", name, "leave"),
-                "monitor.\(name): it is entered below \(level.enter) and must be left above a larger share, "
-                    + "not \(level.leave)")
+        let rises = monitor.measure.risesWithPressure
+        // Shares compare alike on every device; without a sound ceiling any will do.
+        let ceiling = plan.device.ceiling >= .mebibytes(1) ? plan.device.ceiling : .gibibytes(1)
+        func isBeyond(_ a: Threshold, _ b: Threshold) -> Bool {
+            let (x, y) = (a.bytes(of: ceiling), b.bytes(of: ceiling))
+            return rises ? x < y : x > y
         }
-        if monitor.critical.enter >= monitor.warning.enter {
+        for (name, level) in [("warning", monitor.warning), ("critical", monitor.critical)] {
+            let isSame = level.leave.bytes(of: ceiling) == level.enter.bytes(of: ceiling)
+            // One mark for both ways flickers, unless a debounce or single processes keep it from that.
+            if isBeyond(level.leave, level.enter) { continue }
+            if isSame && (monitor.debounce > .zero || monitor.measure == .process) { continue }
+            complain(of: name, level, rises)
+        }
+        if !isBeyond(monitor.warning.enter, monitor.critical.enter) {
             decoding.fault(
                 origin("monitor", "critical", "enter"),
-                "monitor.critical.enter: \(monitor.critical.enter) must be below the warning level's, "
-                    + "\(monitor.warning.enter)")
+                "monitor.critical.enter: \(monitor.critical.enter) must be \(rises ? "above" : "below") the warning "
+                    + "level's, \(monitor.warning.enter)")
         }
+    }
+
+    private func complain(of name: String, _ level: LevelThresholds, _ rises: Bool) {
+        decoding.fault(
+            origin("monitor", name, "leave"),
+            "monitor.\(name): it is entered \(rises ? "above" : "below") \(level.enter) and must be left "
+                + "\(rises ? "below a smaller" : "above a larger") share, not \(level.leave)")
     }
 
     private func checkDevice() {

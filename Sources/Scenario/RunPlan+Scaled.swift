@@ -1,3 +1,4 @@
+import Pressure
 import Quantities
 import Reclaim
 import Simulation
@@ -18,10 +19,25 @@ extension RunPlan {
         var plan = self
         plan.device = device.scaled(by: ratio)
         plan.monitor.warningMinimumFootprint = monitor.warningMinimumFootprint.scaled(by: ratio)
+        plan.monitor.debounce = monitor.debounce.scaled(by: ratio)
+        plan.monitor.warning = monitor.warning.scaled(by: ratio)
+        plan.monitor.critical = monitor.critical.scaled(by: ratio)
         plan.limits.backgroundMemory = limits.backgroundMemory?.scaled(by: ratio)
         plan.policy = policy.scaled(by: ratio)
         plan.apps = apps.map { $0.scaled(by: ratio) }
         return plan
+    }
+}
+
+extension LevelThresholds {
+    fileprivate func scaled(by ratio: Ratio) -> LevelThresholds {
+        func scaled(_ threshold: Threshold) -> Threshold {
+            switch threshold {
+            case .share: threshold
+            case .bytes(let bytes): .bytes(bytes.scaled(by: ratio))
+            }
+        }
+        return LevelThresholds(enter: scaled(enter), leave: scaled(leave))
     }
 }
 

@@ -31,13 +31,39 @@ extension Simulation {
 
     private func observe() {
         let hadRound = monitor.nextWarning != nil
-        if let change = monitor.sample(at: now, available: memory.books.available) {
+        if let change = monitor.sample(at: now, observation()) {
             recorder.event(
                 .pressureLevel, at: now, change.to.rawValue,
-                reason: "\(change.observed.readable) available, threshold \(change.threshold.readable)")
+                reason: monitor.settings.measure.text(change, of: monitor.ceiling))
             noteLevel(change)
         }
         if !hadRound, let next = monitor.nextWarning { queue.schedule(.warnNext, at: next) }
+    }
+
+    /// What the monitor's measure needs to know.
+    func observation() -> PressureObservation {
+        var observation = PressureObservation(available: memory.books.available)
+        switch plan.monitor.measure {
+        case .available: break
+        case .uncompressed:
+            let suspended = live.reduce(ByteCount.zero) {
+                $1.phase == .suspended ? $0 + memory.books(of: $1.slot).footprint : $0
+            }
+            observation.uncompressed = PressureObservation.uncompressedShare(
+                suspended: suspended, of: memory.books.ceiling)
+        case .stall:
+            let lost = reclaim.stalls.lostWithinWindow()
+            observation.some = lost.some.share(of: StallMeter.window)
+            observation.full = lost.full.share(of: StallMeter.window)
+        case .process:
+            for process in live { observation.process = max(observation.process, limitShare(of: process)) }
+        }
+        return observation
+    }
+
+    /// How much of its own limit a process holds; of the whole device where it has none.
+    private func limitShare(of process: LiveProcess) -> Ratio {
+        memory.books(of: process.slot).footprint.share(of: explicitLimit(of: process) ?? memory.books.ceiling)
     }
 
     private func noteLevel(_ change: LevelChange) {
@@ -55,11 +81,16 @@ extension Simulation {
     func warnNext() {
         guard let due = monitor.nextWarning else { return }
         guard due <= now else { return queue.schedule(.warnNext, at: due) }
+        if plan.monitor.endSuspendedFirst && endSuspended() {
+            return queue.schedule(.warnNext, at: now + max(plan.monitor.warningSpacing, .milliseconds(1)))
+        }
         let candidates = live.map { process in
-            WarningCandidate(
+            var candidate = WarningCandidate(
                 pid: process.pid, phase: process.phase,
                 band: JetsamBand.band(of: process.phase, modes: process.keepAliveModes),
                 footprint: memory.books(of: process.slot).footprint)
+            candidate.limitShare = limitShare(of: process)
+            return candidate
         }
         let (next, verdicts) = monitor.warn(candidates, at: now)
         guard let next, let process = process(next) else { return }
@@ -80,7 +111,7 @@ extension Simulation {
         advance(process)
     }
 
-    private var warningThreshold: ByteCount { memory.books.ceiling * plan.monitor.warning.enter }
+    private var warningThreshold: ByteCount { plan.monitor.warning.enter.bytes(of: memory.books.ceiling) }
 
     /// The explicit limit that applies to a process now.
     func explicitLimit(of process: LiveProcess) -> ByteCount? {
@@ -201,6 +232,22 @@ extension Simulation {
             case .disagreement(let difference): fail("\(difference)")
             case .allocator(let refusal): fail("\(refusal)")
             }
+        }
+    }
+}
+
+extension PressureMeasure {
+    /// A change of level in the measure's own terms.
+    fileprivate func text(_ change: LevelChange, of ceiling: ByteCount) -> String {
+        func share(_ headroom: ByteCount) -> Ratio {
+            (risesWithPressure ? ceiling - headroom : headroom).share(of: ceiling)
+        }
+        let (observed, threshold) = (share(change.observed), share(change.threshold))
+        return switch self {
+        case .available: "\(change.observed.readable) available, threshold \(change.threshold.readable)"
+        case .uncompressed: "\(observed) not compressed, threshold \(threshold)"
+        case .stall: "\(observed) of the last second lost to waiting, threshold \(threshold)"
+        case .process: "a process holds \(observed) of its limit, threshold \(threshold)"
         }
     }
 }

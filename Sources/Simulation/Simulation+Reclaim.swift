@@ -75,6 +75,27 @@ extension Simulation {
             mayWait: refusals.contains { $0?.isTemporary == true } || decision.isWaiting)
     }
 
+    /// Ends the suspended app that was idle for longest, before anybody who runs is told; true while there is one, or
+    /// an action is under way.
+    func endSuspended() -> Bool {
+        guard !dryRun, monitor.level > .normal else { return false }
+        guard reclaim.acting == nil else { return true }
+        let snapshot = snapshot(.pressure(deficit: .zero), level: monitor.level, threshold: .zero)
+        var decision = Decision()
+        for process in snapshot.processes where process.phase == .suspended {
+            decision.ranking.append(
+                Candidate(
+                    .terminate(process.pid), score: process.idleTime(at: now).microseconds,
+                    reason: "suspended apps end before running apps are warned", cause: .jettisoned))
+        }
+        decision.ranking.sort { ($0.score, $1.action.target) > ($1.score, $0.action.target) }
+        let refusals = decision.ranking.map { guardrails.refusal(of: $0.action, in: snapshot) }
+        guard let chosen = refusals.firstIndex(where: { $0 == nil }) else { return false }
+        record(decision, refusals: refusals, chosen: chosen, snapshot)
+        perform(decision, chosen, snapshot)
+        return true
+    }
+
     /// All is well: everybody may be tried again.
     private func endSession() {
         if monitor.level == .normal { guardrails.forgetFruitless() }
@@ -88,13 +109,12 @@ extension Simulation {
 
     /// Why the policy is asked: a waiting allocation first, then pressure, then the limits. Nil: all is well.
     private func currentSnapshot() -> SystemSnapshot? {
-        let books = memory.books
         if let process = waiters.lazy.compactMap({ self.process($0) }).first {
             return snapshot(
                 .allocation(by: process.pid, wanted: process.wanted), level: max(monitor.level, .warning),
                 threshold: process.wanted)
         }
-        if let demand = monitor.demand(available: books.available) {
+        if let demand = monitor.demand(observation()) {
             return snapshot(.pressure(deficit: demand.deficit), level: demand.level, threshold: demand.threshold)
         }
         if let snapshot = limitDemand() { return snapshot }

@@ -120,15 +120,49 @@ extension MonitorSettings: Described {
             Field(
                 "warning_minimum_footprint", \.warningMinimumFootprint, .quantity(),
                 "Apps with a smaller footprint are not told."),
+            Field("measure", \.measure, .choice("measure", "measures"), "What is compared with the thresholds."),
+            Field(
+                "debounce", \.debounce, .quantity(),
+                "A threshold is crossed only by more than this, in either direction."),
+            Field("cool_down", \.coolDown, .quantity(), "After a level has fallen, it rises again only after this."),
+            Field(
+                "end_suspended_first", \.endSuspendedFirst, .flag,
+                "Suspended apps are ended, longest idle first, before running apps are warned."),
         ])
+}
+
+extension Codec where Value == Threshold {
+    /// A share of the whole, or a size.
+    static var threshold: Codec {
+        let schema = JSON.object([
+            "type": .strings(["string", "number"]),
+            "pattern": .string("(\(Ratio.pattern))|(\(ByteCount.pattern))"),
+        ])
+        return .scalar(
+            expected: "a share such as 5% or a size such as 150MB", quoted: false, schema: schema,
+            parse: { text in
+                if let ratio = try? Ratio(parsing: text) { return .share(ratio) }
+                return (try? ByteCount(parsing: text)).map { .bytes($0) }
+            }, text: { $0.description }
+        ).checked { threshold in
+            switch threshold {
+            case .share(let ratio): ratio > .one ? "\(ratio) is too large; at most \(Ratio.one)" : nil
+            case .bytes(let bytes):
+                bytes > ByteCount.ordinary.upperBound
+                    ? "\(bytes) is too large; at most \(ByteCount.ordinary.upperBound)" : nil
+            }
+        }
+    }
 }
 
 extension LevelThresholds: Described {
     static let definition = Definition<LevelThresholds>(
         base: MonitorSettings.ios.warning,
         fields: [
-            Field("enter", \.enter, .quantity(), "Entered when a smaller share of the ceiling is available."),
-            Field("leave", \.leave, .quantity(), "Left when a larger share of the ceiling is available."),
+            Field(
+                "enter", \.enter, .threshold,
+                "Entered beyond this share or size; of memory, when less is available."),
+            Field("leave", \.leave, .threshold, "Left on this side of it; with memory, when more is available."),
         ])
 }
 

@@ -1,0 +1,113 @@
+import Quantities
+
+/// What the monitor compares with its thresholds.
+public enum PressureMeasure: String, CaseIterable, Sendable {
+    /// Memory that is free: a level is entered below its threshold.
+    case available
+    /// The share of memory that is not held compressed, the kernel's own ratio for warnings; entered below.
+    case uncompressed
+    /// Time lost to waiting within the last second: *some* for warning, *full* for critical; entered above.
+    case stall
+    /// The process that is nearest to its own limit; entered above.
+    case process
+
+    /// Whether more of it is worse.
+    public var risesWithPressure: Bool {
+        switch self {
+        case .available, .uncompressed: false
+        case .stall, .process: true
+        }
+    }
+}
+
+/// Where a level begins or ends: a share of the measure's whole, or bytes of it.
+public enum Threshold: Hashable, Sendable, CustomStringConvertible {
+    case share(Ratio)
+    case bytes(ByteCount)
+
+    public static func percent(_ count: Int64) -> Threshold { .share(.percent(count)) }
+
+    /// In bytes of a device.
+    public func bytes(of ceiling: ByteCount) -> ByteCount {
+        switch self {
+        case .share(let ratio): ceiling * ratio
+        case .bytes(let bytes): bytes
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .share(let ratio): "\(ratio)"
+        case .bytes(let bytes): "\(bytes)"
+        }
+    }
+}
+
+/// What is observed at an instant, for every measure.
+public struct PressureObservation: Hashable, Sendable {
+    public var available: ByteCount
+    /// The share of memory that is not held compressed.
+    public var uncompressed: Ratio = .one
+    /// Of the last second.
+    public var some: Ratio = .zero
+    public var full: Ratio = .zero
+    /// The largest share of its own limit that a process holds.
+    public var process: Ratio = .zero
+
+    public init(available: ByteCount) {
+        self.available = available
+    }
+
+    /// What a compressor would leave, if it held the pages of everybody who is suspended at 2.7 : 1.
+    ///
+    /// This device has no compressor, so its share is computed, not observed: real reports show 4.5 GiB of footprints
+    /// of which 3.4 GiB are held compressed at that ratio, and nearly all of those are of suspended processes.
+    public static func uncompressedShare(suspended: ByteCount, of ceiling: ByteCount) -> Ratio {
+        let rest = ceiling - suspended
+        let compressor = ByteCount(suspended.bytes / 27 * 10)
+        return rest.share(of: rest + compressor)
+    }
+
+    /// As headroom in bytes of the device, so that less is worse for every measure.
+    func headroom(_ measure: PressureMeasure, for level: PressureLevel, of ceiling: ByteCount) -> ByteCount {
+        switch measure {
+        case .available: available
+        case .uncompressed: ceiling * uncompressed
+        case .stall: ceiling - ceiling * (level == .critical ? full : some)
+        case .process: ceiling - ceiling * process
+        }
+    }
+}
+
+/// WebKit's answer to one process that grows towards its limit: shrink, and die only if that did not help.
+///
+/// Source: WebKit; on iOS the shares are larger. The limit itself is the process's own.
+public struct ShrinkOrDie: Hashable, Sendable {
+    public enum Answer: String, CaseIterable, Sendable {
+        case nothing
+        /// Free what is easily made again.
+        case conservative
+        /// Free everything that can be made again.
+        case strict
+        /// It was told and measured again, and is still above its limit.
+        case kill
+    }
+
+    public var conservative: Ratio
+    public var strict: Ratio
+
+    public static let desktop = ShrinkOrDie(conservative: .percent(33), strict: .percent(50))
+    public static let ios = ShrinkOrDie(conservative: .percent(50), strict: .percent(65))
+
+    public init(conservative: Ratio, strict: Ratio) {
+        self.conservative = conservative
+        self.strict = strict
+    }
+
+    /// - Parameter hasShrunk: It was told to free everything since it last was below its limit.
+    public func answer(footprint: ByteCount, limit: ByteCount, hasShrunk: Bool) -> Answer {
+        if footprint > limit { return hasShrunk ? .kill : .strict }
+        if footprint > limit * strict { return .strict }
+        return footprint > limit * conservative ? .conservative : .nothing
+    }
+}

@@ -1,0 +1,148 @@
+import Lifecycle
+import Pressure
+import Quantities
+import Testing
+
+@Suite("the monitor's measures and presets")
+struct MonitorPresetTests {
+    private let ceiling = ByteCount.mebibytes(1000)
+
+    private func at(_ milliseconds: Int64) -> Instant { Instant(microseconds: milliseconds * 1_000) }
+
+    /// The levels that follow from observations, one every `spacing` milliseconds.
+    private func levels(
+        _ settings: MonitorSettings, every spacing: Int64 = 1_000, _ observations: [PressureObservation],
+        ceiling: ByteCount? = nil
+    ) -> [PressureLevel] {
+        var monitor = PressureMonitor(settings, ceiling: ceiling ?? self.ceiling)
+        return observations.enumerated().map { index, observation in
+            _ = monitor.sample(at: at(Int64(index) * spacing), observation)
+            return monitor.level
+        }
+    }
+
+    private func ratio(_ percent: Int64) -> PressureObservation {
+        var observation = PressureObservation(available: .zero)
+        observation.uncompressed = .percent(percent)
+        return observation
+    }
+
+    @Test("A25: lowest band first, ties largest; suspended and below 6 MB never; 250 ms apart, once per level per 25 s")
+    func a25() {
+        var monitor = PressureMonitor(.iosRatio, ceiling: ceiling)
+        func candidate(_ number: Int, _ phase: ProcessPhase, _ band: Int, _ size: Int) -> WarningCandidate {
+            WarningCandidate(
+                pid: ProcessID(number), phase: phase, band: JetsamBand(band), footprint: ByteCount(size * 1_000_000))
+        }
+        let all = [
+            candidate(1, .active, 100, 200), candidate(2, .background, 30, 50), candidate(3, .background, 30, 80),
+            candidate(4, .suspended, 0, 300), candidate(5, .background, 30, 5), candidate(6, .background, 40, 70),
+        ]
+        func drain() -> [[Int64]] {
+            var told: [[Int64]] = []
+            while let due = monitor.nextWarning {
+                if let next = monitor.warn(all, at: due).next {
+                    told.append([Int64(next.number), due.microseconds / 1_000])
+                }
+            }
+            return told
+        }
+        _ = monitor.sample(at: at(0), ratio(45))
+        #expect(drain() == [[3, 0], [2, 250], [6, 500], [1, 750]])
+        // Normal again after the hold, and back to warning within the rest: nobody is told twice.
+        for second in 2...9 { _ = monitor.sample(at: at(Int64(second) * 1_000), ratio(70)) }
+        #expect(monitor.level == .normal)
+        _ = monitor.sample(at: at(20_000), ratio(45))
+        #expect(drain().isEmpty)
+        _ = monitor.sample(at: at(21_000), ratio(25))
+        #expect(drain().count == 4, "critical is another level")
+        for second in 22...40 { _ = monitor.sample(at: at(Int64(second) * 1_000), ratio(70)) }
+        _ = monitor.sample(at: at(60_000), ratio(45))
+        #expect(drain().count == 4, "the rest of 25 s is over")
+    }
+
+    @Test("A26: levels enter at 0.50 and 0.30, leave at 0.60 and 0.35; a dip that recovers within 5 s emits no normal")
+    func a26() {
+        var quick = MonitorSettings.iosRatio
+        quick.hold = .zero
+        #expect(levels(quick, [50, 49, 60, 61].map(ratio)) == [.normal, .warning, .warning, .normal])
+        #expect(levels(quick, [29, 35, 36, 60, 61].map(ratio)) == [.critical, .critical, .warning, .warning, .normal])
+        #expect(levels(quick, [29, 61].map(ratio)) == [.critical, .normal], "normal at once")
+        #expect(levels(.iosRatio, [45, 70, 70, 45].map(ratio)) == [.warning, .warning, .warning, .warning])
+        #expect(levels(.iosRatio, [45, 70, 70, 70, 70, 70, 70].map(ratio)).last == .normal, "5 s are over")
+    }
+
+    @Test("what a compressor would hold follows from the suspended at 2.7 : 1")
+    func compressor() {
+        let share = PressureObservation.uncompressedShare(suspended: .mebibytes(730), of: .mebibytes(1000))
+        #expect(abs(share.partsPerMillion - 499_600) < 1_000)
+        #expect(PressureObservation.uncompressedShare(suspended: .zero, of: .mebibytes(1000)) == .one)
+    }
+
+    @Test("android: 70 ms of somebody's waiting in a second warn, 700 ms of everybody's are critical")
+    func android() {
+        func stall(_ some: Int64, _ full: Int64) -> PressureObservation {
+            var observation = PressureObservation(available: .zero)
+            observation.some = Ratio(partsPerMillion: some * 1_000)
+            observation.full = Ratio(partsPerMillion: full * 1_000)
+            return observation
+        }
+        #expect(
+            levels(.android, [stall(70, 0), stall(71, 0), stall(900, 700), stall(900, 701)])
+                == [.normal, .warning, .warning, .critical])
+    }
+
+    @Test("fuchsia: 300 MB and 150 MB free, and a state changes only 1 MB beyond its mark")
+    func fuchsia() {
+        func free(_ megabytes: Int) -> PressureObservation {
+            PressureObservation(available: ByteCount(megabytes * 1_000_000))
+        }
+        #expect(
+            levels(.fuchsiaWatermarks, [300, 299, 298, 301, 302].map(free)) == [
+                .normal, .normal, .warning, .warning, .normal,
+            ]
+        )
+        #expect(
+            levels(.fuchsiaWatermarks, [150, 149, 148, 151, 152].map(free))
+                == [.warning, .warning, .critical, .critical, .warning])
+    }
+
+    @Test("webkit: who is above its share is told, the others are not")
+    func webkit() {
+        var monitor = PressureMonitor(.webkit, ceiling: ceiling)
+        var observation = PressureObservation(available: .mebibytes(900))
+        observation.process = .percent(51)
+        _ = monitor.sample(at: .zero, observation)
+        #expect(monitor.level == .warning)
+        var greedy = WarningCandidate(pid: ProcessID(1), phase: .active, band: .foreground, footprint: .mebibytes(9))
+        greedy.limitShare = .percent(51)
+        var modest = WarningCandidate(
+            pid: ProcessID(2), phase: .background, band: .background, footprint: .mebibytes(90))
+        modest.limitShare = .percent(50)
+        let (next, verdicts) = monitor.warn([greedy, modest], at: .zero)
+        #expect(next == ProcessID(1))
+        #expect(verdicts.map(\.1) == [.withinLimit, .told])
+    }
+
+    @Test("webkit: conservative, strict, and killed only when it was told and is still above its limit")
+    func shrinkOrDie() {
+        func answers(_ rule: ShrinkOrDie, _ sizes: [Int], hasShrunk: Bool = false) -> [ShrinkOrDie.Answer] {
+            sizes.map { rule.answer(footprint: .mebibytes($0), limit: .mebibytes(100), hasShrunk: hasShrunk) }
+        }
+        #expect(answers(.desktop, [33, 34, 50, 51]) == [.nothing, .conservative, .conservative, .strict])
+        #expect(answers(.ios, [50, 51, 65, 66]) == [.nothing, .conservative, .conservative, .strict])
+        #expect(answers(.ios, [100, 101]) == [.strict, .strict])
+        #expect(answers(.ios, [100, 101], hasShrunk: true) == [.strict, .kill])
+    }
+
+    @Test("thresholds may be bytes, and after a fall the cool-down keeps a level from rising")
+    func bytesAndCoolDown() {
+        var settings = MonitorSettings.ios
+        settings.warning = LevelThresholds(enter: .bytes(.mebibytes(200)), leave: .percent(25))
+        settings.hold = .zero
+        func free(_ mebibytes: Int) -> PressureObservation { PressureObservation(available: .mebibytes(mebibytes)) }
+        #expect(levels(settings, [200, 199, 251, 199].map(free)) == [.normal, .warning, .normal, .warning])
+        settings.coolDown = .seconds(2)
+        #expect(levels(settings, [199, 251, 199, 199].map(free)) == [.warning, .normal, .normal, .warning])
+    }
+}
