@@ -1,3 +1,5 @@
+import Quantities
+
 /// Decides whose memory is taken back, and in which order. Pure: the same snapshot gives the same decision.
 public protocol ReclaimPolicy: Sendable {
     /// The name in scenarios; file, type and name agree (`LongestIdleFirst.swift`, `longest-idle-first`).
@@ -7,6 +9,9 @@ public protocol ReclaimPolicy: Sendable {
     static var parameters: [PolicyParameter] { get }
     /// What the policy needs beside being asked when the monitor or a limit demands something.
     static var needs: PolicyNeeds { get }
+
+    /// What a parameter's default stands for on a device, where the default means "as the table of the system says".
+    static func meaning(ofDefault parameter: String, ceiling: ByteCount) -> ParameterValue?
 
     init(_ values: ParameterValues)
 
@@ -29,6 +34,7 @@ public struct PolicyNeeds: OptionSet, Hashable, Sendable {
 
 extension ReclaimPolicy {
     public static var needs: PolicyNeeds { [] }
+    public static func meaning(ofDefault parameter: String, ceiling: ByteCount) -> ParameterValue? { nil }
 }
 
 /// Every policy; a new one is added here.

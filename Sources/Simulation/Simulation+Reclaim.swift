@@ -466,6 +466,8 @@ extension ReclaimDemand {
 
 extension SystemSnapshot {
     /// What was observed against which threshold, for people.
+    public var reason: String { why }
+
     var why: String {
         switch demand {
         case .nothing: "\(available.readable) available"

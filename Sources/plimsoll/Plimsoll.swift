@@ -26,7 +26,7 @@ struct Plimsoll: ParsableCommand {
             """,
         version: plimsollVersion,
         subcommands: [
-            RunCommand.self, ValidateCommand.self, ImportCommand.self, ListCommand.self, SchemaCommand.self,
-            DoctorCommand.self,
+            RunCommand.self, ExplainCommand.self, ValidateCommand.self, ImportCommand.self, ListCommand.self,
+            SchemaCommand.self, DoctorCommand.self,
         ])
 }

@@ -10,6 +10,18 @@ enum JetsamParameters {
             name, .ratio(.zero), from: .ratio(.zero), to: .ratio(.one), meaning: meaning + byTable, source: source)
     }
 
+    /// The share that a threshold of 0% stands for.
+    static func meaning(ofDefault parameter: String, ceiling: ByteCount) -> ParameterValue? {
+        let row = JetsamThresholds.row(for: ceiling)
+        switch parameter {
+        case "critical": return .ratio(row.critical)
+        case "idle": return .ratio(row.idle)
+        case "soft": return .ratio(row.soft)
+        case "reaper": return .ratio(row.reaper)
+        default: return nil
+        }
+    }
+
     static func table(isClassic: Bool) -> [PolicyParameter] {
         let source = isClassic ? "xnu-11215" : version
         var table = [share("critical", "below this share of RAM available any band may go (5%, 4%, 4%)", source)]

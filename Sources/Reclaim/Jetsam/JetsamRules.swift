@@ -82,7 +82,7 @@ struct JetsamRules: Sendable {
     ) -> Decision {
         let idle = snapshot.processes.filter { $0.band == .idle }
         if !isClassic && isBelow(thresholds.idle) && !idle.isEmpty {
-            return answer(snapshot, Step(.idleExit, "idle, in band 0", below: thresholds.idle), idle)
+            return answer(snapshot, Step(.idleExit, "idle", below: thresholds.idle), idle)
         }
         if !isClassic && isBelow(thresholds.reaper) {
             let long = idle.filter {

@@ -1,3 +1,5 @@
+import Quantities
+
 /// iOS's kernel: bands, limits and thresholds of available memory, one kill at a time.
 ///
 /// Reproduces xnu-11417.101.15; see `JetsamRules` for the order of its steps. What needs a compressor or a freezer is
@@ -10,6 +12,10 @@ public struct Jetsam: ReclaimPolicy {
     public static let needs: PolicyNeeds = .everySample
 
     private let rules: JetsamRules
+
+    public static func meaning(ofDefault parameter: String, ceiling: ByteCount) -> ParameterValue? {
+        JetsamParameters.meaning(ofDefault: parameter, ceiling: ceiling)
+    }
 
     public init(_ values: ParameterValues) {
         rules = JetsamRules(values, isClassic: false)

@@ -1,3 +1,5 @@
+import Quantities
+
 /// iOS's kernel before it ended idle apps early: no idle-exit and no long-idle-exit.
 ///
 /// Reproduces xnu-11215 and older; everything else is as in `Jetsam`.
@@ -8,6 +10,10 @@ public struct JetsamClassic: ReclaimPolicy {
     public static let needs: PolicyNeeds = .everySample
 
     private let rules: JetsamRules
+
+    public static func meaning(ofDefault parameter: String, ceiling: ByteCount) -> ParameterValue? {
+        JetsamParameters.meaning(ofDefault: parameter, ceiling: ceiling)
+    }
 
     public init(_ values: ParameterValues) {
         rules = JetsamRules(values, isClassic: true)

@@ -31,6 +31,11 @@ public struct LMKDMinfree: ReclaimPolicy {
                 meaning: "at and below this score the largest goes instead of the oldest", source: source),
         ]
 
+    public static func meaning(ofDefault parameter: String, ceiling: ByteCount) -> ParameterValue? {
+        let table = ceiling < .mebibytes(512) ? small : large
+        return floors.firstIndex { "minfree_\($0)" == parameter }.map { .bytes(table[$0]) }
+    }
+
     private let given: [ByteCount]
     private let smallBelow: ByteCount
     private let heaviestAt: Int

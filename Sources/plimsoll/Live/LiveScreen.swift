@@ -55,8 +55,9 @@ struct LiveScreen {
     private var marks: String {
         var cells = Array(repeating: Character(" "), count: max(1, size.columns))
         let settings = plan.monitor
-        for (mark, share) in [("C", settings.critical.enter), ("W", settings.warning.enter)] {
-            let place = 1 + column(of: glance.ceiling - glance.ceiling * share)
+        for (mark, threshold) in [("C", settings.critical.enter), ("W", settings.warning.enter)]
+        where settings.measure == .available {
+            let place = 1 + column(of: max(.zero, glance.ceiling - threshold.bytes(of: glance.ceiling)))
             if place < cells.count { cells[place] = Character(mark) }
         }
         let note = " W warning, C critical, ] ceiling \(glance.ceiling.readable)"

@@ -1,0 +1,112 @@
+import Memory
+import Metrics
+import Quantities
+import Reclaim
+import Scenario
+import Simulation
+import Testing
+
+@Suite("explaining a termination")
+struct ExplainTests {
+    /// Four apps on a phone that holds two or three of them.
+    private func plan(_ policy: String, _ sets: [String] = []) throws -> RunPlan {
+        let text = """
+            plimsoll: 1
+            name: tight
+            duration: 70s
+            backend: accounting
+            device: { ceiling: 172MiB, reserved: 16MiB }
+            monitor: { preset: brisk }
+            policy: \(policy)
+            apps:
+              - { name: a, memory: { base: 22MiB, scene: 4MiB } }
+              - { name: b, memory: { base: 20MiB, scene: 4MiB } }
+              - { name: c, memory: { base: 18MiB, scene: 4MiB } }
+              - { name: d, memory: { base: 16MiB, scene: 4MiB } }
+              - { name: e, memory: { base: 15MiB, scene: 4MiB } }
+            user:
+              - { at: 0s, launch: a }
+              - { at: 10s, launch: b }
+              - { at: 20s, launch: c }
+              - { at: 30s, launch: d }
+              - { at: 40s, launch: e }
+              - { at: 55s, switch: a }
+            """
+        return try ScenarioLoader.load(text: text, file: "t.yaml", overrides: Overrides(sets: sets)).get()
+    }
+
+    @Test(
+        "the counterfactual, applied with --set, saves the app",
+        arguments: [
+            "jetsam", "{ name: largest-first, parameters: { floor: 16% } }",
+            "{ name: earlyoom, parameters: { terminate: 16% } }",
+        ])
+    func counterfactual(policy: String) throws {
+        let explainer = Explainer(plan: try plan(policy))
+        let termination = try #require(try explainer.terminations().first, "\(policy) ended nobody")
+        let change = try #require(try explainer.change(saving: termination), "nothing saves it under \(policy)")
+        let other = Explainer(plan: try plan(policy, [change.assignment]))
+        let saved = try other.terminations().filter {
+            $0.app == termination.app && $0.at <= termination.at + Explainer.survival
+        }
+        #expect(saved.isEmpty, "\(change.assignment) does not save \(termination.app)")
+    }
+
+    @Test("the words name who, when, why, what was observed, who was spared, and what would have saved it")
+    func words() throws {
+        let explainer = Explainer(plan: try plan("jetsam"))
+        let termination = try #require(try explainer.terminations().first)
+        let text = try explainer.explain(termination).joined(separator: "\n")
+        for piece in [
+            termination.app, "\(termination.at)", "idle-exit", "threshold", "Spared:", "--set policy.parameters.",
+        ] {
+            #expect(text.contains(piece), "\(piece) is missing in:\n\(text)")
+        }
+    }
+
+    @Test("a policy without a parameter that helps is said to have none")
+    func hopeless() throws {
+        let explainer = Explainer(plan: try plan("lru", ["device.ceiling=128MiB"]))
+        let termination = try #require(try explainer.terminations().first)
+        let text = try explainer.explain(termination).joined(separator: "\n")
+        #expect(text.contains("no single parameter of lru; limits.protected=[\(termination.app)] would"), "\(text)")
+    }
+}
+
+/// Always names the same process, which is the foreground, then dead ones.
+private struct Nonsense: ReclaimPolicy {
+    static let name = "nonsense"
+    static let summary = "names whom it may not"
+    static let parameters: [PolicyParameter] = []
+    static let needs: PolicyNeeds = .everySample
+
+    init(_ values: ParameterValues) {}
+
+    init() {}
+
+    func decide(_ snapshot: SystemSnapshot) -> Decision {
+        let front = snapshot.processes.filter(\.phase.isForeground).map {
+            Candidate(.terminate($0.pid), score: 9, reason: "it is in the way")
+        }
+        let dead = Candidate(.terminate(ProcessID(999)), score: 1, reason: "it is dead")
+        let scene = Candidate(.disconnectScene(ProcessID(1), SceneID(77)), score: 1, reason: "there is none")
+        let same = Candidate(.purge(ProcessID(1)), score: 0, reason: "again and again")
+        return Decision(ranking: front + [dead, scene, same, same])
+    }
+}
+
+extension ExplainTests {
+    @Test("a policy that returns nonsense is refused and recorded, and the run ends in order")
+    func nonsense() throws {
+        let plan = try plan("none", ["device.ceiling=128MiB"])
+        let memory = try makeDeviceMemory(plan.backend, ceiling: plan.effectiveCeiling, reserved: plan.device.reserved)
+        let sinks = RunSinks { _ in MemorySink() }
+        let simulation = Simulation(plan, memory: memory, sinks: sinks, verify: true, policy: Nonsense())
+        #expect(try simulation.run() == .completed)
+        let decisions = (sinks.decisions as? MemorySink)?.text ?? ""
+        for rule in ["refused by alive", "refused by foreground", "refused by fruitless"] {
+            #expect(decisions.contains(rule), "\(rule)")
+        }
+        #expect(simulation.tally.terminations.allSatisfy { $0.reason == "memoryResourceLimit" })
+    }
+}
