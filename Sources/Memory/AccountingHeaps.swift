@@ -124,13 +124,15 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
     mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int) {}
     mutating func read(_ entry: ObjectTable.Entry, from offset: Int, count: Int) {}
 
-    mutating func audit(_ processes: [ProcessMemory], activePages: Int) throws(AuditFailure) -> ByteCount {
+    mutating func audit(_ processes: inout [ProcessMemory], activePages: Int) throws(AuditFailure) -> ByteCount {
         var (pages, active, metadata) = (0, 0, 0)
         for slot in heaps.indices {
             pages += heaps[slot].pages
             active += heaps[slot].active
             guard processes.indices.contains(slot) && processes[slot].isLive else { continue }
-            metadata += AccountingHeaps.arenaBytes + AccountingHeaps.extentBytes * heaps[slot].mostExtents
+            processes[slot].metadata =
+                AccountingHeaps.arenaBytes + AccountingHeaps.extentBytes * heaps[slot].mostExtents
+            metadata += processes[slot].metadata
         }
         for (figure, ours, theirs) in [("pages handed out", pagesOut, pages), ("active pages", activePages, active)]
         where ours != theirs {

@@ -38,14 +38,21 @@ public struct ProcessBooks: Hashable, Sendable {
     /// Unused pages that are not yet given back: jemalloc's `pdirty` (plus `pmuzzy`, which is always zero here).
     public var dirty: ByteCount
 
+    /// jemalloc's bookkeeping for the process's arena, outside the ceiling; as of the last audit, zero before it.
+    public var metadata: ByteCount
+
     public var footprint: ByteCount { active + dirty }
 
-    public init(objects: Int, requested: ByteCount, usable: ByteCount, active: ByteCount, dirty: ByteCount) {
+    public init(
+        objects: Int, requested: ByteCount, usable: ByteCount, active: ByteCount, dirty: ByteCount,
+        metadata: ByteCount = .zero
+    ) {
         self.objects = objects
         self.requested = requested
         self.usable = usable
         self.active = active
         self.dirty = dirty
+        self.metadata = metadata
     }
 }
 

@@ -82,7 +82,7 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
         memset(region.state.pointee.base + (entry.unit << 3) + offset, pattern, count)
     }
 
-    mutating func audit(_ processes: [ProcessMemory], activePages: Int) throws(AuditFailure) -> ByteCount {
+    mutating func audit(_ processes: inout [ProcessMemory], activePages: Int) throws(AuditFailure) -> ByteCount {
         do throws(AllocatorError) { try refreshStatistics() } catch { throw .allocator(error) }
         var (pages, active, metadata) = (0, 0, 0)
         for slot in 0..<arenas.count {
@@ -94,7 +94,9 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
             try compare(slot, isUsed ? processes[slot].usable : 0, reading)
             pages += arenas[slot].pointee.pages
             active += reading.activePages
-            if isUsed { metadata += reading.metadata }
+            guard isUsed else { continue }
+            metadata += reading.metadata
+            processes[slot].metadata = reading.metadata
         }
         try agree(nil, "pages handed out", books: pagesOut, allocator: pages)
         try agree(nil, "active pages", books: activePages, allocator: active)

@@ -128,7 +128,7 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     }
 
     func audit() throws(AuditFailure) {
-        metadata = try heaps.audit(processes, activePages: activePages)
+        metadata = try heaps.audit(&processes, activePages: activePages)
     }
 
     /// Brings the device's active pages up to date with one heap's; every call that moves objects ends with it.

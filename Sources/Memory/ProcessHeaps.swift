@@ -37,8 +37,8 @@ protocol ProcessHeaps: ~Copyable {
     /// The same for an aligned one.
     func usable(_ size: Int, logAlignment: Int) -> Int
 
-    /// Compares the books with the heaps' own statistics; answers the size of the heaps' bookkeeping.
-    mutating func audit(_ processes: [ProcessMemory], activePages: Int) throws(AuditFailure) -> ByteCount
+    /// Compares the books with the heaps' own statistics; notes and answers the size of the heaps' bookkeeping.
+    mutating func audit(_ processes: inout [ProcessMemory], activePages: Int) throws(AuditFailure) -> ByteCount
 }
 
 extension ProcessHeaps where Self: ~Copyable {

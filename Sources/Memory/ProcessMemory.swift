@@ -10,6 +10,8 @@ struct ProcessMemory {
     var isLive = false
     /// The arena's active pages as they are counted in the device's.
     var activePages = 0
+    /// The heap's bookkeeping, as of the last audit.
+    var metadata = 0
     private(set) var objects = 0
     private(set) var requested = 0
     private(set) var usable = 0
@@ -26,7 +28,7 @@ struct ProcessMemory {
     func books(activePages: Int, dirtyPages: Int) -> ProcessBooks {
         ProcessBooks(
             objects: objects, requested: ByteCount(requested), usable: ByteCount(usable),
-            active: pageBytes(activePages), dirty: pageBytes(dirtyPages))
+            active: pageBytes(activePages), dirty: pageBytes(dirtyPages), metadata: ByteCount(metadata))
     }
 
     mutating func makePool() -> Int {

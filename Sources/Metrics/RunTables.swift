@@ -54,6 +54,9 @@ public enum RunTables {
             Column("usable_bytes", .integer, "The size classes that it got (jemalloc's allocated)"),
             Column("cache_bytes", .integer, "Requested bytes in the cache pool"),
             Column("objects", .integer, "Live objects"),
+            Column(
+                "metadata_bytes", .integer,
+                "jemalloc's bookkeeping for the process's arena, outside the ceiling; as of the last audit"),
         ])
 
     public static let events = TableSchema(

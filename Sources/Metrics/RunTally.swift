@@ -20,6 +20,11 @@ public struct RunTally: Sendable {
     /// Written again while in use.
     public var bytesRewritten: ByteCount = .zero
     public var bytesRead: ByteCount = .zero
+    /// Sums over all processes and samples, for ratios between them.
+    public var sampledRequested: ByteCount = .zero
+    public var sampledUsable: ByteCount = .zero
+    public var sampledActive: ByteCount = .zero
+    public var sampledDirty: ByteCount = .zero
     public var stalls = 0
     public var stallTime: TimeSpan = .zero
     public var decisions = 0

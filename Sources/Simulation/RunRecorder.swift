@@ -70,7 +70,11 @@ struct RunRecorder {
         kept?.append(RunEvent(at: now, kind: kind, app: app, detail: detail, reason: reason))
     }
 
-    func app(_ process: ProcessSnapshot, books: ProcessBooks, at now: Instant) {
+    mutating func app(_ process: ProcessSnapshot, books: ProcessBooks, at now: Instant) {
+        tally.sampledRequested += books.requested
+        tally.sampledUsable += books.usable
+        tally.sampledActive += books.active
+        tally.sampledDirty += books.dirty
         apps.seconds(now)
         apps.text(process.name)
         apps.integer(process.pid.number)
@@ -83,6 +87,7 @@ struct RunRecorder {
         apps.bytes(books.usable)
         apps.bytes(process.cache)
         apps.integer(books.objects)
+        apps.bytes(books.metadata)
         apps.endRow()
     }
 

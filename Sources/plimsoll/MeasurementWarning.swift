@@ -8,6 +8,7 @@ enum MeasurementWarning: Hashable {
     case foreignAllocatorOptions(String)
     case coarseSampling(TimeSpan)
     case fewCores(Int)
+    case scaled(Ratio)
 
     var text: String {
         switch self {
@@ -16,6 +17,9 @@ enum MeasurementWarning: Hashable {
             "MALLOC_CONF or /etc/malloc.conf says \"\(options)\": results may differ from other machines'; unset it"
         case .coarseSampling(let interval):
             "the monitor looks only every \(interval): peaks in between show in peak_resident_bytes alone"
+        case .scaled(let scale):
+            "scaled by \(scale): times, counts, the sizes of single objects, pages and jemalloc's bookkeeping (about "
+                + "134 KiB per process) do not scale"
         case .fewCores(let count): "the host has \(count) core: wall times are not representative"
         }
     }

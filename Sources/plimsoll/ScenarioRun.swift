@@ -36,9 +36,10 @@ struct ScenarioRun {
         let status: ExitStatus =
             outcome.status == .done && results.contains { !$0.held } ? .expectationFailed : outcome.status
         let code = outcome.signal == 0 ? status.rawValue : 128 + outcome.signal
-        let warnings = MeasurementWarning.all(
+        var warnings = MeasurementWarning.all(
             interval: plan.monitor.interval, allocator: allocator,
             cores: ProcessInfo.processInfo.activeProcessorCount)
+        if let scale = command.scale, scale != .one { warnings.append(.scaled(scale)) }
         let manifest = Manifest(
             scenario: plan.name, scenarioFile: command.scenario, seed: plan.seed, policy: plan.policy.name,
             backend: plan.backend.rawValue, ending: outcome.ending, endingDetail: outcome.detail, exitStatus: code,
