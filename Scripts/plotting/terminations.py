@@ -20,6 +20,7 @@ NEEDS = ("events.event", "events.pid", "events.detail", "events.reason", "apps.p
 MOST_CAUSES = 8
 MOST_BANDS = 6
 LEFT_IN, RIGHT_IN, TOP_IN = 0.75, 0.22, 0.62
+LEGEND_COLUMNS, LEGEND_ROW_IN = 6, 0.17
 ROW_IN, SCATTER_IN = 0.36, 2.5
 FLOOR_S = 0.1
 """Shorter times are drawn here: a logarithm has no zero."""
@@ -38,7 +39,7 @@ def band_name(band: str) -> str:
     try:
         number = int(float(band))
     except ValueError:
-        return "band unknown"
+        return "unknown"
     return f"{number} {BAND_NAMES[number]}" if number in BAND_NAMES else str(number)
 
 
@@ -147,8 +148,8 @@ def draw_sizes(axes: Axes, table: pd.DataFrame, looks: dict[str, tuple[str, str]
             )  # fmt: skip
     log_time_axis(axes, known["idle_s"].to_numpy(), "off screen before it was ended")
     top = float(known["footprint_bytes"].max())
-    style.memory_axis(axes, top)
-    axes.set_ylim(0, top * 1.1)
+    style.memory_axis(axes, max(top, style.MIB))
+    axes.set_ylim(0, max(top * 1.1, style.MIB))
     axes.set_ylabel(axes.get_ylabel().replace("memory", "footprint"))
 
 
@@ -182,7 +183,8 @@ def draw(run: Run) -> Figure | None:
 
     looks, counts = look_of(bands_of(table)), causes_of(table)
     bars_in, bottom_in, gap_in = ROW_IN * len(counts), 0.46, 0.5
-    height_in = TOP_IN + bars_in + gap_in + SCATTER_IN + bottom_in
+    legend_rows = -(-len(looks) // LEGEND_COLUMNS)
+    height_in = TOP_IN + LEGEND_ROW_IN * (legend_rows - 1) + bars_in + gap_in + SCATTER_IN + bottom_in
     figure = plt.figure(figsize=(style.WIDTH_IN, height_in))
     width = style.WIDTH_IN
 
@@ -195,15 +197,16 @@ def draw(run: Run) -> Figure | None:
     draw_leads(place(LEFT_IN + half + 0.85, bottom_in, half, SCATTER_IN), table)
 
     figure.text(0.015, 1 - 0.12 / height_in, title, fontsize=9, fontweight="bold", va="top")
+    figure.text(0.015, 1 - 0.33 / height_in, "band", fontsize=7.5, va="top")
     handles = [
         plt.Line2D(
             [], [], linestyle="none", marker=mark, markersize=5.5, markerfacecolor=colour, markeredgecolor=style.INK,
-            markeredgewidth=0.5, label=f"band {band_name(band)}" if band else "band unknown",
+            markeredgewidth=0.5, label=band_name(band),
         )
-        for band, (colour, mark) in list(looks.items())[:MOST_BANDS]
+        for band, (colour, mark) in looks.items()
     ]  # fmt: skip
     figure.legend(
-        handles=handles, loc="upper left", bbox_to_anchor=(0.015, 1 - 0.3 / height_in), ncols=6, borderaxespad=0,
-        handletextpad=0.2, columnspacing=1.4,
+        handles=handles, loc="upper left", bbox_to_anchor=(0.055, 1 - 0.3 / height_in), ncols=LEGEND_COLUMNS, borderaxespad=0,
+        handletextpad=0.2, columnspacing=1.2, borderpad=0.2,
     )  # fmt: skip
     return figure

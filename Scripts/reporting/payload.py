@@ -205,12 +205,14 @@ def payload_of(run: Run, label: str) -> dict[str, object]:
 
 
 def varied(runs: list[dict[str, object]]) -> list[str]:
-    """The settings in which the runs differ; those with the fewest values first, the seed last."""
+    """The settings in which the runs differ; those that all have first, the seed last."""
     keys = {key for run in runs for key in run["settings"]}  # type: ignore[union-attr]
     values = {key: {run["settings"].get(key) for run in runs} for key in keys}  # type: ignore[union-attr]
     # The summary says these as policy and seed.
     keys -= {"policy.name", "name"}
-    return sorted((key for key in keys if len(values[key]) > 1), key=lambda key: (key == "seed", len(values[key]), key))
+    everywhere = {key for key in keys if None not in values[key]}
+    found = [key for key in keys if len(values[key]) > 1]
+    return sorted(found, key=lambda key: (key == "seed", key not in everywhere, len(values[key]), key != "policy", key))
 
 
 def slim(run: dict[str, object]) -> None:

@@ -373,6 +373,20 @@ class Kills(RunDirectoryCase):
         self.assertEqual(terminations.cause_of("memoryPressure", "idle longest; 5 MiB left"), "memoryPressure: idle longest")
         self.assertEqual(terminations.cause_of("memoryPressure", "no room for 5 MiB"), "memoryPressure")
 
+    def test_many_bands_and_causes_and_a_footprint_of_nothing_are_legible(self) -> None:
+        style.prepare()
+        rows = "".join(f"{9 + index},exit,a{index},{index},,cause{index},why {'so long ' * index}\n" for index in range(12))
+        run = self.run_of("".join(f"0,process_state,a{index},{index},,background,\n" for index in range(12)) + rows)
+        bands = (0, 10, 20, 30, 40, 75, 80, 90, 100, 120, 160, 170)
+        apps = [f"8,a{index},{index},background,{band},0,0,0" for index, band in enumerate(bands)]
+        (run.directory / "apps.csv").write_text(
+            "time_s,app,pid,state,band,footprint_bytes,active_bytes,dirty_bytes\n" + "\n".join(apps) + "\n", "utf-8"
+        )
+        figure = terminations.draw(read_run(run.directory))
+        WholeRuns.assert_legible(self, figure)  # type: ignore[arg-type]
+
+    ticks_out_of_sight = staticmethod(WholeRuns.ticks_out_of_sight)
+
     def test_bands_ascend_and_the_unknown_is_last(self) -> None:
         self.assertEqual(terminations.bands_of(pd.DataFrame({"band": ["100", "", "0", "20"]})), ["0", "20", "100", ""])
 

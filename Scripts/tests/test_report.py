@@ -17,6 +17,7 @@ from unittest import mock
 SCRIPTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(SCRIPTS / "reporting"), str(SCRIPTS / "plotting"), str(SCRIPTS / "tests")]
 
+import payload  # noqa: E402
 import several  # noqa: E402
 from synthetic_run import write_run  # noqa: E402
 
@@ -146,6 +147,13 @@ class Pages(ReportCase):
         data = data_of(self.page(self.directory / "sweep"))
         self.assertEqual([run["label"] for run in data["runs"]], ["seed 1", "seed 2", "seed 10"])  # type: ignore[index]
         self.assertEqual(data["varied"], ["seed"])
+
+    def test_the_heat_map_begins_with_settings_that_all_runs_have(self) -> None:
+        runs = [
+            {"settings": {"policy": policy, "device.ceiling": ceiling, "seed": ceiling} | ({"only": "1"} if policy == "lru" else {})}
+            for policy in ("lru", "ladder") for ceiling in ("1", "2")
+        ]  # fmt: skip
+        self.assertEqual(payload.varied(runs), ["policy", "device.ceiling", "only", "seed"])  # type: ignore[arg-type]
 
     def test_very_many_runs_stay_below_the_limit(self) -> None:
         run = self.make("many/a", apps=60, minutes=60.0, ceiling=2 << 30)
