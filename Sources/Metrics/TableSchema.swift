@@ -35,6 +35,8 @@ public struct Column: Sendable {
     /// The unit, which the last word of the name says; nil for counts, names and flags.
     public var unit: String? {
         guard type == .integer || type == .number else { return nil }
+        // Pressure stall information is named as the kernel names it; it is a share of time.
+        if name.hasPrefix("psi_") { return "1" }
         return name.split(separator: "_").last.flatMap { Column.units[String($0)] }
     }
 

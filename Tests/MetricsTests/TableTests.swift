@@ -30,7 +30,10 @@ struct TableTests {
 
     @Test(
         "the unit is the last word of the name, and says which numbers may occur",
-        arguments: [("time_s", "s", Int?.none), ("ceiling_bytes", "byte", nil), ("hot_launch_ratio", "1", 1)])
+        arguments: [
+            ("time_s", "s", Int?.none), ("ceiling_bytes", "byte", nil), ("hot_launch_ratio", "1", 1),
+            ("psi_some_avg10", "1", 1),
+        ])
     func units(name: String, unit: String, highest: Int?) {
         let column = Column(name, .number, "")
         #expect(column.unit == unit)
