@@ -85,7 +85,10 @@ public enum RunTables {
             Column("declared_ms", .number, "Of the latency: the app's declared costs"),
             Column("fill_ms", .number, "Of the latency: filling pages at the device's rate"),
             Column("memory_wait_ms", .number, "Of the latency: waiting for memory and reclaim"),
-            Column("cpu_wait_ms", .number, "Of the latency: waiting for a core or for earlier work of the app"),
+            Column(
+                "cpu_wait_ms", .number,
+                "Of the latency: waiting for a core, for earlier work of the app, or for the screen",
+                optional: true),
             Column("outcome", .string, "ready, or why not", choices: ["ready", "abandoned", "terminated"]),
         ])
 

@@ -74,6 +74,6 @@ public struct ByteRate: Hashable, Comparable, Sendable {
 
 /// `value * multiplier / divisor` without overflow in between, rounded towards zero.
 @inlinable
-func scaled(_ value: Int64, by multiplier: Int64, over divisor: Int64) -> Int64 {
+public func scaled(_ value: Int64, by multiplier: Int64, over divisor: Int64) -> Int64 {
     divisor.dividingFullWidth(value.multipliedFullWidth(by: multiplier)).quotient
 }

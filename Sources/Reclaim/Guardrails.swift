@@ -94,7 +94,7 @@ public struct Guardrails: Sendable {
             if recent >= most {
                 return Refusal(
                     rule: "terminations_per_minute", explanation: "\(recent) terminations within 60s, \(most) allowed",
-                    isTemporary: true)
+                    isTemporary: most > 0)
             }
         }
         return nil

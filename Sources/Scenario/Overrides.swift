@@ -66,6 +66,11 @@ extension Tree {
             throw Fault(origin: origin, message: "the value cannot be read: \(error.message)")
         }
         let steps = key.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        guard steps.count <= 32 else {
+            throw Fault(
+                origin: Origin.option("--set \(key.prefix(40))…"),
+                message: "a key of \(steps.count) steps leads nowhere")
+        }
         if key == "policy" || key == "policy.name" {
             return setPolicy(value.relocated(to: origin), origin: origin)
         }

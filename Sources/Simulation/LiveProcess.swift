@@ -37,15 +37,6 @@ struct AppRecord {
     var lastScene = 0
     /// How soon it was wanted again after each time the system had ended it; the last ten.
     var relaunchIntervals: [TimeSpan] = []
-
-    /// The scene that a tap brings back: the one in front last, else the youngest.
-    var preferredScene: SceneID? {
-        if let frontScene, sessions.contains(where: { $0.id == frontScene }) { return frontScene }
-        return youngestScene
-    }
-
-    /// The youngest scene of the device's own display.
-    var youngestScene: SceneID? { sessions.last { !$0.isExternal }?.id }
 }
 
 /// A scene's session. It outlives the connection and the process; only the user discards it.
@@ -111,6 +102,10 @@ struct WorkInProgress {
     var position = 0
     /// Of the current allocation: what is still to be allocated; nil before it begins.
     var remaining: ByteCount?
+    /// Sizes that were drawn and found no room: they are tried again as they are, not drawn anew.
+    var refused: [Int] = []
+    /// Filled before the refusal; the time for it is paid with the next slice.
+    var unpaid: ByteCount = .zero
     /// Filling fresh pages takes time; for a tick the time has already passed.
     let fillsAtDeviceRate: Bool
     /// A memory warning is being answered: what the cache held before.

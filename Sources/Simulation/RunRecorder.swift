@@ -110,7 +110,7 @@ struct RunRecorder {
         launches.milliseconds(launch.fill)
         launches.milliseconds(launch.memoryWait)
         let accounted = launch.declared + launch.fill + launch.memoryWait
-        launches.milliseconds(latency.map { $0 - accounted } ?? .zero)
+        launches.milliseconds(latency.map { $0 - accounted })
         launches.text(outcome)
         launches.endRow()
     }

@@ -73,7 +73,8 @@ extension Simulation {
     private func tellWhatWasMissed(_ process: LiveProcess) {
         if process.missesProtectedData && lockedUntil == nil { tellThatProtectedDataIsBack(process) }
         if process.missedTimeChange { tellOfTimeChange(process) }
-        if process.missedDeferredWork {
+        // What wakes it to take a scene away wakes it for nothing else.
+        if process.missedDeferredWork && process.reclaiming.isEmpty {
             process.missedDeferredWork = false
             process.steps.append(.deferredWork)
         }

@@ -11,20 +11,20 @@ extension Simulation {
         let wasForeground = process.phase.isForeground
         let footprint = memory.books(of: process.slot).footprint
         let app = process.app
+        endWaiting(of: process)
         abandonLaunch(of: process, outcome: "terminated")
         recorder.event(
             .exit, at: now, app: process.profile.name, pid: process.pid, reason.rawValue, reason: explanation)
         leaveScenes(of: process)
         if process.phase != .notRunning { apply(.terminate, to: process, reason: reason.rawValue) }
         if bySystem { noteTermination(of: process, reason, wasForeground: wasForeground, footprint) }
-        if let since = process.waitingSince { recorder.tally.stallTime += now - since }
         releaseEverything(of: process)
         endReclaim(on: process)
         serveWaiters()
         if let tap = apps[app.index].tapAfterExit {
             apps[app.index].tapAfterExit = nil
             if foregroundApp == app {
-                return launchCold(app, scene: apps[app.index].preferredScene, tapped: tap.at, for: tap.reason)
+                return launchCold(app, scene: sceneToShow(of: app), tapped: tap.at, for: tap.reason)
             }
         }
         if foregroundApp == app { foregroundApp = nil }

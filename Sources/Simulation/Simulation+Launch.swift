@@ -23,7 +23,7 @@ extension Simulation {
     /// The system wants an app off screen that has no process.
     func launchToBackground(_ app: AppID, for reason: LaunchReason, lasting span: TimeSpan) {
         let isSceneBased = apps[app.index].profile.scenes.support
-        let scene = apps[app.index].preferredScene ?? newSession(of: app)
+        let scene = sceneToShow(of: app) ?? newSession(of: app)
         guard let process = makeProcess(for: app, goal: .background, reason) else { return }
         process.steps.append(.spawn)
         if isSceneBased {
@@ -162,6 +162,21 @@ extension Simulation {
         return id
     }
 
+    /// The scene that a tap brings back: the one in front last, else the youngest. One that is being closed is as
+    /// good as gone, and the second display's is not meant.
+    func sceneToShow(of app: AppID) -> SceneID? {
+        let closing = process(of: app)?.closing ?? []
+        let open = apps[app.index].sessions.filter { !$0.isExternal && !closing.contains($0.id) }
+        if let front = apps[app.index].frontScene, open.contains(where: { $0.id == front }) { return front }
+        return open.last?.id
+    }
+
+    /// The youngest scene of the device's own display that the user can still close.
+    func closableScene(of app: AppID) -> SceneID? {
+        let closing = process(of: app)?.closing ?? []
+        return apps[app.index].sessions.last { !$0.isExternal && !closing.contains($0.id) }?.id
+    }
+
     func discardSession(_ scene: SceneID, of process: LiveProcess) {
         apps[process.app.index].sessions.removeAll { $0.id == scene }
         process.closing.removeAll { $0 == scene }
@@ -170,14 +185,15 @@ extension Simulation {
 
     func session(_ scene: SceneID, of app: AppID) -> SceneSession {
         guard let found = apps[app.index].sessions.first(where: { $0.id == scene }) else {
-            preconditionFailure("\(apps[app.index].profile.name) has no session \(scene.number)")
+            fail("\(apps[app.index].profile.name) has no session \(scene.number)")
+            return SceneSession(id: scene)
         }
         return found
     }
 
     func update(_ scene: SceneID, of app: AppID, _ change: (inout SceneSession) -> Void) {
         guard let index = apps[app.index].sessions.firstIndex(where: { $0.id == scene }) else {
-            preconditionFailure("\(apps[app.index].profile.name) has no session \(scene.number)")
+            return fail("\(apps[app.index].profile.name) has no session \(scene.number)")
         }
         change(&apps[app.index].sessions[index])
     }

@@ -92,23 +92,26 @@ extension Simulation {
             return true
         }
         let target = self.pool(pool, of: process)
-        apps[process.app.index].sampler.fill(
-            &sizes, with: min(remaining, Simulation.slice), using: &apps[process.app.index].sizes)
+        drawSizes(upTo: min(remaining, Simulation.slice), for: process)
         let result = memory.allocate(sizes.span, in: target, limit: limit(of: process))
         remaining -= result.requested
         process.work?.remaining = remaining
         if result.objects > 0 { endWaiting(of: process) }
         switch result.refusal {
         case .noRoom(let wanted, let free, let longestRun):
+            process.work?.refused = Array(sizes[result.objects...])
+            process.work?.unpaid += result.requested
             beginWaiting(process, wanted: wanted, free: free, longestRun: longestRun)
             return false
         case .limitCrossed(let footprint):
+            process.work?.refused = Array(sizes[result.objects...])
             crossLimit(process, footprint)
             guard isAlive(process) else { return false }
         case nil: break
         }
         if process.work?.fillsAtDeviceRate == true {
-            let span = plan.device.fillRate.time(for: result.requested)
+            let span = plan.device.fillRate.time(for: result.requested + (process.work?.unpaid ?? .zero))
+            process.work?.unpaid = .zero
             process.launch?.fill += span
             resume(process, at: occupyCore(for: span))
             return false
@@ -116,6 +119,16 @@ extension Simulation {
         guard remaining == .zero else { return allocateSlice(of: bytes, in: pool, process) }
         process.work?.remaining = nil
         return true
+    }
+
+    /// The sizes of the next slice: what was refused before, else fresh draws.
+    private func drawSizes(upTo bytes: ByteCount, for process: LiveProcess) {
+        if let refused = process.work?.refused, !refused.isEmpty {
+            sizes = refused
+            process.work?.refused = []
+        } else {
+            apps[process.app.index].sampler.fill(&sizes, with: bytes, using: &apps[process.app.index].sizes)
+        }
     }
 
     // MARK: Pools
@@ -162,13 +175,18 @@ extension Simulation {
             .stall, at: now, app: process.profile.name, pid: process.pid, "\(wanted)",
             reason: "no room for \(wanted): \(free) free\(fragmented)")
         queue.schedule(.retryWaiters, at: now)
+        // A victim that waits itself cannot finish the action that waits for it.
+        endReclaim(on: process)
     }
 
     func endWaiting(of process: LiveProcess) {
         guard let since = process.waitingSince else { return }
         process.waitingSince = nil
         recorder.tally.stallTime += now - since
-        process.launch?.memoryWait += now - since
+        // Its memory did not move meanwhile.
+        process.tickedAt = process.tickedAt + (now - since)
+        // What it waited for before the tap is not part of this launch.
+        if let tapped = process.launch?.tapped { process.launch?.memoryWait += now - max(since, tapped) }
     }
 
     /// Memory came back: whoever waits tries again.

@@ -156,9 +156,16 @@ extension Simulation {
             queueScene(.activate, session.id, process)
             process.steps.append(.firstFrame)
         case .foregroundActive:
-            guard !isScreenFree else { return false }
+            if isScreenFree { return showAtOnce(process) }
             queueScene(.resignActive, session.id, process)
         }
+        return true
+    }
+
+    /// It was tapped again before it had left the screen: it is there already.
+    private func showAtOnce(_ process: LiveProcess) -> Bool {
+        guard process.launch != nil else { return false }
+        process.steps.append(.firstFrame)
         return true
     }
 
@@ -230,7 +237,7 @@ extension Simulation {
             queueProcess(.activate, process)
             process.steps.append(.firstFrame)
         case .active:
-            guard !isScreenFree else { return false }
+            if isScreenFree { return showAtOnce(process) }
             queueProcess(.resignActive, process)
         case .notRunning: return false
         }

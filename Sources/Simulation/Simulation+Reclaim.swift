@@ -13,7 +13,7 @@ struct ReclaimState {
     var serial = 0
     var decisions = 0
     /// The last demand for which nobody was left: said once, not at every sample.
-    var unanswered: String?
+    var unanswered: [String] = []
     var dryAction: ReclaimAction?
     /// What a policy may know of the past.
     var history = ReclaimHistory()
@@ -57,6 +57,13 @@ extension Simulation {
     func considerReclaim() {
         guard failure == nil, reclaim.acting == nil else { return }
         guard let snapshot = currentSnapshot() else { return endSession() }
+        decide(on: snapshot)
+        // What the policy does not do about pressure does not excuse it from the limits.
+        guard case .pressure = snapshot.demand, reclaim.acting == nil, let second = limitDemand() else { return }
+        decide(on: second)
+    }
+
+    private func decide(on snapshot: SystemSnapshot) {
         if snapshot.mayBePutOff && now < reclaim.nextLook { return }
         let decision = policy.decide(snapshot)
         reclaim.nextLook = decision.nextLook.map { now + $0 } ?? .zero
@@ -99,7 +106,7 @@ extension Simulation {
     /// All is well: everybody may be tried again.
     private func endSession() {
         if monitor.level == .normal { guardrails.forgetFruitless() }
-        reclaim.unanswered = nil
+        reclaim.unanswered.removeAll()
         reclaim.dryAction = nil
         reclaim.history.sessionSince = nil
         reclaim.history.sessionHasReport = false
@@ -324,6 +331,13 @@ extension Simulation {
         actionTakes(.zero)
     }
 
+    /// The user was faster, or the display is gone: the scene is not taken away, and no action waits for it.
+    func stopTakingAway(_ scene: SceneID, of process: LiveProcess) {
+        process.reclaiming.removeAll { $0 == scene }
+        guard case .disconnectScene(process.pid, scene)? = reclaim.acting?.action else { return }
+        actionTakes(.zero)
+    }
+
     /// A victim that died by itself ends the action that waited for it.
     func endReclaim(on process: LiveProcess) {
         guard let acting = reclaim.acting, case .disconnectScene(process.pid, _) = acting.action else { return }
@@ -335,11 +349,17 @@ extension Simulation {
         if let since = process(pid)?.waitingSince, now - since >= Simulation.patience {
             return giveUp(pid, wanted: wanted)
         }
-        let somethingComes = live.contains {
-            $0.pid != pid && ($0.answersWarning || $0.quitReason != nil) && $0.waitingSince == nil
-        }
-        if mayWait || somethingComes { return }
+        if mayWait || live.contains(where: { mayStillFree($0, for: pid) }) { return }
         giveUp(pid, wanted: wanted)
+    }
+
+    /// Whether memory of this process may come back by itself, or become reclaimable, before long: dirty pages decay,
+    /// the warned answer, who is leaving the screen or ending gets there.
+    private func mayStillFree(_ process: LiveProcess, for requester: ProcessID) -> Bool {
+        if process.decayScheduled && memory.books(of: process.slot).dirty > .zero { return true }
+        guard process.pid != requester, process.waitingSince == nil else { return false }
+        let isLeaving = process.phase.isForeground && process.goal == .background
+        return process.answersWarning || process.quitReason != nil || isLeaving
     }
 
     private func giveUp(_ pid: ProcessID, wanted: ByteCount) {
@@ -352,6 +372,22 @@ extension Simulation {
             "no room for \(wanted), \(books.available) free\(fragmented), and nobody left to reclaim", bySystem: true)
     }
 
+    /// What was observed against which threshold: the policy's own evidence, else what the demand is about.
+    private func measure(
+        of decision: Decision, _ snapshot: SystemSnapshot
+    ) -> (name: String, observed: Int64, threshold: Int64) {
+        if let evidence = decision.evidence { return (evidence.measure, evidence.observed, evidence.threshold) }
+        let threshold = Int64(snapshot.threshold.bytes)
+        switch snapshot.demand {
+        case .backgroundProcesses(let excess):
+            let most = Int64(plan.limits.backgroundProcesses ?? 0)
+            return ("background_processes", most + Int64(excess), most)
+        case .backgroundMemory(let excess):
+            return ("background_memory_bytes", threshold + Int64(excess.bytes), threshold)
+        case .pressure, .allocation, .nothing: return ("available_bytes", Int64(snapshot.available.bytes), threshold)
+        }
+    }
+
     // MARK: Record
 
     private func record(
@@ -359,14 +395,14 @@ extension Simulation {
     ) {
         let demand = snapshot.demand.name
         if let chosen {
-            reclaim.unanswered = nil
+            reclaim.unanswered.removeAll()
             let action = decision.ranking[chosen].action
             if dryRun && reclaim.dryAction == action { return }
             reclaim.dryAction = action
         } else {
             let question = "\(demand): \(decision.standstillText)"
-            if reclaim.unanswered == question { return }
-            reclaim.unanswered = question
+            if reclaim.unanswered.contains(question) { return }
+            reclaim.unanswered.append(question)
         }
         recorder.tally.actionsRefused += refusals.prefix(chosen ?? refusals.count).count { $0 != nil }
         reclaim.decisions += 1
@@ -374,11 +410,10 @@ extension Simulation {
             DecisionRecord(
                 number: reclaim.decisions, snapshot: snapshot, decision: decision, refusals: refusals,
                 chosen: chosen, guardrails: guardrails))
+        let measured = measure(of: decision, snapshot)
         var row = DecisionRow(
             decision: reclaim.decisions, chosen: false, reason: "",
-            observed: decision.evidence?.observed ?? Int64(snapshot.available.bytes),
-            threshold: decision.evidence?.threshold ?? Int64(snapshot.threshold.bytes), demand: demand,
-            measure: decision.evidence?.measure ?? "available_bytes")
+            observed: measured.observed, threshold: measured.threshold, demand: demand, measure: measured.name)
         for (index, candidate) in decision.ranking.enumerated() {
             row.describe(snapshot.processes.first { $0.pid == candidate.action.target })
             (row.pid, row.scene) = (candidate.action.target, scene(of: candidate.action))

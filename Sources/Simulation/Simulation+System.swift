@@ -121,7 +121,7 @@ extension Simulation {
         note("unplug_display", app)
         externalApp = nil
         process.externalScene = nil
-        process.reclaiming.removeAll { $0 == scene }
+        stopTakingAway(scene, of: process)
         process.closing.append(scene)
         advance(process)
     }

@@ -41,7 +41,7 @@ extension Simulation {
             return note(name, app, refused: "it is in the foreground already, or on the way")
         }
         note(name, app)
-        bringToFront(app, scene: apps[app.index].preferredScene, for: .userTap)
+        bringToFront(app, scene: sceneToShow(of: app), for: .userTap)
     }
 
     /// A URL, a handed-off activity or a shortcut: a tap that the app is told more about.
@@ -56,7 +56,7 @@ extension Simulation {
             deliver(reason, to: process)
             return advance(process)
         }
-        bringToFront(app, scene: apps[app.index].preferredScene, for: reason)
+        bringToFront(app, scene: sceneToShow(of: app), for: reason)
     }
 
     private func switchTo(_ app: AppID) {
@@ -121,7 +121,7 @@ extension Simulation {
     }
 
     private func closeScene(_ app: AppID) {
-        guard let scene = apps[app.index].youngestScene else {
+        guard let scene = closableScene(of: app) else {
             return note("close_scene", app, refused: "it has no scene")
         }
         guard apps[app.index].profile.scenes.support else {
@@ -143,7 +143,7 @@ extension Simulation {
             process.connecting = nil
             process.launchEvent = nil
         }
-        process.reclaiming.removeAll { $0 == scene }
+        stopTakingAway(scene, of: process)
         if !process.closing.contains(scene) { process.closing.append(scene) }
         advance(process)
     }
@@ -200,7 +200,7 @@ extension Simulation {
         }
         if let app = foregroundApp {
             if let process = process(of: app), process.quitReason == nil {
-                process.goal = .foreground(apps[app.index].preferredScene ?? newSession(of: app))
+                process.goal = .foreground(sceneToShow(of: app) ?? newSession(of: app))
             } else {
                 foregroundApp = nil
             }

@@ -129,24 +129,35 @@ public final class Simulation {
     /// What has happened so far.
     public var tally: RunTally { recorder.tally }
 
+    private static let eventsBetweenQuestions = 1024
+
     /// Runs to the end of the scenario.
     ///
     /// - Parameters:
-    ///   - shouldStop: Asked at every sample; the run then ends in order, as interrupted.
+    ///   - shouldStop: Asked at every sample and now and then in between; the run then ends in order, as interrupted.
     ///   - progress: Told the virtual time at every sample.
     public func run(
         shouldStop: () -> Bool = { false }, progress: (Instant) -> Void = { _ in }
     ) throws(RunFailure) -> RunEnding {
         let end = Instant.zero + plan.duration
         var ending = RunEnding.completed
+        var handled = 0
         while let (at, event) = queue.next(upTo: end) {
             accountStalls(until: at)
             now = at
             handle(event)
-            if let failure { throw failure }
-            guard case .sample = event else { continue }
-            progress(now)
-            if let failure = recorder.failure { throw .output(failure) }
+            handled += 1
+            if let failure {
+                // What led to it is what somebody needs to see.
+                recorder.flush()
+                throw failure
+            }
+            if case .sample = event {
+                progress(now)
+                if let failure = recorder.failure { throw .output(failure) }
+            } else if handled % Simulation.eventsBetweenQuestions != 0 {
+                continue
+            }
             if shouldStop() {
                 ending = .interrupted
                 break
@@ -211,6 +222,7 @@ public final class Simulation {
         if lastSampleAt != now || recorder.samples.rows == 0 { recordSample() }
         closeLevelTime()
         for process in live {
+            endWaiting(of: process)
             abandonLaunch(of: process, outcome: "abandoned")
         }
         recorder.tally.duration = now - .zero

@@ -255,7 +255,7 @@ extension BurstProfile {
         let since = time - after
         if let hold, since >= over + hold { return .zero }
         guard since < over else { return size }
-        return ByteCount(Int(Int64(size.bytes) * since.microseconds / over.microseconds))
+        return ByteCount(Int(scaled(Int64(size.bytes), by: since.microseconds, over: over.microseconds)))
     }
 
     /// How long until it moves; nil when it is over.

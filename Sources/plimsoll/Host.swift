@@ -63,3 +63,11 @@ enum Host {
         return "\(text(name.sysname)) \(text(name.release)) \(text(name.machine))"
     }
 }
+
+/// What the kernel says of this process's memory at one moment; nil where it says nothing.
+struct HostMemory {
+    /// The peak so far (VmHWM).
+    let peak = Host.processMemory("VmHWM")
+    let anonymous = Host.processMemory("RssAnon")
+    let files = Host.processMemory("RssFile")
+}

@@ -59,14 +59,14 @@ struct Manifest: Encodable {
         var kernelPeakBytes: Int?
         /// The books' peak of the device, tracked at every hand-out of pages.
         var peakResidentBytes: Int
-        /// Pages of the device's region that were ever used: what the kernel had to back. Pages handed out but never
-        /// written are missing from the kernel's figure; pages used one after the other at different places are in it
-        /// twice.
+        /// The most pages of the device's region that the harness let the kernel back at once.
         var regionTouchedBytes: Int
-        /// What jemalloc keeps of the harness's own heap, tables of objects and bookkeeping included, at the end of
-        /// the run.
-        var harnessHeapBytes: Int
-        /// kernelPeak - baseline - regionTouched - harnessHeap: code that was paged in, stacks, kernel rounding.
+        /// What the harness's own heap has grown by (RssAnon after the device is gone, minus before).
+        var harnessHeapBytes: Int?
+        /// Code and read-only data that were paged in meanwhile (RssFile).
+        var pagedInCodeBytes: Int?
+        /// kernelPeak - baseline - regionTouched - harnessHeap - pagedInCode. Below zero: pages that were handed out
+        /// and never written, so that the kernel never backed them.
         var unexplainedBytes: Int?
     }
 

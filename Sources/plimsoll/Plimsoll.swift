@@ -12,7 +12,7 @@ struct Plimsoll: ParsableCommand {
             EXAMPLES
               plimsoll run Scenarios/quickstart.yaml
               plimsoll run Scenarios/evening-commute.yaml --policy lru --seed 7 --out runs/lru-7
-              plimsoll run Scenarios/quickstart.yaml --set device.ceiling=96MiB --set apps.feed.memory.base=40MiB
+              plimsoll run Scenarios/quickstart.yaml --set device.ceiling=400MiB --set apps.shop.memory.base=80MiB
               plimsoll validate Scenarios/*.yaml
               plimsoll list policies
               plimsoll schema scenario > plimsoll.schema.json
@@ -29,4 +29,9 @@ struct Plimsoll: ParsableCommand {
             RunCommand.self, ExplainCommand.self, ValidateCommand.self, ImportCommand.self, ListCommand.self,
             SchemaCommand.self, DoctorCommand.self,
         ])
+
+    static func main() {
+        Terminal.secureDescriptors()
+        main(nil)
+    }
 }

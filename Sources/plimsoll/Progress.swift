@@ -30,12 +30,12 @@ struct Progress {
         let room = max(0, min(40, Terminal.width - figures.count - 4))
         let filled = Int(Double(room) * share)
         let bar = String(repeating: "=", count: filled) + String(repeating: " ", count: room - filled)
-        FileHandle.standardError.write(Data("\r[\(bar)]\(figures)\u{1B}[K".utf8))
+        Terminal.draw("\r[\(bar)]\(figures)\u{1B}[K")
     }
 
     func finish() {
         guard isShown, hasDrawn else { return }
-        FileHandle.standardError.write(Data("\r\u{1B}[K".utf8))
+        Terminal.draw("\r\u{1B}[K")
     }
 
     /// `12:34` or `1:02:03`.

@@ -17,7 +17,7 @@ struct RunCommand: ParsableCommand {
             EXAMPLES
               plimsoll run Scenarios/quickstart.yaml
               plimsoll run Scenarios/evening-commute.yaml --out runs/a --seed 7 --policy lru
-              plimsoll run Scenarios/quickstart.yaml --set device.ceiling=96MiB --verify
+              plimsoll run Scenarios/quickstart.yaml --set device.cores=1 --verify
             """)
 
     enum Format: String, CaseIterable, ExpressibleByArgument {

@@ -10,7 +10,9 @@ struct RunDirectory {
     static let files = RunTables.all.map(\.file) + ["datapackage.json", "scenario.yaml", "manifest.json"]
 
     /// Makes the folder, or takes one that holds no earlier run.
-    init(creating path: String, force: Bool) throws {
+    ///
+    /// - Parameter scenario: The input; it is never overwritten by the run's own `scenario.yaml`.
+    init(creating path: String, force: Bool, keeping scenario: String) throws {
         self.path = path
         let manager = FileManager.default
         var isFolder: ObjCBool = false
@@ -25,14 +27,42 @@ struct RunDirectory {
             guard content.isEmpty || force else {
                 throw Failure(.cannotCreate, "\(path) exists already; give another --out, or --force to overwrite")
             }
-            for file in RunDirectory.files where content.contains(file) { try remove(file) }
-        } else {
-            do {
-                try manager.createDirectory(atPath: path, withIntermediateDirectories: true)
-            } catch {
-                throw Failure(.cannotCreate, "cannot create \(path): \(RunDirectory.why(error))")
+            let ours = RunDirectory.files.filter(content.contains)
+            guard ours.isEmpty || content.contains("datapackage.json") else {
+                throw Failure(
+                    .cannotCreate, "\(path) holds \(ours[0]), but no run that could be overwritten; give another --out")
             }
+            guard !RunDirectory.isSame(scenario, path + "/scenario.yaml") else {
+                throw Failure(
+                    .cannotCreate,
+                    "\(path)/scenario.yaml is the scenario itself and would be overwritten; give another --out")
+            }
+            for file in ours { try remove(file) }
+        } else {
+            try RunDirectory.make(path)
         }
+    }
+
+    /// Makes a folder and those above it.
+    private static func make(_ path: String) throws {
+        var built = path.hasPrefix("/") ? "/" : ""
+        for part in path.split(separator: "/") {
+            built += built.isEmpty || built == "/" ? String(part) : "/" + part
+            guard mkdir(built, 0o755) != 0 else { continue }
+            let code = errno
+            var isFolder: ObjCBool = false
+            if code == EEXIST, FileManager.default.fileExists(atPath: built, isDirectory: &isFolder), isFolder.boolValue
+            {
+                continue
+            }
+            throw Failure(.cannotCreate, "cannot create \(path): \(built): \(String(cString: strerror(code)))")
+        }
+    }
+
+    private static func isSame(_ a: String, _ b: String) -> Bool {
+        var (first, second) = (stat(), stat())
+        guard stat(a, &first) == 0, stat(b, &second) == 0 else { return false }
+        return first.st_ino == second.st_ino && first.st_dev == second.st_dev
     }
 
     /// `runs/NAME` below the current folder, or the first `runs/NAME-2`, `-3`, … that is free.

@@ -19,20 +19,14 @@ struct ScenarioRun {
         let traces = try openTraces()
         try checkHost()
         let trace = try command.trace.map { try TraceFile(path: $0, force: command.force) }
-        let directory = try RunDirectory(
-            creating: command.out ?? RunDirectory.free(for: plan.name), force: command.force)
-        let sinks = try directory.sinks()
-        try directory.write(EffectiveScenario.yaml(of: plan), to: "scenario.yaml")
-        try directory.write(try DataPackage.json(of: plan.name), to: "datapackage.json")
         Host.volunteerForOutOfMemory()
         Interruption.install()
-        let baseline = Host.processMemory("VmHWM")
-        let heapBefore = try harnessHeap()
-        let memory = try makeDevice()
-        let simulation = Simulation(
-            plan, memory: memory, sinks: sinks, traces: traces, verify: command.verify, dryRun: command.dryRun)
-        let outcome = play(simulation)
-        let results = outcome.ending == "completed" ? checkExpectations(simulation.tally) : []
+        let before = HostMemory()
+        let played = try playOnDevice(traces)
+        // The device is gone by now: what is left is the harness's own.
+        let after = HostMemory()
+        let (directory, outcome) = (played.directory, played.outcome)
+        let results = outcome.ending == "completed" ? checkExpectations(played.tally) : []
         let status: ExitStatus =
             outcome.status == .done && results.contains { !$0.held } ? .expectationFailed : outcome.status
         let code = outcome.signal == 0 ? status.rawValue : 128 + outcome.signal
@@ -44,14 +38,41 @@ struct ScenarioRun {
             scenario: plan.name, scenarioFile: command.scenario, seed: plan.seed, policy: plan.policy.name,
             backend: plan.backend.rawValue, ending: outcome.ending, endingDetail: outcome.detail, exitStatus: code,
             startedAt: startedAt, wallS: (ContinuousClock.now - clock) / .seconds(1), cpuS: Host.cpuSeconds,
-            virtualS: Double(simulation.now.microseconds) / 1_000_000, commandLine: CommandLine.arguments,
+            virtualS: Double(played.end.microseconds) / 1_000_000, commandLine: CommandLine.arguments,
             build: buildKind, host: .init(), allocator: .init(allocator),
-            memory: try memoryFacts(memory, baseline: baseline, heapBefore: heapBefore), expectations: results,
+            memory: memoryFacts(played, before: before, after: after), expectations: results,
             measurementWarnings: warnings.map(\.text))
         try write(manifest, to: directory, after: outcome)
         if outcome.status == .done { try trace?.write(from: directory) }
-        report(simulation.tally, manifest, directory, warnings)
+        report(played.tally, manifest, directory, warnings)
         return ExitCode(code)
+    }
+
+    /// What is left of the run when the device and the simulation are gone.
+    private struct Played {
+        let directory: RunDirectory
+        let outcome: Outcome
+        let tally: RunTally
+        let end: Instant
+        let peakResident: ByteCount
+        let touched: ByteCount
+    }
+
+    /// The device comes first: a host that refuses it leaves no folder behind.
+    private func playOnDevice(_ traces: TraceFiles) throws -> Played {
+        let memory = try makeDevice()
+        let directory = try RunDirectory(
+            creating: command.out ?? RunDirectory.free(for: plan.name), force: command.force,
+            keeping: command.scenario)
+        let sinks = try directory.sinks()
+        try directory.write(EffectiveScenario.yaml(of: plan), to: "scenario.yaml")
+        try directory.write(try DataPackage.json(of: plan.name), to: "datapackage.json")
+        let simulation = Simulation(
+            plan, memory: memory, sinks: sinks, traces: traces, verify: command.verify, dryRun: command.dryRun)
+        let outcome = play(simulation)
+        return Played(
+            directory: directory, outcome: outcome, tally: simulation.tally, end: simulation.now,
+            peakResident: memory.books.peakResident, touched: memory.touchedBytes)
     }
 
     private var buildKind: String {
@@ -99,14 +120,6 @@ struct ScenarioRun {
         do {
             return try makeDeviceMemory(
                 plan.backend, ceiling: plan.effectiveCeiling, reserved: plan.device.reserved)
-        } catch {
-            throw Failure(.hostRefuses, "\(error)")
-        }
-    }
-
-    private func harnessHeap() throws -> ByteCount {
-        do {
-            return try residentHeap()
         } catch {
             throw Failure(.hostRefuses, "\(error)")
         }
@@ -170,17 +183,16 @@ struct ScenarioRun {
         }
     }
 
-    private func memoryFacts(
-        _ memory: any DeviceMemory, baseline: ByteCount?, heapBefore: ByteCount
-    ) throws -> Manifest.MemoryFacts {
-        let peak = Host.processMemory("VmHWM")
-        let touched = memory.touchedBytes
-        let heap = try harnessHeap() - heapBefore
-        let unexplained = peak.flatMap { peak in baseline.map { peak - $0 - touched - heap } }
+    private func memoryFacts(_ played: Played, before: HostMemory, after: HostMemory) -> Manifest.MemoryFacts {
+        func difference(_ a: ByteCount?, _ b: ByteCount?) -> ByteCount? { a.flatMap { a in b.map { a - $0 } } }
+        let heap = difference(after.anonymous, before.anonymous)
+        let code = difference(after.files, before.files)
+        let unexplained = difference(after.peak, before.peak)
+            .map { $0 - played.touched - (heap ?? .zero) - (code ?? .zero) }
         return Manifest.MemoryFacts(
-            baselineBytes: baseline?.bytes, kernelPeakBytes: peak?.bytes,
-            peakResidentBytes: memory.books.peakResident.bytes, regionTouchedBytes: touched.bytes,
-            harnessHeapBytes: heap.bytes, unexplainedBytes: unexplained?.bytes)
+            baselineBytes: before.peak?.bytes, kernelPeakBytes: after.peak?.bytes,
+            peakResidentBytes: played.peakResident.bytes, regionTouchedBytes: played.touched.bytes,
+            harnessHeapBytes: heap?.bytes, pagedInCodeBytes: code?.bytes, unexplainedBytes: unexplained?.bytes)
     }
 
     // MARK: After

@@ -2,10 +2,40 @@ import Foundation
 
 /// What the program may say, and where.
 enum Terminal {
-    static func say(_ text: String) { print(text) }
+    /// A line on stdout. Where stdout takes no more, the program ends with 74; silently when the reader has gone.
+    static func say(_ text: String) {
+        guard let code = write(text + "\n", to: 1) else { return }
+        if code != EPIPE { complain("plimsoll: cannot write to standard output: \(String(cString: strerror(code)))") }
+        exit(ExitStatus.cannotWrite.rawValue)
+    }
 
-    static func complain(_ text: String) {
-        FileHandle.standardError.write(Data((text + "\n").utf8))
+    /// A line on stderr, if anybody listens.
+    static func complain(_ text: String) { _ = write(text + "\n", to: 2) }
+
+    /// Raw text on stderr: progress.
+    static func draw(_ text: String) { _ = write(text, to: 2) }
+
+    /// Writes everything; the error number when that fails.
+    private static func write(_ text: String, to descriptor: Int32) -> Int32? {
+        let bytes = Array(text.utf8)
+        var done = 0
+        while done < bytes.count {
+            let count = bytes[done...].withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return errno }
+            done += count
+        }
+        return nil
+    }
+
+    /// A descriptor that the caller closed would go to the next file that is opened, and then messages would land in a
+    /// CSV: the three of them are always open.
+    static func secureDescriptors() {
+        signal(SIGPIPE, SIG_IGN)
+        for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) < 0 {
+            // The lowest free descriptor is this one, for those below it are open.
+            _ = open("/dev/null", descriptor == 0 ? O_RDONLY : O_WRONLY)
+        }
     }
 
     /// Whether stderr is a terminal that understands control sequences.

@@ -99,5 +99,5 @@ final class RawTerminal {
         write(text + "\u{1B}[J")
     }
 
-    private func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+    private func write(_ text: String) { Terminal.draw(text) }
 }
