@@ -27,7 +27,8 @@ as_root() {
         "$@"
     elif ! command -v sudo >/dev/null; then
         refuse "cannot install without root rights: neither root nor sudo here; as root, run: apt-get install $missing"
-    elif [[ -t 0 ]]; then
+    elif [[ -t 2 ]] && { : </dev/tty; } 2>/dev/null; then
+        # sudo asks on the terminal itself, whatever its standard input is.
         sudo "$@"
     else
         # Nobody is there to type a password: rather fail than wait forever.

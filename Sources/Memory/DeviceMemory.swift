@@ -250,11 +250,19 @@ public protocol DeviceMemory: AnyObject {
     func books(of slot: MemorySlot) -> ProcessBooks
 
     /// Refreshes the allocator's statistics and compares every live process and the device with the books, to the
-    /// byte. Also refreshes `metadata`.
-    func audit() throws(AuditFailure)
+    /// byte.
+    ///
+    /// - Parameter refreshingMetadata: Whether `metadata` is read anew, for the device and for each process. It goes
+    ///   into files, so it is refreshed at instants that do not depend on how often somebody audits.
+    func audit(refreshingMetadata: Bool) throws(AuditFailure)
 }
 
 public enum AuditFailure: Error, Hashable, Sendable {
     case disagreement(BooksDisagree)
     case allocator(AllocatorError)
+}
+
+extension DeviceMemory {
+    /// An audit that refreshes `metadata`, too.
+    public func audit() throws(AuditFailure) { try audit(refreshingMetadata: true) }
 }

@@ -127,8 +127,11 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         return ByteCount(done)
     }
 
-    func audit() throws(AuditFailure) {
-        metadata = try heaps.audit(&processes, activePages: activePages)
+    func audit(refreshingMetadata: Bool) throws(AuditFailure) {
+        let seen = refreshingMetadata ? [] : processes.map(\.metadata)
+        let total = try heaps.audit(&processes, activePages: activePages)
+        if refreshingMetadata { metadata = total }
+        for slot in seen.indices { processes[slot].metadata = seen[slot] }
     }
 
     /// Brings the device's active pages up to date with one heap's; every call that moves objects ends with it.

@@ -64,6 +64,9 @@ public struct PressureMonitor: Sendable {
         var until: Instant
     }
 
+    /// The level in force was entered during its rest: it is told when the rest is over, if it still holds then.
+    private var owesRound = false
+
     public init(_ settings: MonitorSettings, ceiling: ByteCount) {
         self.settings = settings
         self.ceiling = ceiling
@@ -102,6 +105,7 @@ public struct PressureMonitor: Sendable {
         } else {
             fellAt = now
             round = nil
+            owesRound = false
         }
         return LevelChange(
             from: old, to: level, observed: headroom(observation, max(old, level)),
@@ -185,12 +189,19 @@ public struct PressureMonitor: Sendable {
 
     private mutating func beginRound(at now: Instant) {
         rests.removeAll { $0.until <= now }
-        guard !rests.contains(where: { $0.level == level }) else { return }
+        owesRound = rests.contains { $0.level == level }
+        guard !owesRound else { return }
         round = Round(level: level, nextAt: now)
     }
 
     private mutating func repeatIfStuck(at now: Instant) {
         guard level > .normal, round == nil else { return }
+        if owesRound {
+            guard !rests.contains(where: { $0.level == level && $0.until > now }) else { return }
+            owesRound = false
+            round = Round(level: level, nextAt: now)
+            return
+        }
         guard let rest = rests.last(where: { $0.level == level }) else { return }
         let told = rest.until - settings.warningRest
         if now - told >= settings.warningRepeat { round = Round(level: level, nextAt: now) }

@@ -212,21 +212,18 @@ extension Simulation {
     // MARK: Books
 
     private func auditIfDue() {
-        if auditsEverySample {
-            auditBooks()
-            checkInvariants()
-        } else if now - auditedAt >= Simulation.auditInterval {
-            auditBooks()
-        }
+        let isDue = now - auditedAt >= Simulation.auditInterval
+        if auditsEverySample || isDue { auditBooks(refreshingMetadata: isDue) }
+        if auditsEverySample { checkInvariants() }
     }
 
     /// Compares the books with jemalloc's refreshed statistics; they agree to the byte or the run stops.
-    func auditBooks() {
-        auditedAt = now
+    func auditBooks(refreshingMetadata: Bool) {
+        if refreshingMetadata { auditedAt = now }
         // A run that is killed without warning leaves all but the last half minute.
         recorder.flush()
         do {
-            try memory.audit()
+            try memory.audit(refreshingMetadata: refreshingMetadata)
         } catch {
             switch error {
             case .disagreement(let difference): fail("\(difference)")

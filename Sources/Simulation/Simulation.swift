@@ -229,7 +229,7 @@ public final class Simulation {
         recorder.tally.peakResident = memory.books.peakResident
         recorder.summary.summaryRow(of: recorder.tally)
         while let process = live.last { releaseEverything(of: process) }
-        auditBooks()
+        auditBooks(refreshingMetadata: true)
         checkDrained()
         recorder.flush()
         if let failure { throw failure }

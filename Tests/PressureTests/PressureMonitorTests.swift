@@ -87,9 +87,13 @@ struct PressureMonitorTests {
         _ = monitor.sample(at: at(2000), available: .mebibytes(300))
         _ = monitor.sample(at: at(3000), available: .mebibytes(150))
         #expect(drain() == 0, "within the rest of 25 s")
-        _ = monitor.sample(at: at(59_000), available: .mebibytes(150))
-        #expect(drain() == 0)
-        _ = monitor.sample(at: at(61_000), available: .mebibytes(150))
+        _ = monitor.sample(at: at(24_000), available: .mebibytes(150))
+        #expect(drain() == 0, "the rest is not over")
+        _ = monitor.sample(at: at(26_000), available: .mebibytes(150))
+        #expect(drain() == 1, "the rest is over, and the level still holds")
+        _ = monitor.sample(at: at(80_000), available: .mebibytes(150))
+        #expect(drain() == 0, "told, and not yet due again")
+        _ = monitor.sample(at: at(87_000), available: .mebibytes(150))
         #expect(drain() == 1, "stuck for the repetition time")
     }
 

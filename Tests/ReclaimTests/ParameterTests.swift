@@ -211,6 +211,8 @@ struct ParameterTests {
                     $0.answersWarning = true
                 }
             ])),
+        "purge_minimum_running": .init(
+            .bytes(.mebibytes(2)), snapshot([process(1, .active, dirty: 4)], level: .warning)),
         "purge_minimum": .init(.bytes(.mebibytes(5)), snapshot([process(1, dirty: 2)])),
         "disconnect_idle": .init(.time(.seconds(90)), snapshot([process(1, scene: .suspended)])),
         "terminate_at_warning": .init(.flag(true), snapshot([process(1)], level: .warning)),

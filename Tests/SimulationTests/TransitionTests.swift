@@ -1,5 +1,6 @@
 import Lifecycle
 import Quantities
+import Reclaim
 import Simulation
 import Testing
 import Workload
@@ -82,7 +83,11 @@ struct TransitionTests {
         let apps = (0..<6).map { index in testApp("app\(index)") { $0.memory.scene = .mebibytes(5) } }
         var user: [(Double, UserAction)] = (0..<6).map { (Double($0 * 8), .launch(AppID($0))) }
         func run() throws -> RunOutput {
-            try runToEnd(testPlan(apps, ceiling: .mebibytes(64), seconds: 80, user: user))
+            try runToEnd(
+                testPlan(apps, ceiling: .mebibytes(64), seconds: 80, user: user) {
+                    let soon = PolicySettings.Assignment(name: "disconnect_idle", value: .time(.seconds(5)))
+                    $0.policy = PolicySettings(name: "ladder", parameters: [soon])
+                })
         }
         let disconnected = try run().eventRows.filter { $0.detail == "disconnect_scene" && $0.event == "action" }
         let victim = try #require(disconnected.first)

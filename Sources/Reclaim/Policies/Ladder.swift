@@ -19,6 +19,10 @@ public struct Ladder: ReclaimPolicy {
             "purge_minimum", .bytes(.kibibytes(256)), from: .bytes(.kibibytes(4)), to: .bytes(.gibibytes(1)),
             meaning: "dirty pages below this are not worth a purge", source: "ours"),
         PolicyParameter(
+            "purge_minimum_running", .bytes(.mebibytes(8)), from: .bytes(.kibibytes(4)), to: .bytes(.gibibytes(1)),
+            meaning: "the same for an app whose code runs: its pages come and go, and decay by themselves",
+            source: "ours"),
+        PolicyParameter(
             "disconnect_idle", .time(.seconds(20)), from: .time(.zero), to: .time(.hours(24)),
             meaning: "a scene is disconnected only after its app was off screen this long", source: "ours"),
         PolicyParameter(
@@ -29,12 +33,14 @@ public struct Ladder: ReclaimPolicy {
 
     private let warningGrace: TimeSpan
     private let purgeMinimum: ByteCount
+    private let purgeMinimumRunning: ByteCount
     private let disconnectIdle: TimeSpan
     private let terminateAtWarning: Bool
 
     public init(_ values: ParameterValues) {
         warningGrace = values.time("warning_grace")
         purgeMinimum = values.bytes("purge_minimum")
+        purgeMinimumRunning = values.bytes("purge_minimum_running")
         disconnectIdle = values.time("disconnect_idle")
         terminateAtWarning = values.flag("terminate_at_warning")
     }
@@ -47,7 +53,9 @@ public struct Ladder: ReclaimPolicy {
 
     /// Puts one process on the rungs that apply to it, or says why none does.
     private func climb(_ process: ProcessSnapshot, in snapshot: SystemSnapshot, rungs: inout Rungs) {
-        if process.dirty >= purgeMinimum && snapshot.isAboutMemory {
+        let isUrgent = snapshot.level == .critical || snapshot.requester != nil
+        let minimum = process.phase.runsCode && !isUrgent ? purgeMinimumRunning : purgeMinimum
+        if process.dirty >= minimum && snapshot.isAboutMemory {
             rungs.add(.purge(process.pid), rung: 0, process, "holds dirty pages")
         }
         if process.phase.isForeground { return rungs.spare(process, "in the foreground") }

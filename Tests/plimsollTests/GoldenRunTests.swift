@@ -1,0 +1,44 @@
+import Foundation
+import Memory
+import Metrics
+import Scenario
+import Simulation
+import Testing
+
+/// quickstart on the accounting backend, row by row: what changes here changes results, and belongs into the changelog
+/// under that heading. `PLIMSOLL_RECORD=1` records anew; a missing file is recorded, and fails.
+@Suite("the golden run")
+struct GoldenRunTests {
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden")
+
+    @Test("quickstart writes what it always wrote", arguments: ["events", "launches", "decisions", "summary"])
+    func golden(table: String) throws {
+        let tables = try Self.tables.get()
+        let written = try #require(tables[table])
+        let file = Self.folder.appending(path: "quickstart-\(table).csv")
+        let golden = try? String(contentsOf: file, encoding: .utf8)
+        if golden == nil || ProcessInfo.processInfo.environment["PLIMSOLL_RECORD"] == "1" {
+            try FileManager.default.createDirectory(at: Self.folder, withIntermediateDirectories: true)
+            try Data(written.utf8).write(to: file)
+        }
+        let (old, new) = (golden?.split(separator: "\n") ?? [], written.split(separator: "\n"))
+        let first = zip(old, new).first { $0 != $1 }
+        #expect(golden == written, "\(table).csv: first difference \(String(describing: first))")
+    }
+
+    /// By name; computed once.
+    private static let tables = Result {
+        let overrides = Overrides(backend: .accounting)
+        let plan = try ScenarioLoader.load(path: Program.scenario("quickstart"), overrides: overrides).get()
+        let memory = try makeDeviceMemory(
+            plan.backend, ceiling: plan.device.ceiling, reserved: plan.device.reserved)
+        var sinks: [String: MemorySink] = [:]
+        let run = RunSinks { schema in
+            let sink = MemorySink()
+            sinks[schema.name] = sink
+            return sink
+        }
+        _ = try Simulation(plan, memory: memory, sinks: run, verify: true).run()
+        return sinks.mapValues(\.text)
+    }
+}
