@@ -23,8 +23,6 @@ struct AppRecord {
     /// The slot of its live process.
     var slot: Int?
     var wasLaunched = false
-    /// The user has opened it, so the switcher shows it.
-    var wasOpened = false
     /// The user swiped it away: pushes and refreshes do not launch it before the user opens it again.
     var wasSwipedAway = false
     /// Sessions that the user closed while the app was not running; it is told at the next launch.

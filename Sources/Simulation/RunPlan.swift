@@ -103,7 +103,7 @@ public struct UserEvent: Hashable, Sendable {
 public enum UserAction: Hashable, Sendable {
     /// Tap on the app's icon: brings it to the front, launching what is missing.
     case launch(AppID)
-    /// The app switcher: the same road as a tap, but only to an app that the user has opened before.
+    /// The app switcher, or the home screen for an app that it does not show: the same road as a tap.
     case switchTo(AppID)
     /// To the home screen.
     case home

@@ -12,7 +12,6 @@ extension Simulation {
         let scene = scene ?? newSession(of: app)
         guard let process = makeProcess(for: app, goal: .foreground(scene), reason) else { return }
         apps[app.index].frontScene = scene
-        apps[app.index].wasOpened = true
         apps[app.index].wasSwipedAway = false
         process.launch = PendingLaunch(kind: .cold, tapped: tapped)
         if !process.profile.scenes.support { deliver(reason, to: process) }

@@ -27,7 +27,7 @@ struct ActionKind: Sendable {
                     return app
                 }),
             ActionKind(
-                "switch", .app, "Back to an app that was opened before.", { .switchTo($0) },
+                "switch", .app, "Back to an app, or to it for the first time.", { .switchTo($0) },
                 {
                     guard case .switchTo(let app) = $0 else { return nil }
                     return app
