@@ -50,6 +50,14 @@ struct MainRoadTests {
         #expect(active.first == "a" && active.last == "b")
     }
 
+    @Test("a switch to an app that was never opened launches it, as from the home screen")
+    func firstSwitch() throws {
+        let run = try runToEnd(
+            testPlan([testApp("a"), testApp("b")], user: [(0, .launch(first)), (5, .switchTo(second))]))
+        #expect(run.tally.launches.map(\.kind) == [.cold, .cold])
+        #expect(!run.eventRows.contains { $0.event == "refused" })
+    }
+
     @Test("under pressure the ladder climbs all its rungs and never ends the foreground")
     func ladderClimbs() throws {
         let apps = (0..<8).map { index in testApp("app\(index)") { $0.memory.base = .mebibytes(6) } }
