@@ -10,6 +10,7 @@ from pathlib import Path
 
 import several
 import style
+from command_line import Parser
 from run_directory import Run, read_run
 
 COMPARED = ("launches.latency_ms", "events.event", "samples.pressure_level", "summary.policy")
@@ -26,15 +27,6 @@ def formats(text: str) -> list[str]:
     if unknown or not chosen:
         raise argparse.ArgumentTypeError(f"'{text}': choose from png, svg, or both as png,svg")
     return chosen
-
-
-class Parser(argparse.ArgumentParser):
-    """Ends with 64 on a fault of usage, as the program does."""
-
-    def error(self, message: str) -> None:  # type: ignore[override]
-        self.print_usage(sys.stderr)
-        say(message)
-        raise SystemExit(64)
 
 
 def parse_arguments() -> argparse.Namespace:

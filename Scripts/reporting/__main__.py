@@ -14,6 +14,7 @@ sys.path.insert(0, str(HERE.parent / "plotting"))
 
 import several  # noqa: E402
 import style  # noqa: E402
+from command_line import Parser  # noqa: E402
 from payload import payload_of, slim, varied  # noqa: E402
 from run_directory import read_run  # noqa: E402
 
@@ -23,15 +24,6 @@ MOST_BYTES = 8_000_000
 
 def say(message: str) -> None:
     print(f"report: {message}", file=sys.stderr)
-
-
-class Parser(argparse.ArgumentParser):
-    """Ends with 64 on a fault of usage, as the program does."""
-
-    def error(self, message: str) -> None:  # type: ignore[override]
-        self.print_usage(sys.stderr)
-        say(message)
-        raise SystemExit(64)
 
 
 def parse_arguments() -> argparse.Namespace:
