@@ -105,9 +105,16 @@ public enum ScenarioLoader {
         guard !isDirectory.boolValue else {
             throw .unreadable(path: path, reason: "this is a directory; expected a scenario file")
         }
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw .unreadable(path: path, reason: "the file cannot be read")
+        // Read to the end rather than to a known size, for a scenario may come through a pipe.
+        guard let file = FileHandle(forReadingAtPath: path),
+            let data = try? file.read(upToCount: mostBytes + 1) ?? Data()
+        else { throw .unreadable(path: path, reason: "the file cannot be read") }
+        guard data.count <= mostBytes else {
+            throw .unreadable(path: path, reason: "this is longer than any scenario, \(mostBytes) bytes")
         }
         return Array(data)
     }
+
+    /// A thousand times the longest scenario that was ever seen; what goes on beyond it is no scenario.
+    private static let mostBytes = 64 << 20
 }

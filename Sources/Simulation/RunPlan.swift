@@ -8,6 +8,8 @@ import Workload
 /// Everything that decides a run: a scenario, validated and typed.
 public struct RunPlan: Hashable, Sendable {
     public var name: String
+    /// What the scenario shows, for people; empty where nobody said.
+    public var description = ""
     public var seed: UInt64
     public var duration: TimeSpan
     public var device: Device
@@ -45,11 +47,13 @@ public struct RunPlan: Hashable, Sendable {
 
 extension RunPlan {
     /// The ceiling of the device that the run is given: the scenario's, unless its policy is the yardstick that knows
-    /// none. Then it is so many times higher that nothing the scenario can hold comes near its thresholds; whoever
-    /// makes the device asks here, so that scenario and results still speak of the same policy, device and limits.
+    /// none. Then it is so many times higher, up to the highest that the harness supports, that nothing the scenario
+    /// can hold comes near its thresholds; whoever makes the device asks here, so that scenario and results still speak
+    /// of the same policy, device and limits.
     public var effectiveCeiling: ByteCount {
         let needs = PolicyCatalogue.type(named: policy.name)?.needs ?? []
-        return needs.contains(.unboundedMemory) ? device.ceiling * RunPlan.unboundedFactor : device.ceiling
+        guard needs.contains(.unboundedMemory) else { return device.ceiling }
+        return max(device.ceiling, min(device.ceiling * RunPlan.unboundedFactor, MemoryLimits.highestCeiling))
     }
 
     public static let unboundedFactor = 16

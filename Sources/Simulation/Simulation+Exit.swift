@@ -26,6 +26,8 @@ extension Simulation {
             if foregroundApp == app {
                 return launchCold(app, scene: sceneToShow(of: app), tapped: tap.at, for: tap.reason)
             }
+            noteRelaunch(of: app, tapped: tap.at)
+            abandonTap(at: tap.at, on: app)
         }
         if foregroundApp == app { foregroundApp = nil }
     }

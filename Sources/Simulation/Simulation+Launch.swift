@@ -59,10 +59,12 @@ extension Simulation {
     }
 
     /// The user wants an app back that the system ended a short while ago: that termination was felt.
-    private func noteRelaunch(of app: AppID, tapped: Instant) {
+    func noteRelaunch(of app: AppID, tapped: Instant) {
         guard let last = apps[app.index].lastTermination else { return }
         apps[app.index].lastTermination = nil
-        apps[app.index].relaunchIntervals = apps[app.index].relaunchIntervals.suffix(9) + [tapped - last.at]
+        // A tap on a process that was being ended came before its end.
+        let interval = max(.zero, tapped - last.at)
+        apps[app.index].relaunchIntervals = apps[app.index].relaunchIntervals.suffix(9) + [interval]
         if tapped - last.at <= plan.perceivedWithin { recorder.tally.terminations[last.fact].wasPerceived = true }
     }
 
@@ -125,6 +127,13 @@ extension Simulation {
         guard let launch = process.launch else { return }
         process.launch = nil
         recorder.launch(launch, app: process.profile.name, pid: process.pid, ready: nil, outcome: outcome)
+    }
+
+    /// The tap waited for the end of the old process, and the user has gone on: no new one was made for it.
+    func abandonTap(at tapped: Instant, on app: AppID) {
+        recorder.launch(
+            PendingLaunch(kind: .cold, tapped: tapped), app: apps[app.index].profile.name, pid: nil, ready: nil,
+            outcome: "abandoned")
     }
 
     // MARK: Work moved off the main thread

@@ -66,6 +66,7 @@ extension Simulation {
         foregroundApp = app
         if let process = process(of: app) {
             if process.quitReason != nil {
+                if let earlier = apps[app.index].tapAfterExit { abandonTap(at: earlier.at, on: app) }
                 apps[app.index].tapAfterExit = (now, reason)
             } else {
                 resume(process, scene: scene ?? newSession(of: app), for: reason)

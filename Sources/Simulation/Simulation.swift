@@ -224,6 +224,7 @@ public final class Simulation {
         for process in live {
             endWaiting(of: process)
             abandonLaunch(of: process, outcome: "abandoned")
+            if let tap = apps[process.app.index].tapAfterExit { abandonTap(at: tap.at, on: process.app) }
         }
         recorder.tally.duration = now - .zero
         recorder.tally.peakResident = memory.books.peakResident

@@ -18,11 +18,12 @@ struct ScenarioRun {
         let allocator = try describeAllocator()
         let traces = try openTraces()
         try checkHost()
-        let trace = try command.trace.map { try TraceFile(path: $0, force: command.force) }
+        let out = command.out ?? RunDirectory.free(for: plan.name)
+        let trace = try command.trace.map { try TraceFile(path: $0, besides: out, force: command.force) }
         Host.volunteerForOutOfMemory()
         Interruption.install()
         let before = HostMemory()
-        let played = try playOnDevice(traces)
+        let played = try playOnDevice(traces, out: out)
         // The device is gone by now: what is left is the harness's own.
         let after = HostMemory()
         let (directory, outcome) = (played.directory, played.outcome)
@@ -59,11 +60,9 @@ struct ScenarioRun {
     }
 
     /// The device comes first: a host that refuses it leaves no folder behind.
-    private func playOnDevice(_ traces: TraceFiles) throws -> Played {
+    private func playOnDevice(_ traces: TraceFiles, out: String) throws -> Played {
         let memory = try makeDevice()
-        let directory = try RunDirectory(
-            creating: command.out ?? RunDirectory.free(for: plan.name), force: command.force,
-            keeping: command.scenario)
+        let directory = try RunDirectory(creating: out, force: command.force, keeping: command.scenario)
         let sinks = try directory.sinks()
         try directory.write(EffectiveScenario.yaml(of: plan), to: "scenario.yaml")
         try directory.write(try DataPackage.json(of: plan.name), to: "datapackage.json")

@@ -7,16 +7,23 @@ struct TraceFile {
     let path: String
 
     /// Refuses before the run what could not be written after it.
-    init(path: String, force: Bool) throws {
+    ///
+    /// - Parameter out: The run's own folder. It may hold the timeline, too, and is not there yet.
+    init(path: String, besides out: String, force: Bool) throws {
         self.path = path
+        let file = URL(fileURLWithPath: path).standardizedFileURL
+        let folder = file.deletingLastPathComponent()
+        let isInside = folder.path == URL(fileURLWithPath: out).standardizedFileURL.path
+        guard !isInside || !RunDirectory.files.contains(file.lastPathComponent) else {
+            throw Failure(.cannotCreate, "\(path) is one of the run's own files; give another --trace")
+        }
         var isFolder: ObjCBool = false
         let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
         guard !isFolder.boolValue else { throw Failure(.cannotCreate, "\(path) is a folder") }
         guard !exists || force else {
             throw Failure(.cannotCreate, "\(path) exists already; give another --trace, or --force to overwrite")
         }
-        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        guard access(folder, W_OK) == 0 else {
+        guard isInside || access(folder.path, W_OK) == 0 else {
             throw Failure(.cannotCreate, "cannot create \(path): \(String(cString: strerror(errno)))")
         }
     }

@@ -37,6 +37,18 @@ struct TransitionTests {
         #expect(run.callbacks(of: "a") == coldLaunch)
     }
 
+    @Test("a tap on an app that is being quit waits for its end; without a change of mind it launches anew")
+    func tapOnTheDying() throws {
+        let quitAndTap: [(Double, UserAction)] = [(0, .launch(app)), (5, .quit(app)), (5, .launch(app))]
+        let patient = try live([sceneBased()], quitAndTap)
+        #expect(patient.tally.launches.count == 2)
+        #expect(patient.tally.launches.allSatisfy { $0.kind == .cold && $0.latency != nil })
+        let impatient = try live([sceneBased()], quitAndTap + [(5, .home)])
+        #expect(impatient.tally.launches.map { $0.latency != nil } == [true, false])
+        #expect(impatient.launches.contains("a,cold,5,,,,"), "\(impatient.launches)")
+        #expect(impatient.callbacks(of: "a").count { $0 == willFinish } == 1)
+    }
+
     @Test("scene-based: sessions that the user closed while the app was dead are told after the launch")
     func discardedWhileDead() throws {
         let run = try live(

@@ -115,4 +115,15 @@ struct LiveScreenTests {
         #expect(try Program.run(arguments + ["no/such/folder/t.json"], in: folder).status == 73)
         #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "a").path()))
     }
+
+    @Test("a trace may lie in the run's own folder, but not on one of its files")
+    func traceInside() throws {
+        let folder = try Program.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let arguments = ["run", Program.scenario("quickstart"), "--quiet", "--out", "a", "--trace"]
+        #expect(try Program.run(arguments + ["a/samples.csv"], in: folder).status == 73)
+        #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "a").path()))
+        #expect(try Program.run(arguments + ["./a/trace.json"], in: folder).status == 0)
+        #expect(FileManager.default.fileExists(atPath: folder.appending(path: "a/trace.json").path()))
+    }
 }

@@ -46,6 +46,18 @@ struct RunCommandTests {
         }
     }
 
+    @Test("a scenario may come through a pipe")
+    func pipe() throws {
+        try within { folder in
+            let scenario = Program.scenario("quickstart")
+            let result = try Program.run(
+                ["run", "/dev/stdin", "--out", "a", "--quiet"], in: folder,
+                shell: #"cat '\#(scenario)' | "$@""#)
+            #expect(result.status == 0, "\(result.error)")
+            #expect(try Program.text(folder.appending(path: "a/scenario.yaml")).contains("quickstart"))
+        }
+    }
+
     @Test("the kernel's peak agrees with the books, as far as the manifest explains")
     func kernelPeak() throws {
         struct Manifest: Decodable {

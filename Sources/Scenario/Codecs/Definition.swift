@@ -33,10 +33,11 @@ struct Field<Root: Sendable>: Sendable {
     let schema: @Sendable (Root?) -> JSON
 
     /// A key whose value is a property of the record.
+    ///
+    /// - Parameter isOmitted: Which values are not written; every other one is, so that nothing is left to a default.
     init<Value>(
         _ key: String, _ path: any WritableKeyPath<Root, Value> & Sendable, _ codec: Codec<Value>,
-        required: Bool = false,
-        _ help: String
+        required: Bool = false, omitted isOmitted: @escaping @Sendable (Value) -> Bool = { _ in false }, _ help: String
     ) {
         self.key = key
         self.help = help
@@ -45,7 +46,10 @@ struct Field<Root: Sendable>: Sendable {
         decode = { tree, root, decoding in
             if let value = codec.decode(tree, root[keyPath: path], decoding) { root[keyPath: path] = value }
         }
-        encode = { root, encoding in codec.encode(root[keyPath: path], encoding) }
+        encode = { root, encoding in
+            let value = root[keyPath: path]
+            return isOmitted(value) ? nil : codec.encode(value, encoding)
+        }
         schema = { root in
             let schema = codec.schema(root?[keyPath: path])
             return (required ? schema.removing("default") : schema).adding(["description": .string(help)])

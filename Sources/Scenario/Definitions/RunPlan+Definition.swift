@@ -24,7 +24,9 @@ extension RunPlan: Described {
                 checked: "plimsoll", .version, constant: "\(formatVersion)", required: true,
                 "The version of this format."),
             Field("name", \.name, .name, required: true, "The scenario's name, as in summary.csv."),
-            Field(checked: "description", .text(length: 10_000), constant: nil, "What the scenario shows; for people."),
+            Field(
+                "description", \.description, .text(length: 10_000), omitted: \.isEmpty,
+                "What the scenario shows; for people."),
             Field("seed", \.seed, .seed, "The seed that decides everything random."),
             Field(
                 "duration", \.duration, .quantity(from: .milliseconds(1)), required: true,
