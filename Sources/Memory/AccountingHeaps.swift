@@ -7,12 +7,11 @@ typealias AccountingDevice = LedgerDevice<AccountingHeaps>
 ///
 /// It follows jemalloc where pages are decided: size classes and slabs; the current slab, then the oldest and lowest
 /// that has room; dirty runs, oldest and lowest first, split when longer, joined when they are 16 KiB or more; what is
-/// left comes from the device, first fit by address. Sources: `arena.c`, `eset.c`, `extent.c` of 5.3.0.
+/// left comes from the device, first fit by address. It also follows where 5.3.0 does not find the oldest and lowest:
+/// see `ExtentTable.Heap`. Sources: `arena.c`, `eset.c`, `extent.c`, `pac.c` and `ph.h` of 5.3.0.
 ///
-/// Limits: 5.3.0 itself does not always find the oldest and lowest: its pairing heap may lose its order after a
-/// removal (mended in 5.3.1, jemalloc pull request 2565). Then books drift apart, by far less than 1 % where it was
-/// seen. What an arena costs before its first extent is a constant of 5.3.0 on 64-bit machines; only `metadata` depends
-/// on it.
+/// Limits: what an arena costs before its first extent is a constant of 5.3.0 on 64-bit machines; only `metadata`
+/// depends on it. Alignments above a page are not followed (`make`).
 struct AccountingHeaps: ProcessHeaps, ~Copyable {
     private typealias Extent = ExtentTable.Extent
 
@@ -21,6 +20,15 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         /// The slab that objects are taken from; -1 when there is none.
         var current = -1
         var withRoom = ExtentTable.Heap()
+        /// In the order in which they became full; the current one is not among them.
+        var full = ExtentTable.List()
+    }
+
+    /// The dirty runs of one class (`eset_bin_t`).
+    private struct DirtyRuns {
+        var heap = ExtentTable.Heap()
+        /// The key of the least, as jemalloc notes it beside the heap: where the heap has lost its order, they differ.
+        var least: UInt64 = 0
     }
 
     /// What one process holds.
@@ -28,13 +36,16 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         var pages = 0
         var active = 0
         var serial: UInt32 = 0
-        var firstExtent: Int32 = -1
+        /// Objects with pages of their own, oldest first.
+        var large = ExtentTable.List()
         /// How many extents there are, and were at most: jemalloc never gives back their descriptions.
         var extents = 0
         var mostExtents = 0
         var slabs: [Slabs]
         /// Dirty runs by class, and which classes have any.
-        var dirty: [ExtentTable.Heap]
+        var dirty: [DirtyRuns]
+        /// All dirty runs, in the order in which they are purged.
+        var dirtyByAge = ExtentTable.List()
         var dirtyClasses: (UInt64, UInt64) = (0, 0)
     }
 
@@ -77,25 +88,41 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
             // The same refusal as jemalloc's, EAGAIN.
             throw AllocatorError(control: "experimental.arenas_create_ext", code: 11)
         }
-        let dirty = Array(repeating: ExtentTable.Heap(), count: AccountingHeaps.runClasses)
+        let dirty = Array(repeating: DirtyRuns(), count: AccountingHeaps.runClasses)
         heaps.append(Heap(slabs: Array(repeating: Slabs(), count: geometry.bins.count), dirty: dirty))
         return heaps.count - 1
     }
 
+    /// In jemalloc's order (`arena_reset`), for the heaps keep a trace of it.
     mutating func giveBack(_ slot: Int) throws(AllocatorError) {
+        while heaps[slot].large.first >= 0 {
+            let number = Int(heaps[slot].large.first)
+            extents.remove(number, from: &heaps[slot].large)
+            makeDirty(number, slot)
+        }
+        for bin in heaps[slot].slabs.indices {
+            if heaps[slot].slabs[bin].current >= 0 { makeDirty(heaps[slot].slabs[bin].current, slot) }
+            heaps[slot].slabs[bin].current = -1
+            while let slab = extents.removeFirst(from: &heaps[slot].slabs[bin].withRoom) { makeDirty(slab, slot) }
+            while heaps[slot].slabs[bin].full.first >= 0 {
+                let slab = Int(heaps[slot].slabs[bin].full.first)
+                extents.remove(slab, from: &heaps[slot].slabs[bin].full)
+                makeDirty(slab, slot)
+            }
+        }
         try purge(slot)
-        while heaps[slot].firstExtent >= 0 { giveToDevice(Int(heaps[slot].firstExtent), slot) }
-        for bin in heaps[slot].slabs.indices { heaps[slot].slabs[bin] = Slabs() }
-        heaps[slot].active = 0
-        precondition(heaps[slot].pages == 0, "slot \(slot) still holds \(heaps[slot].pages) pages after its end")
+        let (pages, active) = (heaps[slot].pages, heaps[slot].active)
+        precondition(
+            pages == 0 && active == 0, "slot \(slot) still holds \(pages) pages after its end, \(active) in use")
         idle.append(slot)
     }
 
+    /// The dirty run that is dirty for longest goes first, unless it can be joined: then the whole is the youngest.
     mutating func purge(_ slot: Int) throws(AllocatorError) {
-        while let index = firstDirtyClass(slot, from: 0) {
-            let extent = heaps[slot].dirty[index].nodes[0].extent
-            takeDirty(extent, slot, index)
-            giveToDevice(extent, slot)
+        while heaps[slot].dirtyByAge.first >= 0 {
+            let number = Int(heaps[slot].dirtyByAge.first)
+            takeDirty(number, slot)
+            if joinOnce(number, slot) { keepDirty(number, slot) } else { giveToDevice(number, slot) }
         }
     }
 
@@ -108,12 +135,12 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
 
     private mutating func add(_ extent: Extent, _ slot: Int) -> Int {
         heaps[slot].extents += 1
-        return extents.add(extent, to: &heaps[slot].firstExtent)
+        return extents.add(extent)
     }
 
     private mutating func forget(_ number: Int, _ slot: Int) {
         heaps[slot].extents -= 1
-        extents.remove(number, from: &heaps[slot].firstExtent)
+        extents.remove(number)
     }
 
     /// jemalloc takes a description before it knows whether it will need it.
@@ -154,7 +181,9 @@ extension AccountingHeaps {
     mutating func make(_ size: Int, _ slot: Int) -> Int? {
         guard size <= geometry.largestSmall else {
             let pages = usable(size) / DeviceRegion.pageSize + geometry.largePad
-            return take(pages, slot, .large)
+            guard let number = take(pages, slot, .large) else { return nil }
+            extents.append(number, to: &heaps[slot].large)
+            return number
         }
         let bin = geometry.bin(of: size)
         var slab = heaps[slot].slabs[bin].current
@@ -169,11 +198,12 @@ extension AccountingHeaps {
     /// Changes the current slab: the oldest and lowest with room, or a new one.
     private mutating func nextSlab(_ bin: Int, _ slot: Int) -> Int? {
         // As in jemalloc, a full slab is no longer the current one, even if no other is found.
+        let full = heaps[slot].slabs[bin].current
+        if full >= 0 { extents.append(full, to: &heaps[slot].slabs[bin].full) }
         heaps[slot].slabs[bin].current = -1
-        if let first = heaps[slot].slabs[bin].withRoom.nodes.first {
-            extents.remove(first.extent, from: &heaps[slot].slabs[bin].withRoom)
-            heaps[slot].slabs[bin].current = first.extent
-            return first.extent
+        if let first = extents.removeFirst(from: &heaps[slot].slabs[bin].withRoom) {
+            heaps[slot].slabs[bin].current = first
+            return first
         }
         guard let slab = take(geometry.bins[bin].pages, slot, .slab) else { return nil }
         extents[slab].bin = UInt8(bin)
@@ -184,7 +214,10 @@ extension AccountingHeaps {
 
     mutating func free(_ entry: ObjectTable.Entry, _ slot: Int) {
         let number = entry.unit
-        guard extents[number].state == .slab else { return makeDirty(number, slot) }
+        guard extents[number].state == .slab else {
+            extents.remove(number, from: &heaps[slot].large)
+            return makeDirty(number, slot)
+        }
         let bin = Int(extents[number].bin)
         extents[number].room += 1
         let room = Int(extents[number].room)
@@ -194,9 +227,12 @@ extension AccountingHeaps {
                 heaps[slot].slabs[bin].current = -1
             } else if geometry.bins[bin].objects > 1 {
                 extents.remove(number, from: &heaps[slot].slabs[bin].withRoom)
+            } else {
+                extents.remove(number, from: &heaps[slot].slabs[bin].full)
             }
             makeDirty(number, slot)
         } else if room == 1 && current != number {
+            extents.remove(number, from: &heaps[slot].slabs[bin].full)
             lower(number, bin, slot)
         }
     }
@@ -208,7 +244,11 @@ extension AccountingHeaps {
             extents.insert(number, into: &heaps[slot].slabs[bin].withRoom)
             return
         }
-        if extents[current].room > 0 { extents.insert(current, into: &heaps[slot].slabs[bin].withRoom) }
+        if extents[current].room > 0 {
+            extents.insert(current, into: &heaps[slot].slabs[bin].withRoom)
+        } else {
+            extents.append(current, to: &heaps[slot].slabs[bin].full)
+        }
         heaps[slot].slabs[bin].current = number
     }
 }
@@ -219,8 +259,8 @@ extension AccountingHeaps {
     /// Takes a run for a slab or a large object: a dirty one if there is, otherwise a new one.
     private mutating func take(_ pages: Int, _ slot: Int, _ state: ExtentTable.State) -> Int? {
         let number: Int
-        if let (extent, index) = fittingDirty(pages, slot) {
-            takeDirty(extent, slot, index)
+        if let extent = fittingDirty(pages, slot) {
+            takeDirty(extent, slot)
             split(extent, after: pages, slot)
             number = extent
         } else {
@@ -238,17 +278,22 @@ extension AccountingHeaps {
     }
 
     /// The oldest and lowest dirty run that is long enough and not much too long (`eset_first_fit`).
-    private func fittingDirty(_ pages: Int, _ slot: Int) -> (extent: Int, runClass: Int)? {
-        var best: (key: UInt64, extent: Int, runClass: Int)?
+    private mutating func fittingDirty(_ pages: Int, _ slot: Int) -> Int? {
+        var best: (key: UInt64, runClass: Int)?
         var next = firstDirtyClass(slot, from: geometry.classToSearch(pages))
         while let index = next {
             let bytes = AllocatorGeometry.pages(ofRunClass: index) * DeviceRegion.pageSize
             if bytes >> geometry.mostOversized > pages * DeviceRegion.pageSize { break }
-            let first = heaps[slot].dirty[index].nodes[0]
-            if best.map({ first.key < $0.key }) ?? true { best = (first.key, first.extent, index) }
+            let least = heaps[slot].dirty[index].least
+            if best.map({ least < $0.key }) ?? true {
+                best = (least, index)
+                // jemalloc looks it up already here, which brings the heap into order.
+                _ = extents.first(of: &heaps[slot].dirty[index].heap)
+            }
             next = firstDirtyClass(slot, from: index + 1)
         }
-        return best.map { ($0.extent, $0.runClass) }
+        guard let best else { return nil }
+        return extents.first(of: &heaps[slot].dirty[best.runClass].heap)
     }
 
     /// Leaves `pages` in the extent; the rest becomes a dirty run of the same age, not joined with its neighbours.
@@ -268,19 +313,23 @@ extension AccountingHeaps {
     private mutating func makeDirty(_ number: Int, _ slot: Int) {
         heaps[slot].active -= Int(extents[number].pages)
         if Int(extents[number].pages) >= AccountingHeaps.joinedPages {
-            while join(number, at: Int(extents[number].page + extents[number].pages), slot)
-                || join(number, at: Int(extents[number].page) - 1, slot)
-            {}
+            while joinOnce(number, slot) {}
         }
         extents[number].state = .dirty
         keepDirty(number, slot)
+    }
+
+    /// Joins the extent with the dirty run after it, else with the one before it.
+    private mutating func joinOnce(_ number: Int, _ slot: Int) -> Bool {
+        join(number, at: Int(extents[number].page + extents[number].pages), slot)
+            || join(number, at: Int(extents[number].page) - 1, slot)
     }
 
     /// Joins the extent with the dirty run at `page`, if there is one; the older serial stays.
     private mutating func join(_ number: Int, at page: Int, _ slot: Int) -> Bool {
         guard let neighbour = extents.dirtyExtent(at: page, of: Int32(slot)) else { return false }
         let other = extents[neighbour]
-        takeDirty(neighbour, slot, geometry.classToKeep(Int(other.pages)))
+        takeDirty(neighbour, slot)
         forget(neighbour, slot)
         extents[number].page = min(extents[number].page, other.page)
         extents[number].pages += other.pages
@@ -290,15 +339,27 @@ extension AccountingHeaps {
 
     private mutating func keepDirty(_ number: Int, _ slot: Int) {
         let index = geometry.classToKeep(Int(extents[number].pages))
-        extents.insert(number, into: &heaps[slot].dirty[index])
+        let key = extents[number].key
+        if heaps[slot].dirty[index].heap.isEmpty || key < heaps[slot].dirty[index].least {
+            heaps[slot].dirty[index].least = key
+        }
+        extents.insert(number, into: &heaps[slot].dirty[index].heap)
+        extents.append(number, to: &heaps[slot].dirtyByAge)
         extents.mark(number, true)
         setDirtyClass(index, slot, true)
     }
 
-    private mutating func takeDirty(_ number: Int, _ slot: Int, _ index: Int) {
+    private mutating func takeDirty(_ number: Int, _ slot: Int) {
+        let index = geometry.classToKeep(Int(extents[number].pages))
         extents.mark(number, false)
-        extents.remove(number, from: &heaps[slot].dirty[index])
-        if heaps[slot].dirty[index].isEmpty { setDirtyClass(index, slot, false) }
+        extents.remove(number, from: &heaps[slot].dirty[index].heap)
+        extents.remove(number, from: &heaps[slot].dirtyByAge)
+        if heaps[slot].dirty[index].heap.isEmpty {
+            setDirtyClass(index, slot, false)
+        } else if heaps[slot].dirty[index].least == extents[number].key {
+            let first = extents.first(of: &heaps[slot].dirty[index].heap)
+            heaps[slot].dirty[index].least = extents[first].key
+        }
     }
 
     private mutating func setDirtyClass(_ index: Int, _ slot: Int, _ isPresent: Bool) {

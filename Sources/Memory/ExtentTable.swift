@@ -18,27 +18,32 @@ struct ExtentTable: ~Copyable {
         /// The small size class of a slab, and how many objects still fit.
         var bin: UInt8 = 0
         var room: UInt16 = 0
-        /// Where the extent is in its heap.
-        var position: Int32 = -1
-        /// The neighbours in the list of the slot's extents; -1 at its ends.
+        /// The neighbours in the list that the extent is in; -1 at its ends.
         var previous: Int32 = -1
         var next: Int32 = -1
+        /// Its place in a heap: the sibling before it, or its parent if it is the first child; the sibling after it;
+        /// its first child. -1 where there is none.
+        var before: Int32 = -1
+        var after: Int32 = -1
+        var below: Int32 = -1
 
         /// jemalloc's order: the oldest first, and of the same age the lowest (`edata_snad_comp`).
         var key: UInt64 { UInt64(serial) << 32 | UInt64(UInt32(bitPattern: page)) }
     }
 
-    /// A heap of extents by key; the first is the least.
-    struct Heap {
-        fileprivate(set) var nodes: [(key: UInt64, extent: Int)] = []
-        var isEmpty: Bool { nodes.isEmpty }
+    /// Extents in the order in which they came.
+    struct List {
+        fileprivate(set) var first: Int32 = -1
+        fileprivate var last: Int32 = -1
     }
 
-    private var extents: [Extent] = []
+    var extents: [Extent] = []
     private var unused: [Int] = []
     /// The number of the dirty extent, plus one, whose first or last page this is.
     private let edges: UnsafeMutablePointer<UInt32>
     private let pages: Int
+    /// What `combine` works on; kept, so that it is not allocated each time.
+    var siblings: [Int32] = []
 
     init(pages: Int) {
         guard let memory = calloc(pages, MemoryLayout<UInt32>.stride) else {
@@ -55,24 +60,33 @@ struct ExtentTable: ~Copyable {
         set { extents[extent] = newValue }
     }
 
-    /// Adds an extent in front of the slot's list.
-    mutating func add(_ extent: Extent, to first: inout Int32) -> Int {
-        var extent = extent
-        extent.next = first
-        let number = unused.popLast() ?? extents.count
-        if first >= 0 { extents[Int(first)].previous = Int32(number) }
-        first = Int32(number)
-        if number == extents.count { extents.append(extent) } else { extents[number] = extent }
-        return number
+    /// Adds an extent that is in no list and no heap.
+    mutating func add(_ extent: Extent) -> Int {
+        if let number = unused.popLast() {
+            extents[number] = extent
+            return number
+        }
+        extents.append(extent)
+        return extents.count - 1
     }
 
-    /// Forgets an extent that is in no heap.
-    mutating func remove(_ number: Int, from first: inout Int32) {
-        let (previous, next) = (extents[number].previous, extents[number].next)
-        if previous >= 0 { extents[Int(previous)].next = next } else { first = next }
-        if next >= 0 { extents[Int(next)].previous = previous }
+    /// Forgets an extent that is in no list and no heap.
+    mutating func remove(_ number: Int) {
         extents[number].state = .unused
         unused.append(number)
+    }
+
+    mutating func append(_ number: Int, to list: inout List) {
+        extents[number].previous = list.last
+        extents[number].next = -1
+        if list.last >= 0 { extents[Int(list.last)].next = Int32(number) } else { list.first = Int32(number) }
+        list.last = Int32(number)
+    }
+
+    mutating func remove(_ number: Int, from list: inout List) {
+        let (previous, next) = (extents[number].previous, extents[number].next)
+        if previous >= 0 { extents[Int(previous)].next = next } else { list.first = next }
+        if next >= 0 { extents[Int(next)].previous = previous } else { list.last = previous }
     }
 
     /// Marks or unmarks both ends of a dirty extent, so that its neighbours find it.
@@ -88,51 +102,5 @@ struct ExtentTable: ~Copyable {
         guard page >= 0, page < pages, edges[page] != 0 else { return nil }
         let number = Int(edges[page]) - 1
         return extents[number].slot == slot ? number : nil
-    }
-
-    mutating func insert(_ number: Int, into heap: inout Heap) {
-        heap.nodes.append((extents[number].key, number))
-        rise(heap.nodes.count - 1, &heap)
-    }
-
-    mutating func remove(_ number: Int, from heap: inout Heap) {
-        let position = Int(extents[number].position)
-        let last = heap.nodes.removeLast()
-        extents[number].position = -1
-        guard position < heap.nodes.count else { return }
-        heap.nodes[position] = last
-        extents[last.extent].position = Int32(position)
-        rise(position, &heap)
-        sink(Int(extents[last.extent].position), &heap)
-    }
-
-    private mutating func rise(_ start: Int, _ heap: inout Heap) {
-        var position = start
-        let node = heap.nodes[position]
-        while position > 0 {
-            let parent = (position - 1) / 2
-            guard node.key < heap.nodes[parent].key else { break }
-            heap.nodes[position] = heap.nodes[parent]
-            extents[heap.nodes[position].extent].position = Int32(position)
-            position = parent
-        }
-        heap.nodes[position] = node
-        extents[node.extent].position = Int32(position)
-    }
-
-    private mutating func sink(_ start: Int, _ heap: inout Heap) {
-        var position = start
-        let node = heap.nodes[position]
-        while true {
-            var child = 2 * position + 1
-            guard child < heap.nodes.count else { break }
-            if child + 1 < heap.nodes.count && heap.nodes[child + 1].key < heap.nodes[child].key { child += 1 }
-            guard heap.nodes[child].key < node.key else { break }
-            heap.nodes[position] = heap.nodes[child]
-            extents[heap.nodes[position].extent].position = Int32(position)
-            position = child
-        }
-        heap.nodes[position] = node
-        extents[node.extent].position = Int32(position)
     }
 }

@@ -1,0 +1,147 @@
+// jemalloc 5.3.0's pairing heap (`ph.h`), shape for shape.
+//
+// Which extent is first follows from the shape, not from the keys alone: in 5.3.0 a root without children may be taken
+// away while others wait beside it. The next of them becomes the root although it need not be the least, and an extent
+// that is less than this root is put above all of them. From then on the first is not always the least. 5.3.1 mends
+// it (jemalloc pull request 2565); to have 5.3.0's pages, one must have its shapes.
+extension ExtentTable {
+    /// The extents of one class, the oldest and lowest (usually) first.
+    struct Heap {
+        fileprivate(set) var root: Int32 = -1
+        /// How many came in since those that wait beside the root were last brought into order.
+        fileprivate var waiting = 0
+
+        var isEmpty: Bool { root < 0 }
+    }
+
+    private func key(_ number: Int32) -> UInt64 { extents[Int(number)].key }
+
+    /// Puts the extent beside the root, where it waits; now and then two that wait are joined.
+    mutating func insert(_ number: Int, into heap: inout Heap) {
+        let node = Int32(number)
+        (extents[number].before, extents[number].after, extents[number].below) = (-1, -1, -1)
+        guard heap.root >= 0 else {
+            heap.root = node
+            joinWaiting(in: heap)
+            return
+        }
+        let root = Int(heap.root)
+        if extents[number].key < extents[root].key {
+            // Whoever waits beside the old root goes below the new one with it.
+            extents[number].below = heap.root
+            extents[root].before = node
+            heap.root = node
+            heap.waiting = 0
+            return
+        }
+        heap.waiting += 1
+        link(node, extents[root].after)
+        link(heap.root, node)
+        joinWaiting(in: heap)
+    }
+
+    /// The heap must not be empty. Brings those that wait into order first.
+    mutating func first(of heap: inout Heap) -> Int {
+        settle(&heap)
+        return Int(heap.root)
+    }
+
+    mutating func removeFirst(from heap: inout Heap) -> Int? {
+        guard heap.root >= 0 else { return nil }
+        settle(&heap)
+        let first = heap.root
+        heap.root = combine(extents[Int(first)].below)
+        return Int(first)
+    }
+
+    mutating func remove(_ number: Int, from heap: inout Heap) {
+        let node = Int32(number)
+        if heap.root == node {
+            guard extents[number].below >= 0 else {
+                // Here the order can be lost.
+                heap.root = extents[number].after
+                return
+            }
+            settle(&heap)
+            if heap.root == node {
+                heap.root = combine(extents[number].below)
+                return
+            }
+        }
+        let before = extents[number].before
+        let isFirstChild = extents[Int(before)].below == node
+        let heir = combine(extents[number].below)
+        let after = extents[number].after
+        if heir >= 0 { link(heir, after) }
+        let next = heir >= 0 ? heir : after
+        if isFirstChild { extents[Int(before)].below = next } else { extents[Int(before)].after = next }
+        if next >= 0 { extents[Int(next)].before = before }
+    }
+
+    /// `right` is the sibling after `left`; -1: none is.
+    private mutating func link(_ left: Int32, _ right: Int32) {
+        extents[Int(left)].after = right
+        if right >= 0 { extents[Int(right)].before = left }
+    }
+
+    /// The lesser of two becomes the parent of the other.
+    private mutating func join(_ one: Int32, _ other: Int32) -> Int32 {
+        let (parent, child) = key(one) < key(other) ? (one, other) : (other, one)
+        link(child, extents[Int(parent)].below)
+        extents[Int(child)].before = parent
+        extents[Int(parent)].below = child
+        return parent
+    }
+
+    /// After n arrivals, as many pairs of the latest are joined as n - 1 is divisible by two.
+    private mutating func joinWaiting(in heap: Heap) {
+        guard heap.waiting > 1 else { return }
+        for _ in 0..<(heap.waiting - 1).trailingZeroBitCount {
+            let one = extents[Int(heap.root)].after
+            guard one >= 0 else { return }
+            let other = extents[Int(one)].after
+            guard other >= 0 else { return }
+            let rest = extents[Int(other)].after
+            let joined = join(one, other)
+            link(joined, rest)
+            link(heap.root, joined)
+            if rest < 0 { return }
+        }
+    }
+
+    /// Whoever waits beside the root is joined with it.
+    private mutating func settle(_ heap: inout Heap) {
+        heap.waiting = 0
+        let rest = extents[Int(heap.root)].after
+        guard rest >= 0 else { return }
+        extents[Int(heap.root)].after = -1
+        heap.root = join(heap.root, combine(rest))
+    }
+
+    /// Makes one tree of siblings: neighbours in pairs, then the first two of the queue until one is left.
+    private mutating func combine(_ first: Int32) -> Int32 {
+        guard first >= 0, extents[Int(first)].after >= 0 else { return first }
+        siblings.removeAll(keepingCapacity: true)
+        var node = first
+        while node >= 0 {
+            let other = extents[Int(node)].after
+            guard other >= 0 else {
+                siblings.append(node)
+                break
+            }
+            let rest = extents[Int(other)].after
+            let joined = join(node, other)
+            extents[Int(joined)].after = -1
+            siblings.append(joined)
+            node = rest
+        }
+        var position = 0
+        while position + 1 < siblings.count {
+            let joined = join(siblings[position], siblings[position + 1])
+            extents[Int(joined)].after = -1
+            siblings.append(joined)
+            position += 2
+        }
+        return siblings[position]
+    }
+}
