@@ -39,8 +39,13 @@ public struct PolicyParameter: Hashable, Sendable {
 /// Which policy a run uses, and with which parameters; what is not named keeps its default.
 public struct PolicySettings: Hashable, Sendable {
     public var name: String
+    /// What results call it, where that is not its name: a policy with other parameters is another row of a table.
+    public var label: String?
     /// In the order of the policy's own table.
     public var parameters: [Assignment]
+
+    /// What results call it.
+    public var title: String { label ?? name }
 
     public struct Assignment: Hashable, Sendable {
         public var name: String
@@ -51,8 +56,9 @@ public struct PolicySettings: Hashable, Sendable {
         }
     }
 
-    public init(name: String, parameters: [Assignment] = []) {
+    public init(name: String, label: String? = nil, parameters: [Assignment] = []) {
         self.name = name
+        self.label = label
         self.parameters = parameters
     }
 }

@@ -151,7 +151,7 @@ struct CrossChecks {
 
     private func place(_ tree: Tree?) -> String {
         switch tree?.origin {
-        case .text(let line, let column): "\(line):\(column)"
+        case .text(let line, let column), .file(_, let line, let column): "\(line):\(column)"
         case .option(let option): option
         case nil: "another place"
         }

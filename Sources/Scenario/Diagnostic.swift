@@ -32,29 +32,34 @@ extension Diagnostic.Location: CustomStringConvertible {
 /// Where a piece of a scenario came from.
 enum Origin: Hashable, Sendable {
     case text(line: Int, column: Int)
+    /// Another file than the scenario: a policy's.
+    case file(String, line: Int, column: Int)
     case option(String)
 
     static let start = Origin.text(line: 1, column: 1)
 
     var isOption: Bool {
         switch self {
-        case .text: false
+        case .text, .file: false
         case .option: true
         }
     }
 
-    /// Text before options; options among themselves keep their order.
+    /// Text before other files before options; options among themselves keep their order.
     static func precedes(_ a: Origin, _ b: Origin) -> Bool {
         switch (a, b) {
         case (.text(let lineA, let columnA), .text(let lineB, let columnB)): (lineA, columnA) < (lineB, columnB)
-        case (.text, .option): true
-        case (.option, .text), (.option, .option): false
+        case (.file(let fileA, let lineA, let columnA), .file(let fileB, let lineB, let columnB)):
+            (fileA, lineA, columnA) < (fileB, lineB, columnB)
+        case (.text, .file), (.text, .option), (.file, .option): true
+        case (.file, .text), (.option, .text), (.option, .file), (.option, .option): false
         }
     }
 
     func location(in file: String) -> Diagnostic.Location {
         switch self {
         case .text(let line, let column): .file(file, line: line, column: column)
+        case .file(let other, let line, let column): .file(other, line: line, column: column)
         case .option(let option): .option(option)
         }
     }

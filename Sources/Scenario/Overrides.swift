@@ -6,7 +6,8 @@ public struct Overrides: Hashable, Sendable {
     /// `key=value`, dotted; an app is named by its name: `apps.maps.memory.base=20MiB`. Later ones win.
     public var sets: [String]
     public var seed: UInt64?
-    /// A policy with its defaults; the parameters of the text are kept when the text names the same policy.
+    /// A policy with its defaults, or a policy file (see `PolicyFile.isFile`). The parameters of the text are kept when
+    /// the text names the same policy; a file replaces them.
     public var policy: String?
     public var backend: MemoryBackend?
     /// Every size and rate times this, after everything else; see `RunPlan.scaled(by:)`.
@@ -25,8 +26,17 @@ public struct Overrides: Hashable, Sendable {
 }
 
 extension Overrides {
+    /// The policy that the option names: its name, or what its file holds. Nil: none is named, or the file is broken.
+    func policyTree(faults: inout [Fault]) throws(ScenarioFault) -> Tree? {
+        guard let policy else { return nil }
+        if PolicyFile.isFile(policy) { return try PolicyFile.read(path: policy, faults: &faults) }
+        return Tree(.scalar(policy, isQuoted: true), origin: .option("--policy \(policy)"))
+    }
+
     /// Lays the overrides over the tree. What they say is judged by the decoder, like everything else in the tree.
-    func apply(to tree: inout Tree, faults: inout [Fault]) {
+    ///
+    /// - Parameter policy: What `policyTree` gave.
+    func apply(to tree: inout Tree, policy: Tree?, faults: inout [Fault]) {
         guard tree.entries != nil else { return }
         if let seed {
             let origin = Origin.option("--seed \(seed)")
@@ -37,10 +47,7 @@ extension Overrides {
             let value = Tree(.scalar(backend.rawValue, isQuoted: false), origin: origin)
             tree.set(["backend"], to: value, origin: origin)
         }
-        if let policy {
-            let origin = Origin.option("--policy \(policy)")
-            tree.setPolicy(Tree(.scalar(policy, isQuoted: true), origin: origin), origin: origin)
-        }
+        if let policy { tree.setPolicy(policy, origin: policy.origin) }
         for assignment in sets {
             let origin = Origin.option("--set \(assignment)")
             do {

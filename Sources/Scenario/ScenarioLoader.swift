@@ -24,7 +24,7 @@ public enum ScenarioLoader {
     public static func load(path: String, overrides: Overrides = Overrides()) -> Result<RunPlan, ScenarioFault> {
         let bytes: [UInt8]
         do {
-            bytes = try read(path)
+            bytes = try read(path, as: "scenario file")
         } catch {
             return .failure(error)
         }
@@ -56,9 +56,15 @@ public enum ScenarioLoader {
     ) -> Result<RunPlan, ScenarioFault> {
         var faults: [Fault] = []
         var plan: RunPlan?
+        let policy: Tree?
+        do {
+            policy = try overrides.policyTree(faults: &faults)
+        } catch {
+            return .failure(error)
+        }
         do {
             var tree = try Tree.read(bytes: bytes)
-            overrides.apply(to: &tree, faults: &faults)
+            overrides.apply(to: &tree, policy: policy, faults: &faults)
             plan = decode(tree, faults: &faults)
         } catch {
             faults.append(error)
@@ -97,13 +103,13 @@ public enum ScenarioLoader {
         return diagnostics
     }
 
-    private static func read(_ path: String) throws(ScenarioFault) -> [UInt8] {
+    static func read(_ path: String, as kind: String) throws(ScenarioFault) -> [UInt8] {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
             throw .unreadable(path: path, reason: "there is no such file")
         }
         guard !isDirectory.boolValue else {
-            throw .unreadable(path: path, reason: "this is a directory; expected a scenario file")
+            throw .unreadable(path: path, reason: "this is a directory; expected a \(kind)")
         }
         // Read to the end rather than to a known size, for a scenario may come through a pipe.
         guard let file = FileHandle(forReadingAtPath: path),

@@ -116,7 +116,7 @@ public final class Simulation {
         recorder = RunRecorder(
             sinks,
             tally: RunTally(
-                scenario: plan.name, policy: plan.policy.name, seed: plan.seed, ceiling: memory.books.ceiling))
+                scenario: plan.name, policy: plan.policy.title, seed: plan.seed, ceiling: memory.books.ceiling))
         if needs.contains(.oracle) { reclaim.wanted = wantedInstants() }
         scheduleStart()
     }

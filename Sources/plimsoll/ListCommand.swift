@@ -12,6 +12,7 @@ struct ListCommand: ParsableCommand {
         discussion: """
             EXAMPLES
               plimsoll list policies
+              plimsoll list policies --format json
               plimsoll list scenarios --folder Scenarios
             """)
 
@@ -28,13 +29,22 @@ struct ListCommand: ParsableCommand {
     @Option(help: "Where scenarios are looked for.")
     var folder = "Scenarios"
 
+    @Option(help: "text, or json for policies: every parameter with type, default, range, unit, choices and source.")
+    var format: RunCommand.Format = .text
+
+    func validate() throws {
+        guard format == .json, kind != .policies else { return }
+        throw ValidationError("--format json is there for policies only")
+    }
+
     func run() throws {
         try reporting {
-            switch kind {
-            case .policies: policies()
-            case .apps: apps()
-            case .metrics: metrics()
-            case .scenarios: try scenarios()
+            switch (kind, format) {
+            case (.policies, .text): policies()
+            case (.policies, .json): Terminal.say(try PolicyTable.json())
+            case (.apps, _): apps()
+            case (.metrics, _): metrics()
+            case (.scenarios, _): try scenarios()
             }
             return .success
         }

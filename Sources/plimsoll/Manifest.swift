@@ -12,6 +12,8 @@ struct Manifest: Encodable {
     var scenarioFile: String
     var seed: UInt64
     var policy: String
+    /// The file that the policy came from, if it was one.
+    var policyFile: String?
     var backend: String
     /// `completed`, `interrupted` or `failed`.
     var ending: String

@@ -17,6 +17,7 @@ struct RunCommand: ParsableCommand {
             EXAMPLES
               plimsoll run Scenarios/quickstart.yaml
               plimsoll run Scenarios/evening-commute.yaml --out runs/a --seed 7 --policy lru
+              plimsoll run Scenarios/evening-commute.yaml --policy Scenarios/policies/oomd-default.yaml
               plimsoll run Scenarios/quickstart.yaml --set device.cores=1 --verify
             """)
 
@@ -42,7 +43,10 @@ struct RunCommand: ParsableCommand {
         help: ArgumentHelp("Changes one setting of the scenario; may be repeated.", valueName: "key=value"))
     var sets: [String] = []
 
-    @Option(help: "The policy, instead of the scenario's, with its default parameters.")
+    @Option(
+        help: ArgumentHelp(
+            "The policy, instead of the scenario's: a name, with its default parameters, or a policy file.",
+            valueName: "name|file"))
     var policy: String?
 
     @Option(help: "jemalloc (real memory) or accounting (its arithmetic without the memory).")

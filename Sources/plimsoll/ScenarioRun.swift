@@ -36,7 +36,8 @@ struct ScenarioRun {
             cores: ProcessInfo.processInfo.activeProcessorCount)
         if let scale = command.scale, scale != .one { warnings.append(.scaled(scale)) }
         let manifest = Manifest(
-            scenario: plan.name, scenarioFile: command.scenario, seed: plan.seed, policy: plan.policy.name,
+            scenario: plan.name, scenarioFile: command.scenario, seed: plan.seed, policy: plan.policy.title,
+            policyFile: command.policy.flatMap { PolicyFile.isFile($0) ? $0 : nil },
             backend: plan.backend.rawValue, ending: outcome.ending, endingDetail: outcome.detail, exitStatus: code,
             startedAt: startedAt, wallS: (ContinuousClock.now - clock) / .seconds(1), cpuS: Host.cpuSeconds,
             virtualS: Double(played.end.microseconds) / 1_000_000, commandLine: CommandLine.arguments,

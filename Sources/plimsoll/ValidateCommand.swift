@@ -12,18 +12,24 @@ struct ValidateCommand: ParsableCommand {
 
             EXAMPLES
               plimsoll validate Scenarios/*.yaml
+              plimsoll validate Scenarios/quickstart.yaml --policy mine.yaml
             """)
 
     @Argument(help: "Scenario files.")
     var scenarios: [String]
 
+    @Option(
+        help: ArgumentHelp(
+            "Checks the scenarios with this policy, a name or a policy file.", valueName: "name|file"))
+    var policy: String?
+
     func run() throws {
         try reporting {
             var worst = ExitStatus.done
             for path in scenarios {
-                switch ValidateCommand.check(path) {
+                switch check(path) {
                 case .success(let plan):
-                    Terminal.say("\(path): valid (\(plan.apps.count) apps, \(plan.duration), \(plan.policy.name))")
+                    Terminal.say("\(path): valid (\(plan.apps.count) apps, \(plan.duration), \(plan.policy.title))")
                 case .failure(let fault):
                     Terminal.complain(fault.description)
                     if worst == .done { worst = fault.status }
@@ -34,8 +40,8 @@ struct ValidateCommand: ParsableCommand {
     }
 
     /// The scenario and the traces that it names.
-    private static func check(_ path: String) -> Result<RunPlan, ScenarioFault> {
-        ScenarioLoader.load(path: path).flatMap { plan in
+    private func check(_ path: String) -> Result<RunPlan, ScenarioFault> {
+        ScenarioLoader.load(path: path, overrides: Overrides(policy: policy)).flatMap { plan in
             Result { () throws(ScenarioFault) in
                 _ = try TraceFiles(plan)
                 return plan

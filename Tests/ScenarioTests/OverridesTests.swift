@@ -8,6 +8,9 @@ import Workload
 
 @Suite("overrides of the command line")
 struct OverridesTests {
+    static let expectedPolicy =
+        "expected the name of a policy, or a mapping with the keys name, label, parameters"
+
     private func load(_ sets: String...) throws -> RunPlan {
         try Samples.load(Samples.commute, Overrides(sets: sets)).get()
     }
@@ -53,6 +56,14 @@ struct OverridesTests {
             ("apps.maps.memry.base=1MiB", "unknown key 'memry' in apps.maps; did you mean 'memory'?"),
             ("nonsense", "expected key=value, such as device.ceiling=512MiB"),
             ("policy=lur", "policy: unknown policy 'lur'; did you mean 'lru'?"),
+            (
+                "policy=",
+                "policy: \(OverridesTests.expectedPolicy), not nothing"
+            ),
+            (
+                "policy.name=",
+                "policy: \(OverridesTests.expectedPolicy), not nothing"
+            ),
             ("seed=[", "the value cannot be read: this is not YAML: did not find expected node content"),
             ("device.reserved=2GiB", "device.reserved: 2GiB must be less than the ceiling, 1GiB"),
         ])

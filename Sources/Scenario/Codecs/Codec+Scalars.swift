@@ -164,7 +164,7 @@ extension Codec where Value == String {
 
     private static let namePattern = "^[A-Za-z][A-Za-z0-9 ._-]{0,63}$"
 
-    private static func isName(_ text: String) -> Bool {
+    static func isName(_ text: String) -> Bool {
         guard let first = text.utf8.first, text.utf8.count <= 64, isLetter(first) else { return false }
         return text.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || " ._-".utf8.contains($0) }
     }

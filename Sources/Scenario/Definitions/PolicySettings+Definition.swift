@@ -16,15 +16,17 @@ extension Codec where Value == PolicySettings {
     /// A bare name, or a name with parameters from the policy's own table.
     static var policy: Codec {
         Codec(
-            expected: "the name of a policy, or a mapping with the keys name, parameters",
+            expected: PolicyShape.expected,
             decode: { tree, existing, decoding in
                 guard let name = PolicyShape.name(of: tree, decoding) else { return nil }
                 guard let type = PolicyCatalogue.type(named: name) else { return nil }
-                guard let parameters = tree["parameters"] else { return PolicySettings(type) }
-                let assigned = decoding.within("parameters") {
+                var settings = PolicySettings(type)
+                settings.label = PolicyShape.label(of: tree, decoding)
+                guard let parameters = tree["parameters"] else { return settings }
+                settings.parameters = decoding.within("parameters") {
                     PolicyShape.parameters(of: type, from: parameters, decoding)
                 }
-                return PolicySettings(name: name, parameters: assigned)
+                return settings
             },
             encode: { settings, encoding in PolicyShape.tree(of: settings, encoding) },
             schema: { _ in PolicyShape.schema })
@@ -32,8 +34,9 @@ extension Codec where Value == PolicySettings {
 }
 
 /// The parts of the policy's codec.
-private enum PolicyShape {
-    private static let keys = ["name", "parameters"]
+enum PolicyShape {
+    static let keys = ["name", "label", "parameters"]
+    static let expected = "the name of a policy, or a mapping with the keys \(keys.joined(separator: ", "))"
 
     private static var nameCodec: Codec<String> {
         .name(of: "policy", "policies") { PolicyCatalogue.all.map { $0.name } }
@@ -41,7 +44,12 @@ private enum PolicyShape {
 
     static func name(of tree: Tree, _ decoding: Decoding) -> String? {
         guard let entries = tree.entries else {
-            if tree.isNull { return PolicySettings.standard.name }
+            if tree.isNull {
+                // Nothing in the text is the default; an option that says nothing is a slip.
+                guard tree.origin.isOption else { return PolicySettings.standard.name }
+                decoding.faultHere(tree.origin, "expected \(expected), not nothing")
+                return nil
+            }
             return nameCodec.decode(tree, nil, decoding)
         }
         decoding.refuseUnknownKeys(in: entries, valid: keys)
@@ -50,6 +58,11 @@ private enum PolicyShape {
             return PolicySettings.standard.name
         }
         return decoding.within("name") { nameCodec.decode(name, nil, decoding) }
+    }
+
+    static func label(of tree: Tree, _ decoding: Decoding) -> String? {
+        guard let label = tree["label"], !label.isNull else { return nil }
+        return decoding.within("label") { Codec<String>.name.decode(label, nil, decoding) }
     }
 
     static func parameters(
@@ -83,12 +96,19 @@ private enum PolicyShape {
             let value = given?.value ?? parameter.standard
             entries.append((parameter.name, Codec.parameter(parameter).encode(value, encoding)))
         }
-        return .record([("name", .plain(settings.name)), ("parameters", .record(entries))])
+        var record: [(String, Tree)] = [("name", .plain(settings.name))]
+        if let label = settings.label { record.append(("label", .string(label))) }
+        record.append(("parameters", .record(entries)))
+        return .record(record)
     }
 
     static var schema: JSON {
-        var forms = [nameCodec.schema(PolicySettings.standard.name)]
-        for type in PolicyCatalogue.all {
+        .object(["anyOf": .array([nameCodec.schema(PolicySettings.standard.name)] + mappings())])
+    }
+
+    /// The form of each policy's mapping; `more` are keys that every form has beside its own.
+    static func mappings(adding more: [JSON.Member] = []) -> [JSON] {
+        PolicyCatalogue.all.map { type in
             let parameters = type.parameters.map { parameter in
                 JSON.Member(
                     key: parameter.name,
@@ -96,21 +116,28 @@ private enum PolicyShape {
                         "description": .string("\(parameter.meaning) (\(parameter.source))")
                     ]))
             }
-            forms.append(
-                .object([
-                    "type": .string("object"),
-                    "properties": .object([
-                        "name": .object(["const": .string(type.name), "description": .string(type.summary)]),
-                        "parameters": .object([
-                            "type": .string("object"), "properties": .object(parameters),
-                            "additionalProperties": .bool(false),
-                        ]),
-                    ]),
-                    "required": .strings(type.name == PolicySettings.standard.name ? [] : ["name"]),
-                    "additionalProperties": .bool(false),
-                ]))
+            let keys: [JSON.Member] = [
+                JSON.Member(
+                    key: "name",
+                    value: .object(["const": .string(type.name), "description": .string(type.summary)])),
+                JSON.Member(
+                    key: "label",
+                    value: Codec<String>.name.schema(nil).adding([
+                        "description": .string("What results call it, where that is not its name.")
+                    ])),
+                JSON.Member(
+                    key: "parameters",
+                    value: .object([
+                        "type": .string("object"), "properties": .object(parameters),
+                        "additionalProperties": .bool(false), "description": .string("Those of its own table."),
+                    ])),
+            ]
+            return .object([
+                "type": .string("object"), "properties": .object(more + keys),
+                "required": .strings(type.name == PolicySettings.standard.name ? [] : ["name"]),
+                "additionalProperties": .bool(false),
+            ])
         }
-        return .object(["anyOf": .array(forms)])
     }
 }
 

@@ -66,7 +66,7 @@ extension RunPlan: Described {
 }
 
 extension Codec where Value == Int {
-    fileprivate static var version: Codec {
+    static var version: Codec {
         let version = RunPlan.formatVersion
         return .scalar(
             expected: "the format's version, \(version)", quoted: false,

@@ -10,17 +10,18 @@ enum TextLimits {
 
 extension Tree {
     /// The tree of a YAML text, or its first fault. Never traps, whatever the bytes are.
-    static func read(bytes: [UInt8]) throws(Fault) -> Tree {
+    /// - Parameter kind: What is read, for messages.
+    static func read(bytes: [UInt8], as kind: String = "scenario") throws(Fault) -> Tree {
         guard bytes.count <= TextLimits.bytes else {
             throw Fault(
                 origin: .start,
-                message: "the file has \(bytes.count) bytes; a scenario may have at most \(TextLimits.bytes)")
+                message: "the file has \(bytes.count) bytes; a \(kind) may have at most \(TextLimits.bytes)")
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw invalidUTF8(in: bytes) }
-        return try read(text: text)
+        guard let text = String(validating: bytes, as: UTF8.self) else { throw invalidUTF8(in: bytes, as: kind) }
+        return try read(text: text, as: kind)
     }
 
-    static func read(text: String) throws(Fault) -> Tree {
+    static func read(text: String, as kind: String = "scenario") throws(Fault) -> Tree {
         // Editors of some systems begin a file with a byte order mark.
         let mark: Unicode.Scalar = "\u{feff}"
         let text = text.unicodeScalars.first == mark ? String(text.unicodeScalars.dropFirst()) : text
@@ -29,12 +30,12 @@ extension Tree {
         do {
             root = try Parser(yaml: text, encoding: .utf8).singleRoot()
         } catch let error as YamlError {
-            throw Fault(error, text: text)
+            throw Fault(error, text: text, kind: kind)
         } catch {
             throw Fault(origin: .start, message: "this is not YAML: \(error)")
         }
         guard let root else {
-            throw Fault(origin: .start, message: "the scenario is empty; it begins with 'plimsoll: 1'")
+            throw Fault(origin: .start, message: "the \(kind) is empty; it begins with 'plimsoll: 1'")
         }
         var budget = TextLimits.nodes
         return try Tree(root, depth: 0, budget: &budget)
@@ -84,7 +85,7 @@ extension Origin {
 }
 
 extension Fault {
-    fileprivate init(_ error: YamlError, text: String) {
+    fileprivate init(_ error: YamlError, text: String, kind: String) {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _):
             let isTab = Tree.scalar(at: mark, of: text) == "\t"
@@ -96,7 +97,7 @@ extension Fault {
             self.init(
                 origin: Origin(mark),
                 message: isSecond
-                    ? "a scenario is one YAML document; here begins another" : "this is not YAML: \(problem)")
+                    ? "a \(kind) is one YAML document; here begins another" : "this is not YAML: \(problem)")
         case .duplicatedKeysInMapping(let duplicates, let context):
             let keys = duplicates.sorted().map { "'\($0)'" }.joined(separator: ", ")
             self.init(
@@ -124,7 +125,7 @@ extension Tree {
         return nil
     }
 
-    private static func invalidUTF8(in bytes: [UInt8]) -> Fault {
+    private static func invalidUTF8(in bytes: [UInt8], as kind: String) -> Fault {
         var parser = Unicode.UTF8.ForwardParser()
         var iterator = bytes.makeIterator()
         var line = 1
@@ -132,7 +133,7 @@ extension Tree {
         while case .valid(let encoded) = parser.parseScalar(from: &iterator) {
             if encoded.first == 0x0a { (line, column) = (line + 1, 1) } else { column += 1 }
         }
-        return Fault(origin: .text(line: line, column: column), message: "this is not UTF-8; a scenario is UTF-8 text")
+        return Fault(origin: .text(line: line, column: column), message: "this is not UTF-8; a \(kind) is UTF-8 text")
     }
 
     private static func forbiddenCharacter(in text: String) -> Fault? {

@@ -30,7 +30,7 @@ struct LiveScreen {
     // MARK: Above
 
     private var title: String {
-        let left = "\(plan.name)  \(plan.policy.name)  seed \(plan.seed)"
+        let left = "\(plan.name)  \(plan.policy.title)  seed \(plan.seed)"
         let right = "\(Progress.clock(glance.now - .zero)) of \(Progress.clock(plan.duration))  \(speed)"
         let room = size.columns - right.count - 2
         guard room > 8 else { return fit(right) }

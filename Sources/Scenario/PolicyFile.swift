@@ -1,0 +1,104 @@
+import Foundation
+import Quantities
+import Reclaim
+import Simulation
+
+/// A policy in a file of its own: exactly what a scenario's `policy:` mapping holds, and a head if one likes
+/// (`plimsoll: 1`, `description`).
+public enum PolicyFile {
+    /// Whether `--policy` names a file: the name of a registered policy wins; otherwise a value with a slash, or one
+    /// that ends in `.yaml` or `.yml`, is a file.
+    public static func isFile(_ argument: String) -> Bool {
+        guard PolicyCatalogue.type(named: argument) == nil else { return false }
+        return argument.contains("/") || argument.hasSuffix(".yaml") || argument.hasSuffix(".yml")
+    }
+
+    /// What a policy from this file is called where it names no label itself: the file's name without its extension.
+    /// Nil: that is no name.
+    static func label(of path: String) -> String? {
+        let base = URL(filePath: path).deletingPathExtension().lastPathComponent
+        return Codec<String>.isName(base) ? base : nil
+    }
+
+    /// The policy's mapping, as if it stood in the scenario; faults of the file's own go to `faults`.
+    static func read(path: String, faults: inout [Fault]) throws(ScenarioFault) -> Tree? {
+        let bytes = try ScenarioLoader.read(path, as: "policy file")
+        do {
+            let tree = try Tree.read(bytes: bytes, as: "policy file").located(in: path)
+            return policy(in: tree, path: path, faults: &faults)
+        } catch {
+            faults.append(Fault(origin: error.origin.located(in: path), message: error.message))
+            return nil
+        }
+    }
+
+    private static func policy(in tree: Tree, path: String, faults: inout [Fault]) -> Tree? {
+        guard var entries = tree.entries else {
+            faults.append(
+                Fault(
+                    origin: tree.origin,
+                    message: "expected a policy: a mapping with the keys \(PolicyShape.keys.joined(separator: ", ")), "
+                        + "not \(tree.summary)"))
+            return nil
+        }
+        let decoding = Decoding()
+        let heads = entries.filter { head.keys.contains($0.key) }
+        _ = head.decode(Tree(.mapping(heads), origin: tree.origin), over: nil, decoding)
+        faults += decoding.faults
+        entries.removeAll { head.keys.contains($0.key) }
+        if tree["label"] == nil, let label = label(of: path) {
+            entries.append(
+                Tree.Entry(
+                    key: "label", keyOrigin: tree.origin,
+                    value: Tree(.scalar(label, isQuoted: true), origin: tree.origin)))
+        }
+        return Tree(.mapping(entries), origin: tree.origin)
+    }
+
+    /// The keys that a file may have beside the policy's own.
+    private static let head = Definition<PolicySettings>(
+        base: .standard,
+        fields: [
+            Field(checked: "plimsoll", .version, constant: nil, "The version of this format."),
+            Field(checked: "description", .text(length: 10_000), constant: nil, "What the policy does; for people."),
+        ])
+
+    /// A JSON Schema (draft 2020-12) of policy files.
+    public static func schema() -> String {
+        let first: [JSON.Member] = [
+            JSON.Member(key: "$schema", value: .string("https://json-schema.org/draft/2020-12/schema")),
+            JSON.Member(key: "title", value: .string("A Plimsoll policy")),
+        ]
+        let more = head.fields.map { JSON.Member(key: $0.key, value: $0.schema(nil)) }
+        return JSON.object(first + [JSON.Member(key: "anyOf", value: .array(PolicyShape.mappings(adding: more)))])
+            .pretty() + "\n"
+    }
+}
+
+extension Tree {
+    /// The same tree, as if it stood in that file.
+    fileprivate func located(in file: String) -> Tree {
+        let origin = origin.located(in: file)
+        switch content {
+        case .scalar: return Tree(content, origin: origin)
+        case .sequence(let elements): return Tree(.sequence(elements.map { $0.located(in: file) }), origin: origin)
+        case .mapping(let entries):
+            return Tree(
+                .mapping(
+                    entries.map {
+                        Entry(
+                            key: $0.key, keyOrigin: $0.keyOrigin.located(in: file), value: $0.value.located(in: file))
+                    }), origin: origin)
+        }
+    }
+}
+
+extension Origin {
+    /// The same place, in another file than the scenario.
+    fileprivate func located(in file: String) -> Origin {
+        switch self {
+        case .text(let line, let column): .file(file, line: line, column: column)
+        case .file, .option: self
+        }
+    }
+}

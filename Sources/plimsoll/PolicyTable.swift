@@ -1,0 +1,106 @@
+import Foundation
+import Quantities
+import Reclaim
+
+/// Every policy and its parameters for other programs: what `plimsoll list policies --format json` prints.
+struct PolicyTable: Encodable {
+    var formatVersion = 1
+    var policies: [Policy]
+
+    struct Policy: Encodable {
+        let policy: String
+        let summary: String
+        let parameters: [Parameter]
+    }
+
+    /// One parameter. `default`, `minimum` and `maximum` are written as scenarios and `--set` take them; the fields
+    /// ending in `_value` are the same as numbers in `unit`.
+    struct Parameter: Encodable {
+        let policy: String
+        let parameter: String
+        /// `ratio`, `bytes`, `time`, `count`, `flag` or `names`.
+        let type: String
+        /// `share` (1 is all of it), `bytes`, `s`, `1`; left out, like the numbers, where there is none.
+        let unit: String?
+        let `default`: String
+        let defaultValue: Double?
+        let minimum: String?
+        let minimumValue: Double?
+        let maximum: String?
+        let maximumValue: Double?
+        /// Where only a few values are possible.
+        let choices: [String]?
+        let meaning: String
+        let source: String
+
+        init(_ parameter: PolicyParameter, of policy: String) {
+            self.policy = policy
+            self.parameter = parameter.name
+            type = parameter.standard.type
+            unit = parameter.standard.unit
+            `default` = parameter.standard.assignable
+            defaultValue = parameter.standard.number
+            let hasRange = parameter.standard.number != nil
+            minimum = hasRange ? parameter.lowest.assignable : nil
+            minimumValue = parameter.lowest.number
+            maximum = hasRange ? parameter.highest.assignable : nil
+            maximumValue = parameter.highest.number
+            choices = parameter.standard.type == "flag" ? ["false", "true"] : nil
+            meaning = parameter.meaning
+            source = parameter.source
+        }
+    }
+
+    static func json() throws -> String {
+        let policies = PolicyCatalogue.all.map { type in
+            Policy(
+                policy: type.name, summary: type.summary,
+                parameters: type.parameters.map { Parameter($0, of: type.name) })
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        return String(decoding: try encoder.encode(PolicyTable(policies: policies)), as: UTF8.self)
+    }
+}
+
+extension ParameterValue {
+    fileprivate var type: String {
+        switch self {
+        case .ratio: "ratio"
+        case .bytes: "bytes"
+        case .time: "time"
+        case .count: "count"
+        case .flag: "flag"
+        case .names: "names"
+        }
+    }
+
+    fileprivate var unit: String? {
+        switch self {
+        case .ratio: "share"
+        case .bytes: "bytes"
+        case .time: "s"
+        case .count: "1"
+        case .flag, .names: nil
+        }
+    }
+
+    fileprivate var number: Double? {
+        switch self {
+        case .ratio(let value): Double(value.partsPerMillion) / 1_000_000
+        case .bytes(let value): Double(value.bytes)
+        case .time(let value): Double(value.microseconds) / 1_000_000
+        case .count(let value): Double(value)
+        case .flag, .names: nil
+        }
+    }
+
+    /// As `--set` takes it.
+    fileprivate var assignable: String {
+        switch self {
+        case .ratio, .bytes, .time, .count, .flag: text
+        case .names(let names): "[\(names.joined(separator: ", "))]"
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Reclaim
+import Testing
+
+@Suite("policies on the command line", .serialized)
+struct PolicyCommandTests {
+    private func within(_ body: (URL) throws -> Void) throws {
+        let folder = try Program.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try body(folder)
+    }
+
+    private let short = ["--set", "duration=8s", "--set", "user=[]", "--set", "expect=[]", "--backend", "accounting"]
+
+    @Test("run --policy FILE: the results name the policy, the manifest the file, and scenario.yaml runs as it is")
+    func file() throws {
+        try within { folder in
+            try Data("name: jetsam\nparameters: { critical: 6% }\n".utf8).write(to: folder.appending(path: "own.yaml"))
+            let run = try Program.run(
+                ["run", Program.scenario("quickstart"), "--policy", "own.yaml", "--out", "r"] + short, in: folder)
+            #expect(run.status == 0, "\(run.error)")
+            #expect(try Program.text(folder.appending(path: "r/summary.csv")).contains(",own,"))
+            let manifest = try Program.text(folder.appending(path: "r/manifest.json"))
+            #expect(manifest.contains("\"policy\" : \"own\"") && manifest.contains("\"policy_file\" : \"own.yaml\""))
+            try FileManager.default.removeItem(at: folder.appending(path: "own.yaml"))
+            let again = try Program.run(["run", "r/scenario.yaml", "--out", "s"], in: folder)
+            #expect(again.status == 0, "\(again.error)")
+            #expect(
+                try Program.text(folder.appending(path: "r/summary.csv"))
+                    == Program.text(folder.appending(path: "s/summary.csv")))
+        }
+    }
+
+    @Test("a broken policy file is status 65 with its place, a missing one 66")
+    func broken() throws {
+        try within { folder in
+            try Data("name: jetsam\nparameters: { critcal: 6% }\n".utf8).write(to: folder.appending(path: "own.yaml"))
+            let broken = try Program.run(
+                ["run", Program.scenario("quickstart"), "--policy", "own.yaml"] + short, in: folder)
+            #expect(broken.status == 65)
+            #expect(broken.error.hasPrefix("own.yaml:2:15: error: unknown parameter 'critcal'"), "\(broken.error)")
+            let missing = try Program.run(
+                ["run", Program.scenario("quickstart"), "--policy", "not/there.yaml"] + short, in: folder)
+            #expect(missing.status == 66)
+            #expect(missing.error.hasPrefix("not/there.yaml: error: there is no such file"), "\(missing.error)")
+            #expect(
+                try Program.run(["validate", Program.scenario("quickstart"), "--policy", "own.yaml"], in: folder).status
+                    == 65)
+        }
+    }
+
+    @Test("list policies --format json tells every parameter of every policy")
+    func table() throws {
+        try within { folder in
+            let result = try Program.run(["list", "policies", "--format", "json"], in: folder)
+            let object = try #require(
+                try JSONSerialization.jsonObject(with: Data(result.out.utf8)) as? [String: Any])
+            let policies = try #require(object["policies"] as? [[String: Any]])
+            #expect(policies.map { $0["policy"] as? String } == PolicyCatalogue.all.map { $0.name })
+            for (policy, type) in zip(policies, PolicyCatalogue.all) {
+                let parameters = try #require(policy["parameters"] as? [[String: Any]])
+                #expect(parameters.map { $0["parameter"] as? String } == type.parameters.map(\.name))
+                for parameter in parameters {
+                    for key in ["policy", "type", "default", "meaning", "source"] {
+                        #expect(parameter[key] is String, "\(type.name): \(key)")
+                    }
+                    let isNumber = parameter["default_value"] != nil
+                    for key in ["unit", "minimum", "maximum", "minimum_value", "maximum_value"] {
+                        #expect((parameter[key] != nil) == isNumber, "\(type.name): \(key)")
+                    }
+                    #expect((parameter["choices"] != nil) == (parameter["type"] as? String == "flag"))
+                }
+            }
+            #expect(try Program.run(["list", "apps", "--format", "json"], in: folder).status == 64)
+        }
+    }
+
+    @Test("schema policy is JSON")
+    func schema() throws {
+        try within { folder in
+            let result = try Program.run(["schema", "policy"], in: folder)
+            #expect(result.status == 0)
+            #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(result.out.utf8)) }
+        }
+    }
+}
