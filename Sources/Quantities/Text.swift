@@ -79,6 +79,9 @@ extension TimeSpan: CustomStringConvertible {
         self.init(microseconds: total)
     }
 
+    /// For people, to a tenth of a second: `352.1 s`.
+    public var readable: String { "\(microseconds / 1_000_000).\(microseconds / 100_000 % 10) s" }
+
     /// The shortest exact form in one unit: `100ms`, `90s`, `2min`.
     public var description: String {
         let unit = TimeSpan.units.first { microseconds != 0 && microseconds % $0.size == 0 }

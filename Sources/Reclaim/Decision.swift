@@ -68,6 +68,10 @@ public struct Candidate: Hashable, Sendable {
     public var score: Int64
     public var reason: String
     public var cause: KillCause?
+    /// The number of the rule that wants it, for a policy that has rules.
+    public var rule: Int?
+    /// What this candidate's own rule compared; nil: the decision's evidence.
+    public var evidence: Evidence?
 
     public init(_ action: ReclaimAction, score: Int64, reason: String, cause: KillCause? = nil) {
         self.action = action

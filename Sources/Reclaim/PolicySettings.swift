@@ -43,6 +43,8 @@ public struct PolicySettings: Hashable, Sendable {
     public var label: String?
     /// In the order of the policy's own table.
     public var parameters: [Assignment]
+    /// Of a ladder of the user's own, which then has no parameters.
+    public var rules: [LadderRule] = []
 
     /// What results call it.
     public var title: String { label ?? name }

@@ -20,6 +20,9 @@ public struct ReclaimHistory: Hashable, Sendable {
     /// How many processes were in band 0 when the first of this episode's sustained-pressure kills was made.
     public var idleAtSustained: Int?
 
+    /// By rule, for a policy that has rules.
+    public var rules: [RuleMemory] = []
+
     /// Kills older than this are forgotten.
     public static let memory = TimeSpan.minutes(10)
 
@@ -43,6 +46,14 @@ public struct ReclaimHistory: Hashable, Sendable {
 
     /// The last kill, whatever its cause.
     public var lastKill: Instant? { kills.last?.at }
+
+    /// A rule's action was carried out.
+    public mutating func noteAction(ofRule rule: Int, at now: Instant, freed: ByteCount) {
+        guard rules.indices.contains(rule) else { return }
+        rules[rule].actions += 1
+        rules[rule].freed += freed
+        rules[rule].lastAction = now
+    }
 
     /// The kills with this cause since an instant, that instant included.
     public func kills(_ cause: KillCause, since: Instant) -> Int {

@@ -16,6 +16,10 @@ public protocol ReclaimPolicy: Sendable {
     init(_ values: ParameterValues)
 
     func decide(_ snapshot: SystemSnapshot) -> Decision
+
+    /// What becomes, at this snapshot, of the memory that the simulation keeps for the policy in the history. A policy
+    /// that wants it kept says so in `needs`; following the same snapshot twice gives the same.
+    func follow(_ snapshot: SystemSnapshot) -> [RuleMemory]
 }
 
 /// What a policy needs of the simulation.
@@ -30,11 +34,14 @@ public struct PolicyNeeds: OptionSet, Hashable, Sendable {
     public static let oracle = PolicyNeeds(rawValue: 2)
     /// The device has as much memory as the apps want.
     public static let unboundedMemory = PolicyNeeds(rawValue: 4)
+    /// Its rules have durations and cool-downs, which follow every sample.
+    public static let memory = PolicyNeeds(rawValue: 8)
 }
 
 extension ReclaimPolicy {
     public static var needs: PolicyNeeds { [] }
     public static func meaning(ofDefault parameter: String, ceiling: ByteCount) -> ParameterValue? { nil }
+    public func follow(_ snapshot: SystemSnapshot) -> [RuleMemory] { [] }
 }
 
 /// Every policy; a new one is added here.
@@ -52,6 +59,7 @@ public enum PolicyCatalogue {
     /// The policy with its parameters; nil when no policy has that name.
     public static func make(_ settings: PolicySettings) -> (any ReclaimPolicy)? {
         guard let type = type(named: settings.name) else { return nil }
+        if !settings.rules.isEmpty && type == Ladder.self { return RuleLadder(rules: settings.rules) }
         return type.init(ParameterValues(of: type, settings: settings))
     }
 }

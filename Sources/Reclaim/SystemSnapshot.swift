@@ -89,6 +89,10 @@ public struct ProcessSnapshot: Hashable, Sendable {
     public var recentlyReclaimed: ByteCount = .zero
     /// What it has in swap.
     public var swapped: ByteCount = .zero
+    /// The archetype that it was made from.
+    public var like = ""
+    /// Its footprint over its average one.
+    public var growth = Ratio.one
 
     public init(
         app: AppID, name: String, pid: ProcessID, phase: ProcessPhase, band: JetsamBand, footprint: ByteCount,

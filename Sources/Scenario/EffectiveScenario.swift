@@ -27,6 +27,6 @@ public enum ScenarioSchema {
         guard case .object(let members) = RunPlan.definition.schema(default: RunPlan.definition.base),
             case .object(let first) = head
         else { return head }
-        return .object(first + members)
+        return .object(first + members + [PolicyShape.definitions])
     }
 }

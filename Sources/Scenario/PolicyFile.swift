@@ -70,8 +70,8 @@ public enum PolicyFile {
             JSON.Member(key: "title", value: .string("A Plimsoll policy")),
         ]
         let more = head.fields.map { JSON.Member(key: $0.key, value: $0.schema(nil)) }
-        return JSON.object(first + [JSON.Member(key: "anyOf", value: .array(PolicyShape.mappings(adding: more)))])
-            .pretty() + "\n"
+        let forms = JSON.Member(key: "anyOf", value: .array(PolicyShape.mappings(adding: more)))
+        return JSON.object(first + [forms, PolicyShape.definitions]).pretty() + "\n"
     }
 }
 

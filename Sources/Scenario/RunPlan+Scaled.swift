@@ -56,6 +56,7 @@ extension PolicySettings {
     fileprivate func scaled(by ratio: Ratio) -> PolicySettings {
         let table = PolicyCatalogue.type(named: name)?.parameters ?? []
         var settings = self
+        settings.rules = rules.map { $0.scaled(by: ratio) }
         for (index, assignment) in parameters.enumerated() {
             guard case .bytes(let size) = assignment.value,
                 let parameter = table.first(where: { $0.name == assignment.name }),
@@ -64,6 +65,28 @@ extension PolicySettings {
             settings.parameters[index].value = .bytes(min(max(size.scaled(by: ratio), lowest), highest))
         }
         return settings
+    }
+}
+
+extension LadderRule {
+    fileprivate func scaled(by ratio: Ratio) -> LadderRule {
+        func scaled(_ value: RuleValue) -> RuleValue {
+            guard case .bytes(let size) = value else { return value }
+            return .bytes(size.scaled(by: ratio))
+        }
+        func scaled(_ condition: RuleCondition<ProcessClaim>) -> RuleCondition<ProcessClaim> {
+            condition.map { ProcessClaim($0.feature, $0.comparison, scaled($0.value)) }
+        }
+        func scaled(_ condition: RuleCondition<SystemClaim>) -> RuleCondition<SystemClaim> {
+            condition.map { SystemClaim($0.measure, $0.comparison, scaled($0.value), for: $0.duration) }
+        }
+        var rule = self
+        rule.when = scaled(when)
+        rule.until = until.map { scaled($0) }
+        rule.who = scaled(who)
+        rule.order = order.map { RuleTier($0.order, where: scaled($0.members)) }
+        if case .bytes(let size) = take { rule.take = .bytes(max(size.scaled(by: ratio), ByteCount(1))) }
+        return rule
     }
 }
 

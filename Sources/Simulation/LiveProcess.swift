@@ -184,6 +184,8 @@ final class LiveProcess {
     var softLimitReported = false
     var nearLimitReported = false
     var bands: BandMachine
+    /// A moving average, for policies that look at growth; zero before the first update.
+    var averageFootprint: ByteCount = .zero
     /// The app's allocation trace, from the launch on.
     let trace: TracePlayback?
 

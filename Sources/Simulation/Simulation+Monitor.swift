@@ -12,6 +12,7 @@ extension Simulation {
         closeLevelTime()
         observe()
         warnNearLimits()
+        followGrowth()
         recordSample()
         auditIfDue()
         retryWaiters()
@@ -109,6 +110,18 @@ extension Simulation {
             reason: reason)
         process.steps.append(.memoryWarning)
         advance(process)
+    }
+
+    /// oomd's moving average of a footprint: every 5 s a quarter of the new one, and three quarters of the old average.
+    private func followGrowth() {
+        guard needs.contains(.memory), now - reclaim.growthAt >= .seconds(5) else { return }
+        reclaim.growthAt = now
+        for process in live {
+            let footprint = memory.books(of: process.slot).footprint
+            let average = process.averageFootprint
+            process.averageFootprint =
+                average == .zero ? footprint : ByteCount((average.bytes * 3 + footprint.bytes) / 4)
+        }
     }
 
     private var warningThreshold: ByteCount { plan.monitor.warning.enter.bytes(of: memory.books.ceiling) }

@@ -18,6 +18,8 @@ struct ReclaimState {
     /// What a policy may know of the past.
     var history = ReclaimHistory()
     var stalls = StallMeter()
+    /// When the averages of footprints were last updated.
+    var growthAt: Instant = .zero
     /// Band and cause of everything that the policy ended.
     var kills = KillTable()
     /// The policy does not want to be asked before this instant.
@@ -55,7 +57,12 @@ extension Simulation {
 
     /// Asks the policy if there is anything to ask for. One action at a time.
     func considerReclaim() {
-        guard failure == nil, reclaim.acting == nil else { return }
+        guard failure == nil else { return }
+        if needs.contains(.memory), let snapshot = currentSnapshot() {
+            // Durations go on while an action is under way.
+            reclaim.history.rules = policy.follow(snapshot)
+        }
+        guard reclaim.acting == nil else { return }
         guard let snapshot = currentSnapshot() else { return endSession() }
         decide(on: snapshot)
         // What the policy does not do about pressure does not excuse it from the limits.
@@ -183,6 +190,8 @@ extension Simulation {
         snapshot.limit = explicitLimit(of: process).map { MemoryLimit(bytes: $0, isFatal: profile.limits.fatal) }
         snapshot.isEnding = process.quitReason != nil
         snapshot.relaunchIntervals = apps[process.app.index].relaunchIntervals
+        snapshot.like = profile.like
+        if process.averageFootprint > .zero { snapshot.growth = books.footprint.share(of: process.averageFootprint) }
         return snapshot
     }
 
@@ -230,7 +239,7 @@ extension Simulation {
             return fail("the limits let pass an action on process \(candidate.action.target.number), which is dead")
         }
         let action = candidate.action
-        let why = "\(candidate.reason); \(decision.evidence?.text ?? snapshot.why)"
+        let why = "\(candidate.reason); \((candidate.evidence ?? decision.evidence)?.text ?? snapshot.why)"
         writeReport(decision, snapshot)
         recorder.event(
             .action, at: now, app: process.profile.name, pid: process.pid, scene: scene(of: action), action.name,
@@ -240,6 +249,7 @@ extension Simulation {
         reclaim.history.lastAction = now
         reclaim.history.sessionSince = reclaim.history.sessionSince ?? now
         if action.isTermination { noteKill(candidate, snapshot) }
+        noteRule(candidate, snapshot)
         switch action {
         case .warn:
             // Told once under this pressure; whether it helps is measured.
@@ -282,6 +292,21 @@ extension Simulation {
     func endPoliteness(_ reference: ProcessReference) {
         guard let process = process(reference), let quit = process.quitReason else { return }
         end(process, quit.reason, "\(quit.explanation); it did not end within \(Simulation.politeTime)", bySystem: true)
+    }
+
+    /// What the rule is about to have freed.
+    private func noteRule(_ candidate: Candidate, _ snapshot: SystemSnapshot) {
+        guard let rule = candidate.rule,
+            let target = snapshot.processes.first(where: { $0.pid == candidate.action.target })
+        else { return }
+        let freed: ByteCount =
+            switch candidate.action {
+            case .warn, .suspend: .zero
+            case .purge: target.dirty
+            case .disconnectScene(_, let scene): target.scenes.first { $0.scene == scene }?.size ?? .zero
+            case .terminatePolitely, .terminate: target.footprint
+            }
+        reclaim.history.noteAction(ofRule: rule, at: now, freed: freed)
     }
 
     private func noteKill(_ candidate: Candidate, _ snapshot: SystemSnapshot) {
@@ -374,9 +399,9 @@ extension Simulation {
 
     /// What was observed against which threshold: the policy's own evidence, else what the demand is about.
     private func measure(
-        of decision: Decision, _ snapshot: SystemSnapshot
+        of evidence: Evidence?, _ snapshot: SystemSnapshot
     ) -> (name: String, observed: Int64, threshold: Int64) {
-        if let evidence = decision.evidence { return (evidence.measure, evidence.observed, evidence.threshold) }
+        if let evidence { return (evidence.measure, evidence.observed, evidence.threshold) }
         let threshold = Int64(snapshot.threshold.bytes)
         switch snapshot.demand {
         case .backgroundProcesses(let excess):
@@ -410,7 +435,7 @@ extension Simulation {
             DecisionRecord(
                 number: reclaim.decisions, snapshot: snapshot, decision: decision, refusals: refusals,
                 chosen: chosen, guardrails: guardrails))
-        let measured = measure(of: decision, snapshot)
+        let measured = measure(of: decision.evidence, snapshot)
         var row = DecisionRow(
             decision: reclaim.decisions, chosen: false, reason: "",
             observed: measured.observed, threshold: measured.threshold, demand: demand, measure: measured.name)
@@ -420,6 +445,9 @@ extension Simulation {
             (row.action, row.rank, row.score) = (candidate.action.name, index + 1, candidate.score)
             (row.chosen, row.cause) = (index == chosen, candidate.cause?.rawValue)
             row.reason = refusals[index].map { "refused by \($0.rule): \($0.explanation)" } ?? candidate.reason
+            if let own = candidate.evidence {
+                (row.measure, row.observed, row.threshold) = (own.measure, own.observed, own.threshold)
+            }
             recorder.decision(row, at: now)
         }
         (row.action, row.rank, row.score, row.scene, row.chosen, row.cause) = (nil, nil, nil, nil, false, nil)
@@ -482,19 +510,6 @@ extension SystemSnapshot {
         switch demand {
         case .nothing, .pressure: true
         case .allocation, .backgroundProcesses, .backgroundMemory: false
-        }
-    }
-}
-
-extension ReclaimDemand {
-    /// The demand's name in the CSV.
-    var name: String {
-        switch self {
-        case .nothing: "nothing"
-        case .pressure: "pressure"
-        case .allocation: "allocation"
-        case .backgroundProcesses: "background_processes"
-        case .backgroundMemory: "background_memory"
         }
     }
 }

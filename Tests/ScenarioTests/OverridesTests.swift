@@ -9,7 +9,7 @@ import Workload
 @Suite("overrides of the command line")
 struct OverridesTests {
     static let expectedPolicy =
-        "expected the name of a policy, or a mapping with the keys name, label, parameters"
+        "expected the name of a policy, or a mapping with the keys name, label, parameters, rules"
 
     private func load(_ sets: String...) throws -> RunPlan {
         try Samples.load(Samples.commute, Overrides(sets: sets)).get()

@@ -22,6 +22,12 @@ extension Codec where Value == PolicySettings {
                 guard let type = PolicyCatalogue.type(named: name) else { return nil }
                 var settings = PolicySettings(type)
                 settings.label = PolicyShape.label(of: tree, decoding)
+                if let rules = tree["rules"], !rules.isNull {
+                    PolicyShape.refuseMixture(of: tree, rules, type, decoding)
+                    settings.rules = decoding.within("rules") { PolicyShape.rules(from: rules, decoding) }
+                    settings.parameters = []
+                    return settings
+                }
                 guard let parameters = tree["parameters"] else { return settings }
                 settings.parameters = decoding.within("parameters") {
                     PolicyShape.parameters(of: type, from: parameters, decoding)
@@ -35,7 +41,7 @@ extension Codec where Value == PolicySettings {
 
 /// The parts of the policy's codec.
 enum PolicyShape {
-    static let keys = ["name", "label", "parameters"]
+    static let keys = ["name", "label", "parameters", "rules"]
     static let expected = "the name of a policy, or a mapping with the keys \(keys.joined(separator: ", "))"
 
     private static var nameCodec: Codec<String> {
@@ -98,8 +104,47 @@ enum PolicyShape {
         }
         var record: [(String, Tree)] = [("name", .plain(settings.name))]
         if let label = settings.label { record.append(("label", .string(label))) }
+        guard settings.rules.isEmpty else {
+            return .record(record + [("rules", ruleList.encode(settings.rules, encoding))])
+        }
         record.append(("parameters", .record(entries)))
         return .record(record)
+    }
+
+    // MARK: Rules
+
+    private static let ruleList = Codec<[LadderRule]>.list(
+        of: Codec<LadderRule>.record, called: "rules", atLeast: 1
+    ) { tree, index in
+        tree["name"]?.text ?? "\(index)"
+    }
+
+    /// Rules are the ladder's, and replace its parameters.
+    static func refuseMixture(
+        of tree: Tree, _ rules: Tree, _ type: any ReclaimPolicy.Type, _ decoding: Decoding
+    ) {
+        if type != Ladder.self {
+            decoding.fault(rules.origin, "policy '\(type.name)' has no rules; only '\(Ladder.name)' has")
+        } else if let parameters = tree["parameters"], !(parameters.entries ?? []).isEmpty {
+            decoding.fault(
+                parameters.origin, "a ladder with rules has no parameters; its rules say everything themselves")
+        }
+    }
+
+    static func rules(from tree: Tree, _ decoding: Decoding) -> [LadderRule] {
+        let rules = ruleList.decode(tree, nil, decoding) ?? []
+        for (index, rule) in rules.enumerated() where rules.prefix(index).contains(where: { $0.name == rule.name }) {
+            let names = (tree.elements ?? []).filter { $0["name"]?.text == rule.name }.compactMap { $0["name"] }
+            decoding.fault(names.last?.origin ?? tree.origin, "rule name '\(rule.name)' is used twice")
+        }
+        return rules
+    }
+
+    /// What conditions refer to, at the root of a schema.
+    static var definitions: JSON.Member {
+        JSON.Member(
+            key: "$defs",
+            value: .object([ConditionShape<SystemClaim>.definition, ConditionShape<ProcessClaim>.definition]))
     }
 
     static var schema: JSON {
@@ -116,7 +161,7 @@ enum PolicyShape {
                         "description": .string("\(parameter.meaning) (\(parameter.source))")
                     ]))
             }
-            let keys: [JSON.Member] = [
+            var keys: [JSON.Member] = [
                 JSON.Member(
                     key: "name",
                     value: .object(["const": .string(type.name), "description": .string(type.summary)])),
@@ -132,6 +177,14 @@ enum PolicyShape {
                         "additionalProperties": .bool(false), "description": .string("Those of its own table."),
                     ])),
             ]
+            if type == Ladder.self {
+                keys.append(
+                    JSON.Member(
+                        key: "rules",
+                        value: ruleList.schema(nil).adding([
+                            "description": .string("Ordered rules of one's own, in place of the parameters.")
+                        ])))
+            }
             return .object([
                 "type": .string("object"), "properties": .object(more + keys),
                 "required": .strings(type.name == PolicySettings.standard.name ? [] : ["name"]),

@@ -1,0 +1,162 @@
+import Lifecycle
+import Pressure
+import Quantities
+
+/// What a rule's `who` and its order may look at.
+public enum ProcessFeature: String, CaseIterable, Sendable {
+    case state
+    case app
+    case like
+    case mode
+    case busy
+    case answering
+    case waiting
+    case likelihood
+    case footprint
+    case dirty
+    case cache
+    case swapped
+    case limitShare = "limit_share"
+    case siblingShare = "sibling_share"
+    case sizeRank = "size_rank"
+    case growth
+    case idle
+    case age
+    case warned
+    case relaunchCost = "relaunch_cost"
+    case band
+    case oomScore = "oom_score"
+
+    public var kind: RuleKind {
+        switch self {
+        case .state: .choice(ProcessPhase.allCases.filter { $0 != .notRunning }.map(\.rawValue))
+        case .app, .like: .name
+        case .mode: .choice(["none"] + BackgroundMode.allCases.map(\.rawValue))
+        case .busy, .answering, .waiting: .choice(["no", "yes"])
+        case .likelihood: .ladder(RelaunchLikelihood.allCases.map(\.rawValue))
+        case .footprint, .dirty, .cache, .swapped: .memory
+        case .limitShare, .siblingShare, .sizeRank, .growth: .share
+        case .idle, .age, .warned, .relaunchCost: .time
+        case .band, .oomScore: .count
+        }
+    }
+
+    public var meaning: String {
+        switch self {
+        case .state: "its state"
+        case .app: "its name"
+        case .like: "the archetype it was made from"
+        case .mode: "a reason to run off screen that it holds now"
+        case .busy: "a launch or an action is under way"
+        case .answering: "it was told to free memory and has not answered yet"
+        case .waiting: "it waits for memory itself"
+        case .likelihood: "how likely it is launched again soon after it was ended"
+        case .footprint: "what it holds, of all RAM"
+        case .dirty: "pages that it holds and does not use"
+        case .cache: "what it can make again"
+        case .swapped: "what it has in swap"
+        case .limitShare: "of its own limit (of all RAM where it has none)"
+        case .siblingShare: "its share of what all processes hold"
+        case .sizeRank: "the share of processes that are no larger than it, itself included"
+        case .growth: "its footprint over its average one (oomd's, 5 s, factor 4)"
+        case .idle: "since it was last seen"
+        case .age: "since its launch"
+        case .warned: "since it was last told; never told is long ago"
+        case .relaunchCost: "the declared time of a cold launch"
+        case .band: "jetsam's priority band"
+        case .oomScore: "Android's oom_score_adj"
+        }
+    }
+
+    /// Whether it is a number, so that an order may weigh it.
+    public var isNumber: Bool {
+        switch kind {
+        case .memory, .share, .time, .count: true
+        case .ladder, .choice, .name: false
+        }
+    }
+
+    /// Words have no reading.
+    func reading(_ process: ProcessSnapshot, _ scene: RuleScene) -> RuleReading? {
+        let snapshot = scene.snapshot
+        return switch self {
+        case .state, .app, .like, .mode: nil
+        case .busy: RuleReading(process.isBusy ? 1 : 0)
+        case .answering: RuleReading(process.answersWarning ? 1 : 0)
+        case .waiting: RuleReading(process.pid == snapshot.requester ? 1 : 0)
+        case .likelihood:
+            RuleReading(Int64(RelaunchLikelihood.allCases.firstIndex(of: process.relaunchLikelihood) ?? 0))
+        case .footprint: RuleReading(process.footprint, of: snapshot.ceiling)
+        case .dirty: RuleReading(process.dirty, of: snapshot.ceiling)
+        case .cache: RuleReading(process.cache, of: snapshot.ceiling)
+        case .swapped: RuleReading(process.swapped, of: snapshot.ceiling)
+        case .limitShare: RuleReading(process.limitShare(of: snapshot.ceiling))
+        case .siblingShare: RuleReading(process.footprint.share(of: scene.held))
+        case .sizeRank: RuleReading(scene.rank(of: process))
+        case .growth: RuleReading(process.growth)
+        case .idle: RuleReading(process.idleTime(at: snapshot.now))
+        case .age: RuleReading(snapshot.now - process.launchedAt)
+        case .warned: RuleReading(process.warnedAt.map { snapshot.now - $0 } ?? .hours(24_000))
+        case .relaunchCost: RuleReading(process.relaunchCost)
+        case .band: RuleReading(Int64(process.band.number))
+        case .oomScore: RuleReading(Int64(scene.oomScore(of: process)))
+        }
+    }
+
+    /// What a claim about words compares with.
+    func words(_ process: ProcessSnapshot) -> [String]? {
+        switch self {
+        case .state: [process.phase.rawValue]
+        case .app: [process.name]
+        case .like: [process.like]
+        case .mode: process.modes.isEmpty ? ["none"] : process.modes.map(\.rawValue)
+        default: nil
+        }
+    }
+}
+
+/// What is known of all processes together, computed once for a decision.
+struct RuleScene {
+    let snapshot: SystemSnapshot
+    /// What all processes hold.
+    let held: ByteCount
+    private let footprints: [ByteCount]
+    private let oomScores: [Int]
+
+    init(_ snapshot: SystemSnapshot) {
+        self.snapshot = snapshot
+        footprints = snapshot.processes.map(\.footprint).sorted()
+        held = footprints.reduce(.zero, +)
+        oomScores = OomScore.all(of: snapshot)
+    }
+
+    func oomScore(of process: ProcessSnapshot) -> Int {
+        snapshot.processes.firstIndex { $0.pid == process.pid }.map { oomScores[$0] } ?? 0
+    }
+
+    func rank(of process: ProcessSnapshot) -> Ratio {
+        let smaller = footprints.count { $0 <= process.footprint }
+        return Ratio(partsPerMillion: Int64(smaller) * 1_000_000 / Int64(max(1, footprints.count)))
+    }
+}
+
+/// A claim about a process: `state == suspended`, `footprint >= 8MiB`.
+public struct ProcessClaim: Hashable, Sendable, CustomStringConvertible {
+    public var feature: ProcessFeature
+    public var comparison: RuleComparison
+    public var value: RuleValue
+
+    public init(_ feature: ProcessFeature, _ comparison: RuleComparison, _ value: RuleValue) {
+        self.feature = feature
+        self.comparison = comparison
+        self.value = value
+    }
+
+    public var description: String { "\(feature.rawValue) \(comparison.rawValue) \(value)" }
+
+    func holds(of process: ProcessSnapshot, _ scene: RuleScene) -> Bool {
+        if let words = feature.words(process) { return words.contains("\(value)") == (comparison != .notEqual) }
+        guard let reading = feature.reading(process, scene) else { return false }
+        return comparison.holds(reading.value, reading.threshold(value, feature.kind))
+    }
+}

@@ -1,0 +1,103 @@
+import Quantities
+
+/// What a rule needs to know of the past. The simulation keeps it in the snapshot's history, so that a decision stays a
+/// function of the snapshot; the ladder says what becomes of it.
+public struct RuleMemory: Hashable, Sendable {
+    /// Since when each claim of `when`, then of `until`, has held without a break.
+    public var holding: [Instant?]
+    /// Since when the rule has been acting.
+    public var activeSince: Instant?
+    /// It has taken its amount and rests.
+    public var isSpent = false
+    /// Since it began.
+    public var actions = 0
+    public var freed: ByteCount = .zero
+    public var lastAction: Instant?
+
+    public init(holding: [Instant?] = []) { self.holding = holding }
+}
+
+extension LadderRule {
+    private var claims: [SystemClaim] { when.claims + (until?.claims ?? []) }
+
+    /// The rule's memory as of this snapshot. Following the same snapshot twice changes nothing.
+    func follow(_ memory: RuleMemory, _ snapshot: SystemSnapshot) -> RuleMemory {
+        let claims = claims
+        var memory = memory
+        if memory.holding.count != claims.count { memory.holding = Array(repeating: nil, count: claims.count) }
+        for (index, claim) in claims.enumerated() {
+            memory.holding[index] = claim.holds(in: snapshot) ? memory.holding[index] ?? snapshot.now : nil
+        }
+        let isDue = isDue(memory, snapshot.now)
+        if memory.activeSince != nil && isOver(memory, snapshot, isDue: isDue) {
+            memory.isSpent = hasTaken(memory, snapshot)
+            memory.activeSince = nil
+        }
+        if memory.isSpent && (coolDown == .zero ? !isDue : !isResting(memory, snapshot.now)) { memory.isSpent = false }
+        if memory.activeSince == nil && !memory.isSpent && isDue {
+            memory.activeSince = snapshot.now
+            memory.actions = 0
+            memory.freed = .zero
+        }
+        return memory
+    }
+
+    /// Whether `when` holds, durations included.
+    func isDue(_ memory: RuleMemory, _ now: Instant) -> Bool {
+        when.holds { number, claim in LadderRule.holds(claim, memory.holding[number], now) }
+    }
+
+    private static func holds(_ claim: SystemClaim, _ since: Instant?, _ now: Instant) -> Bool {
+        guard let since else { return false }
+        return now - since >= claim.duration
+    }
+
+    private func isOver(_ memory: RuleMemory, _ snapshot: SystemSnapshot, isDue: Bool) -> Bool {
+        if hasTaken(memory, snapshot) { return true }
+        guard let until else { return !isDue }
+        let first = when.claims.count
+        return until.holds { number, claim in
+            LadderRule.holds(claim, memory.holding[first + number], snapshot.now)
+        }
+    }
+
+    /// Without an amount a cool-down follows each action.
+    private func hasTaken(_ memory: RuleMemory, _ snapshot: SystemSnapshot) -> Bool {
+        switch take {
+        case nil: coolDown > .zero && memory.actions > 0
+        case .count(let most): memory.actions >= most
+        case .bytes(let most): memory.freed >= most
+        case .share(let share): memory.freed >= snapshot.ceiling * share
+        }
+    }
+
+    func isResting(_ memory: RuleMemory, _ now: Instant) -> Bool {
+        guard let last = memory.lastAction else { return false }
+        return now - last < coolDown
+    }
+
+    /// Why it does not act, in words that fit after its name; nil while it acts.
+    func whyIdle(_ memory: RuleMemory, _ snapshot: SystemSnapshot) -> String? {
+        if memory.activeSince != nil { return nil }
+        if memory.isSpent {
+            return coolDown == .zero ? "has taken its amount" : "rests for \(coolDown) after what it took"
+        }
+        return "is not due: \(when) does not hold"
+    }
+
+    /// Whether it may come to act by mere waiting.
+    func mayActLater(_ memory: RuleMemory) -> Bool {
+        if memory.isSpent { return true }
+        return when.claims.contains { $0.duration > .zero || $0.measure.growsWithWaiting }
+    }
+
+    /// The first claim that holds is what was observed.
+    func evidence(_ memory: RuleMemory, _ snapshot: SystemSnapshot) -> Evidence? {
+        let claims = when.claims
+        let index = claims.indices.first {
+            // What level and demand are about the snapshot tells better itself.
+            LadderRule.holds(claims[$0], memory.holding[$0], snapshot.now) && claims[$0].measure.isNumber
+        }
+        return index.flatMap { claims[$0].evidence(in: snapshot, rule: name) }
+    }
+}

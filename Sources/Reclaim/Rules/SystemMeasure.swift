@@ -1,0 +1,180 @@
+import Pressure
+import Quantities
+
+/// What a rule's `when` and `until` may look at.
+///
+/// Of memory, a share is one of all RAM, of swap one of all swap. What the device does not have (swap, a file cache) is
+/// zero in a run, and a claim about swap never holds where there is none.
+public enum SystemMeasure: String, CaseIterable, Sendable {
+    case available
+    case used
+    case largest
+    case fileCache = "file_cache"
+    case swapFree = "swap_free"
+    case swapUsed = "swap_used"
+    case someAvg10 = "psi_some_avg10"
+    case someAvg60 = "psi_some_avg60"
+    case someAvg300 = "psi_some_avg300"
+    case fullAvg10 = "psi_full_avg10"
+    case fullAvg60 = "psi_full_avg60"
+    case fullAvg300 = "psi_full_avg300"
+    case someStall = "stall_some"
+    case fullStall = "stall_full"
+    case thrashing
+    case limitShare = "limit_share"
+    case processes
+    case offScreen = "off_screen"
+    case suspended
+    case kills = "kills_last_minute"
+    case level
+    case demand
+
+    public var kind: RuleKind {
+        switch self {
+        case .available, .used, .largest, .fileCache, .swapFree, .swapUsed: .memory
+        case .someAvg10, .someAvg60, .someAvg300, .fullAvg10, .fullAvg60, .fullAvg300, .someStall, .fullStall,
+            .thrashing, .limitShare:
+            .share
+        case .processes, .offScreen, .suspended, .kills: .count
+        case .level: .ladder(PressureLevel.allCases.map(\.rawValue))
+        case .demand: .choice(ReclaimDemand.names)
+        }
+    }
+
+    public var meaning: String {
+        switch self {
+        case .available: "memory that is free"
+        case .used: "memory that is not free"
+        case .largest: "the largest footprint of a process"
+        case .fileCache: "pages of files that can be dropped"
+        case .swapFree: "free swap, of all swap"
+        case .swapUsed: "used swap, of all swap"
+        case .someAvg10, .someAvg60, .someAvg300: "time in which somebody waited for memory, averaged"
+        case .fullAvg10, .fullAvg60, .fullAvg300: "time in which whoever could run waited for memory, averaged"
+        case .someStall: "time in which somebody waited, of the last second"
+        case .fullStall: "time in which everybody waited, of the last second"
+        case .thrashing: "file pages that were read again, of the file cache"
+        case .limitShare: "of the process nearest to its own limit (of all RAM where it has none)"
+        case .processes: "live processes"
+        case .offScreen: "processes that run or sleep off screen"
+        case .suspended: "suspended processes"
+        case .kills: "what the policy ended within the last 60 s"
+        case .level: "the monitor's level"
+        case .demand: "why the policy is asked"
+        }
+    }
+
+    /// Whether it may come to hold by mere waiting.
+    var growsWithWaiting: Bool {
+        switch self {
+        case .someAvg10, .someAvg60, .someAvg300, .fullAvg10, .fullAvg60, .fullAvg300, .someStall, .fullStall: true
+        case .available, .used, .largest, .fileCache, .swapFree, .swapUsed, .thrashing, .limitShare, .processes,
+            .offScreen, .suspended, .kills, .level, .demand:
+            false
+        }
+    }
+
+    var isNumber: Bool {
+        switch kind {
+        case .memory, .share, .time, .count: true
+        case .ladder, .choice, .name: false
+        }
+    }
+
+    /// Nil: the device has no such thing.
+    func reading(_ snapshot: SystemSnapshot) -> RuleReading? {
+        let measures = snapshot.measures
+        return switch self {
+        case .available: RuleReading(snapshot.available, of: snapshot.ceiling)
+        case .used: RuleReading(snapshot.ceiling - snapshot.available, of: snapshot.ceiling)
+        case .largest: RuleReading(snapshot.processes.map(\.footprint).max() ?? .zero, of: snapshot.ceiling)
+        case .fileCache: RuleReading(measures.fileBacked, of: snapshot.ceiling)
+        case .swapFree:
+            measures.swapTotal > .zero ? RuleReading(measures.swapFree, of: measures.swapTotal) : nil
+        case .swapUsed:
+            measures.swapTotal > .zero
+                ? RuleReading(measures.swapTotal - measures.swapFree, of: measures.swapTotal) : nil
+        case .someAvg10: RuleReading(measures.some.avg10)
+        case .someAvg60: RuleReading(measures.some.avg60)
+        case .someAvg300: RuleReading(measures.some.avg300)
+        case .fullAvg10: RuleReading(measures.full.avg10)
+        case .fullAvg60: RuleReading(measures.full.avg60)
+        case .fullAvg300: RuleReading(measures.full.avg300)
+        case .someStall: RuleReading(measures.someLost)
+        case .fullStall: RuleReading(measures.fullLost)
+        case .thrashing: RuleReading(measures.thrashing)
+        case .limitShare: RuleReading(snapshot.processes.map { $0.limitShare(of: snapshot.ceiling) }.max() ?? .zero)
+        case .processes: RuleReading(Int64(snapshot.processes.count))
+        case .offScreen:
+            RuleReading(Int64(snapshot.processes.count { $0.phase == .background || $0.phase == .suspended }))
+        case .suspended: RuleReading(Int64(snapshot.processes.count { $0.phase == .suspended }))
+        case .kills: RuleReading(Int64(snapshot.history.kills.count { snapshot.now - $0.at < .minutes(1) }))
+        case .level: RuleReading(Int64(PressureLevel.allCases.firstIndex(of: snapshot.level) ?? 0))
+        case .demand: RuleReading(Int64(ReclaimDemand.names.firstIndex(of: snapshot.demand.name) ?? 0))
+        }
+    }
+
+    /// The unit that ends the measure's name in `decisions.csv`.
+    var column: String {
+        switch kind {
+        case .memory: "\(rawValue)_bytes"
+        case .share: "\(rawValue)_ppm"
+        case .time, .count, .ladder, .choice, .name: rawValue
+        }
+    }
+}
+
+/// A claim about the device: `psi_full_avg10 > 60% for 30s`.
+public struct SystemClaim: Hashable, Sendable, CustomStringConvertible {
+    public var measure: SystemMeasure
+    public var comparison: RuleComparison
+    public var value: RuleValue
+    /// It counts only when it has held for so long without a break.
+    public var duration: TimeSpan
+
+    public init(_ measure: SystemMeasure, _ comparison: RuleComparison, _ value: RuleValue, for duration: TimeSpan) {
+        self.measure = measure
+        self.comparison = comparison
+        self.value = value
+        self.duration = duration
+    }
+
+    public var description: String {
+        let claim = "\(measure.rawValue) \(comparison.rawValue) \(value)"
+        return duration == .zero ? claim : "\(claim) for \(duration)"
+    }
+
+    /// Whether it holds at this moment, whatever its duration.
+    func holds(in snapshot: SystemSnapshot) -> Bool {
+        guard let reading = measure.reading(snapshot) else { return false }
+        return comparison.holds(reading.value, reading.threshold(value, measure.kind))
+    }
+
+    /// What was observed against which threshold.
+    func evidence(in snapshot: SystemSnapshot, rule: String) -> Evidence? {
+        guard let reading = measure.reading(snapshot) else { return nil }
+        return Evidence(
+            measure.column, observed: reading.value, threshold: reading.threshold(value, measure.kind),
+            rule: "rule '\(rule)': \(self)")
+    }
+}
+
+extension ReclaimDemand {
+    static let names = ["nothing", "pressure", "allocation", "background_processes", "background_memory"]
+
+    /// The demand's name in the CSV and in rules.
+    public var name: String {
+        switch self {
+        case .nothing: ReclaimDemand.names[0]
+        case .pressure: ReclaimDemand.names[1]
+        case .allocation: ReclaimDemand.names[2]
+        case .backgroundProcesses: ReclaimDemand.names[3]
+        case .backgroundMemory: ReclaimDemand.names[4]
+        }
+    }
+}
+
+extension ProcessSnapshot {
+    /// How much of its own limit it holds; of all RAM where it has none.
+    func limitShare(of ceiling: ByteCount) -> Ratio { footprint.share(of: limit?.bytes ?? ceiling) }
+}

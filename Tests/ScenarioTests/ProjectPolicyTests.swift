@@ -1,0 +1,68 @@
+import Foundation
+import Memory
+import Metrics
+import Quantities
+import Reclaim
+import Scenario
+import Simulation
+import Testing
+
+/// The files of `Scenarios/policies`.
+@Suite("the project's own policy files")
+struct ProjectPolicyTests {
+    static let folder = ProjectScenarioTests.folder.appending(path: "policies")
+
+    static let files: [String] = {
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: folder.path())) ?? []
+        return all.filter { $0.hasSuffix(".yaml") }.sorted()
+    }()
+
+    private static func quickstart(_ policy: String, _ sets: [String] = []) throws -> RunPlan {
+        try ScenarioLoader.load(
+            path: ProjectScenarioTests.folder.appending(path: "quickstart.yaml").path(),
+            overrides: Overrides(sets: sets, policy: policy, backend: .accounting)
+        ).get()
+    }
+
+    /// The run's tables, and the run.
+    private static func run(_ plan: RunPlan) throws -> (RunSinks, Simulation) {
+        let memory = try makeDeviceMemory(plan.backend, ceiling: plan.effectiveCeiling, reserved: plan.device.reserved)
+        let sinks = RunSinks { _ in MemorySink() }
+        let simulation = Simulation(plan, memory: memory, sinks: sinks, verify: true)
+        _ = try simulation.run()
+        return (sinks, simulation)
+    }
+
+    private static func text(_ sink: any ByteSink) -> String { (sink as? MemorySink)?.text ?? "" }
+
+    @Test("each loads, comes back from the effective scenario, scales, and runs in order", arguments: files)
+    func runs(file: String) throws {
+        let plan = try Self.quickstart(Self.folder.appending(path: file).path(), ["device.ceiling=400MiB"])
+        #expect(!plan.policy.rules.isEmpty)
+        #expect(try ScenarioLoader.load(text: EffectiveScenario.yaml(of: plan), file: file).get() == plan)
+        let half = plan.scaled(by: .percent(50))
+        #expect(try ScenarioLoader.load(text: EffectiveScenario.yaml(of: half), file: file).get() == half)
+        let (sinks, simulation) = try Self.run(plan)
+        #expect(simulation.tally.policy == plan.policy.label)
+        #expect(Self.text(sinks.summary).contains(",\(plan.policy.title),"))
+    }
+
+    @Test("the ladder as rules does what the ladder does", arguments: ["512MiB", "400MiB", "330MiB", "300MiB"])
+    func ladder(ceiling: String) throws {
+        let sets = ["device.ceiling=\(ceiling)", "limits.background_memory=100MiB", "limits.background_processes=4"]
+        let (rules, _) = try Self.run(Self.quickstart(Self.folder.appending(path: "ladder.yaml").path(), sets))
+        let (own, simulation) = try Self.run(Self.quickstart("ladder", sets))
+        #expect(Self.text(rules.samples) == Self.text(own.samples))
+        #expect(Self.text(rules.apps) == Self.text(own.apps))
+        #expect(Self.text(rules.launches) == Self.text(own.launches))
+        #expect(Self.withoutReasons(rules.events) == Self.withoutReasons(own.events))
+        #expect(simulation.tally.suspensions + simulation.tally.terminations.count > 0)
+    }
+
+    /// All columns but the last: reasons are worded by the policy.
+    private static func withoutReasons(_ sink: any ByteSink) -> [[Substring]] {
+        text(sink).split(separator: "\n").map {
+            Array($0.split(separator: ",", maxSplits: 6, omittingEmptySubsequences: false).prefix(6))
+        }
+    }
+}

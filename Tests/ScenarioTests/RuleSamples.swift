@@ -1,0 +1,73 @@
+import Lifecycle
+import Pressure
+import Quantities
+import Reclaim
+import Scenario
+import Simulation
+
+/// Rules as text, and snapshots to ask them about.
+enum RuleSamples {
+    static let now = Instant.zero + .seconds(1_000)
+
+    /// Off screen since `idle` seconds.
+    static func process(
+        _ number: Int, _ phase: ProcessPhase = .suspended, idle: Int64 = 60, size: Int = 50,
+        modes: [BackgroundMode] = [], _ change: (inout ProcessSnapshot) -> Void = { _ in }
+    ) -> ProcessSnapshot {
+        var process = ProcessSnapshot(
+            app: AppID(number), name: "app\(number)", pid: ProcessID(number), phase: phase,
+            band: JetsamBand.band(of: phase, modes: modes), footprint: .mebibytes(size), dirty: .zero, cache: .zero,
+            launchedAt: .zero, lastForeground: now - .seconds(idle), modes: modes, warnedAt: nil,
+            answersWarning: false, isBusy: false, relaunchCost: .seconds(1), scenes: [])
+        change(&process)
+        return process
+    }
+
+    /// A device of 1 GiB with so many MiB available.
+    static func device(
+        _ available: Int = 100, _ processes: [ProcessSnapshot], demand: ReclaimDemand = .nothing,
+        level: PressureLevel = .normal, at now: Instant = now, _ change: (inout SystemSnapshot) -> Void = { _ in }
+    ) -> SystemSnapshot {
+        var snapshot = SystemSnapshot(
+            now: now, demand: demand, level: level, ceiling: .gibibytes(1),
+            resident: .mebibytes(1_024 - available), available: .mebibytes(available), threshold: .mebibytes(50),
+            processes: processes, monitor: .ios)
+        change(&snapshot)
+        return snapshot
+    }
+
+    /// The policy of a scenario with these rules, written as a flow sequence or with lines of their own.
+    static func settings(_ rules: String) throws -> PolicySettings {
+        let text = Samples.minimal + "policy:\n  name: ladder\n  rules: \(rules)\n"
+        return try Samples.load(text).get().policy
+    }
+
+    static func policy(_ rules: String) throws -> any ReclaimPolicy {
+        guard let policy = PolicyCatalogue.make(try settings(rules)) else {
+            preconditionFailure("there is no ladder")
+        }
+        return policy
+    }
+
+    /// Asks the policy about one instant after the other, carrying its memory along; each first action is done.
+    static func play(_ policy: any ReclaimPolicy, _ snapshots: [SystemSnapshot]) -> [ReclaimAction?] {
+        var memory: [RuleMemory] = []
+        return snapshots.map { snapshot in
+            var snapshot = snapshot
+            snapshot.history.rules = memory
+            snapshot.history.rules = policy.follow(snapshot)
+            let first = policy.decide(snapshot).ranking.first
+            if let first, let rule = first.rule {
+                let footprint = snapshot.processes.first { $0.pid == first.action.target }?.footprint ?? .zero
+                snapshot.history.noteAction(ofRule: rule, at: snapshot.now, freed: footprint)
+            }
+            memory = snapshot.history.rules
+            return first?.action
+        }
+    }
+
+    /// The processes that a rule list would act on, in order.
+    static func targets(_ rules: String, _ snapshot: SystemSnapshot) throws -> [Int] {
+        try policy(rules).decide(snapshot).ranking.map { Int($0.action.target.number) }
+    }
+}

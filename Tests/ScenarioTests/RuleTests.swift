@@ -1,0 +1,314 @@
+import Foundation
+import Lifecycle
+import Pressure
+import Quantities
+import Simulation
+import Testing
+
+@testable import Reclaim
+@testable import Scenario
+
+/// Rules: what each key, measure, feature and order does, by table.
+@Suite("rules of one's own")
+struct RuleTests {
+    private typealias Samples = RuleSamples
+
+    // MARK: Every key matters
+
+    /// Key -> a rule without it, the rule with it, and the device at which that makes a difference.
+    private static let cases: [String: (without: String, with: String, device: SystemSnapshot)] = {
+        let two = [RuleSamples.process(1, idle: 20, size: 90), RuleSamples.process(2, idle: 90, size: 40)]
+        let device = RuleSamples.device(100, two)
+        return [
+            "when": ("name: a", "name: a, when: available < 5%", device),
+            "action": ("name: a", "name: a, action: terminate_politely", device),
+            "who": ("name: a", "name: a, who: footprint > 50MiB", device),
+            "order": ("name: a", "name: a, order: largest", device),
+            "name": ("name: a", "name: b", device),
+        ]
+    }()
+
+    /// These need several instants: see the tests of durations below.
+    private static let elsewhere = ["take", "until", "cool_down"]
+
+    @Test("another value of a key changes a decision", arguments: cases.keys.sorted())
+    func key(key: String) throws {
+        let found = try #require(Self.cases[key])
+        let without = try Samples.policy("[{ \(found.without) }]").decide(found.device)
+        let with = try Samples.policy("[{ \(found.with) }]").decide(found.device)
+        #expect(without != with)
+    }
+
+    @Test("no key is without a case")
+    func complete() {
+        #expect(Set(LadderRule.definition.keys) == Set(Self.cases.keys).union(Self.elsewhere))
+        #expect(RuleTier.definition.keys == ["where", "by"])
+    }
+
+    // MARK: Measures
+
+    /// Measure -> a claim that holds on the first device and not on the second.
+    private static let measures: [SystemMeasure: (claim: String, yes: SystemSnapshot, no: SystemSnapshot)] = {
+        let quiet = RuleSamples.device(500, [RuleSamples.process(1)])
+        func device(_ change: (inout SystemSnapshot) -> Void) -> SystemSnapshot {
+            RuleSamples.device(500, [RuleSamples.process(1)], change)
+        }
+        func stall(_ path: WritableKeyPath<SystemMeasures, Ratio>) -> SystemSnapshot {
+            device { $0.measures[keyPath: path] = .percent(70) }
+        }
+        let swap = device {
+            ($0.measures.swapTotal, $0.measures.swapFree) = (.mebibytes(100), .mebibytes(10))
+        }
+        let crowd = RuleSamples.device(
+            500, [RuleSamples.process(1), RuleSamples.process(2, .background, size: 200)])
+        return [
+            .available: ("available < 10%", RuleSamples.device(90, [RuleSamples.process(1)]), quiet),
+            .used: ("used >= 900MiB", RuleSamples.device(90, [RuleSamples.process(1)]), quiet),
+            .largest: ("largest > 10%", crowd, quiet),
+            .fileCache: ("file_cache > 1MiB", device { $0.measures.fileBacked = .mebibytes(2) }, quiet),
+            .swapFree: ("swap_free < 15%", swap, quiet),
+            .swapUsed: ("swap_used > 80MiB", swap, quiet),
+            .someAvg10: ("psi_some_avg10 > 60%", stall(\.some.avg10), quiet),
+            .someAvg60: ("psi_some_avg60 > 60%", stall(\.some.avg60), quiet),
+            .someAvg300: ("psi_some_avg300 > 60%", stall(\.some.avg300), quiet),
+            .fullAvg10: ("psi_full_avg10 > 60%", stall(\.full.avg10), quiet),
+            .fullAvg60: ("psi_full_avg60 > 60%", stall(\.full.avg60), quiet),
+            .fullAvg300: ("psi_full_avg300 > 60%", stall(\.full.avg300), quiet),
+            .someStall: ("stall_some >= 7%", device { $0.measures.someLost = .milliseconds(70) }, quiet),
+            .fullStall: ("stall_full >= 7%", device { $0.measures.fullLost = .milliseconds(70) }, quiet),
+            .thrashing: ("thrashing > 100%", device { $0.measures.thrashing = .percent(120) }, quiet),
+            .limitShare: (
+                "limit_share > 80%",
+                RuleSamples.device(
+                    500,
+                    [RuleSamples.process(1) { $0.limit = MemoryLimit(bytes: .mebibytes(55), isFatal: false) }]),
+                quiet
+            ),
+            .processes: ("processes != 1", crowd, quiet),
+            .offScreen: ("off_screen >= 2", crowd, quiet),
+            .suspended: (
+                "suspended <= 0", RuleSamples.device(500, [RuleSamples.process(1, .background)]), quiet
+            ),
+            .kills: (
+                "kills_last_minute > 0",
+                device {
+                    $0.history.kills = [
+                        .init(
+                            at: RuleSamples.now - .seconds(50), pid: ProcessID(9), band: .idle, cause: nil,
+                            footprint: .zero)
+                    ]
+                }, quiet
+            ),
+            .level: ("level >= warning", device { $0.level = .critical }, quiet),
+            .demand: ("demand == pressure", device { $0.demand = .pressure(deficit: .mebibytes(1)) }, quiet),
+        ]
+    }()
+
+    @Test("every measure can be claimed, and a claim can be false", arguments: SystemMeasure.allCases)
+    func measure(measure: SystemMeasure) throws {
+        let found = try #require(Self.measures[measure], "no case for \(measure.rawValue)")
+        #expect(found.claim.hasPrefix(measure.rawValue + " "))
+        let rule = "[{ name: a, when: \(found.claim) }]"
+        #expect(try Samples.targets(rule, found.yes).isEmpty == false)
+        #expect(try Samples.targets(rule, found.no).isEmpty)
+        #expect(!measure.meaning.isEmpty)
+    }
+
+    @Test("a claim about swap holds neither way where there is no swap")
+    func noSwap() throws {
+        let device = Samples.device(10, [Samples.process(1)])
+        #expect(try Samples.targets("[{ name: a, when: swap_free < 100% }]", device).isEmpty)
+        #expect(try Samples.targets("[{ name: a, when: swap_free >= 0% }]", device).isEmpty)
+    }
+
+    @Test(
+        "every comparison compares",
+        arguments: [
+            ("<", [49]), ("<=", [49, 50]), (">", [51]), (">=", [50, 51]), ("==", [50]), ("!=", [49, 51]),
+        ])
+    func comparisons(symbol: String, sizes: [Int]) throws {
+        let device = Samples.device(100, [49, 50, 51].map { Samples.process($0, size: $0) })
+        let found = try Samples.targets("[{ name: a, who: footprint \(symbol) 50MiB, order: smallest }]", device)
+        #expect(found == sizes)
+        #expect(RuleComparison(rawValue: symbol) != nil)
+    }
+
+    @Test("all, any and not combine, and a list means all")
+    func combinations() throws {
+        let device = Samples.device(
+            100, [Samples.process(1, size: 10), Samples.process(2, size: 60), Samples.process(3, .background)])
+        func who(_ condition: String) throws -> [Int] {
+            try Samples.targets("[{ name: a, who: \(condition) }]", device)
+        }
+        #expect(try who("[state == suspended, footprint > 20MiB]") == [2])
+        #expect(try who("{ all: [state == suspended, footprint > 20MiB] }") == [2])
+        #expect(try who("{ any: [state == background, footprint > 55MiB] }") == [2, 3])
+        #expect(try who("{ not: state == suspended }") == [3])
+        #expect(try who("{ not: { any: [state == background, footprint < 20MiB] } }") == [2])
+        #expect(try who("{ all: [] }") == [1, 2, 3])
+        #expect(try who("{ any: [] }").isEmpty)
+    }
+
+    // MARK: Features
+
+    /// Feature -> a claim that holds of process 1 and not of process 2, and what makes process 1 so.
+    private static let features: [ProcessFeature: (claim: String, change: @Sendable (inout ProcessSnapshot) -> Void)] =
+        [
+            .state: ("state == background", { $0.phase = .background }),
+            .app: ("app == feed", { $0.name = "feed" }),
+            .like: ("like == video", { $0.like = "video" }),
+            .mode: ("mode == location", { ($0.phase, $0.modes) = (.background, [.location]) }),
+            .busy: ("busy == yes", { $0.isBusy = true }),
+            .answering: ("answering == yes", { $0.answersWarning = true }),
+            .waiting: ("waiting == no", { _ in }),
+            .likelihood: ("likelihood >= medium", { $0.relaunchIntervals = [.seconds(6)] }),
+            .footprint: ("footprint > 10%", { $0.footprint = .mebibytes(200) }),
+            .dirty: ("dirty >= 1MiB", { $0.dirty = .mebibytes(1) }),
+            .cache: ("cache > 1MiB", { $0.cache = .mebibytes(3) }),
+            .swapped: ("swapped > 0B", { $0.swapped = .mebibytes(3) }),
+            .limitShare: ("limit_share > 90%", { $0.limit = MemoryLimit(bytes: .mebibytes(51), isFatal: false) }),
+            .siblingShare: ("sibling_share >= 60%", { $0.footprint = .mebibytes(200) }),
+            .sizeRank: ("size_rank > 90%", { $0.footprint = .mebibytes(200) }),
+            .growth: ("growth >= 125%", { $0.growth = .percent(130) }),
+            .idle: ("idle > 90s", { $0.lastForeground = RuleSamples.now - .seconds(100) }),
+            .age: ("age < 1min", { $0.launchedAt = RuleSamples.now - .seconds(10) }),
+            .warned: ("warned <= 5s", { $0.warnedAt = RuleSamples.now - .seconds(5) }),
+            .relaunchCost: ("relaunch_cost < 500ms", { $0.relaunchCost = .milliseconds(400) }),
+            .band: ("band >= 20", { $0.band = .ageing }),
+            .oomScore: ("oom_score < 800", { $0.lastForeground = RuleSamples.now - .seconds(1) }),
+        ]
+
+    @Test("every feature can be claimed of a process, and a claim can be false", arguments: ProcessFeature.allCases)
+    func feature(feature: ProcessFeature) throws {
+        let found = try #require(Self.features[feature], "no case for \(feature.rawValue)")
+        #expect(found.claim.hasPrefix(feature.rawValue + " "))
+        #expect(!feature.meaning.isEmpty)
+        let processes = [Samples.process(1, .suspended, found.change), Samples.process(2), Samples.process(3)]
+        let isWaiting = feature == .waiting
+        let device = Samples.device(
+            100, processes,
+            demand: isWaiting ? .allocation(by: ProcessID(2), wanted: .mebibytes(1)) : .nothing)
+        // Whoever waits may be purged; the claim is what keeps it out.
+        let rule = "[{ name: a, action: \(isWaiting ? "warn" : "terminate"), who: \(found.claim) }]"
+        let targets = try Samples.targets(rule, isWaiting ? Self.running(device) : device)
+        #expect(targets == (isWaiting ? [1, 3] : [1]))
+    }
+
+    private static func running(_ device: SystemSnapshot) -> SystemSnapshot {
+        var device = device
+        for index in device.processes.indices { device.processes[index].phase = .background }
+        return device
+    }
+
+    // MARK: Orders
+
+    /// Order -> what makes process 2 of three go first.
+    private static let orders: [RuleOrder.Name: @Sendable (inout ProcessSnapshot) -> Void] = [
+        .idleLongest: { $0.lastForeground = RuleSamples.now - .seconds(600) },
+        .largest: { $0.footprint = .mebibytes(80) },
+        .smallest: { $0.footprint = .mebibytes(8) },
+        .cheapestRelaunch: { $0.relaunchCost = .milliseconds(100) },
+        .lowestBand: { $0.band = JetsamBand(-1) },
+        .highestOomScore: { $0.lastForeground = RuleSamples.now - .seconds(600) },
+        .fastestGrowing: { $0.growth = .percent(200) },
+        .mostSwapped: { $0.swapped = .mebibytes(9) },
+        .nearestLimit: { $0.limit = MemoryLimit(bytes: .mebibytes(50), isFatal: false) },
+    ]
+
+    @Test("every order puts another first, and says why", arguments: RuleOrder.Name.allCases)
+    func order(order: RuleOrder.Name) throws {
+        let change = try #require(Self.orders[order], "no case for \(order.rawValue)")
+        let device = Samples.device(
+            100, [Samples.process(1), Samples.process(2, .suspended, change), Samples.process(3)])
+        let decision = try Samples.policy("[{ name: a, order: \(order.rawValue) }]").decide(device)
+        #expect(decision.ranking.map(\.action.target.number) == [2, 1, 3])
+        #expect(decision.ranking[0].reason.hasPrefix("rule 'a': "))
+        #expect(decision.ranking[0].reason != "rule 'a': ")
+    }
+
+    @Test("weights add up shares of the greatest, and a negative one prefers less")
+    func weights() throws {
+        let device = Samples.device(
+            100,
+            [
+                Samples.process(1, idle: 100, size: 50), Samples.process(2, idle: 50, size: 100),
+                Samples.process(3, idle: 100, size: 90) { $0.relaunchCost = .seconds(4) },
+            ])
+        func order(_ weights: String) throws -> [Int] {
+            try Samples.targets("[{ name: a, order: { \(weights) } }]", device)
+        }
+        #expect(try order("footprint: 1") == [2, 3, 1])
+        #expect(try order("footprint: 1, idle: 1") == [3, 1, 2])
+        #expect(try order("footprint: 1, idle: 1, relaunch_cost: -1") == [1, 2, 3])
+        #expect(try order("footprint: -1") == [1, 3, 2])
+    }
+
+    @Test("tiers stand one after the other, and who stands in none is left alone")
+    func tiers() throws {
+        let device = Samples.device(
+            100,
+            [
+                Samples.process(1, .background, modes: [.location]), Samples.process(2, size: 10),
+                Samples.process(3, size: 60), Samples.process(4, .background),
+            ])
+        let rule = """
+            [{ name: a, order: [{ where: mode == location, by: largest }, { where: state == suspended, by: largest }] }]
+            """
+        let decision = try Samples.policy(rule).decide(device)
+        #expect(decision.ranking.map(\.action.target.number) == [1, 3, 2])
+        #expect(
+            decision.spared == [
+                Spared(ProcessID(4), reason: "rule 'a' leaves it alone: it stands in no tier of its order")
+            ])
+    }
+
+    // MARK: Actions
+
+    @Test("every action is asked of whoever it fits", arguments: RuleAction.allCases)
+    func actions(action: RuleAction) throws {
+        var shown = Samples.process(1, .active, idle: 0)
+        shown.dirty = .mebibytes(1)
+        let hidden = Samples.process(2, .background) {
+            $0.dirty = .mebibytes(1)
+            $0.scenes = [SceneSnapshot(scene: SceneID(7), phase: .background, size: .mebibytes(5))]
+        }
+        let asleep = Samples.process(3)
+        let decision = try Samples.policy("[{ name: a, action: \(action.rawValue) }]").decide(
+            Samples.device(100, [shown, hidden, asleep]))
+        let expected: [ReclaimAction] =
+            switch action {
+            case .warn: [.warn(ProcessID(2)), .warn(ProcessID(1))]
+            case .purge: [.purge(ProcessID(2)), .purge(ProcessID(1))]
+            case .suspend: [.suspend(ProcessID(2))]
+            case .disconnectScene: [.disconnectScene(ProcessID(2), SceneID(7))]
+            case .terminatePolitely: [.terminatePolitely(ProcessID(2)), .terminatePolitely(ProcessID(3))]
+            case .terminate: [.terminate(ProcessID(2)), .terminate(ProcessID(3))]
+            }
+        #expect(decision.ranking.map(\.action) == expected)
+        #expect(!action.meaning.isEmpty)
+    }
+
+    @Test("rules are asked in their order, and everybody left alone is told why")
+    func several() throws {
+        let device = Samples.device(100, [Samples.process(1), Samples.process(2, .background)])
+        let decision = try Samples.policy(
+            "[{ name: first, who: state == background }, { name: late, when: available < 1% }]"
+        ).decide(device)
+        #expect(decision.ranking.map(\.action) == [.terminate(ProcessID(2))])
+        #expect(
+            decision.spared == [
+                Spared(ProcessID(1), reason: "rule 'first' leaves it alone: state == background does not hold")
+            ])
+        let later = try Samples.policy("[{ name: late, when: available < 1% }]").decide(device)
+        #expect(later.spared[0].reason == "rule 'late' is not due: available < 1% does not hold")
+        #expect(later.standstill == .content("no rule is due"))
+    }
+
+    @Test("a limit that no rule answers is answered by the longest idle")
+    func limits() throws {
+        let device = Samples.device(
+            900, [Samples.process(1, idle: 10), Samples.process(2, idle: 20)],
+            demand: .backgroundProcesses(excess: 1))
+        #expect(try Samples.targets("[{ name: a, when: available < 1% }]", device) == [2, 1])
+    }
+}
