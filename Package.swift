@@ -49,11 +49,12 @@ let package = Package(
             ]),
         module(
             "Interchange", ["Scenario", "Simulation", "Memory", "Workload", "Lifecycle", "Metrics", "Quantities"]),
+        module("Experiments", ["Metrics", "Quantities"]),
         .executableTarget(
             name: "plimsoll",
             dependencies: [
-                "Scenario", "Interchange", "Simulation", "Metrics", "Memory", "Reclaim", "Pressure", "Workload",
-                "Quantities",
+                "Scenario", "Interchange", "Experiments", "Simulation", "Metrics", "Memory", "Reclaim", "Pressure",
+                "Workload", "Quantities",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -79,6 +80,7 @@ let package = Package(
             ["Simulation", "Memory", "Metrics", "Workload", "Lifecycle", "Pressure", "Reclaim", "Quantities"]),
         tests("Memory", ["Memory", "Quantities"]),
         tests("Metrics", ["Metrics", "Quantities"]),
+        tests("Experiments", ["Experiments", "Metrics", "Quantities"]),
         tests(
             "Interchange",
             [

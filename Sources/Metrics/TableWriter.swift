@@ -170,9 +170,21 @@ public final class TableWriter {
         append(value.partsPerMillion, decimals: 6)
     }
 
+    /// A number with up to six decimals, and with none where it is too large to have any.
+    public func number(_ value: Double) {
+        precondition(value.isFinite, "\(value) is no cell")
+        separate()
+        if abs(value) < 1e12 {
+            append(Int64((value * 1_000_000).rounded()), decimals: 6)
+        } else {
+            append(Int(max(-9e18, min(9e18, value)).rounded()))
+        }
+    }
+
     public func empty() { separate() }
 
     public func integer(_ value: Int?) { if let value { integer(value) } else { empty() } }
+    public func number(_ value: Double?) { if let value { number(value) } else { empty() } }
     public func text(_ value: String?) { if let value { text(value) } else { empty() } }
     public func seconds(_ value: Instant?) { if let value { seconds(value) } else { empty() } }
     public func milliseconds(_ value: TimeSpan?) { if let value { milliseconds(value) } else { empty() } }

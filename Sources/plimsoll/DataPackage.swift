@@ -54,9 +54,13 @@ struct DataPackage: Encodable {
     }
 
     init(of scenario: String) {
-        name = DataPackage.identifier(of: scenario)
-        title = "A Plimsoll run of \(scenario)"
-        resources = RunTables.all.map { Resource(table: $0) }
+        self.init(name: scenario, title: "A Plimsoll run of \(scenario)", tables: RunTables.all)
+    }
+
+    private init(name: String, title: String, tables: [TableSchema]) {
+        self.name = DataPackage.identifier(of: name)
+        self.title = title
+        resources = tables.map { Resource(table: $0) }
     }
 
     /// The scenario's name in the letters that a package's name may have.
@@ -66,6 +70,11 @@ struct DataPackage: Encodable {
     }
 
     static func json(of scenario: String) throws -> String { try encode(DataPackage(of: scenario)) }
+
+    /// Tables that are not those of one run.
+    static func json(name: String, title: String, tables: [TableSchema]) throws -> String {
+        try encode(DataPackage(name: name, title: title, tables: tables))
+    }
 
     /// The tables alone, for `plimsoll schema csv`.
     static func tables() throws -> String { try encode(RunTables.all.map { Resource(table: $0) }) }

@@ -1,5 +1,6 @@
 import Foundation
 import Quantities
+import Simulation
 
 /// What the host says of itself and of this process.
 enum Host {
@@ -37,6 +38,12 @@ enum Host {
         }
         guard let most = number("memory.max"), let current = number("memory.current") else { return nil }
         return ByteCount(max(0, most - current))
+    }
+
+    /// What a run on real memory takes beside its ceiling.
+    static func overhead(of plan: RunPlan) -> ByteCount {
+        // jemalloc's bookkeeping is about 134 KiB per arena; the harness itself and its tables take some tens of MiB.
+        .kibibytes(134) * plan.apps.count + .mebibytes(48) + plan.device.ceiling * .percent(3)
     }
 
     /// A host in trouble kills this process rather than a neighbour. Not every host lets us.

@@ -13,6 +13,8 @@ struct Plimsoll: ParsableCommand {
               plimsoll run Scenarios/quickstart.yaml
               plimsoll run Scenarios/evening-commute.yaml --policy lru --seed 7 --out runs/lru-7
               plimsoll run Scenarios/quickstart.yaml --set device.ceiling=400MiB --set apps.shop.memory.base=80MiB
+              plimsoll compare Scenarios/evening-commute.yaml --policy ladder --policy jetsam --seeds 1..20
+              plimsoll sweep Scenarios/quickstart.yaml --vary device.ceiling=400MiB,512MiB --out sweeps/a
               plimsoll validate Scenarios/*.yaml
               plimsoll list policies
               plimsoll schema scenario > plimsoll.schema.json
@@ -26,8 +28,8 @@ struct Plimsoll: ParsableCommand {
             """,
         version: plimsollVersion,
         subcommands: [
-            RunCommand.self, ExplainCommand.self, ValidateCommand.self, ImportCommand.self, ListCommand.self,
-            SchemaCommand.self, DoctorCommand.self,
+            RunCommand.self, CompareCommand.self, SweepCommand.self, ExplainCommand.self, ValidateCommand.self,
+            ImportCommand.self, ListCommand.self, SchemaCommand.self, DoctorCommand.self, CaseCommand.self,
         ])
 
     static func main() {

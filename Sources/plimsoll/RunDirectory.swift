@@ -9,6 +9,9 @@ struct RunDirectory {
     /// Every file that a run writes; `--force` removes these and nothing else.
     static let files = RunTables.all.map(\.file) + ["datapackage.json", "scenario.yaml", "manifest.json"]
 
+    /// A folder that is there already.
+    init(existing path: String) { self.path = path }
+
     /// Makes the folder, or takes one that holds no earlier run.
     ///
     /// - Parameter scenario: The input; it is never overwritten by the run's own `scenario.yaml`.
@@ -44,7 +47,7 @@ struct RunDirectory {
     }
 
     /// Makes a folder and those above it.
-    private static func make(_ path: String) throws {
+    static func make(_ path: String) throws {
         var built = path.hasPrefix("/") ? "/" : ""
         for part in path.split(separator: "/") {
             built += built.isEmpty || built == "/" ? String(part) : "/" + part

@@ -105,8 +105,7 @@ struct ScenarioRun {
     /// The ceiling and the expected overhead must fit into what the host has left.
     private func checkHost() throws {
         guard plan.backend == .jemalloc, !command.ignoreHost, let free = Host.availableMemory else { return }
-        // jemalloc's bookkeeping is about 134 KiB per arena; the harness itself and its tables take some tens of MiB.
-        let overhead = ByteCount.kibibytes(134) * plan.apps.count + .mebibytes(48) + plan.device.ceiling * .percent(3)
+        let overhead = Host.overhead(of: plan)
         let needed = plan.device.ceiling + overhead
         guard needed > free else { return }
         throw Failure(

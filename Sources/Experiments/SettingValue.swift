@@ -1,0 +1,88 @@
+import Quantities
+
+/// What a value of a setting counts, and in which smallest unit.
+public enum SettingKind: String, Hashable, Sendable, Codable {
+    /// A bare whole number.
+    case whole
+    /// A bare number, in millionths.
+    case decimal
+    /// Bytes.
+    case bytes
+    /// Microseconds.
+    case time
+    /// A share that was written in percent, in parts per million.
+    case ratio
+    /// Bytes per second.
+    case rate
+    /// Anything else; it has no amount.
+    case text
+
+    /// The unit that a column's name ends with.
+    public var suffix: String {
+        switch self {
+        case .whole, .decimal, .text: ""
+        case .bytes: "_bytes"
+        case .time: "_s"
+        case .ratio: "_ratio"
+        case .rate: "_bytes_per_s"
+        }
+    }
+}
+
+/// One value of a setting, as `--set` takes it and as a table shows it.
+public struct SettingValue: Hashable, Sendable, Codable {
+    public let kind: SettingKind
+    /// In the kind's smallest unit; 0 for a text.
+    public let amount: Int64
+    /// As written, or the shortest exact form.
+    public let text: String
+
+    /// Reads a value; what is no quantity is a text.
+    public init(_ text: String) {
+        self.text = text
+        if text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let value = Int64(text) {
+            (kind, amount) = (.whole, value)
+        } else if let value = try? Ratio(parsing: text) {
+            (kind, amount) = (text.hasSuffix("%") ? .ratio : .decimal, value.partsPerMillion)
+        } else if let value = try? ByteCount(parsing: text) {
+            (kind, amount) = (.bytes, Int64(value.bytes))
+        } else if let value = try? TimeSpan(parsing: text) {
+            (kind, amount) = (.time, value.microseconds)
+        } else if let value = try? ByteRate(parsing: text) {
+            (kind, amount) = (.rate, Int64(value.bytesPerSecond))
+        } else {
+            (kind, amount) = (.text, 0)
+        }
+    }
+
+    /// The shortest exact form of an amount.
+    public init(_ kind: SettingKind, _ amount: Int64) {
+        (self.kind, self.amount) = (kind, amount)
+        text =
+            switch kind {
+            case .whole: "\(amount)"
+            case .decimal: decimalText(amount, digits: 6)
+            case .bytes: "\(ByteCount(Int(amount)))"
+            case .time: "\(TimeSpan(microseconds: amount))"
+            case .ratio: "\(Ratio(partsPerMillion: amount))"
+            case .rate: "\(ByteRate(bytesPerSecond: Int(amount)))"
+            case .text: preconditionFailure("a text has no amount")
+            }
+    }
+
+    /// A whole number beside decimals is one of them.
+    func promoted(to other: SettingKind) -> SettingValue? {
+        if kind == other { return self }
+        guard kind == .whole, other == .decimal, amount < Int64.max / 1_000_000 else { return nil }
+        return SettingValue(.decimal, amount * 1_000_000)
+    }
+
+    /// As a cell of a column whose name ends with the kind's suffix: seconds, bytes, shares.
+    public var cell: String {
+        switch kind {
+        case .whole, .bytes, .rate: "\(amount)"
+        case .decimal, .time, .ratio: decimalText(amount, digits: 6)
+        case .text: text
+        }
+    }
+}

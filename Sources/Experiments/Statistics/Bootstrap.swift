@@ -1,0 +1,121 @@
+import Quantities
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A bootstrap confidence interval of a mean.
+public struct Interval: Hashable, Sendable {
+    public let low: Double
+    public let high: Double
+
+    public init(low: Double, high: Double) { (self.low, self.high) = (low, high) }
+
+    public func contains(_ value: Double) -> Bool { low <= value && value <= high }
+}
+
+/// The bias-corrected and accelerated bootstrap (BCa) of a mean, or of a mean of means.
+///
+/// Source: Efron, "Better bootstrap confidence intervals", Journal of the American Statistical Association 82 (1987).
+/// The resamples are drawn from a seeded stream, so the same data give the same interval. An interval of few values is
+/// too narrow; the tests measure by how much.
+public struct Bootstrap: Hashable, Sendable {
+    public let resamples: Int
+    /// For example 0.95.
+    public let confidence: Double
+    /// Fewer values give no interval.
+    public static let fewest = 5
+
+    public static let standard = Bootstrap(resamples: 10_000, confidence: 0.95)
+
+    public init(resamples: Int, confidence: Double) {
+        precondition(resamples > 0 && confidence > 0 && confidence < 1, "\(resamples) resamples at \(confidence)")
+        (self.resamples, self.confidence) = (resamples, confidence)
+    }
+
+    /// The interval of the mean of the strata's means; nil when there are fewer than `fewest` values.
+    ///
+    /// - Parameters:
+    ///   - strata: Values that belong together, for example all seeds of one scenario; resampled each within itself and
+    ///     weighed alike. One stratum is the plain mean.
+    ///   - stream: Names the stream of chance.
+    public func interval(ofMeanOf strata: [[Double]], stream: String) -> Interval? {
+        let strata = strata.filter { !$0.isEmpty }
+        guard strata.reduce(0, { $0 + $1.count }) >= Bootstrap.fewest else { return nil }
+        let mean = Bootstrap.mean(of: strata)
+        var generator = SeededGenerator(seed: 0, stream: "bootstrap/\(stream)")
+        // A stratum whose values are all alike has one resample.
+        if strata.allSatisfy({ values in values.allSatisfy { $0 == values[0] } }) {
+            return Interval(low: mean, high: mean)
+        }
+        var means = (0..<resamples).map { _ in Bootstrap.resampledMean(strata, &generator) }
+        means.sort()
+        let bias = bias(of: means, around: mean)
+        let acceleration = Bootstrap.acceleration(strata)
+        func end(_ share: Double) -> Double {
+            let z = bias + Normal.quantile(share)
+            let corrected = Normal.cumulative(bias + z / (1 - acceleration * z))
+            return Quantile.of(sorted: means, at: corrected)
+        }
+        let tail = (1 - confidence) / 2
+        return Interval(low: end(tail), high: end(1 - tail))
+    }
+
+    /// How far the resamples' median is from the mean, in standard deviations of a normal distribution. Resamples that
+    /// are equal to the mean count half: with few different values they are many.
+    private func bias(of means: [Double], around mean: Double) -> Double {
+        // Sums of the same values in another order differ in their last bits.
+        let tolerance = abs(mean) * 1e-12
+        let equal = means.count { abs($0 - mean) <= tolerance }
+        let below = Double(means.count { $0 < mean - tolerance }) + Double(equal) / 2
+        let share = min(max(below / Double(means.count), 0.5 / Double(resamples)), 1 - 0.5 / Double(resamples))
+        return Normal.quantile(share)
+    }
+
+    /// A sixth of the skewness of the mean, from the influence that each value has on it.
+    private static func acceleration(_ strata: [[Double]]) -> Double {
+        var (squares, cubes) = (0.0, 0.0)
+        for values in strata {
+            let mean = mean(of: values)
+            for value in values {
+                let influence = (value - mean) / Double(values.count)
+                squares += influence * influence
+                cubes += influence * influence * influence
+            }
+        }
+        return squares > 0 ? cubes / (6 * pow(squares, 1.5)) : 0
+    }
+
+    private static func resampledMean(_ strata: [[Double]], _ generator: inout SeededGenerator) -> Double {
+        var total = 0.0
+        for values in strata {
+            var sum = 0.0
+            for _ in values.indices { sum += values[Int(generator.below(UInt64(values.count)))] }
+            total += sum / Double(values.count)
+        }
+        return total / Double(strata.count)
+    }
+
+    public static func mean(of values: [Double]) -> Double { values.reduce(0, +) / Double(values.count) }
+
+    /// The mean of the means of the strata that have values.
+    public static func mean(of strata: [[Double]]) -> Double {
+        mean(of: strata.filter { !$0.isEmpty }.map { mean(of: $0) })
+    }
+}
+
+/// Quantiles between the values.
+public enum Quantile {
+    /// The value below which a share lies, linear between neighbours (type 7 of Hyndman and Fan, "Sample quantiles in
+    /// statistical packages", The American Statistician 50 (1996): numpy's and R's default).
+    public static func of(sorted values: [Double], at share: Double) -> Double {
+        precondition(!values.isEmpty, "no values have no quantile")
+        let position = min(max(share, 0), 1) * Double(values.count - 1)
+        let lower = Int(position)
+        let part = position - Double(lower)
+        guard part > 0 else { return values[lower] }
+        return values[lower] + (values[lower + 1] - values[lower]) * part
+    }
+}

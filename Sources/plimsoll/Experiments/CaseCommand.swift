@@ -1,0 +1,78 @@
+import ArgumentParser
+import Experiments
+import Foundation
+import Interchange
+import Memory
+import Metrics
+import Quantities
+import Scenario
+import Simulation
+
+/// One run of an experiment, in a process of its own: started by `compare` and `sweep`, not by people.
+///
+/// It leaves no folder. On stdout go the scenario text's fingerprint and the row of `summary.csv`; it ends at once when
+/// whoever started it is gone, which it learns from its standard input.
+struct CaseCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "case", abstract: "One run of compare or sweep.", shouldDisplay: false)
+
+    @Argument var scenario: String
+    @Option var seed: UInt64?
+    @Option var policy: String?
+    @Option var backend: MemoryBackend?
+    @Option var scale: Ratio?
+    @Option(name: .customLong("set")) var sets: [String] = []
+
+    func run() throws {
+        try reporting {
+            Host.volunteerForOutOfMemory()
+            let overrides = Overrides(sets: sets, seed: seed, policy: policy, backend: backend, scale: scale)
+            let fingerprint = Fingerprint(of: FileManager.default.contents(atPath: scenario) ?? Data())
+            let plan: RunPlan
+            let traces: TraceFiles
+            do throws(ScenarioFault) {
+                plan = try ScenarioLoader.load(path: scenario, overrides: overrides).get()
+                traces = try TraceFiles(plan)
+            } catch {
+                throw Failure(error.status, [error.description])
+            }
+            let row = try summary(of: plan, traces)
+            Terminal.say("\(fingerprint)\n\(row)")
+            return .success
+        }
+    }
+
+    /// The row of `summary.csv`, without its end.
+    private func summary(of plan: RunPlan, _ traces: TraceFiles) throws -> String {
+        let memory: any DeviceMemory
+        do {
+            memory = try makeDeviceMemory(plan.backend, ceiling: plan.effectiveCeiling, reserved: plan.device.reserved)
+        } catch {
+            throw Failure(.hostRefuses, "\(error)")
+        }
+        let sink = MemorySink()
+        let sinks = RunSinks { schema -> any ByteSink in
+            schema.name == RunTables.summary.name ? sink as any ByteSink : NullSink()
+        }
+        let simulation = Simulation(plan, memory: memory, sinks: sinks, traces: traces)
+        do {
+            guard try simulation.run(shouldStop: { CaseCommand.isAbandoned }) == .completed else {
+                throw ExitStatus.internalFault.code
+            }
+        } catch let failure as RunFailure {
+            switch failure {
+            case .ours(let fault): throw Failure(.internalFault, "\(fault)")
+            case .output(let fault): throw Failure(.cannotWrite, "\(fault)")
+            }
+        }
+        let lines = sink.text.split(separator: "\n")
+        guard lines.count == 2 else { throw Failure(.internalFault, "the summary has \(lines.count) lines, not 2") }
+        return String(lines[1])
+    }
+
+    /// Standard input is a pipe that nobody writes to; it ends when its other end is closed.
+    private static var isAbandoned: Bool {
+        var pipe = pollfd(fd: 0, events: 0, revents: 0)
+        return poll(&pipe, 1, 0) > 0 && pipe.revents & Int16(POLLHUP | POLLERR) != 0
+    }
+}

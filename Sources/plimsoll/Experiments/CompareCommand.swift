@@ -1,0 +1,115 @@
+import ArgumentParser
+import Experiments
+import Foundation
+import Metrics
+
+struct CompareCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "compare",
+        abstract: "Runs policies under the same seeds, and says whether their differences are there.",
+        discussion: """
+            Every policy sees the same person with the same seed. The first policy is the baseline: the others' \
+            differences from it are taken seed by seed, and come with confidence intervals. The yardsticks none, \
+            foresight and unbounded are always run beside. With several scenarios, each is compared, and all together.
+
+            EXAMPLES
+              plimsoll compare Scenarios/evening-commute.yaml --policy ladder --policy jetsam --seeds 1..20
+              plimsoll compare Scenarios/seeded-commuter.yaml --policy ladder --policy mine.yaml --backend accounting
+              plimsoll compare Scenarios/quickstart.yaml --policy lru --metric terminations --metric bytes_reclaimed
+
+            Exit status: 0 done, 130 and 143 interrupted (nothing is written); when a run fails, its own status.
+            """)
+
+    @OptionGroup var options: ExperimentOptions
+
+    @Option(help: "The seeds: 1..20, or 1,2,5.")
+    var seeds = "1..20"
+
+    @Option(
+        name: .customLong("metric"),
+        help: ArgumentHelp("A column of summary.csv, instead of the usual ones; may be repeated.", valueName: "name"))
+    var metrics: [String] = []
+
+    @Option(help: "The folder to write; runs/compare by default, or the first runs/compare-2, -3, … that is free.")
+    var out: String?
+
+    func validate() throws {
+        if options.policies.isEmpty {
+            throw ValidationError("name at least one --policy; the first is the one that the others are compared with")
+        }
+        _ = try ExperimentPlanner.seeds(seeds)
+        let known = RunTables.summary.columns.filter { $0.type != .string && $0.name != "seed" }.map(\.name)
+        for metric in metrics where !known.contains(metric) {
+            throw ValidationError("--metric \(metric): there is no such metric; `plimsoll list metrics` lists them")
+        }
+    }
+
+    func run() throws {
+        try reporting {
+            let clock = ExperimentClock()
+            var planner = ExperimentPlanner(options)
+            let added = Comparison.yardsticks.filter { !options.policies.contains($0) }
+            let plan = try planner.plan(
+                policies: options.policies + added, seeds: try ExperimentPlanner.seeds(seeds))
+            let jobs = try planner.jobs()
+            if options.dryRun {
+                Terminal.say(plan.outline())
+                return .success
+            }
+            let folder = try ExperimentFolder(creating: out ?? ExperimentFolder.free(for: "compare"))
+            var rows = [String](repeating: "", count: plan.count)
+            let cost: CaseCrew.Cost
+            do {
+                let crew = CaseCrew(plan: plan, jobs: jobs, quiet: options.quiet)
+                cost = try crew.run(0..<plan.count, total: plan.count) { rows[$0] = $1 }
+                try cost.check(retry: "")
+            } catch {
+                rmdir(folder.path)
+                if let interrupted = error as? CaseCrew.Interrupted { return ExitCode(128 + interrupted.signal) }
+                throw error
+            }
+            try write(rows, plan, to: folder, jobs: jobs, clock, cost)
+            return .success
+        }
+    }
+
+    private func write(
+        _ rows: [String], _ plan: ExperimentPlan, to folder: ExperimentFolder, jobs: Int, _ clock: ExperimentClock,
+        _ cost: CaseCrew.Cost
+    ) throws {
+        let cells = RunList.cells(of: rows)
+        let bootstrap = Bootstrap.standard
+        let comparison = Comparison(
+            plan: plan, asked: options.policies.count, metrics: metrics.isEmpty ? MetricSense.usual : metrics,
+            bootstrap: bootstrap, summaries: cells)
+        let runs = RunList("runs", of: plan)
+        let planText = try plan.json()
+        try folder.directory.write(planText, to: "plan.json")
+        try folder.directory.write(
+            try DataPackage.json(
+                name: "compare", title: "A comparison of policies by Plimsoll",
+                tables: [Comparison.schema, runs.schema]), to: "datapackage.json")
+        try folder.write(runs.schema) { table in
+            for (index, row) in cells.enumerated() { runs.write(index, summary: row, to: table) }
+        }
+        try folder.write(Comparison.schema) { comparison.write(to: $0) }
+        try folder.write(
+            ExperimentManifest(
+                plan: "\(Fingerprint(of: planText))", jobs: jobs, clock: clock, cost: cost,
+                intervals: "BCa bootstrap of paired differences, \(bootstrap.resamples) resamples, "
+                    + "confidence \(bootstrap.confidence)"))
+        guard !options.quiet else { return }
+        Terminal.say(comparison.text)
+        let seconds = String(format: "%.1f s, %.1f s of CPU", clock.seconds, cost.cpuSeconds)
+        Terminal.say("\(plan.count) runs in \(seconds), \(jobs) at a time; written to \(folder.path)")
+    }
+}
+
+extension CaseCrew.Cost {
+    /// Fails when a run did: with its own status.
+    func check(retry: String) throws {
+        guard let firstFailure else { return }
+        let why = failures >= CaseCrew.mostFailures ? "; the rest was not tried" : ""
+        throw Failure(firstFailure, "\(failures) of \(runs) runs failed\(why)\(retry)")
+    }
+}

@@ -1,0 +1,202 @@
+import Experiments
+import Foundation
+import Metrics
+
+/// The results of a comparison: every policy's metrics, paired by scenario and seed with those of the baseline.
+struct Comparison {
+    let plan: ExperimentPlan
+    let metrics: [String]
+    let bootstrap: Bootstrap
+    /// How many policies were asked for; the first is the baseline, and those beyond are yardsticks.
+    let asked: Int
+    private let sections: [Section]
+
+    enum Role: String {
+        case baseline
+        case candidate
+        case yardstick
+    }
+
+    /// One scenario, or all of them.
+    struct Section {
+        /// Nil for all of them.
+        let scenario: String?
+        let blocks: [Block]
+    }
+
+    struct Block {
+        let metric: String
+        let sense: MetricSense
+        let rows: [Row]
+    }
+
+    struct Row {
+        let policy: String
+        let role: Role
+        let result: PairedComparison
+        let regretForesight: Double?
+        let regretBest: Double?
+    }
+
+    static let yardsticks = ["none", "foresight", "unbounded"]
+
+    /// - Parameter summaries: The cells of `summary.csv`, one row per case of the plan.
+    init(plan: ExperimentPlan, asked: Int, metrics: [String], bootstrap: Bootstrap, summaries: [[String]]) {
+        (self.plan, self.asked, self.metrics, self.bootstrap) = (plan, asked, metrics, bootstrap)
+        let names = RunTables.summary.columns.map(\.name)
+        let scopes = plan.scenarios.indices.map { [$0] }
+        let all = scopes.count > 1 ? [Array(plan.scenarios.indices)] : []
+        sections = (scopes + all).map { scope in
+            Section(
+                scenario: scope.count == 1 ? plan.scenarios[scope[0]].name : nil,
+                blocks: metrics.map { metric in
+                    guard let column = names.firstIndex(of: metric) else { preconditionFailure("no metric \(metric)") }
+                    let values = plan.policies.indices.map { policy in
+                        scope.map { scenario in
+                            plan.seeds.indices.map { seed in
+                                let index = (scenario * plan.policies.count + policy) * plan.seeds.count + seed
+                                return Double(summaries[index][column])
+                            }
+                        }
+                    }
+                    return Comparison.block(metric, values, of: plan, asked: asked, scope.count, bootstrap)
+                })
+        }
+    }
+
+    private static func block(
+        _ metric: String, _ values: [[[Double?]]], of plan: ExperimentPlan, asked: Int, _ scenarios: Int,
+        _ bootstrap: Bootstrap
+    ) -> Block {
+        let sense = MetricSense(ofMetric: metric)
+        let labels = plan.policies.map { $0?.label ?? "" }
+        let foresight = plan.policies.firstIndex { $0?.given == "foresight" }
+        let fair = plan.policies.indices.filter { plan.policies[$0]?.given != "unbounded" }
+        let best = PairedComparison.best(of: fair.map { values[$0] }, sense: sense)
+        let rows = plan.policies.indices.map { policy in
+            Row(
+                policy: labels[policy], role: policy == 0 ? .baseline : policy < asked ? .candidate : .yardstick,
+                result: PairedComparison(
+                    values[policy], against: policy == 0 ? nil : values[0], sense: sense, bootstrap: bootstrap,
+                    // Of the data's shape alone, so that a further policy or metric changes no interval.
+                    stream: "\(scenarios) of \(plan.seeds.count)"),
+                regretForesight: foresight.flatMap {
+                    PairedComparison.regret(values[policy], against: values[$0], sense: sense)
+                },
+                regretBest: PairedComparison.regret(values[policy], against: best, sense: sense))
+        }
+        return Block(metric: metric, sense: sense, rows: rows)
+    }
+
+    func write(to table: TableWriter) {
+        for section in sections {
+            for block in section.blocks {
+                for row in block.rows { write(row, block, section, to: table) }
+            }
+        }
+        table.flush()
+    }
+
+    private func write(_ row: Row, _ block: Block, _ section: Section, to table: TableWriter) {
+        let result = row.result
+        table.text(section.scenario == nil ? "pooled" : "scenario")
+        table.text(section.scenario)
+        table.text(row.policy)
+        table.text(row.role.rawValue)
+        table.text(block.metric)
+        table.text(block.sense.rawValue)
+        table.integer(result.runs)
+        table.number(result.mean)
+        table.integer(result.pairs)
+        table.number(result.difference)
+        table.number(result.interval?.low)
+        table.number(result.interval?.high)
+        table.integer(result.balance?.better)
+        table.integer(result.balance?.same)
+        table.integer(result.balance?.worse)
+        table.text(result.verdict.rawValue)
+        table.number(row.regretForesight)
+        table.number(row.regretBest)
+        table.endRow()
+    }
+}
+
+// MARK: For people
+
+extension Comparison {
+    /// What is said on stdout.
+    var text: String {
+        let percent = figure(bootstrap.confidence * 100)
+        var lines: [String] = []
+        for section in sections {
+            let seeds = plan.seeds.count
+            let scenarios = section.scenario ?? "all \(plan.scenarios.count) scenarios, weighed alike"
+            if !lines.isEmpty { lines.append("") }
+            lines.append(
+                Terminal.bold(scenarios) + ": \(seeds) \(seeds == 1 ? "seed" : "seeds") under each policy; "
+                    + "differences from \(plan.policies[0]?.label ?? "")")
+            for block in section.blocks { lines += table(block) }
+        }
+        lines += [
+            "",
+            "Intervals: \(percent) %, BCa bootstrap of the paired differences, \(bootstrap.resamples) resamples.",
+            "Regret: how much worse than foresight, which knows the future. The other yardsticks: none never acts, "
+                + "unbounded has memory without end.",
+        ]
+        return lines.joined(separator: "\n")
+    }
+
+    private func table(_ block: Block) -> [String] {
+        let hint = block.sense == .neither ? "" : " (\(block.sense.rawValue) is better)"
+        let width = max(10, block.rows.map(\.policy.count).max() ?? 0)
+        let head = "  \(pad("policy", width))  \(left("mean", 11))  \(left("difference", 11))  \(pad("interval", 25))"
+        let rows = block.rows.map { row in
+            let result = row.result
+            let interval = result.interval.map { "[\(signed($0.low)), \(signed($0.high))]" } ?? ""
+            let line =
+                "  \(pad(row.policy, width))  \(left(result.mean.map(figure) ?? "none", 11))  "
+                + "\(left(result.difference.map(signed) ?? "", 11))  \(pad(interval, 25))  "
+                + "\(left(row.regretForesight.map(signed) ?? "", 10))  \(words(row))"
+            return line
+        }
+        return ["", Terminal.bold(block.metric) + hint, head + "  \(left("regret", 10))"] + rows
+    }
+
+    private func words(_ row: Row) -> String {
+        let result = row.result
+        let balance = result.balance.map { " (\($0.better) better, \($0.same) same, \($0.worse) worse)" } ?? ""
+        return switch result.verdict {
+        case .baseline: "baseline"
+        case .identical: "identical: every pair is equal"
+        case .notShown: "no difference shown: the interval contains 0\(balance)"
+        case .better: Terminal.green("better") + constancy(result) + balance
+        case .worse: Terminal.red("worse") + constancy(result) + balance
+        case .higher: "higher"
+        case .lower: "lower"
+        case .tooFew: "\(result.pairs) pairs are too few for an interval\(balance)"
+        case .absent: "no run has it"
+        }
+    }
+
+    /// An interval without width is no certainty: it says that these seeds make no difference.
+    private func constancy(_ result: PairedComparison) -> String {
+        guard let interval = result.interval, interval.low == interval.high else { return "" }
+        return " by the same amount under every seed"
+    }
+
+    /// Four significant digits or so.
+    private func figure(_ value: Double) -> String {
+        let magnitude = abs(value)
+        let digits = magnitude >= 1000 || value == value.rounded() ? 0 : magnitude >= 100 ? 1 : magnitude >= 1 ? 2 : 4
+        return String(format: "%.\(digits)f", value)
+    }
+
+    private func signed(_ value: Double) -> String {
+        let text = figure(value)
+        return value > 0 ? "+" + text : text == "-0" ? "0" : text
+    }
+
+    private func left(_ text: String, _ width: Int) -> String {
+        String(repeating: " ", count: max(0, width - text.count)) + text
+    }
+}

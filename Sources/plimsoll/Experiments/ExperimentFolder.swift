@@ -1,0 +1,116 @@
+import Experiments
+import Foundation
+import Metrics
+
+/// The folder that an experiment leaves behind.
+struct ExperimentFolder {
+    let directory: RunDirectory
+    var path: String { directory.path }
+
+    /// Makes the folder, or takes an empty one.
+    init(creating path: String, advice: String = "give another --out") throws {
+        let content = try? FileManager.default.contentsOfDirectory(atPath: path)
+        if FileManager.default.fileExists(atPath: path), content?.isEmpty != true {
+            throw Failure(.cannotCreate, "\(path) exists already; \(advice)")
+        }
+        try RunDirectory.make(path)
+        directory = RunDirectory(existing: path)
+    }
+
+    init(existing path: String) { directory = RunDirectory(existing: path) }
+
+    /// `runs/NAME` or the first `runs/NAME-2`, … that is free.
+    static func free(for name: String) -> String { RunDirectory.free(for: name) }
+
+    /// Writes a table whole or not at all.
+    func write(_ schema: TableSchema, _ rows: (TableWriter) throws -> Void) throws {
+        let target = "\(path)/\(schema.file)"
+        let draft = target + ".part"
+        unlink(draft)
+        do {
+            let table = TableWriter(schema, to: try FileSink(creating: draft))
+            try rows(table)
+            table.flush()
+            if let failure = table.failure { throw failure }
+        } catch let failure as OutputFailure {
+            unlink(draft)
+            throw Failure(.cannotWrite, "cannot write \(target): \(String(cString: strerror(failure.code)))")
+        }
+        guard rename(draft, target) == 0 else {
+            throw Failure(.cannotWrite, "cannot write \(target): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    func write(_ manifest: ExperimentManifest) throws { try directory.write(manifest.json(), to: "manifest.json") }
+}
+
+/// `manifest.json` of an experiment: what cannot be deterministic, and what repeats it.
+struct ExperimentManifest: Encodable {
+    var formatVersion = runFormatVersion
+    var plimsoll = plimsollVersion
+    /// Of the plan: the same experiment has the same.
+    var plan: String
+    var runs: Int
+    var jobs: Int
+    var startedAt: String
+    var wallS: Double
+    /// User and system time of all runs.
+    var cpuS: Double
+    /// The most memory that one run took, as the kernel saw it.
+    var runPeakBytes: Int
+    /// This process at the end, and at its peak.
+    var residentBytes: Int?
+    var peakBytes: Int?
+    var commandLine = CommandLine.arguments
+    var host = Manifest.HostFacts()
+    /// Of the intervals; nil where there are none.
+    var intervals: String?
+
+    init(plan: String, jobs: Int, clock: ExperimentClock, cost: CaseCrew.Cost, intervals: String? = nil) {
+        (self.plan, self.jobs, self.intervals) = (plan, jobs, intervals)
+        (startedAt, wallS) = (clock.startedAt, clock.seconds)
+        (runs, cpuS, runPeakBytes) = (cost.runs, cost.cpuSeconds, cost.peakKibibytes << 10)
+        residentBytes = Host.processMemory("VmRSS")?.bytes
+        peakBytes = Host.processMemory("VmHWM")?.bytes
+    }
+
+    func json() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+    }
+}
+
+/// The wall clock of an experiment.
+struct ExperimentClock {
+    let startedAt = ISO8601DateFormatter().string(from: Date())
+    private let began = ContinuousClock.now
+    var seconds: Double { (ContinuousClock.now - began) / .seconds(1) }
+}
+
+extension ExperimentPlan {
+    /// The plan as `plan.json`: the same plan gives the same bytes.
+    func json() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+    }
+
+    /// Number of runs and the first of them, for `--dry-run`.
+    func outline(shard: Shard = .whole) -> String {
+        func plural(_ count: Int, _ noun: String, _ nouns: String) -> String { "\(count) \(count == 1 ? noun : nouns)" }
+        var lines = [
+            "\(plural(count, "run", "runs")): \(plural(scenarios.count, "scenario", "scenarios")) x "
+                + "\(plural(policies.count, "policy", "policies")) x "
+                + "\(plural(combinations.count, "combination of settings", "combinations of settings")) x "
+                + "\(plural(seeds.count, "seed", "seeds"))"
+        ]
+        if shard != .whole { lines.append("part \(shard): \(plural(shard.count(of: count), "run", "runs"))") }
+        let cases = (0..<count).lazy.filter(shard.contains)
+        for index in cases.prefix(10) { lines.append("  case \(index + 1): \(title(of: experimentCase(at: index)))") }
+        if shard.count(of: count) > 10 { lines.append("  …") }
+        return lines.joined(separator: "\n")
+    }
+}

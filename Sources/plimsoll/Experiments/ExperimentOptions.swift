@@ -1,0 +1,172 @@
+import ArgumentParser
+import Experiments
+import Foundation
+import Interchange
+import Memory
+import Quantities
+import Scenario
+import Simulation
+
+/// What `compare` and `sweep` have in common on the command line.
+struct ExperimentOptions: ParsableArguments {
+    @Argument(help: "Scenario files.")
+    var scenarios: [String]
+
+    @Option(
+        name: .customLong("policy"), help: ArgumentHelp("A policy; may be repeated.", valueName: "name|file"))
+    var policies: [String] = []
+
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp("Changes one setting in every run; may be repeated.", valueName: "key=value"))
+    var sets: [String] = []
+
+    @Option(
+        help: "jemalloc (real memory) or accounting (its arithmetic without the memory), instead of the scenario's.")
+    var backend: MemoryBackend?
+
+    @Option(help: "Every size times this ratio, such as 0.25 or 50%.")
+    var scale: Ratio?
+
+    @Option(help: "How many runs at a time, each a process of its own; as many as there are cores by default.")
+    var jobs: Int?
+
+    @Flag(help: "Check everything, say how many runs there are and which come first, and run none.")
+    var dryRun = false
+
+    @Flag(help: "No summary and no progress.")
+    var quiet = false
+
+    func validate() throws {
+        if scenarios.isEmpty { throw ValidationError("name at least one scenario") }
+        for (position, path) in scenarios.enumerated() where scenarios[..<position].contains(path) {
+            throw ValidationError("\(path) comes twice")
+        }
+        if let jobs, !(1...1024).contains(jobs) { throw ValidationError("--jobs \(jobs): expected 1 to 1024") }
+    }
+}
+
+/// From the command line to a plan whose every case is known to be valid.
+struct ExperimentPlanner {
+    let options: ExperimentOptions
+    /// What each policy's run needs of the host at most.
+    private(set) var needed = ByteCount.zero
+
+    init(_ options: ExperimentOptions) { self.options = options }
+
+    /// - Parameter policies: As given; nil is the scenario's own.
+    mutating func plan(
+        policies: [String?], keys: [String] = [], combinations: [[SettingValue]] = [[]], seeds: [UInt64?]
+    ) throws -> ExperimentPlan {
+        var plan = ExperimentPlan(
+            program: plimsollVersion, scenarios: [], backend: options.backend?.rawValue,
+            scale: options.scale.map { "\($0)" }, sets: options.sets,
+            policies: policies.map { given in given.map { .init(given: $0, label: $0) } }, keys: keys,
+            combinations: combinations, seeds: seeds)
+        var faults: [String] = []
+        var worst = ExitStatus.done
+        for path in options.scenarios {
+            do throws(ScenarioFault) {
+                plan.scenarios.append(try check(path, &plan))
+            } catch {
+                if worst == .done { worst = error.status }
+                faults += error.description.split(separator: "\n").map(String.init)
+            }
+        }
+        guard faults.isEmpty else { throw Failure(worst, ExperimentPlanner.inWordsOfVary(faults, keys: keys)) }
+        ExperimentPlanner.distinguish(&plan)
+        return plan
+    }
+
+    /// Loads the scenario with every policy and every combination; the first faults are thrown.
+    private mutating func check(
+        _ path: String, _ plan: inout ExperimentPlan
+    ) throws(ScenarioFault) -> ExperimentPlan.ScenarioInput {
+        var status = stat()
+        guard stat(path, &status) != 0 || [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else {
+            throw .unreadable(path: path, reason: "every run reads it again, so it must be a file on a disk")
+        }
+        var input: ExperimentPlan.ScenarioInput?
+        for policy in plan.policies.indices {
+            for combination in plan.combinations.indices {
+                let overrides = Overrides(
+                    sets: plan.assignments(ofCombination: combination), policy: plan.policies[policy]?.given,
+                    backend: options.backend, scale: options.scale)
+                let loaded = try ScenarioLoader.load(path: path, overrides: overrides).get()
+                if loaded.backend == .jemalloc {
+                    needed = max(needed, loaded.device.ceiling + Host.overhead(of: loaded))
+                }
+                if input == nil { input = try ExperimentPlanner.input(path, loaded) }
+                plan.policies[policy]?.label = loaded.policy.title
+            }
+            guard let given = plan.policies[policy]?.given, PolicyFile.isFile(given) else { continue }
+            plan.policies[policy]?.fingerprint = ExperimentPlanner.fingerprint(ofFile: given)
+        }
+        guard let input else { preconditionFailure("a plan without policies or combinations") }
+        return input
+    }
+
+    private static func fingerprint(ofFile path: String) -> String {
+        Fingerprint(of: FileManager.default.contents(atPath: path) ?? Data()).description
+    }
+
+    private static func input(
+        _ path: String, _ plan: RunPlan
+    ) throws(ScenarioFault) -> ExperimentPlan.ScenarioInput {
+        // Read once from end to end, so that a broken trace is found before the first run.
+        _ = try TraceFiles(plan)
+        let traces = plan.apps.compactMap { $0.memory.trace?.file }
+        return .init(
+            path: path, name: plan.name, fingerprint: fingerprint(ofFile: path),
+            traces: traces.map(fingerprint(ofFile:)))
+    }
+
+    /// A diagnostic speaks of `--set key=value`; where the key was varied, so does the message.
+    private static func inWordsOfVary(_ faults: [String], keys: [String]) -> [String] {
+        faults.map { fault in
+            for key in keys where fault.hasPrefix("--set \(key)=") { return "--vary" + fault.dropFirst(5) }
+            return fault
+        }
+    }
+}
+
+extension ExperimentPlanner {
+    /// Policies and scenarios that are called alike are told apart: policies by a number, scenarios by their paths.
+    private static func distinguish(_ plan: inout ExperimentPlan) {
+        var known: [String] = []
+        for position in plan.policies.indices {
+            guard let name = plan.policies[position]?.label else { continue }
+            let label = known.contains(name) ? "\(name)-\(known.count { $0 == name } + 1)" : name
+            plan.policies[position]?.label = label
+            known.append(name)
+        }
+        let names = plan.scenarios.map(\.name)
+        for position in names.indices where names.count(where: { $0 == names[position] }) > 1 {
+            plan.scenarios[position].name = plan.scenarios[position].path
+        }
+    }
+
+    /// How many runs at a time: on real memory no more than the host has room for.
+    func jobs() throws -> Int {
+        let wanted = options.jobs ?? ProcessInfo.processInfo.activeProcessorCount
+        guard needed > .zero, let free = Host.availableMemory else { return wanted }
+        let room = free.bytes / needed.bytes
+        guard room < wanted else { return wanted }
+        guard options.jobs == nil, room > 0 else {
+            throw Failure(
+                .hostRefuses,
+                "the host has \(free.readable) free, and \(wanted) runs at a time need \(needed.readable) each; "
+                    + (room > 0 ? "--jobs \(room) fits, " : "") + "or use --backend accounting or --scale")
+        }
+        return room
+    }
+
+    /// `1..20` as seeds; a fault of the command line.
+    static func seeds(_ text: String) throws -> [UInt64] {
+        do {
+            return try Seeds.parse(text)
+        } catch {
+            throw ValidationError("--seeds: \(error)")
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import Experiments
+import Foundation
+import Metrics
+
+/// The folder of a sweep or of a part of it: its plan, the ledger of its finished runs, and in the end its table.
+struct SweepFolder {
+    let plan: ExperimentPlan
+    let shard: Shard
+    let folder: ExperimentFolder
+    let ledger: Ledger
+    let fingerprint: Fingerprint
+
+    static let table = "sweep.csv"
+    private static let planFile = "plan.json"
+
+    /// - Parameter resume: Goes on with what is there, if anything is.
+    init(_ plan: ExperimentPlan, _ shard: Shard, path: String, resume: Bool) throws {
+        (self.plan, self.shard) = (plan, shard)
+        let text = try plan.json()
+        fingerprint = Fingerprint(of: text)
+        let ledgerPath = "\(path)/\(Ledger.file)"
+        let old = resume ? try SweepFolder.readPlan(path) : nil
+        if let old {
+            if let difference = plan.difference(from: old.plan) {
+                throw Failure(
+                    .invalidInput, "\(path) was begun with another \(difference); resume it with the same command")
+            }
+            guard old.text == text else { throw Failure(.invalidInput, "\(path)/plan.json was changed by hand") }
+            folder = ExperimentFolder(existing: path)
+        } else {
+            folder = try SweepFolder.make(path, resume: resume)
+            try folder.directory.write(text, to: SweepFolder.planFile)
+        }
+        let exists = FileManager.default.fileExists(atPath: ledgerPath)
+        (ledger) = try SweepFolder.saying { [fingerprint] () throws(LedgerFault) in
+            exists
+                ? try Ledger(resuming: ledgerPath, plan: fingerprint, shard: shard, cases: plan.count)
+                : try Ledger(creating: ledgerPath, plan: fingerprint, shard: shard, cases: plan.count)
+        }
+    }
+
+    /// Who was killed before the plan was written left an empty folder, or half a plan.
+    private static func make(_ path: String, resume: Bool) throws -> ExperimentFolder {
+        if resume { unlink("\(path)/\(planFile).part") }
+        return try ExperimentFolder(
+            creating: path,
+            advice: resume
+                ? "it holds no sweep to go on with; give another --out" : "--resume goes on with a sweep in it")
+    }
+
+    /// The plan that is in a folder; nil when there is none.
+    private static func readPlan(_ path: String) throws -> (plan: ExperimentPlan, text: String)? {
+        guard let data = FileManager.default.contents(atPath: "\(path)/\(planFile)") else { return nil }
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        guard let plan = try? decoder.decode(ExperimentPlan.self, from: data), plan.isSound else {
+            throw Failure(.invalidInput, "\(path)/\(planFile) is no plan of a sweep")
+        }
+        return (plan, String(decoding: data, as: UTF8.self))
+    }
+
+    /// A ledger's fault as one line and its exit status.
+    private static func saying<Value>(_ work: () throws(LedgerFault) -> Value) throws -> Value {
+        do throws(LedgerFault) {
+            return try work()
+        } catch {
+            switch error {
+            case .unreadable(let path, let code):
+                throw Failure(.missingInput, "cannot read \(path): \(String(cString: strerror(code)))")
+            case .foreign(let sentence): throw Failure(.invalidInput, sentence)
+            case .busy(let path): throw Failure(.cannotWrite, "\(path) is in use by another process")
+            case .output(let failure): throw Failure(.cannotWrite, "\(failure)")
+            }
+        }
+    }
+}
+
+extension SweepFolder {
+    /// The cases of this part that are not in the ledger.
+    var unfinished: some Sequence<Int> {
+        (0..<plan.count).lazy.filter { shard.contains($0) && !ledger.isFinished($0) }
+    }
+
+    func book(_ index: Int, _ row: String) throws {
+        try SweepFolder.saying { () throws(LedgerFault) in try ledger.append(index, row: row) }
+    }
+
+    /// A sweep that is whole gets its table; a part waits for the others.
+    func finish() throws {
+        guard shard == .whole else { return }
+        try SweepFolder.write(plan, to: folder) { _ in ledger }
+    }
+
+    /// The table in the order of the plan, a bounded number of rows in memory at a time.
+    private static func write(_ plan: ExperimentPlan, to folder: ExperimentFolder, _ ledger: (Int) -> Ledger) throws {
+        let list = RunList("sweep", of: plan)
+        let names = plan.scenarios.map(\.name).joined(separator: ", ")
+        try folder.directory.write(
+            try DataPackage.json(name: "sweep", title: "A sweep of \(names) by Plimsoll", tables: [list.schema]),
+            to: "datapackage.json")
+        try folder.write(list.schema) { table in
+            for start in stride(from: 0, to: plan.count, by: 500) {
+                let indices = start..<min(start + 500, plan.count)
+                let rows = try indices.map { index in
+                    try saying { () throws(LedgerFault) in try ledger(index).row(index) }
+                }
+                for (index, summary) in zip(indices, RunList.cells(of: rows)) {
+                    list.write(index, summary: summary, to: table)
+                }
+            }
+        }
+    }
+}
+
+extension SweepFolder {
+    private struct Part {
+        let path: String
+        let shard: Shard
+        let ledger: Ledger
+    }
+
+    /// Puts all parts of a sweep together.
+    ///
+    /// - Returns: The plan that they have in common.
+    static func merge(_ paths: [String], to out: String) throws -> ExperimentPlan {
+        guard let first = paths.first, let (plan, text) = try readPlan(first) else {
+            throw Failure(.missingInput, "\(paths.first ?? "") holds no part of a sweep: there is no \(planFile)")
+        }
+        var parts: [Part] = []
+        for path in paths {
+            guard let other = try readPlan(path) else {
+                throw Failure(.missingInput, "\(path) holds no part of a sweep: there is no \(planFile)")
+            }
+            guard other.text == text else {
+                let difference = other.plan.difference(from: plan) ?? "form of plan.json"
+                throw Failure(
+                    .invalidInput, "\(path) is a part of another sweep than \(first): it has another \(difference)")
+            }
+            parts.append(try part(path, of: plan, Fingerprint(of: text), beside: parts))
+        }
+        let count = parts[0].shard.count
+        let missing = (1...count).filter { number in !parts.contains { $0.shard.number == number } }
+        guard missing.isEmpty else {
+            let list = missing.prefix(10).map { "\($0)/\(count)" }.joined(separator: ", ")
+            throw Failure(.invalidInput, "missing: part \(list)" + (missing.count > 10 ? ", …" : ""))
+        }
+        let folder = try ExperimentFolder(creating: out)
+        try folder.directory.write(text, to: planFile)
+        let byNumber = parts.sorted { $0.shard.number < $1.shard.number }
+        try write(plan, to: folder) { byNumber[$0 % count].ledger }
+        return plan
+    }
+
+    private static func part(
+        _ path: String, of plan: ExperimentPlan, _ fingerprint: Fingerprint, beside others: [Part]
+    ) throws -> Part {
+        let file = "\(path)/\(Ledger.file)"
+        guard let shard = try saying({ () throws(LedgerFault) in try Ledger.part(at: file) }) else {
+            throw Failure(.invalidInput, "\(file) is no ledger of a sweep")
+        }
+        if let first = others.first, first.shard.count != shard.count {
+            throw Failure(.invalidInput, "\(path) is part \(shard), but \(first.path) is part \(first.shard)")
+        }
+        if let same = others.first(where: { $0.shard == shard }) {
+            throw Failure(.invalidInput, "\(path) and \(same.path) are both part \(shard)")
+        }
+        let ledger = try saying { () throws(LedgerFault) in
+            try Ledger(reading: file, plan: fingerprint, shard: shard, cases: plan.count)
+        }
+        let left = (0..<plan.count).count { shard.contains($0) && !ledger.isFinished($0) }
+        guard left == 0 else {
+            throw Failure(.invalidInput, "part \(shard) in \(path) lacks \(left) of its runs; finish it with --resume")
+        }
+        return Part(path: path, shard: shard, ledger: ledger)
+    }
+}

@@ -1,0 +1,148 @@
+import Experiments
+import Foundation
+import Metrics
+import Quantities
+import Testing
+
+@Suite("statistics")
+struct StatisticsTests {
+    /// Twenty values with two outliers on one side.
+    static let skewed = [
+        0.3, 1.1, -0.4, 2.2, 0.9, 3.8, -1.2, 0.1, 0.7, 1.5, 9.4, 0.2, -0.6, 1.9, 0.4, 2.7, 0.8, -0.3, 5.1, 0.6,
+    ]
+
+    @Test("the normal distribution agrees with SciPy's, far out in the tails too")
+    func normal() {
+        for (share, value) in [(0.975, 1.959963985), (1e-4, -3.719016485), (0.3, -0.524400513), (1e-12, -7.034483825)] {
+            #expect(abs(Normal.quantile(share) - value) < 1e-8, "\(share)")
+            #expect(abs(Normal.cumulative(value) - share) < 1e-9)
+        }
+        #expect(Normal.quantile(0.5) == 0)
+    }
+
+    @Test("quantiles between the values are numpy's")
+    func quantiles() {
+        let values = [1.0, 2, 4, 8]
+        for (share, value) in [(0.0, 1.0), (0.1, 1.3), (0.5, 3), (0.9, 6.8), (1, 8)] {
+            #expect(abs(Quantile.of(sorted: values, at: share) - value) < 1e-12, "\(share)")
+        }
+        #expect(Quantile.of(sorted: [7], at: 0.3) == 7)
+    }
+
+    /// SciPy 1.16, scipy.stats.bootstrap, method BCa, 400,000 resamples: 0.700 to 2.945 (percentile: 0.555 to 2.590).
+    @Test("the interval of skewed values is SciPy's BCa interval, and not the percentile interval")
+    func interval() throws {
+        let bootstrap = Bootstrap(resamples: 40_000, confidence: 0.95)
+        let interval = try #require(bootstrap.interval(ofMeanOf: [Self.skewed], stream: "test"))
+        #expect(abs(interval.low - 0.700) < 0.02, "\(interval)")
+        #expect(abs(interval.high - 2.945) < 0.04, "\(interval)")
+    }
+
+    @Test("the same values give the same interval; another stream gives another, but a near one")
+    func deterministic() throws {
+        let a = try #require(Bootstrap.standard.interval(ofMeanOf: [Self.skewed], stream: "a"))
+        #expect(Bootstrap.standard.interval(ofMeanOf: [Self.skewed], stream: "a") == a)
+        let b = try #require(Bootstrap.standard.interval(ofMeanOf: [Self.skewed], stream: "b"))
+        #expect(a != b && abs(a.low - b.low) < 0.1 && abs(a.high - b.high) < 0.1)
+    }
+
+    @Test("values that are all alike have an interval without width; four values have none")
+    func degenerate() {
+        #expect(
+            Bootstrap.standard.interval(ofMeanOf: [[2, 2, 2, 2, 2]], stream: "") == Interval(low: 2, high: 2))
+        #expect(Bootstrap.standard.interval(ofMeanOf: [[1, 2, 3, 4]], stream: "") == nil)
+        #expect(Bootstrap.standard.interval(ofMeanOf: [[], []], stream: "") == nil)
+    }
+
+    @Test("strata are resampled within themselves: a difference between scenarios widens nothing")
+    func strata() throws {
+        let noise = [-0.2, 0.1, 0.3, -0.1, 0.2, -0.3, 0.15, -0.15]
+        let apart = try #require(
+            Bootstrap.standard.interval(ofMeanOf: [noise.map { 1000 + $0 }, noise], stream: ""))
+        #expect(apart.high - apart.low < 0.5 && apart.contains(500))
+        let mixed = try #require(
+            Bootstrap.standard.interval(ofMeanOf: [noise.map { 1000 + $0 } + noise], stream: ""))
+        #expect(mixed.high - mixed.low > 300)
+    }
+
+    /// How often the interval holds the truth, over 500 samples drawn with a fixed seed; 95 % is the aim.
+    @Test("an interval of 20 values holds the truth nearly as often as it says, of 5 values less often")
+    func coverage() {
+        let bootstrap = Bootstrap(resamples: 400, confidence: 0.95)
+        func share(_ count: Int, mean: Double, _ draw: (inout SeededGenerator) -> Double) -> Double {
+            var generator = SeededGenerator(seed: 7, stream: "coverage/\(count)")
+            let held = (0..<500).count { sample in
+                let values = (0..<count).map { _ in draw(&generator) }
+                return bootstrap.interval(ofMeanOf: [values], stream: "\(sample)")?.contains(mean) ?? false
+            }
+            return Double(held) / 500
+        }
+        let normal = share(20, mean: 0) { Normal.quantile($0.unit()) }
+        let exponential = share(20, mean: 1) { -log($0.unit()) }
+        let few = share(5, mean: 0) { Normal.quantile($0.unit()) }
+        #expect((0.89...0.96).contains(normal), "\(normal)")
+        #expect((0.87...0.96).contains(exponential), "\(exponential)")
+        #expect((0.75...0.92).contains(few), "\(few)")
+    }
+
+    private func compared(
+        _ a: [[Double?]], _ b: [[Double?]]?, _ sense: MetricSense = .lower
+    ) -> PairedComparison {
+        PairedComparison(a, against: b, sense: sense, bootstrap: .standard, stream: "test")
+    }
+
+    @Test("equal pairs are identical, and the difference is exactly zero")
+    func identical() {
+        let values: [[Double?]] = [[0.1, 0.2, 0.3, nil, 1e9], [0.7, 0.7, 0.7, 0.7, 0.7]]
+        let result = compared(values, values)
+        #expect(result.verdict == .identical && result.difference == 0 && result.pairs == 9)
+        #expect(result.interval == Interval(low: 0, high: 0))
+        #expect(result.balance == .init(better: 0, same: 9, worse: 0))
+    }
+
+    @Test("common random numbers: a small difference shows although the seeds differ by far more")
+    func paired() {
+        let base = (0..<12).map { Double($0 * $0 * 10) }
+        let better = base.enumerated().map { $1 - 1 - Double($0 % 3) * 0.1 }
+        #expect(compared([better], [base]).verdict == .better)
+        #expect(compared([better], [base], .higher).verdict == .worse)
+        #expect(compared([better], [base], .neither).verdict == .lower)
+        let shuffled = Array(base[5...] + base[..<5])
+        #expect(compared([shuffled], [base]).verdict == .notShown)
+    }
+
+    @Test("a run without the metric leaves its pair out; four pairs are too few; none is absent")
+    func absent() {
+        let base: [[Double?]] = [[1, 2, 3, 4, 5, nil]]
+        let other: [[Double?]] = [[2, 4, 4, 6, nil, 9]]
+        let result = compared(other, base)
+        #expect(result.pairs == 4 && result.runs == 5 && result.verdict == .tooFew && result.interval == nil)
+        #expect(result.difference == 1.5)
+        #expect(compared([[nil]], [[1]]).verdict == .absent)
+        #expect(compared([[1]], nil).verdict == .baseline)
+    }
+
+    @Test("pooled, scenarios weigh alike although one has more pairs")
+    func pooled() {
+        let base: [[Double?]] = [[0, 0, 0, 0], [0, 0, nil, nil]]
+        let other: [[Double?]] = [[1, 1, 1, 1], [4, 4, 4, 4]]
+        #expect(compared(other, base).difference == 2.5)
+    }
+
+    @Test("regret is the loss against a reference; the best of all is never beaten")
+    func regret() throws {
+        let (a, b): ([[Double?]], [[Double?]]) = ([[10, 20, nil]], [[12, 16, 5]])
+        let best = PairedComparison.best(of: [a, b], sense: .lower)
+        #expect(best == [[10, 16, 5]])
+        #expect(PairedComparison.regret(a, against: best, sense: .lower) == 2)
+        #expect(PairedComparison.regret(a, against: b, sense: .higher) == -1)
+        #expect(PairedComparison.regret(a, against: b, sense: .neither) == nil)
+    }
+
+    @Test("every metric that has a good end exists")
+    func senses() {
+        let metrics = RunTables.summary.columns.map(\.name)
+        for name in MetricSense.known + MetricSense.usual { #expect(metrics.contains(name), "\(name)") }
+        #expect(MetricSense.usual.allSatisfy { MetricSense(ofMetric: $0) != .neither })
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import Testing
+
+@Suite("plimsoll compare, as a person runs it", .serialized)
+struct CompareCommandTests {
+    private let usual = ["--seeds", "1..6", "--out", "c"]
+
+    @Test("two identical policies give differences of exactly zero, and the table says so")
+    func identical() throws {
+        try Experiments.within { folder in
+            let policy = "name: lru\nlabel: twin\n"
+            try Data(policy.utf8).write(to: folder.appending(path: "twin.yaml"))
+            let result = try Program.run(
+                ["compare", "tiny.yaml", "--policy", "lru", "--policy", "lru", "--policy", "./twin.yaml"] + usual,
+                in: folder)
+            #expect(result.status == 0, "\(result.error)")
+            #expect(result.out.contains("identical: every pair is equal"))
+            let rows = try Experiments.rows(folder.appending(path: "c/comparison.csv"))
+            let twins = rows.filter { ["lru-2", "twin"].contains($0["policy"]) }
+            #expect(twins.count == 16)
+            for row in twins {
+                let cells = ["difference", "difference_low", "difference_high"].map { row[$0] }
+                #expect(cells == ["0", "0", "0"] && row["verdict"] == "identical", "\(row)")
+                #expect(row["pairs_same"] == "6" && row["pairs"] == "6")
+            }
+        }
+    }
+
+    @Test("the yardsticks are always beside, once; all policies see the same seeds")
+    func yardsticks() throws {
+        try Experiments.within { folder in
+            let result = try Program.run(
+                ["compare", "tiny.yaml", "--policy", "foresight", "--policy", "ladder"] + usual, in: folder)
+            #expect(result.status == 0, "\(result.error)")
+            let runs = try Experiments.rows(folder.appending(path: "c/runs.csv"))
+            let policies = ["foresight", "ladder", "none", "unbounded"]
+            #expect(runs.count == 24)
+            for policy in policies {
+                #expect(
+                    runs.filter { $0["policy_label"] == policy }.map { $0["seed"] } == ["1", "2", "3", "4", "5", "6"])
+            }
+            let rows = try Experiments.rows(folder.appending(path: "c/comparison.csv"))
+            #expect(rows.filter { $0["metric"] == "terminations" }.map { $0["policy"] } == policies)
+            #expect(rows.prefix(4).map { $0["role"] } == ["baseline", "candidate", "yardstick", "yardstick"])
+            #expect(rows.allSatisfy { $0["policy"] != "foresight" || $0["regret_foresight"] == "0" })
+        }
+    }
+
+    @Test("the same comparison gives the same bytes, whatever the number of jobs")
+    func repeats() throws {
+        try Experiments.within { folder in
+            let arguments = ["compare", "tiny.yaml", "--policy", "ladder", "--seeds", "3,1,2,9,8", "--quiet"]
+            #expect(try Program.run(arguments + ["--out", "a", "--jobs", "1"], in: folder).status == 0)
+            #expect(try Program.run(arguments + ["--out", "b", "--jobs", "5"], in: folder).status == 0)
+            for file in ["comparison.csv", "runs.csv", "plan.json", "datapackage.json"] {
+                let bytes = try ["a", "b"].map { try Data(contentsOf: folder.appending(path: "\($0)/\(file)")) }
+                #expect(bytes[0] == bytes[1], "\(file)")
+            }
+        }
+    }
+
+    @Test("several scenarios are compared each and together, paired by scenario and seed")
+    func pooled() throws {
+        try Experiments.within { folder in
+            let other = Experiments.tiny.replacing("name: tiny", with: "name: roomy").replacing("96MiB", with: "128MiB")
+            try Data(other.utf8).write(to: folder.appending(path: "roomy.yaml"))
+            let result = try Program.run(
+                [
+                    "compare", "tiny.yaml", "roomy.yaml", "--policy", "lru", "--policy", "largest-first", "--metric",
+                    "terminations",
+                ] + usual, in: folder)
+            #expect(result.status == 0, "\(result.error)")
+            let rows = try Experiments.rows(folder.appending(path: "c/comparison.csv"))
+            #expect(Set(rows.map { $0["scenario"] }) == ["tiny", "roomy", ""])
+            let means = ["tiny", "roomy", ""].map { name in
+                rows.first { $0["scenario"] == name && $0["policy"] == "largest-first" }.flatMap {
+                    Double($0["mean"] ?? "")
+                }
+            }
+            let numbers = means.compactMap(\.self)
+            try #require(numbers.count == 3)
+            #expect(abs((numbers[0] + numbers[1]) / 2 - numbers[2]) < 1e-5)
+            #expect(rows.last?["scope"] == "pooled" && rows.last?["pairs"] == "12")
+        }
+    }
+
+    @Test("what is wrong is said in one line before anything runs, and nothing is written")
+    func refusals() throws {
+        try Experiments.within { folder in
+            let cases: [([String], Int32, String)] = [
+                (["tiny.yaml"], 64, "name at least one --policy"),
+                (["tiny.yaml", "--policy", "lru", "--seeds", "5..1"], 64, "upside down"),
+                (["tiny.yaml", "--policy", "lru", "--metric", "speed"], 64, "no such metric"),
+                (["tiny.yaml", "tiny.yaml", "--policy", "lru"], 64, "comes twice"),
+                (["tiny.yaml", "--policy", "lruu"], 65, "did you mean 'lru'"),
+                (["tiny.yaml", "--policy", "lru", "--set", "device.celing=1GiB"], 65, "did you mean 'ceiling'"),
+                (["missing.yaml", "--policy", "lru"], 66, "no such file"),
+                (["tiny.yaml", "--policy", "mine.yaml"], 66, "no such file"),
+            ]
+            for (arguments, status, words) in cases {
+                let result = try Program.run(["compare"] + arguments + ["--out", "c"], in: folder)
+                #expect(result.status == status, "\(arguments): \(result.error)")
+                #expect(result.error.contains(words), "\(arguments): \(result.error)")
+                #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "c").path()))
+            }
+            try FileManager.default.createDirectory(
+                at: folder.appending(path: "c/mine"), withIntermediateDirectories: true)
+            let result = try Program.run(["compare", "tiny.yaml", "--policy", "lru", "--out", "c"], in: folder)
+            #expect(result.status == 73 && result.error.contains("exists already"))
+        }
+    }
+
+    @Test("a dry run says how many runs there are, and runs none")
+    func dryRun() throws {
+        try Experiments.within { folder in
+            let result = try Program.run(
+                ["compare", "tiny.yaml", "--policy", "lru", "--dry-run", "--out", "c"], in: folder)
+            #expect(result.status == 0 && result.out.contains("80 runs: 1 scenario x 4 policies"), "\(result.out)")
+            #expect(result.out.contains("case 2: tiny, policy lru, seed 2"))
+            #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "c").path()))
+        }
+    }
+
+    @Test("interrupted, it ends its runs, writes nothing, and says so by its status", arguments: [SIGINT, SIGTERM])
+    func interrupted(signal: Int32) throws {
+        try Experiments.within { folder in
+            let path = folder.appending(path: "tiny.yaml").path()
+            let arguments = ["compare", path, "--policy", "lru", "--seeds", "1..5000", "--out", "c"]
+            let result = try Program.run(arguments, in: folder) { process in
+                for _ in 0..<500
+                where try Experiments.processes(naming: folder, except: process.processIdentifier).isEmpty {
+                    usleep(10_000)
+                }
+                kill(process.processIdentifier, signal)
+            }
+            #expect(result.status == 128 + signal, "\(result.error)")
+            #expect(try Experiments.isQuiet(folder))
+            #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "c").path()))
+        }
+    }
+}

@@ -1,0 +1,236 @@
+import Foundation
+import Quantities
+import Testing
+
+@Suite("plimsoll sweep, as a person runs it", .serialized)
+struct SweepCommandTests {
+    /// 2 policies x 4 ceilings x 3 seeds.
+    private let sweep = [
+        "sweep", "tiny.yaml", "--policy", "lru", "--policy", "largest-first", "--vary",
+        "device.ceiling=96MiB..120MiB/4",
+        "--seeds", "1..3",
+    ]
+
+    private func path(_ folder: URL) -> String { folder.appending(path: "tiny.yaml").path() }
+
+    private func bytes(_ folder: URL, _ file: String) throws -> Data {
+        try Data(contentsOf: folder.appending(path: file))
+    }
+
+    private func run(_ arguments: [String], in folder: URL) throws -> Program.Result {
+        try Program.run(arguments, in: folder)
+    }
+
+    @Test("a row per case in the order of the plan, the varied setting in its unit")
+    func table() throws {
+        try Experiments.within { folder in
+            let result = try run(sweep + ["--out", "s", "--jobs", "3"], in: folder)
+            #expect(result.status == 0, "\(result.error)")
+            let rows = try Experiments.rows(folder.appending(path: "s/sweep.csv"))
+            #expect(rows.map { $0["case"] } == (1...24).map { "\($0)" })
+            #expect(rows[3]["device.ceiling_bytes"] == "\(104 << 20)" && rows[3]["ceiling_bytes"] == "\(104 << 20)")
+            #expect(rows.map { $0["seed"] } == (0..<24).map { "\($0 % 3 + 1)" })
+            #expect(rows[11]["policy_label"] == "lru" && rows[12]["policy_label"] == "largest-first")
+            let own = try run(
+                [
+                    "run", "tiny.yaml", "--policy", "largest-first", "--seed", "2", "--set", "device.ceiling=112MiB",
+                    "--out", "r", "--quiet",
+                ], in: folder)
+            #expect(own.status == 0, "\(own.error)")
+            let summary = try Experiments.rows(folder.appending(path: "r/summary.csv"))[0]
+            for (name, value) in summary { #expect(rows[19][name] == value, "\(name)") }
+        }
+    }
+
+    @Test("three parts, merged in any order, are the unsharded sweep byte for byte")
+    func shards() throws {
+        try Experiments.within { folder in
+            #expect(try run(sweep + ["--out", "whole", "--jobs", "2"], in: folder).status == 0)
+            for part in 1...3 {
+                let result = try run(
+                    sweep + ["--out", "part-\(part)", "--shard", "\(part)/3", "--jobs", "\(part)"], in: folder)
+                #expect(result.status == 0 && result.out.contains("8 runs"), "\(result.error)\(result.out)")
+            }
+            let merged = try run(["sweep", "merge", "part-2", "part-3", "part-1", "--out", "merged"], in: folder)
+            #expect(merged.status == 0, "\(merged.error)")
+            for file in ["sweep.csv", "plan.json", "datapackage.json"] {
+                #expect(try bytes(folder, "merged/\(file)") == bytes(folder, "whole/\(file)"), "\(file)")
+            }
+        }
+    }
+
+    @Test("a sweep that was killed at 20 random moments and resumed is the same byte for byte")
+    func killed() throws {
+        try Experiments.within { folder in
+            let sweep = [
+                "sweep", path(folder), "--vary", "device.ceiling=90MiB..120MiB:1MiB", "--seeds", "1,2",
+                "--jobs", "2",
+            ]
+            #expect(try run(sweep + ["--out", "whole"], in: folder).status == 0)
+            var generator = SeededGenerator(seed: 20, stream: "kills")
+            var kills = 0
+            for attempt in 0..<20 {
+                // Most moments are between two runs' ends; some come before the first run has begun.
+                let moment = UInt32(generator.number(in: 0...400_000))
+                let result = try Program.run(sweep + ["--out", "s", "--resume"], in: folder) { process in
+                    usleep(moment)
+                    kill(process.processIdentifier, SIGKILL)
+                }
+                #expect(try Experiments.isQuiet(folder), "an orphan after attempt \(attempt)")
+                if result.status == SIGKILL { kills += 1 }
+            }
+            let last = try run(sweep + ["--out", "s", "--resume"], in: folder)
+            #expect(last.status == 0, "\(last.error)")
+            #expect(kills >= 3, "only \(kills) attempts were killed in time")
+            #expect(try bytes(folder, "s/sweep.csv") == bytes(folder, "whole/sweep.csv"))
+        }
+    }
+
+    @Test("interrupted, it keeps what is finished, and goes on with the rest")
+    func interrupted() throws {
+        try Experiments.within { folder in
+            let sweep = ["sweep", path(folder), "--seeds", "1..40", "--out", "s", "--jobs", "2"]
+            let ledger = folder.appending(path: "s/ledger.txt")
+            let result = try Program.run(sweep, in: folder) { process in
+                for _ in 0..<1000 where ((try? Program.text(ledger)) ?? "").count(where: { $0 == "\n" }) < 4 {
+                    usleep(10_000)
+                }
+                kill(process.processIdentifier, SIGINT)
+            }
+            #expect(result.status == 130 && result.error.contains("--resume"), "\(result.error)")
+            #expect(try Experiments.isQuiet(folder))
+            let finished = try Program.text(ledger).count(where: { $0 == "\n" }) - 1
+            #expect(finished >= 3 && finished < 40)
+            #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "s/sweep.csv").path()))
+            let rest = try run(sweep + ["--resume"], in: folder)
+            #expect(rest.status == 0 && rest.out.contains("\(40 - finished) runs in"), "\(rest.out)\(rest.error)")
+            let again = try run(sweep + ["--resume"], in: folder)
+            #expect(again.status == 0 && again.out.contains("0 runs in"), "\(again.out)\(again.error)")
+        }
+    }
+
+    @Test("another plan does not resume a sweep, and the line says what differs")
+    func foreign() throws {
+        try Experiments.within { folder in
+            #expect(try run(sweep + ["--out", "s"], in: folder).status == 0)
+            let again = try run(sweep + ["--out", "s"], in: folder)
+            #expect(again.status == 73 && again.error.contains("--resume"), "\(again.error)")
+            func refused(_ arguments: [String], _ words: String) throws {
+                let result = try run(arguments + ["--out", "s", "--resume"], in: folder)
+                #expect(result.status == 65 && result.error.contains(words), "\(result.error)")
+                #expect(result.error.split(separator: "\n").count == 1)
+            }
+            try refused(Array(sweep.dropLast()) + ["1..4"], "another list of seeds")
+            try refused(sweep + ["--set", "device.cores=3"], "another choice of --set")
+            try refused(sweep + ["--policy", "ladder"], "another list of policies")
+            try refused(sweep + ["--shard", "1/2"], "not the ledger of part 1/2")
+            try Data((Experiments.tiny + "\n# edited\n").utf8).write(to: folder.appending(path: "tiny.yaml"))
+            try refused(sweep, "another text of tiny.yaml")
+        }
+    }
+
+    @Test("merge refuses parts that are missing, doubled, unfinished, of another sweep, or none")
+    func merges() throws {
+        try Experiments.within { folder in
+            for part in 1...2 {
+                #expect(try run(sweep + ["--out", "p\(part)", "--shard", "\(part)/3"], in: folder).status == 0)
+            }
+            let other = Array(sweep.dropLast()) + ["1..4", "--shard", "3/3", "--out", "other"]
+            #expect(try run(other, in: folder).status == 0)
+            let half = sweep + ["--shard", "3/4", "--out", "quarter"]
+            #expect(try run(half, in: folder).status == 0)
+            #expect(try run(sweep + ["--shard", "3/3", "--out", "torn"], in: folder).status == 0)
+            let ledger = folder.appending(path: "torn/ledger.txt")
+            try Data(contentsOf: ledger).dropLast(9).write(to: ledger)
+            func refused(_ parts: [String], _ status: Int32, _ words: String) throws {
+                let result = try run(["sweep", "merge"] + parts + ["--out", "m"], in: folder)
+                #expect(result.status == status && result.error.contains(words), "\(parts): \(result.error)")
+                #expect(result.error.split(separator: "\n").count == 1)
+                #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "m").path()))
+            }
+            try refused(["p1", "p2"], 65, "missing: part 3/3")
+            try refused(["p1", "p2", "p1"], 65, "are both part 1/3")
+            try refused(["p1", "p2", "other"], 65, "another list of seeds")
+            try refused(["p1", "p2", "quarter"], 65, "part 3/4")
+            try refused(["p1", "p2", "torn"], 65, "lacks 1 of its runs")
+            try refused(["p1", "p2", "nowhere"], 66, "no part of a sweep")
+        }
+    }
+
+    @Test("keys and values are checked for every case before the first run")
+    func refusals() throws {
+        try Experiments.within { folder in
+            let cases: [([String], Int32, String)] = [
+                (["--vary", "device.celing=96MiB,1GiB"], 65, "--vary device.celing=96MiB: error: unknown key"),
+                (["--vary", "device.cores=1,2,many"], 65, "--vary device.cores=many"),
+                (["--vary", "device.ceiling=96MiB,96"], 65, "a size with its unit"),
+                (["--vary", "device.ceiling=96MiB..1GiB"], 64, "say how many values"),
+                (["--vary", "device.cores=1..2", "--vary", "device.cores=3,4"], 64, "comes twice"),
+                (["--vary", "device.cores=1..2", "--sample", "lhs"], 64, "lhs:N"),
+                (["--sample", "lhs:3"], 64, "--sample needs"),
+                (["--shard", "4/3"], 64, "no part"),
+            ]
+            for (arguments, status, words) in cases {
+                let result = try run(["sweep", "tiny.yaml"] + arguments + ["--out", "s"], in: folder)
+                #expect(result.status == status && result.error.contains(words), "\(arguments): \(result.error)")
+                #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "s").path()))
+            }
+        }
+    }
+
+    @Test("a Latin hypercube sweep is the same in every process; a dry run of a part says how many runs it has")
+    func samples() throws {
+        try Experiments.within { folder in
+            let sweep = [
+                "sweep", "tiny.yaml", "--vary", "device.ceiling=log:96MiB..192MiB", "--vary", "device.cores=1..4",
+                "--sample", "lhs:8",
+            ]
+            for out in ["a", "b"] { #expect(try run(sweep + ["--out", out], in: folder).status == 0) }
+            #expect(try bytes(folder, "a/sweep.csv") == bytes(folder, "b/sweep.csv"))
+            let rows = try Experiments.rows(folder.appending(path: "a/sweep.csv"))
+            for cores in 1...4 { #expect(rows.count { $0["device.cores"] == "\(cores)" } == 2) }
+            let plan = try run(sweep + ["--shard", "2/3", "--dry-run"], in: folder)
+            #expect(plan.status == 0 && plan.out.contains("8 runs: ") && plan.out.contains("part 2/3: 3 runs"))
+        }
+    }
+
+    @Test("a run that fails is said with its case; the others go on, and --resume tries it again")
+    func failures() throws {
+        try Experiments.within { folder in
+            // Without room for a device the host refuses the run: its address space is limited.
+            let sweep = [
+                "sweep", "tiny.yaml", "--backend", "jemalloc", "--vary", "device.ceiling=2GiB,96MiB", "--jobs", "1",
+                "--out", "s",
+            ]
+            let result = try Program.run(sweep, in: folder, shell: "ulimit -v 4000000; exec \"$@\"")
+            #expect(result.status == 71, "\(result.error)")
+            #expect(result.error.contains("case 1 (tiny, device.ceiling=2GiB) ended with 71"), "\(result.error)")
+            #expect(result.error.contains("1 of 2 runs failed; --resume tries them again"), "\(result.error)")
+            let again = try run(sweep + ["--resume"], in: folder)
+            #expect(again.status == 0 && again.out.contains("1 runs in"), "\(again.error)\(again.out)")
+            #expect(try Experiments.rows(folder.appending(path: "s/sweep.csv")).count == 2)
+        }
+    }
+
+    /// The road of every job scheduler: the same command, a part number from outside.
+    @Test(
+        "sharding under GNU parallel",
+        .enabled(if: SweepCommandTests.hasParallel, "GNU parallel is not installed"))
+    func parallel() throws {
+        try Experiments.within { folder in
+            #expect(try run(sweep + ["--out", "whole"], in: folder).status == 0)
+            let result = try Program.run(
+                sweep + ["--quiet"], in: folder,
+                shell: "parallel --will-cite --halt now,fail=1 -j 3 \"$@\" --shard {}/4 --out part-{} ::: 1 2 3 4")
+            #expect(result.status == 0, "\(result.error)")
+            let parts = (1...4).map { "part-\($0)" }
+            #expect(try run(["sweep", "merge"] + parts + ["--out", "merged"], in: folder).status == 0)
+            #expect(try bytes(folder, "merged/sweep.csv") == bytes(folder, "whole/sweep.csv"))
+        }
+    }
+
+    static let hasParallel: Bool = {
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        return folders.contains { FileManager.default.isExecutableFile(atPath: "\($0)/parallel") }
+    }()
+}
