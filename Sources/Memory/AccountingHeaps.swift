@@ -76,6 +76,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
     var backedPages: Int { 0 }
     var longestRun: Int { books.longestRun }
     var refusal: AllocationRefusal { books.refusal }
+    mutating func keepBack(_ pages: Int) { books.keptBack = pages }
 
     func pages(_ slot: Int) -> Int { heaps[slot].pages }
     func activePages(_ slot: Int) -> Int { heaps[slot].active }

@@ -188,6 +188,10 @@ public protocol DeviceMemory: AnyObject {
     /// The longest run of pages that can be handed out.
     var longestFreeRun: ByteCount { get }
 
+    /// So much of what is free no allocation gets from now on, because it is meant for somebody else; zero lets go.
+    /// Refusals then speak of the rest. Rounded up to whole pages.
+    func keepBack(_ bytes: ByteCount)
+
     /// The most memory of its own that the host ever backed the device with; never more than the ceiling, and zero on
     /// the accounting backend.
     var touchedBytes: ByteCount { get }

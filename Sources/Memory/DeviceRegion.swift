@@ -58,7 +58,7 @@ final class DeviceRegion {
 /// Where the region starts, and the books of its pages: what the extent hooks need.
 struct RegionState: ~Copyable {
     let base: UnsafeMutableRawPointer
-    private(set) var pages: PageBooks
+    var pages: PageBooks
     private(set) var backing: PageBacking
 
     init(base: UnsafeMutableRawPointer, size: DeviceSize) {

@@ -42,6 +42,10 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
     var backedPages: Int { region.state.pointee.backing.peak }
     var longestRun: Int { region.state.pointee.pages.longestRun }
     var refusal: AllocationRefusal { region.state.pointee.pages.refusal }
+    mutating func keepBack(_ pages: Int) { region.state.pointee.pages.keptBack = pages }
+
+    /// How many arenas jemalloc has made for this device, idle ones included.
+    var arenaCount: Int { arenas.count }
 
     mutating func lend() throws(AllocatorError) -> Int { try arenas.lend() }
     mutating func giveBack(_ slot: Int) throws(AllocatorError) { try arenas.giveBack(slot) }

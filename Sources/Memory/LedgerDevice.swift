@@ -34,6 +34,10 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
 
     var longestFreeRun: ByteCount { pageBytes(heaps.longestRun) }
 
+    func keepBack(_ bytes: ByteCount) {
+        heaps.keepBack(bytes.roundedUp(toMultipleOf: DeviceRegion.pageSize).bytes / DeviceRegion.pageSize)
+    }
+
     /// The most memory of its own that the host ever gave to the device; never more than the ceiling.
     var touchedBytes: ByteCount { pageBytes(heaps.backedPages) }
 

@@ -36,6 +36,8 @@ struct PageBooks: ~Copyable {
     private(set) var peak: Int
     /// How many pages the last hand-out that failed was about.
     private(set) var refused = 0
+    /// So many free pages nobody gets.
+    var keptBack = 0
 
     init(_ size: DeviceSize) {
         ceiling = size.ceiling.bytes / DeviceRegion.pageSize
@@ -48,12 +50,14 @@ struct PageBooks: ~Copyable {
 
     var resident: Int { reserved + out }
     var free: Int { ceiling - resident }
+    /// The free pages that somebody can get.
+    private var obtainable: Int { max(0, free - keptBack) }
     /// The longest run that can be handed out.
-    var longestRun: Int { min(runs.longestRun, free) }
+    var longestRun: Int { min(runs.longestRun, obtainable) }
 
     /// Hands out a run of pages and answers its first, or nil when there is none.
     mutating func handOut(_ count: Int, alignment: Int = 1, offset: Int = 0) -> Int? {
-        guard count <= free, let page = runs.take(count, alignment: alignment, offset: offset) else {
+        guard count <= obtainable, let page = runs.take(count, alignment: alignment, offset: offset) else {
             refused = count
             return nil
         }
@@ -63,7 +67,7 @@ struct PageBooks: ~Copyable {
 
     /// Hands out the pages from `page` on, if they are free.
     mutating func handOut(_ count: Int, startingAt page: Int) -> Bool {
-        guard count <= free, runs.take(count, startingAt: page) else { return false }
+        guard count <= obtainable, runs.take(count, startingAt: page) else { return false }
         book(count)
         return true
     }
@@ -76,7 +80,7 @@ struct PageBooks: ~Copyable {
 
     /// Why the last hand-out failed.
     var refusal: AllocationRefusal {
-        .noRoom(wanted: pageBytes(refused), free: pageBytes(free), longestRun: pageBytes(longestRun))
+        .noRoom(wanted: pageBytes(refused), free: pageBytes(obtainable), longestRun: pageBytes(longestRun))
     }
 
     private mutating func book(_ count: Int) {

@@ -12,6 +12,8 @@ protocol ProcessHeaps: ~Copyable {
     /// The most pages that the host ever backed.
     var backedPages: Int { get }
     var longestRun: Int { get }
+    /// Free pages that no heap gets from now on.
+    mutating func keepBack(_ pages: Int)
     /// Why the last allocation failed.
     var refusal: AllocationRefusal { get }
 

@@ -6,8 +6,9 @@ import Workload
 
 // Work on memory: allocations in slices, waiting when there is no room, per-process limits, decay.
 extension Simulation {
-    /// So much is filled before time passes and others may act.
-    static let slice: ByteCount = .mebibytes(2)
+    /// So much is filled before time passes and others may act: what the device fills in 1/512 s, 2 MiB at the default
+    /// rate. It follows the rate, so that a scaled device takes turns at the same instants as the device itself.
+    var slice: ByteCount { max(ByteCount(plan.device.fillRate.bytesPerSecond / 512), .kibibytes(64)) }
 
     /// The main thread pays the cost on a core, then does the work.
     func start(_ work: CallbackWork, of process: LiveProcess, answersWarning: ByteCount? = nil) {
@@ -92,8 +93,10 @@ extension Simulation {
             return true
         }
         let target = self.pool(pool, of: process)
-        drawSizes(upTo: min(remaining, Simulation.slice), for: process)
+        drawSizes(upTo: min(remaining, slice), for: process)
+        keepBackWhatIsOwed()
         let result = memory.allocate(sizes.span, in: target, limit: limit(of: process))
+        memory.keepBack(.zero)
         remaining -= result.requested
         process.work?.remaining = remaining
         if result.objects > 0 { endWaiting(of: process) }
@@ -170,10 +173,12 @@ extension Simulation {
         guard process.waitingSince == nil else { return }
         process.waitingSince = now
         recorder.tally.stalls += 1
+        let owed = memory.books.available - free
+        let kept = owed > .zero ? ", \(owed) more are meant for who waits longer" : ""
         let fragmented = free >= wanted ? ": fragmented, the longest run is \(longestRun)" : ""
         recorder.event(
             .stall, at: now, app: process.profile.name, pid: process.pid, "\(wanted)",
-            reason: "no room for \(wanted): \(free) free\(fragmented)")
+            reason: "no room for \(wanted): \(free) free\(fragmented)\(kept)")
         queue.schedule(.retryWaiters, at: now)
         // A victim that waits itself cannot finish the action that waits for it.
         endReclaim(on: process)
@@ -191,7 +196,21 @@ extension Simulation {
 
     /// Memory came back: whoever waits tries again.
     func serveWaiters() {
-        if !waiters.isEmpty { queue.schedule(.retryWaiters, at: now) }
+        guard !waiters.isEmpty else { return }
+        waitersAreDue = true
+        queue.schedule(.retryWaiters, at: now)
+    }
+
+    /// Before an allocation of somebody who does not wait. From the moment at which pages are freed for those who wait
+    /// until they have tried again, what the rest of their slices needs is theirs; else whoever happens to run would
+    /// take what somebody died for, and the next one would have to die.
+    func keepBackWhatIsOwed() {
+        guard !waiters.isEmpty, reclaim.isFreeing || waitersAreDue else { return }
+        memory.keepBack(
+            waiters.reduce(.zero) { owed, reference in
+                guard let process = process(reference) else { return owed }
+                return owed + max(process.wanted, min(process.work?.remaining ?? .zero, slice))
+            })
     }
 
     /// Everybody who waits tries again, first come first served; then the policy is asked for whoever is left.
@@ -199,6 +218,7 @@ extension Simulation {
     /// What an action frees is there when the action is done, so that its time is part of the waiting.
     func retryWaiters() {
         guard !reclaim.isFreeing else { return }
+        waitersAreDue = false
         let waiting = waiters
         waiters.removeAll(keepingCapacity: true)
         for reference in waiting {

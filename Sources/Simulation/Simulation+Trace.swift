@@ -24,7 +24,7 @@ extension Simulation {
             process.work?.remaining = .zero
         }
         do {
-            while let refusal = try trace.play(on: memory, process.slot, limit: limit(of: process)) {
+            while let refusal = try playDue(trace, of: process) {
                 switch refusal {
                 case .noRoom(let wanted, let free, let longestRun):
                     beginWaiting(process, wanted: wanted, free: free, longestRun: longestRun)
@@ -42,6 +42,12 @@ extension Simulation {
         process.work?.remaining = nil
         if trace.isOver { noteTraceEnd(trace, of: process) }
         return true
+    }
+
+    private func playDue(_ trace: TracePlayback, of process: LiveProcess) throws(TraceFault) -> AllocationRefusal? {
+        keepBackWhatIsOwed()
+        defer { memory.keepBack(.zero) }
+        return try trace.play(on: memory, process.slot, limit: limit(of: process))
     }
 
     private func noteTraceEnd(_ trace: TracePlayback, of process: LiveProcess) {

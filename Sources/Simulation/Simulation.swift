@@ -71,6 +71,8 @@ public final class Simulation {
     var coreFreeAt: [Instant]
 
     var waiters: [ProcessReference] = []
+    /// Memory came back, and whoever waits has not tried again yet.
+    var waitersAreDue = false
     var lastSampleAt: Instant = .zero
     var auditedAt: Instant = .zero
     var sizes: [Int] = []

@@ -6,18 +6,30 @@ import Testing
 /// jemalloc's statistics are the process's: one test after another, so that a failure points at one.
 @Suite("The device with real memory", .serialized)
 struct JemallocDeviceTests {
-    @Test("the books agree with jemalloc to the byte, whatever is done", arguments: 0..<200)
+    @Test("the books of twenty processes agree with jemalloc to the byte, whatever is done", arguments: 0..<200)
     func booksAgree(seed: Int) throws {
         let device = try JemallocDevice(ceiling: .mebibytes(24), reserved: .mebibytes(1))
         var operations = RandomOperations(device, seed: UInt64(seed))
-        for step in 0..<120 {
+        for _ in 0..<20 { try operations.launch() }
+        for step in 0..<240 {
             try operations.step()
-            if step % 12 == 11 { try device.audit() }
+            if step % 12 == 11 { try audit(device, "seed \(seed), step \(step)") }
             #expect(device.books.peakResident <= device.books.ceiling, "seed \(seed), step \(step)")
         }
+        #expect(operations.mostLive == 20, "seed \(seed)")
         try operations.endAll()
         try device.audit()
         expectNothingLeft(device, seed: seed)
+    }
+
+    /// Compares active, dirty and allocated bytes of every arena with the books.
+    private func audit(_ device: JemallocDevice, _ place: String) throws {
+        do {
+            try device.audit()
+        } catch {
+            Issue.record("\(place): \(error)")
+            throw error
+        }
     }
 
     @Test("ten processes burst against a full ceiling: it holds, and jemalloc agrees", arguments: 0..<100)
@@ -81,6 +93,7 @@ struct JemallocDeviceTests {
             }
         }
         #expect(highest < 8)
+        #expect(device.heaps.arenaCount <= 8, "arena indices grow with launches")
         for slot in live { _ = try device.endProcess(slot) }
         try device.audit()
         expectNothingLeft(device)

@@ -1,12 +1,15 @@
 import Memory
 import Quantities
 
-/// Seeded random use of a device: up to twenty processes with pools that are made, filled, released, touched, purged
-/// and ended. The same seed gives the same calls on every device that gives the same answers.
+/// Seeded random use of a device: up to twenty processes with pools that are made, filled, released, touched, read,
+/// purged and ended, and single objects that are made, resized and freed. The same seed gives the same calls on every
+/// device that gives the same answers.
 struct RandomOperations {
     let device: any DeviceMemory
     private var random: SeededGenerator
-    private(set) var live: [(slot: MemorySlot, pools: [PoolID])] = []
+    private(set) var live: [(slot: MemorySlot, pools: [PoolID], objects: [ObjectHandle])] = []
+    /// The most processes that lived at the same time.
+    private(set) var mostLive = 0
     private(set) var refusals: [AllocationRefusal] = []
     private let sampler: SizeSampler
     private let mostProcesses: Int
@@ -34,7 +37,7 @@ struct RandomOperations {
     mutating func step() throws {
         if live.isEmpty { try launch() }
         let chosen = Int(random.below(UInt64(live.count)))
-        let (slot, pools) = live[chosen]
+        let (slot, pools) = (live[chosen].slot, live[chosen].pools)
         let pool = pools[Int(random.below(UInt64(pools.count)))]
         switch random.below(100) {
         case 0..<6 where live.count < mostProcesses: try launch()
@@ -42,7 +45,9 @@ struct RandomOperations {
         case 8..<12: live[chosen].pools.append(device.makePool(in: slot))
         case 12..<15 where pools.count > 1: endPool(chosen)
         case 15..<20: _ = try device.purge(slot)
-        case 20..<30: _ = device.touch(ByteCount(random.number(in: 1...100_000)), in: pool)
+        case 20..<24: _ = device.touch(ByteCount(random.number(in: 1...100_000)), in: pool)
+        case 24..<27: _ = device.read(ByteCount(random.number(in: 1...100_000)), in: pool)
+        case 27..<30: useObject(chosen)
         case 30..<62: release(pool)
         default: allocate(pool)
         }
@@ -50,7 +55,27 @@ struct RandomOperations {
 
     mutating func launch() throws {
         let slot = try device.makeProcess()
-        live.append((slot, [device.makePool(in: slot)]))
+        live.append((slot, [device.makePool(in: slot)], []))
+        mostLive = max(mostLive, live.count)
+    }
+
+    /// Makes an object, or resizes or frees one that was made; under a limit now and then.
+    private mutating func useObject(_ chosen: Int) {
+        let slot = live[chosen].slot
+        let size = ByteCount(random.below(4) == 0 ? random.number(in: 0...60_000) : random.number(in: 0...600))
+        let limit = random.below(4) == 0 ? ByteCount(random.number(in: 0...1 << 20)) : nil
+        let count = live[chosen].objects.count
+        let position = count == 0 ? 0 : Int(random.below(UInt64(count)))
+        switch random.below(3) {
+        case 0 where count > 0: device.freeObject(live[chosen].objects.remove(at: position), in: slot)
+        case 1 where count > 0:
+            let result = device.resizeObject(live[chosen].objects[position], to: size, in: slot, limit: limit)
+            if let object = result.object { live[chosen].objects[position] = object }
+        default:
+            let alignment = ByteCount(1 << Int(random.below(10)))
+            let result = device.makeObject(size, alignment: alignment, in: slot, limit: limit)
+            if let object = result.object { live[chosen].objects.append(object) }
+        }
     }
 
     mutating func end(_ position: Int) throws {
