@@ -53,16 +53,18 @@ extension Device {
 }
 
 extension PolicySettings {
+    /// Defaults are scaled, too: a purge that is worth its while on a phone is another one on a quarter of it.
     fileprivate func scaled(by ratio: Ratio) -> PolicySettings {
-        let table = PolicyCatalogue.type(named: name)?.parameters ?? []
         var settings = self
         settings.rules = rules.map { $0.scaled(by: ratio) }
-        for (index, assignment) in parameters.enumerated() {
-            guard case .bytes(let size) = assignment.value,
-                let parameter = table.first(where: { $0.name == assignment.name }),
-                case .bytes(let lowest) = parameter.lowest, case .bytes(let highest) = parameter.highest
-            else { continue }
-            settings.parameters[index].value = .bytes(min(max(size.scaled(by: ratio), lowest), highest))
+        settings.parameters.removeAll()
+        for parameter in PolicyCatalogue.type(named: name)?.parameters ?? [] {
+            let given = parameters.first { $0.name == parameter.name }
+            if let value = parameter.scaled(given?.value ?? parameter.standard, by: ratio) {
+                settings.parameters.append(Assignment(name: parameter.name, value: value))
+            } else if let given {
+                settings.parameters.append(given)
+            }
         }
         return settings
     }
@@ -87,6 +89,16 @@ extension LadderRule {
         rule.order = order.map { RuleTier($0.order, where: scaled($0.members)) }
         if case .bytes(let size) = take { rule.take = .bytes(max(size.scaled(by: ratio), ByteCount(1))) }
         return rule
+    }
+}
+
+extension PolicyParameter {
+    /// Nil for what is no size, and for zero: it stands for what the system's own table says of a device of this size.
+    fileprivate func scaled(_ value: ParameterValue, by ratio: Ratio) -> ParameterValue? {
+        guard case .bytes(let size) = value, size > .zero, case .bytes(let lowest) = lowest,
+            case .bytes(let highest) = highest
+        else { return nil }
+        return .bytes(min(max(size.scaled(by: ratio), lowest), highest))
     }
 }
 
