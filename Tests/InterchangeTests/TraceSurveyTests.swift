@@ -87,37 +87,70 @@ struct TraceSurveyTests {
     }
 }
 
-/// The trace of a real process, where it is at hand: `PLIMSOLL_TRACE` names the unpacked file.
-@Suite("a real trace")
-struct RealTraceTests {
-    static let path = ProcessInfo.processInfo.environment["PLIMSOLL_TRACE"] ?? ""
+/// The trace of a real process, where it is at hand: in the folder of shared data beside the checkout, or where
+/// `PLIMSOLL_TRACE` names the unpacked file. It is not part of the project.
+enum RealTrace {
+    private static let named = ProcessInfo.processInfo.environment["PLIMSOLL_TRACE"]
+    private static let archive = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "shared/data/memory_replay/systemui.zip")
+    private static let unzip = "/usr/bin/unzip"
 
-    @Test("systemui: counts, peaks and final figures", .enabled(if: !path.isEmpty))
-    func survey() throws {
-        let survey = try TraceFiles.survey(Self.path)
-        var counts = TraceSurvey.Counts()
-        (counts.malloc, counts.calloc, counts.realloc, counts.memalign) = (383_154, 7_847, 29_167, 1_066)
-        (counts.free, counts.freeOfNull, counts.threadDone) = (364_863, 15_818, 357)
-        #expect(survey.counts == counts)
-        #expect(survey.lines == 786_454)
-        #expect(survey.peakRequested.bytes == 10_441_709)
-        #expect(survey.peakLine == 644_872)
-        #expect(survey.peakObjects == 60_097)
-        #expect(survey.requested.bytes == 8_396_631)
-        #expect(survey.objects == 53_645)
-        #expect(survey.allocated.bytes == 202_033_137)
+    static var isAtHand: Bool {
+        let files = FileManager.default
+        return named.map { files.fileExists(atPath: $0) }
+            ?? (files.fileExists(atPath: archive.path()) && files.isExecutableFile(atPath: unzip))
     }
 
-    @Test("systemui played on real memory holds the same bytes", .enabled(if: !path.isEmpty))
+    /// Unpacks the trace for as long as `body` runs.
+    static func with(_ body: (String) throws -> Void) throws {
+        if let named { return try body(named) }
+        let file = FileManager.default.temporaryDirectory.appending(path: "trace-\(UUID().uuidString).txt")
+        try Data().write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let process = Process()
+        process.executableURL = URL(filePath: unzip)
+        process.arguments = ["-p", archive.path(), "systemui.txt"]
+        process.standardOutput = try FileHandle(forWritingTo: file)
+        try process.run()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0)
+        try body(file.path())
+    }
+}
+
+@Suite("a real trace", .enabled(if: RealTrace.isAtHand, "the shared trace is not beside the checkout"))
+struct RealTraceTests {
+    @Test("systemui: counts, peaks and final figures")
+    func survey() throws {
+        try RealTrace.with { path in
+            let survey = try TraceFiles.survey(path)
+            var counts = TraceSurvey.Counts()
+            (counts.malloc, counts.calloc, counts.realloc, counts.memalign) = (383_154, 7_847, 29_167, 1_066)
+            (counts.free, counts.freeOfNull, counts.threadDone) = (364_863, 15_818, 357)
+            #expect(survey.counts == counts)
+            #expect(survey.lines == 786_454)
+            #expect(survey.peakRequested.bytes == 10_441_709)
+            #expect(survey.peakLine == 644_872)
+            #expect(survey.peakObjects == 60_097)
+            #expect(survey.requested.bytes == 8_396_631)
+            #expect(survey.objects == 53_645)
+            #expect(survey.allocated.bytes == 202_033_137)
+        }
+    }
+
+    @Test("systemui played on real memory holds the same bytes")
     func replay() throws {
-        let file = try TraceFixture.write("")
-        defer { TraceFixture.remove(file) }
-        let text = TraceFixture.scenario("{ file: \(Self.path), over: 20s }")
-        let output = try TraceFixture.play(try TraceFixture.load(text, beside: file))
-        #expect(
-            output.events("trace").map(\.reason) == [
-                "786454 operations; at most 10441709 B requested in 60097 objects; "
-                    + "the process holds 8396631 B in 53645"
-            ])
+        try RealTrace.with { path in
+            let file = try TraceFixture.write("")
+            defer { TraceFixture.remove(file) }
+            let text = TraceFixture.scenario("{ file: \(path), over: 20s }")
+            let output = try TraceFixture.play(try TraceFixture.load(text, beside: file))
+            #expect(
+                output.events("trace").map(\.reason) == [
+                    "786454 operations; at most 10441709 B requested in 60097 objects; "
+                        + "the process holds 8396631 B in 53645"
+                ])
+        }
     }
 }

@@ -102,6 +102,42 @@ struct BehaviourTests {
         #expect(abs(mebibytes(try #require(rows.last).bytes) - 12) < 0.3)
     }
 
+    @Test("rounding, fragmentation and dirt are shares of what all processes held, over all samples")
+    func ratios() throws {
+        let app = testApp("a") {
+            // Each object has a size class of 24 KiB and, as every large one, a page more.
+            $0.memory.objects = .constant(ByteCount(20_481))
+            $0.memory.churn = ChurnProfile(rate: .mebibytesPerSecond(4), lifetime: .seconds(1))
+        }
+        let plan = testPlan([app], ceiling: .mebibytes(128), seconds: 30, user: [(0, .launch(AppID(0)))])
+        let run = try runToEnd(plan)
+        let names = ["active_bytes", "dirty_bytes", "requested_bytes", "usable_bytes"]
+        var sums = [0.0, 0, 0, 0]
+        for row in TableReader(Array(run.apps.utf8), columns: names).rows {
+            for (index, cell) in row.enumerated() { sums[index] += try #require(Double(cell)) }
+        }
+        let (active, dirty, requested, usable) = (sums[0], sums[1], sums[2], sums[3])
+        let expected = [
+            "rounding_ratio": 1 - requested / usable, "fragmentation_ratio": 1 - usable / active,
+            "dirty_ratio": dirty / (active + dirty),
+        ]
+        for (name, value) in expected.sorted(by: { $0.key < $1.key }) {
+            let cell = TableReader(Array(run.summary.utf8), columns: [name]).rows.first?.first ?? ""
+            let written = try #require(Double(cell))
+            #expect(abs(written - value) < 0.000_002, "\(name)")
+        }
+        #expect(abs(1 - requested / usable - (1 - 20_481.0 / 24_576)) < 0.01)
+        #expect(abs(1 - usable / active - (1 - 24_576.0 / 28_672)) < 0.02)
+        #expect(dirty > 0)
+    }
+
+    @Test("shares of nothing are absent, not zero")
+    func ratiosOfNothing() throws {
+        let run = try runToEnd(testPlan([testApp("a")], seconds: 2, user: []))
+        let names = ["rounding_ratio", "fragmentation_ratio", "dirty_ratio"]
+        #expect(TableReader(Array(run.summary.utf8), columns: names).rows == [["", "", ""]])
+    }
+
     @Test("reading and rewriting go on at their rates")
     func use() throws {
         let app = testApp("a") {

@@ -55,6 +55,40 @@ struct LimitsTests {
         #expect(last(bound) <= limit.bytes)
     }
 
+    /// The yardsticks that take nothing from anybody.
+    private static let idle = ["none", "unbounded"]
+
+    @Test(
+        "limits of the background are demands on the policy: whoever reclaims at all meets them, on record in any case",
+        arguments: PolicyCatalogue.all.map { $0.name })
+    func everyPolicy(name: String) throws {
+        var plan = plan(Limits(backgroundProcesses: 2))
+        plan.policy = PolicySettings(name: name)
+        let run = try runToEnd(plan)
+        let offScreen = zip(column("apps_background", run.samples), column("apps_suspended", run.samples)).map(+)
+        #expect(offScreen.max() == (Self.idle.contains(name) ? 5 : 3))
+        #expect(run.decisions.contains("background_processes"))
+        #expect(run.tally.terminations.isEmpty == Self.idle.contains(name))
+    }
+
+    @Test("an app's own limits and its time off screen hold under every policy", arguments: idle)
+    func systemLimits(name: String) throws {
+        let apps = [
+            testApp("leaky") {
+                $0.memory.leak = ByteRate(bytesPerSecond: 4 << 20)
+                $0.limits = ProcessLimits(active: .mebibytes(24))
+            }, testApp("worker") { $0.background.work = .seconds(20) },
+        ]
+        let run = try runToEnd(
+            testPlan(
+                apps, ceiling: .mebibytes(256), seconds: 30, policy: name,
+                user: [(0, .launch(AppID(1))), (5, .launch(AppID(0)))]
+            ) { $0.limits.backgroundTime = .seconds(3) })
+        #expect(run.eventRows.filter { $0.event == "exit" }.map(\.detail) == ["memoryResourceLimit"])
+        let left = run.eventRows.first { $0.app == "worker" && $0.detail == "suspended" }.flatMap { Double($0.time) }
+        #expect(try #require(left) < 9)
+    }
+
     @Test("a policy ends no more processes within a minute than it may")
     func terminationsPerMinute() throws {
         func times(_ run: RunOutput) -> [Double] {

@@ -46,6 +46,21 @@ struct RunCommandTests {
         }
     }
 
+    @Test("a scaled run says what does not scale, on the screen and in its manifest; another run does not")
+    func scaled() throws {
+        try within { folder in
+            let scenario = Program.scenario("quickstart")
+            let scaled = try Program.run(
+                ["run", scenario, "--out", "a", "--scale", "0.5", "--set", "expect=[]"], in: folder)
+            #expect(scaled.status == 0, "\(scaled.error)")
+            #expect(scaled.error.contains("warning: scaled by 50%: times, counts, the sizes of single objects"))
+            #expect(try Program.text(folder.appending(path: "a/manifest.json")).contains("scaled by 50%"))
+            #expect(try Program.text(folder.appending(path: "a/scenario.yaml")).contains("ceiling: 256MiB"))
+            let whole = try Program.run(["run", scenario, "--out", "b"], in: folder)
+            #expect(!whole.error.contains("scaled by"))
+        }
+    }
+
     @Test("a scenario may come through a pipe")
     func pipe() throws {
         try within { folder in
