@@ -35,6 +35,35 @@ struct CatalogueTests {
         if let limit = app.limits.active { #expect(full < limit) }
     }
 
+    @Test(
+        "the behaviours of memory occur in it: turnover, growing scenes, saw-teeth, bursts, leaks, reading, histograms")
+    func behaviours() {
+        let all = Archetype.all.map(\.profile.memory)
+        #expect(all.contains { $0.cache.turnover > .zero })
+        #expect(all.contains { $0.sceneGrowth.rate > .zero })
+        #expect(all.contains { $0.sawTooth.size > .zero })
+        #expect(all.contains { !$0.bursts.isEmpty })
+        #expect(all.contains { $0.leak > .zero })
+        #expect(all.contains { $0.growth.rate > .zero })
+        #expect(all.count { $0.churn.rate > .zero } >= 14)
+        #expect(all.count { $0.read > .zero } >= 6)
+        #expect(all.contains { if case .histogram = $0.objects { true } else { false } })
+    }
+
+    @Test("the widget's objects have the quantiles and, within 4 %, the mean of the recorded trace")
+    func histogram() throws {
+        let sampler = SizeSampler(try #require(Archetype.named("widget")).profile.memory.objects)
+        var generator = SeededGenerator(seed: 1, stream: "histogram")
+        let sizes = (0..<400_000).map { _ in sampler.next(using: &generator) }.sorted()
+        #expect(sizes[sizes.count / 2 - 2_000] == 44)
+        #expect(sizes[sizes.count * 89 / 100] == 696)
+        #expect(sizes[sizes.count * 99 / 100] == 7_116)
+        #expect(sizes.last == 278_528)
+        let mean = Double(sizes.reduce(0, +)) / Double(sizes.count)
+        // 202,033,137 bytes in malloc, calloc, memalign and realloc together.
+        #expect(abs(mean / (202_033_137 / 421_234) - 1) < 0.04, "\(mean)")
+    }
+
     @Test("a cold launch takes about 1.2 s, a hot one at most 75 ms", arguments: Archetype.all.map(\.name))
     func launches(name: String) throws {
         let costs = try #require(Archetype.named(name)).profile.costs

@@ -15,6 +15,8 @@ extension Archetype {
         // Ours.
         app.memory.churn = ChurnProfile(rate: .mebibytesPerSecond(10), lifetime: .milliseconds(300))
         app.memory.touch = .mebibytesPerSecond(60)
+        // Ours: textures and meshes of the scene that is played.
+        app.memory.read = .mebibytesPerSecond(30)
         app.memory.objects = .logNormal(
             median: .kibibytes(8), sigma: Ratio(partsPerMillion: 1_600_000), highest: .mebibytes(4))
         // Apps of a gigabyte take 2 s from cold; filling 300 MiB at 1 GiB/s is 0.3 s of it.

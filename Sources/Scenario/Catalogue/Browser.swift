@@ -10,12 +10,16 @@ extension Archetype {
         app.scenes = SceneSupport(support: true, multiple: true)
         app.memory.base = .mebibytes(140)
         app.memory.scene = .mebibytes(40)
-        app.memory.cache = CacheProfile(size: .mebibytes(120), rate: .mebibytesPerSecond(4))
+        // Ours: a tab in front grows as its page does, and a full cache is replaced.
+        app.memory.sceneGrowth = GrowthProfile(rate: .kibibytesPerSecond(64), upTo: .mebibytes(56))
+        app.memory.cache = CacheProfile(
+            size: .mebibytes(120), rate: .mebibytesPerSecond(4), turnover: .mebibytesPerSecond(1))
         // (716 - 560) MB in 290 s.
         app.memory.growth = GrowthProfile(rate: .kibibytesPerSecond(550), upTo: .mebibytes(290))
         // Ours: scripts make garbage.
         app.memory.churn = ChurnProfile(rate: .mebibytesPerSecond(6), lifetime: .milliseconds(500))
         app.memory.touch = .mebibytesPerSecond(16)
+        app.memory.read = .mebibytesPerSecond(24)
         app.memory.objects = .logNormal(
             median: .kibibytes(1), sigma: Ratio(partsPerMillion: 1_800_000), highest: .mebibytes(4))
         app.background = BackgroundDiscipline(frees: .percent(40), work: .seconds(3), snapshot: .mebibytes(12))

@@ -10,6 +10,8 @@ extension Archetype {
         app.memory.base = .mebibytes(75)
         app.memory.scene = .mebibytes(35)
         app.memory.cache = CacheProfile(size: .mebibytes(30), rate: .mebibytesPerSecond(1))
+        // Ours: each document's layout and undo history grow with the work on it.
+        app.memory.sceneGrowth = GrowthProfile(rate: .kibibytesPerSecond(32), upTo: .mebibytes(45))
         app.memory.growth = GrowthProfile(rate: .kibibytesPerSecond(32), upTo: .mebibytes(95))
         // Ours: the undo history and the layout.
         app.memory.churn = ChurnProfile(rate: .mebibytesPerSecond(1), lifetime: .seconds(2))

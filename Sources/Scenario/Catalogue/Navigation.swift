@@ -10,11 +10,15 @@ extension Archetype {
         // maps are lighter by our reckoning, and the split is ours.
         app.memory.base = .mebibytes(160)
         app.memory.scene = .mebibytes(50)
-        app.memory.cache = CacheProfile(size: .mebibytes(130), rate: .mebibytesPerSecond(2))
+        // Ours: once the cache is full, tiles behind the car make room for those ahead.
+        app.memory.cache = CacheProfile(
+            size: .mebibytes(130), rate: .mebibytesPerSecond(2), turnover: .mebibytesPerSecond(1))
         app.memory.growth = GrowthProfile(rate: .kibibytesPerSecond(192), upTo: .mebibytes(210))
         // Ours: the map is drawn anew all the time.
         app.memory.churn = ChurnProfile(rate: .mebibytesPerSecond(5), lifetime: .milliseconds(500))
         app.memory.touch = .mebibytesPerSecond(20)
+        // Ours: the tiles on the screen.
+        app.memory.read = .mebibytesPerSecond(16)
         app.backgroundModes = [.location, .audio]
         app.background = BackgroundDiscipline(frees: .percent(50), work: .seconds(4), snapshot: .mebibytes(12))
         app.features = [.url, .handoff, .shortcut]

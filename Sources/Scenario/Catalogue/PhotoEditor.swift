@@ -18,6 +18,8 @@ extension Archetype {
         ]
         app.memory.churn = ChurnProfile(rate: .mebibytesPerSecond(6), lifetime: .milliseconds(700))
         app.memory.touch = .mebibytesPerSecond(30)
+        // Ours: the preview reads the picture.
+        app.memory.read = .mebibytesPerSecond(24)
         app.memory.objects = .logNormal(
             median: .kibibytes(6), sigma: Ratio(partsPerMillion: 1_700_000), highest: .mebibytes(4))
         app.backgroundModes = [.processing]

@@ -8,11 +8,15 @@ extension Archetype {
         // is ours.
         app.memory.base = .mebibytes(130)
         app.memory.scene = .mebibytes(30)
-        app.memory.cache = CacheProfile(size: .mebibytes(110), rate: .mebibytesPerSecond(1))
+        app.memory.cache = CacheProfile(size: .mebibytes(104), rate: .mebibytesPerSecond(1))
         app.memory.growth = GrowthProfile(rate: .kibibytesPerSecond(256), upTo: .mebibytes(190))
         // Ours: compressed frames pass through, a first buffer arrives soon after play.
         app.memory.churn = ChurnProfile(rate: .mebibytesPerSecond(8), lifetime: .milliseconds(400))
+        // Streams come in segments of 6 s (Apple's HLS authoring specification, target duration); 12 MiB are ours.
+        app.memory.sawTooth = SawToothProfile(size: .mebibytes(12), period: .seconds(6))
         app.memory.touch = .mebibytesPerSecond(24)
+        // Ours: what is played is read once.
+        app.memory.read = .mebibytesPerSecond(2)
         app.memory.bursts = [
             BurstProfile(after: .seconds(3), size: .mebibytes(24), over: .seconds(2), hold: .seconds(45))
         ]

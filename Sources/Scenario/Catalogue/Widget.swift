@@ -13,6 +13,14 @@ extension Archetype {
         app.memory.touch = .kibibytesPerSecond(256)
         // Extensions have fatal limits of 15 to 50 MB (packet tunnel, broadcast); 30 MiB, in between, is ours.
         app.limits = ProcessLimits(active: .mebibytes(30), inactive: .mebibytes(30), fatal: true)
+        // The sizes of a small process: a recorded trace of Android's system UI (421,234 objects made) has p50 44, p90
+        // 696, p99 7,116 and at most 278,528 bytes, 480 on average. The bins between are ours.
+        app.memory.objects = .histogram(
+            [
+                (16, 2_000), (44, 3_000), (120, 1_500), (256, 1_500), (696, 1_000), (2_048, 800), (7_116, 199),
+                (278_528, 1),
+            ]
+            .map { SizeDistribution.Bin(size: ByteCount($0.0), weight: $0.1) })
         // Ours: an extension loads less code than an app.
         app.costs.process = .milliseconds(180)
         app.costs.launch = .milliseconds(60)

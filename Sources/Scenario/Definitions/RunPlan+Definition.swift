@@ -174,10 +174,11 @@ extension Limits: Described {
         fields: [
             Field(
                 "background_processes", \.backgroundProcesses, Codec.count(0...1_000_000).orNone(),
-                "How many processes may be off screen at once, suspended ones included."),
+                "How many processes may be off screen at once, suspended ones included. A demand on the policy: "
+                    + "`none` and `unbounded` never meet it."),
             Field(
                 "background_memory", \.backgroundMemory, Codec.quantity().orNone(),
-                "What the processes off screen may hold together."),
+                "What the processes off screen may hold together. A demand on the policy, as background_processes."),
             Field(
                 "background_time", \.backgroundTime, .quantity(),
                 "How long a process may run off screen without a background mode."),
