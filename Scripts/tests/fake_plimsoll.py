@@ -1,0 +1,134 @@
+"""A stand-in for the program: one policy whose parameters have known effects.
+
+The scenario's name says how the world is: `noise` (nothing matters, every run is luck), `slow` (a run takes a while),
+anything else: `keep` has its best at 20 s, far from the default; more `reserve` costs kills and saves latency; a
+`greed` above one half kills in the foreground; `picky` and `keep` above 5 min together are refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import sys
+import time
+from pathlib import Path
+
+TABLE = [
+    {
+        "parameter": "keep",
+        "type": "time",
+        "default": "1s",
+        "default_value": 1.0,
+        "minimum": "0s",
+        "minimum_value": 0.0,
+        "maximum": "1d",
+        "maximum_value": 86400.0,
+        "meaning": "how long something is kept",
+    },
+    {
+        "parameter": "reserve",
+        "type": "bytes",
+        "default": "8MiB",
+        "default_value": 8388608.0,
+        "minimum": "4KiB",
+        "minimum_value": 4096.0,
+        "maximum": "1GiB",
+        "maximum_value": 1073741824.0,
+        "meaning": "what stays free",
+    },
+    {
+        "parameter": "greed",
+        "type": "ratio",
+        "default": "40%",
+        "default_value": 0.4,
+        "minimum": "0%",
+        "minimum_value": 0.0,
+        "maximum": "100%",
+        "maximum_value": 1.0,
+        "meaning": "how much is taken",
+    },
+    {
+        "parameter": "rounds",
+        "type": "count",
+        "default": "2",
+        "default_value": 2.0,
+        "minimum": "1",
+        "minimum_value": 1.0,
+        "maximum": "1000",
+        "maximum_value": 1000.0,
+        "meaning": "does nothing",
+    },
+    {"parameter": "picky", "type": "flag", "default": "false", "meaning": "refuses long keeps"},
+    {"parameter": "friends", "type": "names", "default": "[]", "meaning": "is not searched"},
+]
+METRICS = ("terminations_perceived", "launch_latency_p95_ms", "terminations_foreground", "terminations", "duration_s")
+UNITS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "%": 0.01}
+
+
+def amount(text: str) -> float:
+    number = text.rstrip("abcdefghijklmnopqrstuvwxyzKMGTB%")
+    return float(number) * UNITS.get(text[len(number) :], 1.0)
+
+
+def luck(*parts: object) -> float:
+    """Between 0 and 1, the same for the same parts."""
+    return hashlib.sha256(repr(parts).encode()).digest()[0] / 255
+
+
+def summary(scenario: str, seed: int, policy: dict[str, object]) -> dict[str, str] | None:
+    """The run's figures; None where the program refuses."""
+    given = {entry["parameter"]: entry["default"] for entry in TABLE} | dict(policy.get("parameters") or {})
+    keep, reserve = amount(str(given["keep"])), amount(str(given["reserve"]))
+    greed = amount(str(given["greed"]))
+    if given["picky"] is True and keep > 300:
+        return None
+    kills = 4 + 3 * abs(math.log10(max(keep, 1e-3) / 20)) + 0.4 * math.log2(reserve / 4096) + 4 * luck(scenario, seed)
+    latency = 1500 - 20 * math.log2(reserve / 4096) + 100 * luck(seed, scenario)
+    if "noise" in scenario:
+        kills, latency = 5 + 4 * luck(seed, keep, reserve), 1500 + 100 * luck(reserve, keep, seed)
+    killed = int(greed > 0.5)
+    figures = (kills - 2 * killed, latency - 300 * killed, killed, kills, 60)
+    return {"scenario": scenario, "policy": "fake", "seed": str(seed)} | {
+        name: f"{value:.4f}" for name, value in zip(METRICS, figures)
+    }
+
+
+def answer(arguments: list[str]) -> str | None:
+    """What the program prints for anything but a run; None: it is a run."""
+    if arguments[:1] == ["--version"]:
+        return "0.0-fake"
+    if arguments[:2] == ["list", "policies"]:
+        return json.dumps({"policies": [{"policy": "fake", "parameters": TABLE}]})
+    if arguments[:2] == ["list", "metrics"]:
+        return "\n".join(f"{name}  a metric" for name in METRICS)
+    return None if arguments[:1] == ["run"] else ""
+
+
+def main(arguments: list[str]) -> int:
+    text = answer(arguments)
+    if arguments[:1] == ["validate"]:
+        for path in arguments[1:]:
+            if "broken" in Path(path).read_text("utf-8"):
+                print(f"{path}:1:1: unknown key 'broken'", file=sys.stderr)
+                return 65
+    if text is not None:
+        print(text)
+        return 0
+    options = dict(zip(arguments[2::2], arguments[3::2]))
+    settings = [word for word in arguments if word.startswith("policy=")]
+    scenario = Path(arguments[1]).stem
+    row = summary(scenario, int(arguments[arguments.index("--seed") + 1]), json.loads(settings[0][7:]))
+    if row is None:
+        print("plimsoll: picky refuses", file=sys.stderr)
+        return 65
+    if "slow" in scenario:
+        time.sleep(0.15)
+    out = Path(arguments[arguments.index("--out") + 1])
+    out.mkdir(parents=True)
+    (out / "summary.csv").write_text(",".join(row) + "\r\n" + ",".join(row.values()) + "\r\n", "utf-8")
+    return 0 if options else 70
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,514 @@
+"""The search for better parameters: what it finds, what it must not claim, and what it does with bad input."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import io
+import json
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+
+SCRIPTS = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(SCRIPTS / "tuning"), str(SCRIPTS / "plotting"), str(SCRIPTS / "tests")]
+
+import fake_plimsoll  # noqa: E402
+import program  # noqa: E402
+import search  # noqa: E402
+import space  # noqa: E402
+import verdict  # noqa: E402
+import yaml  # noqa: E402
+from problem import Constraint, Objective, seeds_of  # noqa: E402
+
+
+def load_main() -> object:
+    """The program behind Scripts/tune, as a module."""
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    spec = spec_from_file_location("tune_main", SCRIPTS / "tuning" / "__main__.py")
+    assert spec and spec.loader
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+MAIN = load_main()
+
+
+class FakeProgram(program.Program):
+    """Answers at once, without a process."""
+
+    made = 0
+
+    def ask(self, *arguments: str) -> str:
+        if arguments[0] == "validate":
+            for path in arguments[1:]:
+                if "broken" in Path(path).read_text("utf-8"):
+                    raise program.Fault(65, f"{path}:1:1: unknown key 'broken'")
+        return fake_plimsoll.answer(list(arguments)) or ""
+
+    def _run(self, job: program.Job) -> program.Summary:
+        type(self).made += 1
+        row = fake_plimsoll.summary(job.scenario.stem, job.seed, json.loads(job.policy))
+        if row is None:
+            raise program.Refused(65, "picky refuses")
+        return row
+
+
+class TuneCase(unittest.TestCase):
+    def setUp(self) -> None:
+        self.directory = Path(tempfile.mkdtemp(prefix="plimsoll-tune-test."))
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+        # Pictures take longer than the search; one test draws them.
+        for name in ("draw_front", "draw_importance", "draw_verdict"):
+            drawing = mock.patch.object(MAIN.outcome.charts, name)
+            drawing.start()
+            self.addCleanup(drawing.stop)
+
+    def scenario(self, name: str, text: str = "") -> Path:
+        path = self.directory / f"{name}.yaml"
+        path.write_text(text or f"name: {name}\nduration: 20min\ndevice: {{ ceiling: 1GiB }}\n", "utf-8")
+        return path
+
+    def tune(self, *arguments: object) -> tuple[int, str, str]:
+        """Exit status, stdout and stderr, within this process."""
+        words = [str(word) for word in arguments]
+        if "--held-out-seeds" not in words:
+            words += ["--held-out-seeds", "101..106"]
+        out, err = io.StringIO(), io.StringIO()
+        with mock.patch.object(MAIN, "Program", FakeProgram), mock.patch.object(sys, "argv", ["tune", *words]):
+            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+                try:
+                    status = MAIN.main()
+                except SystemExit as end:
+                    status = int(end.code or 0)
+        return status, out.getvalue(), err.getvalue()
+
+    def rows(self, name: str, out: str = "out") -> list[dict[str, str]]:
+        with (self.directory / out / name).open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+
+class Searching(TuneCase):
+    def test_a_better_policy_is_found_and_proved_on_what_was_never_seen(self) -> None:
+        mock.patch.stopall()
+        day, night, feast = (self.scenario(name) for name in ("day", "night", "feast"))
+        status, out, err = self.tune(
+            "--held-out-seeds",
+            "101..120",
+            day,
+            night,
+            "--held-out",
+            feast,
+            "--policy",
+            "fake",
+            "--trials",
+            30,
+            "--out",
+            self.directory / "out",
+        )
+        self.assertEqual((status, err), (0, ""))
+        self.assertIn("On 20 seeds it never saw: better than the default. terminations_perceived", out)
+        self.assertIn("On scenarios it never saw (feast; 20 seeds): better", out)
+        # The claim is in the tables, too, and the interval is on the good side of zero.
+        rows = {(row["scenario"], row["metric"]): row for row in self.rows("verdict.csv")}
+        whole = rows["all training scenarios", "terminations_perceived"]
+        self.assertLess(float(whole["high"]), 0)
+        self.assertEqual((rows["feast", "terminations_perceived"]["held_out"], whole["held_out"]), ("true", "false"))
+        self.assertEqual(len(self.rows("held-out.csv")), 20 * 3 * 2)
+        policy = yaml.safe_load((self.directory / "out" / "policy.yaml").read_text("utf-8"))
+        self.assertEqual((policy["plimsoll"], policy["name"], policy["label"]), (1, "fake", "fake-tuned"))
+        keep = space.quantity(policy["parameters"]["keep"], "time")
+        self.assertTrue(2 < keep < 200, f"the best is at 20 s, not at {keep} s")
+        self.assertNotIn("friends", policy["parameters"])
+        self.assertEqual(len(self.rows("trials.csv")), 30)
+        for name in ("front.png", "importance.png", "verdict.png", "report.md", "front.csv", "tuning.json"):
+            self.assertGreater((self.directory / "out" / name).stat().st_size, 100, name)
+
+    def test_nothing_is_claimed_where_every_run_is_luck(self) -> None:
+        status, out, _ = self.tune(
+            "--held-out-seeds",
+            "101..120",
+            self.scenario("noise"),
+            "--policy",
+            "fake",
+            "--trials",
+            30,
+            "--seeds",
+            "1..2",
+            "--out",
+            self.directory / "out",
+        )
+        self.assertEqual(status, 0)
+        self.assertNotIn(": better", out)
+        # The search itself was fooled: on its own seeds the chosen one looks better.
+        trials = self.rows("trials.csv")
+        best = min(float(row["terminations_perceived"]) for row in trials if row["state"] == "complete")
+        self.assertLess(best, float(trials[0]["terminations_perceived"]))
+
+    def test_a_policy_that_kills_in_the_foreground_is_no_answer(self) -> None:
+        arguments = (self.scenario("day"), "--policy", "fake", "--trials", 25, "--parameter", "greed")
+        self.tune(*arguments, "--out", self.directory / "out")
+        trials = self.rows("trials.csv")
+        greedy = [row for row in trials if float(row["greed"].rstrip("%")) > 50]
+        self.assertTrue(greedy, "the search never looked there")
+        for row in greedy:
+            self.assertEqual((row["state"], row["feasible"]), ("pruned", "false"))
+            self.assertEqual(row["stopped"], "breaks terminations_foreground <= 0")
+            self.assertEqual(row["seeds"], "1", "it is lost after the first seed")
+        # The twin: without the constraint it is the answer.
+        self.tune(*arguments, "--constraint", "none", "--out", self.directory / "free")
+        policy = yaml.safe_load((self.directory / "free" / "policy.yaml").read_text("utf-8"))
+        self.assertGreater(float(policy["parameters"]["greed"].rstrip("%")), 50)
+
+    def test_hopeless_trials_are_stopped_after_a_few_seeds(self) -> None:
+        self.tune(
+            self.scenario("day"),
+            "--policy",
+            "fake",
+            "--trials",
+            25,
+            "--minimize",
+            "terminations_perceived",
+            "--out",
+            self.directory / "out",
+        )
+        trials = self.rows("trials.csv")
+        stopped = [row for row in trials if row["state"] == "pruned" and row["stopped"].startswith("worse than trial")]
+        self.assertGreater(len(stopped), 3)
+        self.assertTrue(all(2 <= int(row["seeds"]) < 6 for row in stopped))
+        self.assertTrue(all(row["seeds"] == "6" for row in trials if row["state"] == "complete"))
+
+    def test_one_objective_reports_intermediate_values(self) -> None:
+        import optuna
+
+        self.tune(
+            self.scenario("day"),
+            "--policy",
+            "fake",
+            "--trials",
+            20,
+            "--minimize",
+            "terminations_perceived",
+            "--out",
+            self.directory / "out",
+        )
+        storage = f"sqlite:///{self.directory}/out/study.db"
+        study = optuna.load_study(study_name=optuna.get_all_study_names(storage)[0], storage=storage)
+        self.assertEqual(sorted(study.trials[0].intermediate_values), list(range(6)))
+        stopped = [trial for trial in study.trials if trial.state.name == "PRUNED"]
+        self.assertTrue(stopped and all(len(trial.intermediate_values) < 6 for trial in stopped))
+
+    def test_values_that_the_program_refuses_together_are_stepped_over(self) -> None:
+        self.tune(
+            self.scenario("day"),
+            "--policy",
+            "fake",
+            "--trials",
+            25,
+            "--parameter",
+            "keep",
+            "--parameter",
+            "picky",
+            "--out",
+            self.directory / "out",
+        )
+        refused = [row for row in self.rows("trials.csv") if row["stopped"].startswith("refused")]
+        self.assertTrue(refused)
+        self.assertTrue(all(row["picky"] == "true" and row["feasible"] == "false" for row in refused))
+
+    def test_the_same_seed_gives_the_same_bytes_however_many_runs_go_at_once(self) -> None:
+        arguments = (self.scenario("day"), self.scenario("night"), "--policy", "fake", "--trials", 20)
+        self.tune(*arguments, "--jobs", 1, "--out", self.directory / "one")
+        self.tune(*arguments, "--jobs", 3, "--out", self.directory / "three")
+        self.tune(*arguments, "--jobs", 1, "--seed", 2, "--out", self.directory / "other")
+        for name in ("trials.csv", "front.csv", "verdict.csv", "held-out.csv", "importance.csv", "policy.yaml"):
+            one, three = ((self.directory / out / name).read_bytes() for out in ("one", "three"))
+            self.assertEqual(one, three, name)
+        self.assertNotEqual(self.rows("trials.csv", "one"), self.rows("trials.csv", "other"))
+
+    def test_more_trials_go_on_where_the_study_ended(self) -> None:
+        arguments = (self.scenario("day"), "--policy", "fake", "--out", self.directory / "out")
+        self.tune(*arguments, "--trials", 8)
+        before = self.rows("trials.csv")
+        made = FakeProgram.made
+        status, _, err = self.tune(*arguments, "--trials", 14, "--resume")
+        self.assertEqual((status, err), (0, ""))
+        after = self.rows("trials.csv")
+        self.assertEqual((after[:8], len(after)), (before, 14))
+        self.assertLessEqual(FakeProgram.made - made, 6 * 6 + 6 * 2)
+
+    def test_a_policy_file_is_what_the_search_begins_with(self) -> None:
+        file = self.directory / "mine.yaml"
+        file.write_text("plimsoll: 1\nname: fake\nlabel: mine\nparameters: { keep: 30s, friends: [chat] }\n", "utf-8")
+        self.tune(
+            self.scenario("day"),
+            "--policy",
+            file,
+            "--trials",
+            8,
+            "--parameter",
+            "keep",
+            "--out",
+            self.directory / "out",
+        )
+        self.assertEqual(self.rows("trials.csv")[0]["keep"], "30s")
+        policy = yaml.safe_load((self.directory / "out" / "policy.yaml").read_text("utf-8"))
+        self.assertEqual(policy["parameters"]["friends"], ["chat"])
+
+
+class Spaces(unittest.TestCase):
+    def dimension(self, name: str, **most: float) -> space.Dimension:
+        entry = next(entry for entry in fake_plimsoll.TABLE if entry["parameter"] == name)
+        found = space.dimension(entry, most)
+        assert found is not None
+        return found
+
+    def test_scales_and_ranges_come_from_the_table(self) -> None:
+        self.assertEqual(self.dimension("keep").range_text, "0s to 1440min, logarithmic")
+        self.assertEqual(self.dimension("reserve").range_text, "4KiB to 1024MiB, logarithmic")
+        self.assertEqual(self.dimension("greed").range_text, "0% to 100%")
+        self.assertEqual(self.dimension("rounds").range_text, "1 to 1000, logarithmic")
+        self.assertEqual(self.dimension("picky").range_text, "false, true")
+        names = next(entry for entry in fake_plimsoll.TABLE if entry["type"] == "names")
+        self.assertIsNone(space.dimension(names, {}))
+
+    def test_what_the_scenarios_cannot_use_is_not_searched(self) -> None:
+        self.assertEqual(self.dimension("keep", time=1200).high, 1200)
+        self.assertEqual(self.dimension("reserve", bytes=1 << 29).high, 1 << 29)
+        # Unless the default lies there.
+        self.assertEqual(self.dimension("reserve", bytes=1 << 20).high, 8 << 20)
+
+    def test_a_zero_stands_at_the_lowest_step_of_a_logarithmic_scale(self) -> None:
+        keep = self.dimension("keep")
+        self.assertEqual(keep.text(keep.clamped(0.0)), "0s")
+        self.assertEqual(self.dimension("reserve").text(4096.0), "4KiB")
+
+    def test_texts_are_read_back_as_what_they_say(self) -> None:
+        for kind, values in {
+            "time": (0.012, 1.0, 32.7, 60.0, 90.0, 3600.0),
+            "ratio": (0.001, 0.07, 0.5, 1.0),
+            "bytes": (4096.0, 8388608.0, 123456789.0),
+        }.items():
+            write = {"time": space.time_text, "ratio": space.share_text, "bytes": space.bytes_text}[kind]
+            for value in values:
+                self.assertAlmostEqual(space.quantity(write(value), kind) / value, 1, delta=0.005, msg=write(value))
+
+
+class Statistics(unittest.TestCase):
+    def pairs(self, shift: float, spread: float, count: int = 20) -> list[verdict.Pair]:
+        random = np.random.default_rng(1)
+        found = []
+        for seed in range(count):
+            base = 10 + 5 * random.normal()
+            tuned = base + shift + spread * random.normal()
+            found.append(verdict.Pair("day", seed, {"stalls": f"{base}"}, {"stalls": f"{tuned}"}))
+        return found
+
+    def test_identical_policies_differ_by_exactly_nothing(self) -> None:
+        one = verdict.difference("stalls", self.pairs(0, 0), 1, 0.95)
+        self.assertEqual((one.mean, one.low, one.high, one.is_clear), (0, 0, 0, False))
+
+    def test_pairs_show_what_the_spread_of_the_days_would_hide(self) -> None:
+        one = verdict.difference("stalls", self.pairs(-1, 0.5), 1, 0.95)
+        self.assertTrue(one.is_clear)
+        self.assertTrue(one.low < -1 < one.high)
+
+    def test_intervals_cover_the_truth_about_as_often_as_they_say(self) -> None:
+        random, held = np.random.default_rng(7), 0
+        with mock.patch.object(verdict, "RESAMPLES", 1000):
+            for seed in range(200):
+                pairs = [
+                    verdict.Pair("day", k, {"stalls": "10"}, {"stalls": f"{10 + x}"})
+                    for k, x in enumerate(random.normal(-1, 2, 6))
+                ]
+                one = verdict.difference("stalls", pairs, seed, 0.95)
+                held += one.low <= -1 <= one.high
+        self.assertTrue(175 <= held <= 199, held)
+
+    def test_a_run_without_a_launch_counts_as_waiting_for_all_of_it(self) -> None:
+        pairs = [
+            verdict.Pair(
+                "day",
+                1,
+                {"launch_latency_p95_ms": "900", "duration_s": "60"},
+                {"launch_latency_p95_ms": "", "duration_s": "60"},
+            )
+        ]
+        self.assertEqual(verdict.difference("launch_latency_p95_ms", pairs, 1, 0.95).tuned, 60_000)
+
+    def test_worse_on_one_and_better_on_another_is_a_trade(self) -> None:
+        goals = (Objective("a", "minimize"), Objective("b", "maximize"))
+        problem = mock.Mock(objectives=goals)
+
+        def word(a: tuple[float, float], b: tuple[float, float], broken: list[str] | None = None) -> str:
+            found = [
+                verdict.Difference(name, 0, 0, sum(ends) / 2, *ends, 20, 0.95) for name, ends in (("a", a), ("b", b))
+            ]
+            return verdict.judgement(problem, found, broken or [])
+
+        self.assertEqual(word((-2, -1), (-1, 1)), "better")
+        self.assertEqual(word((-1, 1), (1, 2)), "better")
+        self.assertEqual(word((-2, -1), (-2, -1)), "a trade")
+        self.assertEqual(word((-1, 1), (-2, -1)), "worse")
+        self.assertEqual(word((-1, 1), (-1, 1)), "not shown to be better")
+        self.assertEqual(word((-2, -1), (1, 2), ["x"]), "not admissible")
+
+    def test_a_trial_is_stopped_only_when_it_is_nowhere_better_and_somewhere_clearly_worse(self) -> None:
+        problem = mock.Mock(objectives=(Objective("a", "minimize"), Objective("b", "minimize")), metrics=("a", "b"))
+        other = [[[float(k), 5.0]] for k in range(4)]
+
+        def worse(da: float, db: float) -> bool:
+            return search.is_worse(problem, [[[a + da, b + db]] for ((a, b),) in other], other)
+
+        self.assertTrue(worse(1, 0))
+        self.assertFalse(worse(1, -0.1))
+        self.assertFalse(worse(0, 0))
+        self.assertTrue(Constraint("a", "<=", 0).is_lost(1, 30))
+        self.assertFalse(Constraint("a", ">=", 5).is_lost(1, 30))
+
+
+class BadInput(TuneCase):
+    def refused(self, status: int, words: str, *arguments: object) -> None:
+        found, out, err = self.tune(*arguments)
+        self.assertEqual((found, out), (status, ""), err)
+        line = err.strip().splitlines()[-1]
+        self.assertIn(words, line)
+        self.assertNotIn("Traceback", err)
+
+    def test_one_line_and_the_documented_status(self) -> None:
+        day = self.scenario("day")
+        fine = (day, "--policy", "fake", "--out", self.directory / "none")
+        self.refused(64, "required: --policy", day)
+        self.refused(64, "name a scenario", "--policy", "fake")
+        self.refused(64, "--trials must be at least 2", *fine, "--trials", 1)
+        self.refused(64, "no metric 'kils'", *fine, "--minimize", "kils")
+        self.refused(64, "expected METRIC <= NUMBER", *fine, "--constraint", "stalls < many")
+        self.refused(64, "expected seeds such as", *fine, "--seeds", "one")
+        self.refused(64, "the search sees some of them", *fine, "--seeds", "1..5", "--held-out-seeds", "5..20")
+        self.refused(64, "at least 5 seeds", *fine, "--held-out-seeds", "50..52")
+        self.refused(64, "no parameter 'kep'", *fine, "--parameter", "kep")
+        self.refused(64, "expected LOW..HIGH", *fine, "--range", "keep=5")
+        self.refused(64, "the policy takes 0s..1d", *fine, "--range", "keep=1s..48h")
+        self.refused(64, "both trained on and held out: day", *fine, "--held-out", day)
+        self.refused(65, "unknown policy 'fak'", day, "--policy", "fak")
+        self.refused(65, "unknown key 'broken'", self.scenario("bad", "broken: 1"), "--policy", "fake")
+        self.refused(66, "no scenario", self.directory / "nope.yaml", "--policy", "fake")
+        self.refused(
+            66, "no scenario (*.yaml)", "--scenarios", tempfile.mkdtemp(dir=self.directory), "--policy", "fake"
+        )
+        self.refused(66, "no policy file", day, "--policy", self.directory / "nope.yaml")
+        self.refused(66, "nothing to resume", *fine, "--resume")
+        self.refused(64, "postgresql:// and sqlite:/// are supported", *fine, "--storage", "mysql://here/db")
+        self.refused(69, "cannot reach the storage", *fine, "--storage", "postgresql://me:secret@127.0.0.1:1/db")
+        self.assertFalse((self.directory / "none").exists(), "a refused command leaves nothing")
+
+    def test_a_password_is_never_shown(self) -> None:
+        url = "postgresql://me:secret@127.0.0.1:1/db"
+        _, out, err = self.tune(self.scenario("day"), "--policy", "fake", "--storage", url)
+        self.assertNotIn("secret", out + err)
+        self.assertNotIn("secret", " ".join(MAIN.hidden(["--storage", url, f"--storage={url}"])))
+
+    def test_a_result_directory_is_not_touched_unasked(self) -> None:
+        out = self.directory / "out"
+        out.mkdir()
+        (out / "mine.txt").write_text("mine", "utf-8")
+        self.refused(73, "exists; go on with --resume", self.scenario("day"), "--policy", "fake", "--out", out)
+        self.assertEqual([path.name for path in out.iterdir()], ["mine.txt"])
+
+    def test_a_study_about_something_else_is_not_joined(self) -> None:
+        storage = f"sqlite:///{self.directory}/shared.db"
+        arguments = (self.scenario("day"), "--policy", "fake", "--trials", 3, "--storage", storage, "--study", "ours")
+        self.assertEqual(self.tune(*arguments, "--out", self.directory / "a")[0], 0)
+        self.refused(65, "differs in seeds", *arguments, "--seeds", "1..3", "--out", self.directory / "b")
+
+    def test_seeds(self) -> None:
+        self.assertEqual(seeds_of("1..3,7", "--seeds"), (1, 2, 3, 7))
+        for text in ("", "3..1", "1,1", "1..", "-1"):
+            with self.assertRaises(program.Fault):
+                seeds_of(text, "--seeds")
+
+
+class Processes(TuneCase):
+    """With a real process for the search, and one for each run."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.program = self.directory / "plimsoll"
+        self.program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "{fake_plimsoll.__file__}" "$@"\n', "utf-8")
+        self.program.chmod(self.program.stat().st_mode | stat.S_IXUSR)
+
+    def start(self, *arguments: object, **options: object) -> subprocess.Popen[str]:
+        command = [sys.executable, "-E", "-s", str(SCRIPTS / "tuning"), *map(str, arguments)]
+        process = subprocess.Popen(
+            command,
+            env={**os.environ, "PLIMSOLL": str(self.program)},
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            **options,
+        )
+        self.addCleanup(process.kill)
+        return process
+
+    def wait_for(self, database: Path, query: str, least: int) -> None:
+        """Until the study has got so far."""
+        import sqlite3
+
+        until = time.monotonic() + 60
+        while time.monotonic() < until:
+            with contextlib.suppress(sqlite3.OperationalError):
+                with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+                    if connection.execute(query).fetchone()[0] >= least:
+                        return
+            time.sleep(0.02)
+        self.fail("the search did not get so far")
+
+    def test_an_interrupted_search_goes_on_as_if_it_had_not_been(self) -> None:
+        slow = self.scenario("slow")
+        arguments = (
+            slow,
+            "--policy",
+            "fake",
+            "--parameter",
+            "keep",
+            "--trials",
+            14,
+            "--seeds",
+            "1..3",
+            "--jobs",
+            2,
+            "--held-out-seeds",
+            "11..15",
+        )
+        out = self.directory / "out"
+        process = self.start(*arguments, "--out", out)
+        # In mid-trial: several are done, and one has a seed behind it.
+        self.wait_for(out / "study.db", "select count(*) from trials where state = 'COMPLETE'", 2)
+        self.wait_for(out / "study.db", "select count(*) from trial_user_attributes where key like 'round_%'", 8)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertIn("what is done is kept. Go on with: Scripts/tune", err)
+        process = self.start(*arguments, "--out", out, "--resume")
+        _, err = process.communicate(timeout=120)
+        self.assertEqual((process.returncode, err), (0, ""))
+        self.tune(*arguments, "--out", self.directory / "whole")
+        for name in ("trials.csv", "verdict.csv", "policy.yaml"):
+            self.assertEqual((out / name).read_bytes(), (self.directory / "whole" / name).read_bytes(), name)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,263 @@
+"""The verdict: the tuned policy against the one the search began with, on what the search never saw."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from board import Board, Claim
+from optuna.exceptions import UpdateFinishedTrialError
+from optuna.trial import TrialState
+from problem import Objective, Problem, Scenario, value_of
+from program import Interrupted, Job, Program, Summary, gather, rest
+
+RESAMPLES = 10_000
+MISTAKE = 0.05
+"""The chance, over all objectives together, that an interval misses; shared out among them (Bonferroni)."""
+
+SIDE_EFFECTS = (
+    "terminations",
+    "terminations_perceived",
+    "terminations_foreground",
+    "launch_latency_p50_ms",
+    "launch_latency_p95_ms",
+    "launch_latency_max_ms",
+    "launches_hot",
+    "launches_warm",
+    "launches_cold",
+    "launches_unfinished",
+    "warnings",
+    "scenes_disconnected",
+    "stall_time_s",
+    "bytes_reclaimed",
+    "time_critical_s",
+)
+"""What else is shown beside the objectives: a gain that is paid for elsewhere must be seen."""
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One scenario and seed under both policies."""
+
+    scenario: str
+    seed: int
+    standard: Summary
+    tuned: Summary
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Tuned minus standard, the mean over scenarios of the mean over seeds, with its interval."""
+
+    metric: str
+    standard: float
+    tuned: float
+    mean: float
+    low: float
+    high: float
+    runs: int
+    confidence: float
+
+    @property
+    def is_clear(self) -> bool:
+        return self.low > 0 or self.high < 0
+
+
+def cells(problem: Problem) -> list[tuple[Scenario, int]]:
+    """What is run for the verdict, seed by seed."""
+    scenarios = [*problem.scenarios, *problem.held_out]
+    return [(scenario, seed) for seed in problem.held_out_seeds for scenario in scenarios]
+
+
+class Confirmation:
+    """One worker's part in the held-out runs; they are slots of a study of their own, shared as the search is."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        board: Board,
+        program: Program,
+        tick: Callable[[], None],
+        show: Callable[[Board, str], None],
+    ) -> None:
+        self.problem, self.board, self.program = problem, board, program
+        self.check, self.show = tick, show
+        self.claims: list[Claim] = []
+        self.told = 0
+
+    def work(self, chosen: dict[str, Any], at_once: int) -> None:
+        """Until every held-out run is made, by us or by others."""
+        while True:
+            self.check()
+            try:
+                while len(self.claims) < at_once and (claim := self.board.claim(self.check)) is not None:
+                    self.claims.append(claim)
+                if not self.claims:
+                    if self.board.read().is_done:
+                        return
+                    self.show(self.board, "waiting for held-out runs of other workers")
+                    rest(1.0, self.check)
+                    continue
+                self._finish(chosen)
+            except (Interrupted, Exception):
+                for claim in self.claims:
+                    self.board.release(claim)
+                raise
+
+    def tick(self) -> None:
+        self.check()
+        now = int(time.monotonic())
+        if now - self.told >= (self.board.storage.get_heartbeat_interval() or 1):
+            self.told = now
+            for claim in self.claims:
+                self.board.beat(claim)
+
+    def _finish(self, chosen: dict[str, Any]) -> None:
+        """Runs all claims at once, and tells them in order."""
+        problem, all_cells = self.problem, cells(self.problem)
+        policies = [problem.settings({}), problem.settings(chosen)]
+        futures = []
+        for claim in self.claims:
+            scenario, seed = all_cells[claim.slot]
+            jobs = [Job(scenario.path, seed, policy, problem.confirm_backend) for policy in policies]
+            futures.append([self.program.submit(job) for job in jobs])
+        for pending in futures:
+            standard, tuned = gather(pending, self.tick)
+            claim = self.claims[0]
+            try:
+                for name, row in (("standard", standard), ("tuned", tuned)):
+                    self.board.storage.set_trial_user_attr(claim.trial_id, name, row)
+                self.board.storage.set_trial_state_values(claim.trial_id, TrialState.COMPLETE, [0.0])
+            except UpdateFinishedTrialError:
+                pass  # We were taken for dead; somebody else makes these runs, with the same result.
+            self.claims.pop(0)
+            self.show(self.board, "held-out runs")
+
+
+def pairs_of(problem: Problem, board: Board) -> list[Pair]:
+    owners, all_cells = board.read().owners, cells(problem)
+    found = []
+    for slot, (scenario, seed) in enumerate(all_cells):
+        trial = owners.get(slot)
+        if trial is not None and trial.state == TrialState.COMPLETE:
+            found.append(Pair(scenario.name, seed, trial.user_attrs["standard"], trial.user_attrs["tuned"]))
+    return found
+
+
+# --- Statistics -------------------------------------------------------------------------------------------------------
+
+
+def resampled(values: np.ndarray, generator: np.random.Generator) -> np.ndarray:
+    """Means of resamples of one scenario's differences."""
+    picks = generator.integers(0, len(values), size=(RESAMPLES, len(values)))
+    return values[picks].mean(axis=1)
+
+
+def widened(draws: np.ndarray, mean: float, sizes: Sequence[int], confidence: float) -> np.ndarray:
+    """The draws, spread as few seeds demand.
+
+    A resample of n values varies by (n - 1) / n of what it should, and knows nothing of how uncertain the spread itself
+    is; the quantile of Student's t over that of the normal says how much (expansion by Hill, 1970).
+    """
+    least, freedom = min(sizes), sum(sizes) - len(sizes)
+    if least < 2:
+        return draws
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    t = z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
+    return mean + (draws - mean) * math.sqrt(least / (least - 1)) * t / z
+
+
+def difference(
+    metric: str, pairs: Sequence[Pair], seed: int, confidence: float, direction: str = "minimize"
+) -> Difference:
+    """Bootstrap over seeds within each scenario: the scenarios are those we have, the seeds are a sample of many."""
+    generator = np.random.Generator(np.random.PCG64(seed))
+    names = list(dict.fromkeys(pair.scenario for pair in pairs))
+    base, mine, draws = [], [], np.zeros(RESAMPLES)
+    for name in names:
+        within = [pair for pair in pairs if pair.scenario == name]
+        standard = np.array([value_of(metric, pair.standard, direction) for pair in within])
+        tuned = np.array([value_of(metric, pair.tuned, direction) for pair in within])
+        base.append(standard.mean())
+        mine.append(tuned.mean())
+        draws += resampled(tuned - standard, generator) / len(names)
+    mean = float(np.mean(mine) - np.mean(base))
+    sizes = [sum(pair.scenario == name for pair in pairs) for name in names]
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(widened(draws, mean, sizes, confidence), [tail, 1 - tail])
+    return Difference(
+        metric, float(np.mean(base)), float(np.mean(mine)), mean, float(low), float(high), len(pairs), confidence
+    )
+
+
+def differences(problem: Problem, pairs: Sequence[Pair]) -> list[Difference]:
+    """The objectives, their intervals right together in 95 of 100 verdicts; then the side effects, one by one."""
+    confidence = 1 - MISTAKE / len(problem.objectives)
+    found = [difference(goal.metric, pairs, problem.seed, confidence, goal.direction) for goal in problem.objectives]
+    known = {goal.metric for goal in problem.objectives}
+    present = set(pairs[0].standard) if pairs else set()
+    extra = [metric for metric in SIDE_EFFECTS if metric not in known and metric in present]
+    return found + [difference(metric, pairs, problem.seed, 1 - MISTAKE) for metric in extra]
+
+
+def breaches(problem: Problem, pairs: Sequence[Pair]) -> list[str]:
+    """The constraints that the tuned policy breaks on what it never saw."""
+    found = []
+    for goal in problem.constraints:
+        mean = float(np.mean([value_of(goal.metric, pair.tuned) for pair in pairs]))
+        if goal.violation(mean) > 0:
+            found.append(f"{goal.text}: {figure(mean)}")
+    return found
+
+
+def judgement(problem: Problem, found: Sequence[Difference], broken: Sequence[str]) -> str:
+    """`better`, `worse`, `a trade`, `not shown to be better`, or `not admissible`."""
+    if broken:
+        return "not admissible"
+    signs = {goal.metric: goal.sign for goal in problem.objectives}
+    goals = [one for one in found if one.metric in signs]
+    better = [one for one in goals if one.is_clear and one.mean * signs[one.metric] < 0]
+    worse = [one for one in goals if one.is_clear and one.mean * signs[one.metric] > 0]
+    if better and worse:
+        return "a trade"
+    return "better" if better else "worse" if worse else "not shown to be better"
+
+
+def figure(value: float) -> str:
+    """Three figures, and no exponent where a person reads."""
+    if value == 0 or not math.isfinite(value):
+        return f"{abs(value):g}"
+    if abs(value) >= 1e6:
+        return f"{value:.3g}"
+    return f"{value:,.{max(0, 2 - math.floor(math.log10(abs(value))))}f}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
+def clause(goal: Objective, one: Difference) -> str:
+    """`terminations_perceived 9.1 -> 5.2: better by 3.9 [3.4, 4.4]`."""
+    gain = -one.mean * goal.sign
+    low, high = sorted((-one.low * goal.sign, -one.high * goal.sign))
+    word = "no difference shown, gain" if not one.is_clear else "better by" if gain > 0 else "WORSE, gain"
+    return (
+        f"{goal.metric} {figure(one.standard)} -> {figure(one.tuned)}: {word} {figure(gain)} "
+        f"[{figure(low)}, {figure(high)}]"
+    )
+
+
+def sentence(problem: Problem, where: str, found: Sequence[Difference], broken: Sequence[str]) -> str:
+    """The verdict, in one sentence."""
+    verdict = judgement(problem, found, broken)
+    by_metric = {one.metric: one for one in found}
+    clauses = "; ".join(clause(goal, by_metric[goal.metric]) for goal in problem.objectives)
+    words = {
+        "better": "better than the default",
+        "worse": "worse than the default",
+        "a trade": "neither better nor worse than the default, but a trade",
+        "not shown to be better": "not shown to be better than the default",
+        "not admissible": f"not admissible, for it breaks {', '.join(broken)}",
+    }[verdict]
+    return f"On {where}: {words}. {clauses}."
