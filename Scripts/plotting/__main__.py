@@ -37,8 +37,9 @@ def parse_arguments() -> argparse.Namespace:
         epilog="Exit status: 0 drawn, 64 usage, 66 no such directory or no CSV in it, 73 cannot write.",
     )
     parser.add_argument(
-        "run", metavar="RUN-DIRECTORY", type=Path, nargs="?", help="where `plimsoll run` put its CSV files"
-    )
+        "run", metavar="RUN-DIRECTORY", type=Path, nargs="?",
+        help="where `plimsoll run`, `compare` or `sweep` put its CSV files",
+    )  # fmt: skip
     parser.add_argument(
         "--compare", metavar="RUN", type=Path, nargs="+",
         help="one picture of several runs, or of directories of runs, instead; seeds of one policy are put together",
@@ -96,6 +97,34 @@ def draw_comparison(directories: list[Path], out: Path, kinds: list[str]) -> lis
     return paths
 
 
+def draw_experiment(directory: Path, out: Path, kinds: list[str]) -> list[Path]:
+    """The pictures of what `plimsoll compare` or `plimsoll sweep` wrote."""
+    import matplotlib.pyplot as plt
+
+    import comparison
+    import sweep
+
+    figures = []
+    if comparison.is_comparison(directory):
+        for stem, title, rows in comparison.scopes(comparison.read(directory)):
+            figures.append((stem, comparison.draw(rows, title)))
+    if sweep.is_sweep(directory):
+        figure = sweep.draw(*sweep.read(directory))
+        if figure is None:
+            say("sweep: no setting was varied; nothing to draw")
+        else:
+            figures.append(("sweep", figure))
+    paths: list[Path] = []
+    for stem, figure in figures:
+        paths += style.save(figure, out / stem, kinds)
+        plt.close(figure)
+    return paths
+
+
+def is_experiment(directory: Path | None) -> bool:
+    return directory is not None and any((directory / name).is_file() for name in ("comparison.csv", "sweep.csv"))
+
+
 def main() -> int:
     options = parse_arguments()
     # A letter that no font has is drawn as a box; that is not worth a page of warnings.
@@ -105,7 +134,7 @@ def main() -> int:
     try:
         if options.compare:
             directories = several.expand(options.compare)
-        else:
+        elif not is_experiment(options.run):
             run = read_run(options.run)
             for note in run.notes:
                 say(note)
@@ -118,10 +147,15 @@ def main() -> int:
         out.mkdir(parents=True, exist_ok=True)
         if options.compare:
             paths = draw_comparison(directories, out, options.format)
+        elif is_experiment(options.run):
+            paths = draw_experiment(options.run, out, options.format)
         else:
             paths = draw_all(run, out, options.format)
         for path in paths:
             print(path)
+    except ValueError as error:
+        say(str(error))
+        return 66
     except OSError as error:
         say(f"cannot write to {out}: {error.strerror or error}")
         return 73

@@ -62,7 +62,7 @@ struct RunDirectory {
         }
     }
 
-    private static func isSame(_ a: String, _ b: String) -> Bool {
+    static func isSame(_ a: String, _ b: String) -> Bool {
         var (first, second) = (stat(), stat())
         guard stat(a, &first) == 0, stat(b, &second) == 0 else { return false }
         return first.st_ino == second.st_ino && first.st_dev == second.st_dev

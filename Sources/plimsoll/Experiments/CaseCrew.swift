@@ -8,8 +8,12 @@ struct CaseCrew {
     let jobs: Int
     let quiet: Bool
 
-    /// This program, even when its file is replaced meanwhile.
-    private static let program = "/proc/self/exe"
+    /// This program, even when its file is replaced meanwhile: by its name as long as that is still the same file.
+    private static var program: String {
+        let running = "/proc/self/exe"
+        let name = (try? FileManager.default.destinationOfSymbolicLink(atPath: running)) ?? running
+        return RunDirectory.isSame(name, running) ? name : running
+    }
 
     /// What an experiment cost, for its manifest.
     struct Cost {

@@ -64,7 +64,7 @@ struct CompareCommand: ParsableCommand {
                 cost = try crew.run(0..<plan.count, total: plan.count) { rows[$0] = $1 }
                 try cost.check(retry: "")
             } catch {
-                rmdir(folder.path)
+                folder.withdraw()
                 if let interrupted = error as? CaseCrew.Interrupted { return ExitCode(128 + interrupted.signal) }
                 throw error
             }

@@ -5,19 +5,25 @@ import Metrics
 /// The folder that an experiment leaves behind.
 struct ExperimentFolder {
     let directory: RunDirectory
+    /// Whether it was there before, and empty.
+    private let wasThere: Bool
     var path: String { directory.path }
 
     /// Makes the folder, or takes an empty one.
     init(creating path: String, advice: String = "give another --out") throws {
         let content = try? FileManager.default.contentsOfDirectory(atPath: path)
-        if FileManager.default.fileExists(atPath: path), content?.isEmpty != true {
+        wasThere = FileManager.default.fileExists(atPath: path)
+        if wasThere, content?.isEmpty != true {
             throw Failure(.cannotCreate, "\(path) exists already; \(advice)")
         }
         try RunDirectory.make(path)
         directory = RunDirectory(existing: path)
     }
 
-    init(existing path: String) { directory = RunDirectory(existing: path) }
+    init(existing path: String) { (directory, wasThere) = (RunDirectory(existing: path), true) }
+
+    /// Takes an empty folder away again, if we made it.
+    func withdraw() { if !wasThere { rmdir(path) } }
 
     /// `runs/NAME` or the first `runs/NAME-2`, … that is free.
     static func free(for name: String) -> String { RunDirectory.free(for: name) }
