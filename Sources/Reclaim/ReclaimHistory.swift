@@ -90,8 +90,20 @@ public struct SystemMeasures: Hashable, Sendable {
 public struct Oracle: Hashable, Sendable {
     /// By `AppID`; nil: never again.
     public var nextLaunch: [Instant?]
+    /// By `AppID`, every instant at which it is wanted from now on, rising; empty: only the next is known.
+    public var launches: [[Instant]] = []
+    /// By `AppID`, what it is expected to hold when it is there; empty: nothing is expected.
+    public var sizes: [ByteCount] = []
+    /// The limits that will demand something, too.
+    public var backgroundProcesses: Int?
+    public var backgroundMemory: ByteCount?
 
     public init(nextLaunch: [Instant?]) { self.nextLaunch = nextLaunch }
+
+    /// Every instant at which an app is wanted, as far as it is known.
+    func wanted(_ app: AppID) -> [Instant] {
+        app.index < launches.count ? launches[app.index] : nextLaunch(of: app).map { [$0] } ?? []
+    }
 
     public func nextLaunch(of app: AppID) -> Instant? {
         app.index < nextLaunch.count ? nextLaunch[app.index] : nil

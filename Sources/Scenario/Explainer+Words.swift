@@ -13,64 +13,100 @@ extension Explainer {
         let candidate = record.decision.ranking[chosen]
         let how = candidate.action == .terminate(victim.pid) ? "ended" : "asked to end"
         var lines = [
-            "\(victim.name) was \(how) at \(termination.at) by the policy \(plan.policy.name) "
-                + "(decision \(record.number)).",
-            "  It was \(state(victim, snapshot)) and held \(victim.footprint.readable).",
-            "  Why then: \(record.decision.evidence?.text ?? snapshot.reason).",
-            "  Why this one: \(candidate.reason); rank \(chosen + 1) of \(record.decision.ranking.count).",
+            "\(victim.name) was \(how) by the policy \(plan.policy.title), \(clock(termination.at)) into the run "
+                + "(decision \(record.number) in decisions.csv).",
+            "  What it was:   \(state(victim, snapshot)); it held \(victim.footprint.readable).",
+            "  Why then:      \(occasion(record, candidate)).",
+            "  Why this one:  \(candidate.reason)\(place(record, chosen)).",
         ]
         lines += passedOver(record, chosen)
+        lines += later(record, chosen)
         lines += spared(record, chosen)
-        if let change = try change(saving: termination) {
-            lines += [
-                "  What would have saved it: \(change.name) at \(Change.text(change.to)) instead of "
-                    + "\(Change.text(change.from)) (--set \(change.assignment)).",
-                "    Asked again about the same moment the policy then leaves it alone; and in a whole run with that "
-                    + "it is still there \(Explainer.survival) later.",
-            ]
-        } else {
-            lines.append(
-                "  What would have saved it: no single parameter of \(plan.policy.name); "
-                    + "limits.protected=[\(victim.name)] would.")
+        guard let change = try change(saving: termination) else {
+            let saved = "--set 'limits.protected=[\(victim.name)]'"
+            return lines + ["  What saves it: no single number of \(plan.policy.title) does; \(saved) would."]
         }
-        return lines
+        return lines + [
+            "  What saves it: \(change.name) = \(change.to) instead of \(change.from). Asked again about that moment",
+            "                 the policy leaves it alone, and in a run with that it is still there "
+                + "\(Explainer.survival) later:",
+            "                 plimsoll run … \(change.option)",
+        ]
+    }
+
+    // MARK: Pieces
+
+    private func clock(_ instant: Instant) -> String {
+        let seconds = instant.microseconds / 1_000_000
+        let tenths = instant.microseconds / 100_000 % 10
+        let (minutes, rest) = (seconds / 60, seconds % 60)
+        return minutes > 0 ? "\(minutes) min \(rest).\(tenths) s" : "\(rest).\(tenths) s"
     }
 
     private func state(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> String {
         let idle = process.idleTime(at: snapshot.now)
-        let seconds = TimeSpan(microseconds: idle.microseconds / 100_000 * 100_000)
-        return idle == .zero
-            ? "in the foreground" : "\(process.phase.rawValue), in band \(process.band.number), not seen for \(seconds)"
+        guard idle > .zero else { return "in the foreground" }
+        let unseen = clock(.zero + idle)
+        let modes = process.modes.map(\.rawValue).joined(separator: ", ")
+        return switch process.phase {
+        case .suspended: "suspended, off screen for \(unseen)"
+        case .background where modes.isEmpty: "running off screen for \(unseen)"
+        case .background: "running off screen for \(unseen), for \(modes)"
+        case .active, .inactive, .notRunning: process.phase.rawValue
+        }
     }
 
     private func name(_ pid: ProcessID, _ snapshot: SystemSnapshot) -> String {
         snapshot.processes.first { $0.pid == pid }?.name ?? "process \(pid.number)"
     }
 
+    /// What was observed against which threshold.
+    private func occasion(_ record: DecisionRecord, _ candidate: Candidate) -> String {
+        let snapshot = record.snapshot
+        if let evidence = candidate.evidence ?? record.decision.evidence { return evidence.text }
+        if case .allocation(let pid, let wanted) = snapshot.demand {
+            return
+                "\(name(pid, snapshot)) waits for \(wanted.readable), and \(snapshot.available.readable) are available"
+        }
+        return snapshot.reason
+    }
+
+    private func place(_ record: DecisionRecord, _ chosen: Int) -> String {
+        let count = record.decision.ranking.count
+        return count == 1 ? "; there was no other choice" : "; choice \(chosen + 1) of \(count)"
+    }
+
     /// Who stood before it and was not allowed to be touched.
     private func passedOver(_ record: DecisionRecord, _ chosen: Int) -> [String] {
         record.decision.ranking.prefix(chosen).enumerated().compactMap { rank, candidate in
             record.refusals[rank].map {
-                "  Before it stood \(name(candidate.action.target, record.snapshot)): \(candidate.action.name) was "
-                    + "refused, \($0.explanation) (\($0.rule))."
+                "  Passed over:   \(name(candidate.action.target, record.snapshot)) (\(candidate.action.name)): "
+                    + "\($0.explanation) [\($0.rule)]."
             }
         }
     }
 
-    /// Who came after it, and whom the policy left alone.
-    private func spared(_ record: DecisionRecord, _ chosen: Int) -> [String] {
-        var lines: [String] = []
+    /// Whose turn would have come after it.
+    private func later(_ record: DecisionRecord, _ chosen: Int) -> [String] {
         var seen = [record.decision.ranking[chosen].action.target]
-        for candidate in record.decision.ranking.dropFirst(chosen + 1) {
+        var lines: [String] = []
+        for candidate in record.decision.ranking.dropFirst(chosen + 1) where candidate.action.isTermination {
             let pid = candidate.action.target
-            guard candidate.action.isTermination, !seen.contains(pid) else { continue }
+            guard !seen.contains(pid), let process = record.snapshot.processes.first(where: { $0.pid == pid })
+            else { continue }
             seen.append(pid)
-            guard let process = record.snapshot.processes.first(where: { $0.pid == pid }) else { continue }
-            lines.append("  Spared: \(process.name), its turn was later (\(state(process, record.snapshot))).")
-        }
-        for spared in record.decision.spared where !seen.contains(spared.pid) {
-            lines.append("  Spared: \(name(spared.pid, record.snapshot)), \(spared.reason).")
+            lines.append(
+                "  Spared:        \(process.name), whose turn was later: \(state(process, record.snapshot)), holds "
+                    + "\(process.footprint.readable).")
         }
         return lines
+    }
+
+    /// Whom the policy left alone, and why.
+    private func spared(_ record: DecisionRecord, _ chosen: Int) -> [String] {
+        let ranked = record.decision.ranking[chosen...].filter { $0.action.isTermination }.map { $0.action.target }
+        return record.decision.spared.filter { !ranked.contains($0.pid) }.map {
+            "  Spared:        \(name($0.pid, record.snapshot)): \($0.reason)."
+        }
     }
 }

@@ -33,6 +33,8 @@ struct AppRecord {
     var tapAfterExit: (at: Instant, reason: LaunchReason)?
 
     var lastScene = 0
+    /// What its last process held when it ended.
+    var lastFootprint: ByteCount?
     /// How soon it was wanted again after each time the system had ended it; the last ten.
     var relaunchIntervals: [TimeSpan] = []
 }

@@ -11,6 +11,7 @@ extension Simulation {
         let wasForeground = process.phase.isForeground
         let footprint = memory.books(of: process.slot).footprint
         let app = process.app
+        apps[app.index].lastFootprint = footprint
         endWaiting(of: process)
         abandonLaunch(of: process, outcome: "terminated")
         recorder.event(

@@ -58,11 +58,7 @@ extension Simulation {
     /// Asks the policy if there is anything to ask for. One action at a time.
     func considerReclaim() {
         guard failure == nil else { return }
-        if needs.contains(.memory), let snapshot = currentSnapshot() {
-            // Durations go on while an action is under way.
-            reclaim.history.rules = policy.follow(snapshot)
-        }
-        guard reclaim.acting == nil else { return }
+        guard reclaim.acting == nil else { return followRules() }
         guard let snapshot = currentSnapshot() else { return endSession() }
         decide(on: snapshot)
         // What the policy does not do about pressure does not excuse it from the limits.
@@ -73,6 +69,7 @@ extension Simulation {
     private func decide(on snapshot: SystemSnapshot) {
         if snapshot.mayBePutOff && now < reclaim.nextLook { return }
         let decision = policy.decide(snapshot)
+        if needs.contains(.memory) { reclaim.history.rules = policy.follow(snapshot) }
         reclaim.nextLook = decision.nextLook.map { now + $0 } ?? .zero
         if decision.ranking.isEmpty {
             if case .content = decision.standstill { endSession() }
@@ -87,6 +84,12 @@ extension Simulation {
         noVictim(
             for: pid, wanted: wanted,
             mayWait: refusals.contains { $0?.isTemporary == true } || decision.isWaiting)
+    }
+
+    /// Durations go on while an action is under way.
+    private func followRules() {
+        guard needs.contains(.memory), let snapshot = currentSnapshot() else { return }
+        reclaim.history.rules = policy.follow(snapshot)
     }
 
     /// Ends the suspended app that was idle for longest, before anybody who runs is told; true while there is one, or
@@ -156,7 +159,7 @@ extension Simulation {
         snapshot.measures = measures()
         snapshot.history = reclaim.history
         if needs.contains(.oracle) {
-            snapshot.oracle = Oracle(nextLaunch: reclaim.wanted.map { instants in instants.first { $0 > now } })
+            snapshot.oracle = oracle()
         }
         return snapshot
     }
@@ -206,6 +209,20 @@ extension Simulation {
     func accountStalls(until instant: Instant) {
         let isWorking = waiters.isEmpty || live.contains { $0.isRunning && $0.waitingSince == nil }
         reclaim.stalls.advance(to: instant, isWaiting: !waiters.isEmpty, isWorking: isWorking)
+    }
+
+    /// What is to come: every launch of the scenario, what each app is likely to hold, and the limits.
+    private func oracle() -> Oracle {
+        let launches = reclaim.wanted.map { instants in instants.filter { $0 > now } }
+        var oracle = Oracle(nextLaunch: launches.map(\.first))
+        oracle.launches = launches
+        oracle.sizes = apps.map { app in
+            let memory = app.profile.memory
+            return app.lastFootprint ?? memory.base + memory.scene + memory.cache.size
+        }
+        oracle.backgroundProcesses = plan.limits.backgroundProcesses
+        oracle.backgroundMemory = plan.limits.backgroundMemory
+        return oracle
     }
 
     /// When each app will be wanted, for a policy that knows the future.

@@ -11,7 +11,7 @@ struct ExplainCommand: ParsableCommand {
         discussion: """
             The run is repeated from its own scenario.yaml, which gives the very snapshots that the policy saw. What
             would have saved an app is found by asking the policy again about the recorded snapshot, and confirmed by a
-            whole run.
+            run of its own. Without --app and --at the first few terminations are explained.
 
             EXAMPLES
               plimsoll explain runs/evening-commute
@@ -42,15 +42,20 @@ struct ExplainCommand: ParsableCommand {
             if let app, !plan.apps.contains(where: { $0.name == app }) {
                 throw Failure(.invalidInput, "the run has no app '\(app)'")
             }
-            let explainer = Explainer(plan: plan)
-            let all = try Failure.catching { try explainer.terminations().filter { app == nil || $0.app == app } }
+            let line = StatusLine()
+            let explainer = Explainer(plan: plan) { line.draw($0.text) }
+            // Without a time the first few are enough, and the run need not be repeated to its end.
+            let limit = at == nil ? max(1, most) : .max
+            let all = try Failure.catching { try explainer.terminations(of: app, most: limit) }
             guard !all.isEmpty else {
+                line.clear()
                 Terminal.say("The policy ended \(app ?? "nobody") \(app == nil ? "" : "at no time ")in this run.")
                 return .success
             }
             for (index, termination) in chosen(of: all).enumerated() {
-                if index > 0 { Terminal.say("") }
                 let text = try Failure.catching { try explainer.explain(termination) }
+                line.clear()
+                if index > 0 { Terminal.say("") }
                 for line in text { Terminal.say(line) }
             }
             return .success
@@ -65,6 +70,37 @@ struct ExplainCommand: ParsableCommand {
         }
         let nearest = all.min { (distance($0), $0.at) < (distance($1), $1.at) }
         return nearest.map { [$0] } ?? []
+    }
+}
+
+extension Explainer.Step {
+    /// For whoever waits.
+    fileprivate var text: String {
+        switch self {
+        case .repeating(let now, let end):
+            "repeating the run: \(Progress.clock(now - .zero)) of \(Progress.clock(end - .zero))"
+        case .trying(let number, let count): "looking for what would have saved it: change \(number) of \(count)"
+        }
+    }
+}
+
+/// One line on a terminal's stderr that is drawn over and over; nothing where there is no terminal.
+private final class StatusLine {
+    private let isShown = Terminal.showsProgress
+    private var drawn = ContinuousClock.now
+    private var hasDrawn = false
+
+    func draw(_ text: @autoclosure () -> String) {
+        let clock = ContinuousClock.now
+        guard isShown, !hasDrawn || clock - drawn > .milliseconds(100) else { return }
+        (drawn, hasDrawn) = (clock, true)
+        Terminal.draw("\r\(text().prefix(max(10, Terminal.width - 1)))\u{1B}[K")
+    }
+
+    func clear() {
+        guard hasDrawn else { return }
+        hasDrawn = false
+        Terminal.draw("\r\u{1B}[K")
     }
 }
 

@@ -225,7 +225,7 @@ struct ParameterTests {
     ]) { $1 }
 
     private static let foresight: [String: ParameterCase] = [
-        "exact_up_to": .init(
+        "futures": .init(
             .count(0),
             device(
                 0,

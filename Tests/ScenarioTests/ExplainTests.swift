@@ -40,6 +40,7 @@ struct ExplainTests {
         arguments: [
             "jetsam", "{ name: largest-first, parameters: { floor: 16% } }",
             "{ name: earlyoom, parameters: { terminate: 16% } }",
+            "{ rules: [{ name: room, when: available < 16%, order: largest }] }",
         ])
     func counterfactual(policy: String) throws {
         let explainer = Explainer(plan: try plan(policy))
@@ -58,7 +59,7 @@ struct ExplainTests {
         let termination = try #require(try explainer.terminations().first)
         let text = try explainer.explain(termination).joined(separator: "\n")
         for piece in [
-            termination.app, "\(termination.at)", "idle-exit", "threshold", "Spared:", "--set policy.parameters.",
+            termination.app, "into the run", "idle-exit", "threshold", "Spared:", "--set policy.parameters.",
         ] {
             #expect(text.contains(piece), "\(piece) is missing in:\n\(text)")
         }
@@ -69,7 +70,9 @@ struct ExplainTests {
         let explainer = Explainer(plan: try plan("lru", ["device.ceiling=128MiB"]))
         let termination = try #require(try explainer.terminations().first)
         let text = try explainer.explain(termination).joined(separator: "\n")
-        #expect(text.contains("no single parameter of lru; limits.protected=[\(termination.app)] would"), "\(text)")
+        #expect(
+            text.contains("no single number of lru does; --set 'limits.protected=[\(termination.app)]' would"),
+            "\(text)")
     }
 }
 

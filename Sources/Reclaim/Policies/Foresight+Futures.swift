@@ -1,0 +1,181 @@
+import Lifecycle
+import Quantities
+
+extension Foresight {
+    /// The futures that may follow a decision: who is there when each launch comes, and what it cost to make room.
+    ///
+    /// A future is a set of live apps. A launch that finds its app costs nothing; otherwise, and when the limits on
+    /// the background demand it, apps go until there is room. Who goes and is wanted again costs one relaunch: their
+    /// number decides, then their time. Nobody goes before he must, for what is there may still be ended later. All
+    /// sets are followed, up to `width` at a time, the cheapest first: exact while there are no more than that.
+    struct Futures {
+        /// An app as the search knows it.
+        struct App {
+            var size: Int64
+            var relaunch: Int64
+            /// Its wanted instants that are still to come, rising.
+            var wanted: [Instant]
+            var mayEnd: Bool
+        }
+
+        /// A future so far. `first` is the set that goes now.
+        private struct Path {
+            var live: UInt64
+            var first: UInt64
+            var count: Int64 = 0
+            var time: Int64 = 0
+        }
+
+        private let apps: [App]
+        private let launches: [(at: Instant, app: Int)]
+        private let room: Int64
+        private let mostOffScreen: Int64?
+        private let roomOffScreen: Int64?
+        private let width: Int
+
+        /// Nil: more apps than the search can tell apart, or nothing is known of the future.
+        init?(_ snapshot: SystemSnapshot, width: Int) {
+            guard let oracle = snapshot.oracle, width > 0, oracle.nextLaunch.count <= 64,
+                snapshot.processes.allSatisfy({ $0.app.index < 64 })
+            else { return nil }
+            let count = max(oracle.nextLaunch.count, 1 + (snapshot.processes.map(\.app.index).max() ?? -1))
+            // Of whom nothing is known is taken for one of the others.
+            let known = max(1, snapshot.processes.count)
+            let held = snapshot.processes.reduce(Int64(0)) { $0 + Int64($1.footprint.bytes) }
+            let relaunch = snapshot.processes.reduce(Int64(0)) { $0 + $1.relaunchCost.microseconds / 1_000 }
+            var apps = (0..<count).map { index in
+                App(
+                    size: index < oracle.sizes.count ? Int64(oracle.sizes[index].bytes) : held / Int64(known),
+                    relaunch: max(1, relaunch / Int64(known)), wanted: oracle.wanted(AppID(index)), mayEnd: false)
+            }
+            for process in snapshot.processes {
+                let index = process.app.index
+                var size = Int64(process.footprint.bytes)
+                if case .allocation(process.pid, let wanted) = snapshot.demand { size += Int64(wanted.bytes) }
+                apps[index].size = max(1, size)
+                apps[index].relaunch = max(1, process.relaunchCost.microseconds / 1_000)
+                apps[index].mayEnd = !process.phase.isForeground && process.pid != snapshot.requester
+            }
+            self.apps = apps
+            self.width = width
+            room = held + Int64(snapshot.available.bytes)
+            mostOffScreen = oracle.backgroundProcesses.map { Int64($0) }
+            roomOffScreen = oracle.backgroundMemory.map { Int64($0.bytes) }
+            var launches: [(at: Instant, app: Int)] = []
+            for (index, app) in apps.enumerated() { launches += app.wanted.map { ($0, index) } }
+            self.launches = launches.sorted { ($0.at, $0.app) < ($1.at, $1.app) }
+        }
+
+        /// The apps that go now in the cheapest future; empty when no room can be made.
+        func best(_ snapshot: SystemSnapshot) -> [AppID] {
+            var live: UInt64 = 0
+            for process in snapshot.processes { live |= 1 << UInt64(process.app.index) }
+            let need = snapshot.need
+            var paths = removing(from: [Path(live: live, first: 0)], at: snapshot.now) { path in
+                self.isMet(need, live: live, gone: live & ~path.live)
+            }
+            for index in paths.indices { paths[index].first = live & ~paths[index].live }
+            for launch in launches { paths = following(paths, launch) }
+            guard let best = paths.first else { return [] }
+            return apps.indices.filter { best.first & (1 << UInt64($0)) != 0 }.map { AppID($0) }
+        }
+
+        private func isMet(_ need: ReclaimNeed, live: UInt64, gone: UInt64) -> Bool {
+            if need.isCount { return Int64(gone.nonzeroBitCount) >= need.amount }
+            return size(of: gone) >= need.amount
+        }
+
+        private func size(of set: UInt64) -> Int64 {
+            var (sum, rest) = (Int64(0), set)
+            while rest != 0 {
+                sum += apps[rest.trailingZeroBitCount].size
+                rest &= rest - 1
+            }
+            return sum
+        }
+
+        private func following(_ paths: [Path], _ launch: (at: Instant, app: Int)) -> [Path] {
+            let bit: UInt64 = 1 << UInt64(launch.app)
+            let arrived = paths.map { path in
+                var path = path
+                path.live |= bit
+                return path
+            }
+            let followed = removing(from: distinct(arrived), at: launch.at, keeping: bit) { path in
+                let hidden = path.live & ~bit
+                if self.size(of: path.live) > self.room { return false }
+                if let most = self.mostOffScreen, Int64(hidden.nonzeroBitCount) > most { return false }
+                if let most = self.roomOffScreen, self.size(of: hidden) > most { return false }
+                return true
+            }
+            // Too large for the device: that is nobody else's fault.
+            return followed.isEmpty ? distinct(arrived) : followed
+        }
+
+        /// Ends one app after the other until all is well, in every way; at most `width` ways are kept.
+        private func removing(
+            from paths: [Path], at now: Instant, keeping kept: UInt64 = 0, until isWell: (Path) -> Bool
+        ) -> [Path] {
+            var done: [Path] = []
+            var open = paths
+            while !open.isEmpty {
+                var next: [Path] = []
+                for path in open {
+                    if isWell(path) {
+                        done.append(path)
+                        continue
+                    }
+                    for (index, app) in apps.enumerated() {
+                        let bit: UInt64 = 1 << UInt64(index)
+                        // Who cannot be ended now may well be later, off screen.
+                        guard path.live & bit != 0, bit & kept == 0, kept != 0 || app.mayEnd else { continue }
+                        next.append(ending(index, of: path, at: now))
+                    }
+                }
+                open = distinct(next)
+            }
+            return distinct(done)
+        }
+
+        private func ending(_ index: Int, of path: Path, at now: Instant) -> Path {
+            var path = path
+            path.live &= ~(1 << UInt64(index))
+            if let last = apps[index].wanted.last, last > now {
+                path.count += 1
+                path.time += apps[index].relaunch
+            }
+            return path
+        }
+
+        /// The cheapest path to each set, the cheapest first; of equal ones the one that ends fewer now.
+        private func distinct(_ paths: [Path]) -> [Path] {
+            func cost(_ path: Path) -> (Int64, Int64, Int) { (path.count, path.time, path.first.nonzeroBitCount) }
+            let bySet = paths.sorted { a, b in
+                if a.live != b.live { return a.live < b.live }
+                return cost(a) == cost(b) ? a.first < b.first : cost(a) < cost(b)
+            }
+            var kept: [Path] = []
+            for path in bySet where kept.last?.live != path.live { kept.append(path) }
+            kept.sort { a, b in cost(a) == cost(b) ? a.live > b.live : cost(a) < cost(b) }
+            return Array(kept.prefix(width))
+        }
+    }
+}
+
+/// How much is needed: bytes, or a number of processes.
+struct ReclaimNeed {
+    var amount: Int64
+    var isCount: Bool
+}
+
+extension SystemSnapshot {
+    var need: ReclaimNeed {
+        switch demand {
+        case .nothing: ReclaimNeed(amount: 0, isCount: false)
+        case .pressure(let deficit): ReclaimNeed(amount: Int64(deficit.bytes), isCount: false)
+        case .allocation(_, let wanted): ReclaimNeed(amount: max(1, Int64((wanted - available).bytes)), isCount: false)
+        case .backgroundProcesses(let excess): ReclaimNeed(amount: Int64(excess), isCount: true)
+        case .backgroundMemory(let excess): ReclaimNeed(amount: Int64(excess.bytes), isCount: false)
+        }
+    }
+}

@@ -1,0 +1,229 @@
+import Quantities
+import Reclaim
+import Simulation
+
+/// A policy with one number changed, as `--set` would change it.
+public struct PolicyChange: Hashable, Sendable {
+    /// `critical`, or `make-room.take` of a rule.
+    public let name: String
+    public let from: String
+    public let to: String
+    /// How far, as a share of the number; of its range where it is zero.
+    public let distance: Double
+    /// For `--set`: `policy.parameters.critical=3.4%`.
+    public let assignment: String
+    public let settings: PolicySettings
+
+    /// Every change of one number of the plan's policy, near ones first for each number.
+    static func all(of plan: RunPlan) -> [PolicyChange] {
+        plan.policy.rules.isEmpty ? parameters(of: plan) : rules(of: plan)
+    }
+
+    /// On a command line, quoted where a shell would split it.
+    public var option: String { assignment.contains(" ") ? "--set '\(assignment)'" : "--set \(assignment)" }
+
+    // MARK: Parameters
+
+    private static func parameters(of plan: RunPlan) -> [PolicyChange] {
+        guard let type = PolicyCatalogue.type(named: plan.policy.name) else { return [] }
+        var changes: [PolicyChange] = []
+        for parameter in type.parameters {
+            var present = plan.policy.parameters.last { $0.name == parameter.name }?.value ?? parameter.standard
+            if present == parameter.standard {
+                let meaning = type.meaning(ofDefault: parameter.name, ceiling: plan.effectiveCeiling)
+                present = meaning ?? present
+            }
+            for step in ParameterSteps(parameter, from: present).values {
+                var settings = plan.policy
+                settings.parameters.removeAll { $0.name == parameter.name }
+                settings.parameters.append(.init(name: parameter.name, value: step.value))
+                changes.append(
+                    PolicyChange(
+                        name: parameter.name, from: text(present), to: text(step.value), distance: step.distance,
+                        assignment: "policy.parameters.\(parameter.name)=\(text(step.value))", settings: settings))
+            }
+        }
+        return changes
+    }
+
+    static func text(_ value: ParameterValue) -> String {
+        switch value {
+        case .ratio(let value): "\(value)"
+        case .bytes(let value): "\(value)"
+        case .time(let value): "\(value)"
+        case .count(let value): "\(value)"
+        case .flag(let value): "\(value)"
+        case .names(let names): "[\(names.joined(separator: ", "))]"
+        }
+    }
+
+    // MARK: Rules
+
+    private static func rules(of plan: RunPlan) -> [PolicyChange] {
+        plan.policy.rules.enumerated().flatMap { index, rule in
+            changes(of: rule, ceiling: plan.effectiveCeiling).map { key, from, to, distance, changed in
+                var settings = plan.policy
+                settings.rules[index] = changed
+                return PolicyChange(
+                    name: "\(rule.name): \(from)", from: from, to: to, distance: distance,
+                    assignment: "policy.rules.\(rule.name).\(key)=\(to)", settings: settings)
+            }
+        }
+    }
+
+    private typealias RuleChange = (key: String, from: String, to: String, distance: Double, rule: LadderRule)
+
+    private static func changes(of rule: LadderRule, ceiling: ByteCount) -> [RuleChange] {
+        var changes: [RuleChange] = []
+        for (path, change) in rule.when.changes(ceiling) {
+            changes.append(
+                RuleChange("when\(path)", change.from, change.to, change.distance, rule.with { $0.when = change.whole })
+            )
+        }
+        for (path, change) in rule.who.changes(ceiling) {
+            changes.append(
+                RuleChange("who\(path)", change.from, change.to, change.distance, rule.with { $0.who = change.whole }))
+        }
+        for (path, change) in rule.until?.changes(ceiling) ?? [] {
+            changes.append(
+                RuleChange(
+                    "until\(path)", change.from, change.to, change.distance, rule.with { $0.until = change.whole }))
+        }
+        for (to, distance) in rule.take?.value.steps(.memory, ceiling) ?? [] {
+            guard let amount = RuleAmount(to) else { continue }
+            changes.append(
+                RuleChange("take", "\(rule.take?.value ?? to)", "\(to)", distance, rule.with { $0.take = amount }))
+        }
+        for (to, distance) in RuleValue.time(rule.coolDown).steps(.time, ceiling) {
+            guard case .time(let span) = to else { continue }
+            changes.append(
+                RuleChange("cool_down", "\(rule.coolDown)", "\(to)", distance, rule.with { $0.coolDown = span }))
+        }
+        return changes
+    }
+}
+
+extension LadderRule {
+    fileprivate func with(_ change: (inout LadderRule) -> Void) -> LadderRule {
+        var rule = self
+        change(&rule)
+        return rule
+    }
+}
+
+extension RuleAmount {
+    fileprivate var value: RuleValue {
+        switch self {
+        case .count(let count): .count(count)
+        case .bytes(let bytes): .bytes(bytes)
+        case .share(let share): .share(share)
+        }
+    }
+
+    /// Nil: an amount is never nothing.
+    fileprivate init?(_ value: RuleValue) {
+        switch value {
+        case .count(let count) where count > 0: self = .count(count)
+        case .bytes(let bytes) where bytes > .zero: self = .bytes(bytes)
+        case .share(let share) where share > .zero: self = .share(share)
+        case .count, .bytes, .share, .time, .word: return nil
+        }
+    }
+}
+
+/// A condition with one of its claims changed.
+private struct ConditionChange<Claim: RuleClaim> {
+    let from: String
+    let to: String
+    let distance: Double
+    let whole: RuleCondition<Claim>
+}
+
+/// A claim whose numbers can be changed.
+private protocol SteppedClaim: RuleClaim {
+    func steps(_ ceiling: ByteCount) -> [(claim: Self, distance: Double)]
+}
+
+extension SystemClaim: SteppedClaim {
+    func steps(_ ceiling: ByteCount) -> [(claim: SystemClaim, distance: Double)] {
+        var found = value.steps(measure.kind, ceiling).map { value, distance in
+            (SystemClaim(measure, comparison, value, for: duration), distance)
+        }
+        guard duration > .zero else { return found }
+        for (value, distance) in RuleValue.time(duration).steps(.time, ceiling) {
+            if case .time(let span) = value {
+                found.append((SystemClaim(measure, comparison, self.value, for: span), distance))
+            }
+        }
+        return found
+    }
+}
+
+extension ProcessClaim: SteppedClaim {
+    func steps(_ ceiling: ByteCount) -> [(claim: ProcessClaim, distance: Double)] {
+        value.steps(feature.kind, ceiling).map { (ProcessClaim(feature, comparison, $0), $1) }
+    }
+}
+
+extension RuleCondition where Claim: SteppedClaim {
+    /// Every change of one claim, with the path that leads to it in the effective scenario.
+    fileprivate func changes(_ ceiling: ByteCount) -> [(path: String, change: ConditionChange<Claim>)] {
+        switch self {
+        case .claim(let claim):
+            return claim.steps(ceiling).map { other, distance in
+                ("", ConditionChange(from: "\(claim)", to: "\(other)", distance: distance, whole: .claim(other)))
+            }
+        case .not(let part):
+            return part.changes(ceiling).map { path, change in (".not\(path)", change.wrapped { .not($0) }) }
+        case .all(let parts): return RuleCondition.changes(of: parts, "all", ceiling) { .all($0) }
+        case .any(let parts): return RuleCondition.changes(of: parts, "any", ceiling) { .any($0) }
+        }
+    }
+
+    private static func changes(
+        of parts: [RuleCondition], _ key: String, _ ceiling: ByteCount,
+        _ wrap: @escaping ([RuleCondition]) -> RuleCondition
+    ) -> [(path: String, change: ConditionChange<Claim>)] {
+        parts.indices.flatMap { index in
+            parts[index].changes(ceiling).map { path, change in
+                (
+                    ".\(key).\(index)\(path)",
+                    change.wrapped { part in
+                        var parts = parts
+                        parts[index] = part
+                        return wrap(parts)
+                    }
+                )
+            }
+        }
+    }
+}
+
+extension ConditionChange {
+    fileprivate func wrapped(_ wrap: (RuleCondition<Claim>) -> RuleCondition<Claim>) -> ConditionChange {
+        ConditionChange(from: from, to: to, distance: distance, whole: wrap(whole))
+    }
+}
+
+extension RuleValue {
+    /// Other values within what the kind allows, near ones first.
+    fileprivate func steps(_ kind: RuleKind, _ ceiling: ByteCount) -> [(RuleValue, Double)] {
+        switch self {
+        case .share(let share):
+            let most: Int64 = kind == .memory ? 1_000_000 : max(10_000_000, share.partsPerMillion)
+            return ParameterSteps.around(share.partsPerMillion, 0, most, unit: 1_000)
+                .map { (.share(Ratio(partsPerMillion: $0.0)), $0.1) }
+        case .bytes(let size):
+            return ParameterSteps.around(Int64(size.bytes), 0, Int64(max(ceiling, size).bytes), unit: 1 << 12)
+                .map { (.bytes(ByteCount(Int($0.0))), $0.1) }
+        case .time(let span):
+            return ParameterSteps.around(
+                span.microseconds, 0, max(TimeSpan.hours(1), span).microseconds, unit: 1_000
+            ).map { (.time(TimeSpan(microseconds: $0.0)), $0.1) }
+        case .count(let count):
+            return ParameterSteps.around(Int64(count), 0, Int64(max(1_000, count)), unit: 1)
+                .map { (.count(Int($0.0)), $0.1) }
+        case .word: return []
+        }
+    }
+}
