@@ -58,6 +58,8 @@ extension PolicySettings {
         var settings = self
         settings.rules = rules.map { $0.scaled(by: ratio) }
         settings.parameters.removeAll()
+        // Rules stand in place of the parameters.
+        guard rules.isEmpty else { return settings }
         for parameter in PolicyCatalogue.type(named: name)?.parameters ?? [] {
             let given = parameters.first { $0.name == parameter.name }
             if let value = parameter.scaled(given?.value ?? parameter.standard, by: ratio) {

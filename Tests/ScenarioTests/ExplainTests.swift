@@ -94,7 +94,12 @@ private struct Nonsense: ReclaimPolicy {
         let dead = Candidate(.terminate(ProcessID(999)), score: 1, reason: "it is dead")
         let scene = Candidate(.disconnectScene(ProcessID(1), SceneID(77)), score: 1, reason: "there is none")
         let same = Candidate(.purge(ProcessID(1)), score: 0, reason: "again and again")
-        return Decision(ranking: front + [dead, scene, same, same])
+        let shown = snapshot.processes.flatMap { process in
+            process.scenes.filter { $0.phase != .background && $0.phase != .suspended }.map {
+                Candidate(.disconnectScene(process.pid, $0.scene), score: 8, reason: "it is on screen")
+            }
+        }
+        return Decision(ranking: front + shown + [dead, scene, same, same])
     }
 }
 
@@ -107,7 +112,7 @@ extension ExplainTests {
         let simulation = Simulation(plan, memory: memory, sinks: sinks, verify: true, policy: Nonsense())
         #expect(try simulation.run() == .completed)
         let decisions = (sinks.decisions as? MemorySink)?.text ?? ""
-        for rule in ["refused by alive", "refused by foreground", "refused by fruitless"] {
+        for rule in ["refused by alive", "refused by foreground", "refused by phase", "refused by fruitless"] {
             #expect(decisions.contains(rule), "\(rule)")
         }
         #expect(simulation.tally.terminations.allSatisfy { $0.reason == "memoryResourceLimit" })
