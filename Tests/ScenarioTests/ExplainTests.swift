@@ -112,7 +112,7 @@ extension ExplainTests {
         let simulation = Simulation(plan, memory: memory, sinks: sinks, verify: true, policy: Nonsense())
         #expect(try simulation.run() == .completed)
         let decisions = (sinks.decisions as? MemorySink)?.text ?? ""
-        for rule in ["refused by alive", "refused by foreground", "refused by phase", "refused by fruitless"] {
+        for rule in ["refused by alive", "refused by foreground", "refused by fruitless"] {
             #expect(decisions.contains(rule), "\(rule)")
         }
         #expect(simulation.tally.terminations.allSatisfy { $0.reason == "memoryResourceLimit" })
