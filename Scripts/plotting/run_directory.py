@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -134,6 +135,27 @@ def read_table(path: Path, name: str, missing: set[str], notes: list[str]) -> pd
     return pd.DataFrame(table, index=raw.index)
 
 
+def has_rows_of_changed(directory: Path) -> bool:
+    """Whether apps.csv has only the rows that differ from a process's last one (`metrics: { apps: changed }`)."""
+    try:
+        text = (directory / "scenario.yaml").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return re.search(r"^metrics:(?:\n[ ].*)*\n +apps: changed$", text, re.MULTILINE) is not None
+
+
+def filled(apps: pd.DataFrame, samples: pd.DataFrame, events: pd.DataFrame) -> pd.DataFrame:
+    """A row per process and sample: who has none is as it was, until it exits."""
+    times = pd.Index(samples["time_s"].unique())
+    exits = events[events["event"] == "exit"].groupby("pid")["time_s"].max()
+    parts = []
+    for pid, rows in apps.groupby("pid", sort=False):
+        rows = rows.set_index("time_s")
+        lived = times[(times >= rows.index[0]) & (times < exits.get(pid, float("inf")))]
+        parts.append(rows.reindex(rows.index.union(lived)).ffill().rename_axis("time_s").reset_index())
+    return pd.concat(parts).sort_values("time_s", kind="stable").reset_index(drop=True) if parts else apps
+
+
 def read_run(directory: Path) -> Run:
     """Reads what is there. Raises FileNotFoundError when there is no directory, or no CSV that we know in it."""
     if not directory.is_dir():
@@ -151,4 +173,6 @@ def read_run(directory: Path) -> Run:
     # Early formats wrote the last sample twice.
     tables["samples"] = tables["samples"].drop_duplicates("time_s", keep="last").reset_index(drop=True)
     tables["apps"] = tables["apps"].drop_duplicates(["time_s", "app", "pid"], keep="last").reset_index(drop=True)
+    if has_rows_of_changed(directory):
+        tables["apps"] = filled(tables["apps"], tables["samples"], tables["events"])
     return Run(directory, tables, missing, notes)

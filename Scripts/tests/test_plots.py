@@ -88,6 +88,20 @@ class WholeRuns(RunDirectoryCase):
                     self.assertGreater((run / "plots" / f"{picture}.png").stat().st_size, 5_000)
                     self.assertIn("<svg", (run / "plots" / f"{picture}.svg").read_text("utf-8")[:500])
 
+    def test_rows_of_changed_processes_are_filled_in(self) -> None:
+        whole, thin = self.make("whole", apps=6, minutes=10.0, seed=3), self.directory / "thin"
+        shutil.copytree(whole, thin)
+        apps = pd.read_csv(thin / "apps.csv", dtype=str)
+        known = apps.drop(columns="time_s")
+        before = known.groupby("pid").shift()
+        differs = (known[before.columns] != before).any(axis=1)
+        apps[differs].to_csv(thin / "apps.csv", index=False)
+        (thin / "scenario.yaml").write_text("plimsoll: 1\nmetrics:\n  perceived_within: 30min\n  apps: changed\n")
+        self.assertLess(differs.sum(), len(apps))
+        expected, got = (read_run(folder).apps.sort_values(["time_s", "pid"]).reset_index(drop=True)
+                         for folder in (whole, thin))
+        pd.testing.assert_frame_equal(got, expected, check_dtype=False, check_like=True)
+
     def test_the_same_csv_gives_the_same_bytes(self) -> None:
         run = self.make()
         for name in ("a", "b"):

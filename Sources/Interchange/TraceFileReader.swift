@@ -2,7 +2,7 @@ import Foundation
 import Workload
 
 /// Reads a trace from a plain text file, a piece at a time: a trace of any length costs the same memory.
-public final class TraceFileReader: TraceReader {
+public final class TraceFileReader {
     private let path: String
     private let lastLine: Int
     private var file: FileHandle
@@ -56,10 +56,13 @@ public final class TraceFileReader: TraceReader {
     }
 
     private func newline(from start: Int) -> Int? {
-        let bytes = buffer
-        let span = bytes.span
-        for index in start..<span.count where span[index] == 0x0a { return index }
-        return nil
+        buffer.withUnsafeBufferPointer { bytes in
+            // Safe to escape: the pointer is used within the closure only, and `start` is at most `count`.
+            guard let base = bytes.baseAddress, start < bytes.count,
+                let found = memchr(base + start, 0x0a, bytes.count - start)
+            else { return nil }
+            return UnsafeRawPointer(found) - UnsafeRawPointer(base)
+        }
     }
 
     private func take(_ range: Range<Int>, next: Int) throws(TraceFault) -> Range<Int> {

@@ -10,7 +10,12 @@ public struct TraceFiles: TraceLibrary, Sendable {
         var file: String
         var lastLine: Int?
         var survey: TraceSurvey
+        /// Nil for a trace that is too long to be kept; it is read again.
+        var steps: [TraceStep]?
     }
+
+    /// Traces of up to so many operations are kept, at 12 bytes each: 48 MiB.
+    static let longestKept = 4 << 20
 
     private var entries: [Entry] = []
 
@@ -20,13 +25,22 @@ public struct TraceFiles: TraceLibrary, Sendable {
     public init(_ plan: RunPlan) throws(ScenarioFault) {
         for app in plan.apps {
             guard let trace = app.memory.trace, entry(of: trace) == nil else { continue }
-            let survey = try TraceFiles.survey(trace.file, lastLine: trace.lastLine)
-            entries.append(Entry(file: trace.file, lastLine: trace.lastLine, survey: survey))
+            var steps: [TraceStep]? = []
+            let survey = try TraceFiles.survey(trace.file, lastLine: trace.lastLine, into: &steps)
+            entries.append(Entry(file: trace.file, lastLine: trace.lastLine, survey: survey, steps: steps))
         }
     }
 
     /// Reads the file to its end, or to a line, and counts.
     public static func survey(_ path: String, lastLine: Int? = nil) throws(ScenarioFault) -> TraceSurvey {
+        var steps: [TraceStep]?
+        return try survey(path, lastLine: lastLine, into: &steps)
+    }
+
+    /// The same; what a replay has to do is kept where there is an array for it, unless it becomes too long.
+    private static func survey(
+        _ path: String, lastLine: Int?, into steps: inout [TraceStep]?
+    ) throws(ScenarioFault) -> TraceSurvey {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
             throw .unreadable(path: path, reason: "there is no such file; expected an allocation trace")
@@ -37,7 +51,11 @@ public struct TraceFiles: TraceLibrary, Sendable {
         var survey = TraceSurvey()
         do throws(TraceFault) {
             let reader = try TraceFileReader(path: path, lastLine: lastLine)
-            while let operation = try reader.next() { try survey.note(operation) }
+            while let operation = try reader.next() {
+                let step = try survey.note(operation)
+                steps?.append(step)
+                if survey.lines > longestKept { steps = nil }
+            }
         } catch {
             guard error.line > 0 else { throw .unreadable(path: path, reason: error.message) }
             throw invalid(path, error.line, error.message)
@@ -64,6 +82,44 @@ public struct TraceFiles: TraceLibrary, Sendable {
     }
 
     public func open(_ trace: TraceProfile) throws(TraceFault) -> any TraceReader {
-        try TraceFileReader(path: trace.file, lastLine: trace.lastLine)
+        if let steps = entry(of: trace)?.steps { return KeptTrace(steps) }
+        return try LongTrace(path: trace.file, lastLine: trace.lastLine)
+    }
+}
+
+/// A trace that is in memory whole.
+private final class KeptTrace: TraceReader {
+    private let steps: [TraceStep]
+    private var position = 0
+
+    init(_ steps: [TraceStep]) { self.steps = steps }
+
+    func read(_ most: Int, into batch: inout [TraceStep]) {
+        batch.removeAll(keepingCapacity: true)
+        let end = min(steps.count, position + most)
+        batch.append(contentsOf: steps[position..<end])
+        position = end
+    }
+
+    func rewind() { position = 0 }
+}
+
+/// A trace that is read from its file, again in every round: of any length it costs the same memory.
+private final class LongTrace: TraceReader {
+    private let file: TraceFileReader
+    private var survey = TraceSurvey()
+
+    init(path: String, lastLine: Int?) throws(TraceFault) {
+        file = try TraceFileReader(path: path, lastLine: lastLine)
+    }
+
+    func read(_ most: Int, into batch: inout [TraceStep]) throws(TraceFault) {
+        batch.removeAll(keepingCapacity: true)
+        while batch.count < most, let operation = try file.next() { batch.append(try survey.note(operation)) }
+    }
+
+    func rewind() throws(TraceFault) {
+        try file.rewind()
+        survey = TraceSurvey()
     }
 }

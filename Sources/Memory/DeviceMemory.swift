@@ -241,6 +241,12 @@ public protocol DeviceMemory: AnyObject {
     /// Frees an object of `makeObject`; its handle is void.
     func freeObject(_ object: ObjectHandle, in slot: MemorySlot)
 
+    /// Makes, resizes and frees objects of a board, in order, until one is refused: `makeObject`, `resizeObject` and
+    /// `freeObject` for many. Making what is live already, and freeing or resizing what is not, does nothing.
+    func play(
+        _ steps: Span<ObjectStep>, on board: inout ObjectBoard, in slot: MemorySlot, limit: ByteCount?
+    ) -> PlayedSteps
+
     /// Reads `bytes` of the pool's objects, going round as `touch` does. Returns the bytes read; 0 for an empty pool.
     func read(_ bytes: ByteCount, in pool: PoolID) -> ByteCount
 
@@ -252,6 +258,10 @@ public protocol DeviceMemory: AnyObject {
 
     /// The figures of one process, at no cost.
     func books(of slot: MemorySlot) -> ProcessBooks
+
+    /// The slots whose books may have changed since the last call, in no order that means anything; a slot may be named
+    /// twice, and its process may be gone. What is not named has the books that it had.
+    func takeChanges(into slots: inout [Int])
 
     /// Refreshes the allocator's statistics and compares every live process and the device with the books, to the
     /// byte.

@@ -17,6 +17,8 @@ final class DeviceRegion {
         try DeviceRegion.probe(size.ceiling)
         let addresses = size.ceiling * PageBooks.spread
         let base = try DeviceRegion.map(addresses)
+        // All of the reserved part is written at once, so huge pages back nothing there that nobody was given.
+        _ = madvise(base, size.reserved.bytes, MADV_HUGEPAGE)
         state = .allocate(capacity: 1)
         state.initialize(to: RegionState(base: base, size: size))
         memset(base, 0x5a, size.reserved.bytes)

@@ -15,6 +15,8 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     private var metadata = ByteCount.zero
     /// The sum of the heaps' active pages, as of each one's last call.
     private var activePages = 0
+    /// The slots whose books have changed since somebody asked.
+    private var changes: [Int] = []
 
     /// - Parameters:
     ///   - ceiling: The device's memory; rounded down to whole pages.
@@ -61,6 +63,7 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         let index = live(slot)
         let before = heaps.pages(index)
         try heaps.purge(index)
+        noteChange(index)
         return pageBytes(before - heaps.pages(index))
     }
 
@@ -136,6 +139,22 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         let total = try heaps.audit(&processes, activePages: activePages)
         if refreshingMetadata { metadata = total }
         for slot in seen.indices { processes[slot].metadata = seen[slot] }
+        for slot in processes.indices where processes[slot].metadata != processes[slot].metadataSeen {
+            processes[slot].metadataSeen = processes[slot].metadata
+            noteChange(slot)
+        }
+    }
+
+    func takeChanges(into slots: inout [Int]) {
+        slots.removeAll(keepingCapacity: true)
+        swap(&slots, &changes)
+        for slot in slots { processes[slot].isChanged = false }
+    }
+
+    private func noteChange(_ slot: Int) {
+        guard !processes[slot].isChanged else { return }
+        processes[slot].isChanged = true
+        changes.append(slot)
     }
 
     /// Brings the device's active pages up to date with one heap's; every call that moves objects ends with it.
@@ -143,6 +162,7 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         let now = heaps.activePages(slot)
         activePages += now - processes[slot].activePages
         processes[slot].activePages = now
+        noteChange(slot)
     }
 
     /// The slot's index; a slot without a process is our own fault.

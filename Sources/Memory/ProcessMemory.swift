@@ -8,10 +8,14 @@ struct ProcessMemory {
     }
 
     var isLive = false
+    /// It is among the changes that nobody has taken yet.
+    var isChanged = false
     /// The arena's active pages as they are counted in the device's.
     var activePages = 0
     /// The heap's bookkeeping, as of the last audit.
     var metadata = 0
+    /// The same, as somebody was last told.
+    var metadataSeen = 0
     private(set) var objects = 0
     private(set) var requested = 0
     private(set) var usable = 0

@@ -67,38 +67,129 @@ public final class MemorySink: ByteSink {
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// Forgets everything, for measurements.
+/// Forgets everything: a table that goes here is not even encoded.
 public final class NullSink: ByteSink {
     public init() {}
     public func write(_ bytes: [UInt8]) {}
 }
 
+/// What follows the first cell of a row, to be written again: a row that is as it was costs a copy.
+public final class RowMemo {
+    fileprivate private(set) var bytes: UnsafeMutablePointer<UInt8>?
+    fileprivate private(set) var count = 0
+    private var capacity = 0
+
+    public init() {}
+
+    deinit { bytes?.deallocate() }
+
+    fileprivate func keep(_ source: UnsafePointer<UInt8>, _ length: Int) {
+        if length > capacity {
+            bytes?.deallocate()
+            capacity = length + 16
+            bytes = .allocate(capacity: capacity)
+        }
+        bytes?.update(from: source, count: length)
+        count = length
+    }
+}
+
 /// Writes one CSV (RFC 4180) as bytes; cells come in the order of the schema's columns.
 ///
 /// The first failure is kept and everything after it is dropped, so that the engine need not handle errors in
-/// mid-step: it asks `failure` between steps.
+/// mid-step: it asks `failure` between steps. For a `NullSink` rows are counted and nothing is encoded.
 public final class TableWriter {
     public let schema: TableSchema
     public private(set) var failure: OutputFailure?
     public private(set) var rows = 0
-    private let sink: any ByteSink
-    private var buffer: [UInt8] = []
+    private let sink: (any ByteSink)?
+    private let columns: Int
+    /// What is not yet given to the sink. Raw memory, because an array would be checked at every byte.
+    private var buffer: UnsafeMutablePointer<UInt8>
+    private var capacity = TableWriter.piece + 4096
+    private var count = 0
     private var cells = 0
-    private static let capacity = 1 << 16
+    /// Where the row's second cell begins, its comma included.
+    private var tail = 0
+    /// The last instant as text: the rows of one sample share it.
+    private let instantText: UnsafeMutablePointer<UInt8>
+    private var instantCount = 0
+    private var instant = Instant.never
+    /// So much is given to the sink at once.
+    private static let piece = 1 << 16
+    /// The longest number: a sign, 19 digits and a point.
+    private static let longestNumber = 24
 
     public init(_ schema: TableSchema, to sink: any ByteSink) {
         self.schema = schema
-        self.sink = sink
-        buffer.reserveCapacity(TableWriter.capacity + 4096)
-        buffer += Array(schema.columns.map(\.name).joined(separator: ",").utf8)
-        buffer.append(UInt8(ascii: "\n"))
+        self.sink = sink is NullSink ? nil : sink
+        columns = schema.columns.count
+        buffer = .allocate(capacity: capacity)
+        instantText = .allocate(capacity: TableWriter.longestNumber)
+        guard self.sink != nil else { return }
+        append(schema.columns.map(\.name).joined(separator: ","))
+        append(UInt8(ascii: "\n"))
         // Whatever happens to the run, the file says what its columns are.
         flush()
     }
 
-    private func separate() {
-        if cells > 0 { buffer.append(UInt8(ascii: ",")) }
+    deinit {
+        buffer.deallocate()
+        instantText.deallocate()
+    }
+
+    // MARK: Rows
+
+    public func endRow() {
+        precondition(cells == columns, "\(schema.file) has \(columns) columns, but the row has \(cells) cells")
+        cells = 0
+        rows += 1
+        guard sink != nil else { return }
+        append(UInt8(ascii: "\n"))
+        if count >= TableWriter.piece { flush() }
+    }
+
+    /// Ends the row and keeps it, for `repeatRow`.
+    public func endRow(keeping memo: RowMemo) {
+        let start = tail
+        if sink != nil { memo.keep(buffer + start, count - start) }
+        endRow()
+    }
+
+    /// Writes a row that was kept once more, with another instant in its first cell.
+    public func repeatRow(_ memo: RowMemo, at now: Instant) {
+        rows += 1
+        guard sink != nil, let bytes = memo.bytes else { return }
+        reserve(TableWriter.longestNumber + memo.count + 1)
+        appendText(of: now)
+        (buffer + count).update(from: bytes, count: memo.count)
+        count += memo.count
+        append(UInt8(ascii: "\n"))
+        if count >= TableWriter.piece { flush() }
+    }
+
+    /// Gives all whole rows to the sink.
+    public func flush() {
+        defer { count = 0 }
+        guard let sink, failure == nil, count > 0 else { return }
+        do {
+            try sink.write(Array(UnsafeBufferPointer(start: buffer, count: count)))
+        } catch {
+            failure = error
+        }
+    }
+
+    // MARK: Cells
+
+    /// Begins a cell; false when nothing is to be written.
+    private func begin() -> Bool {
         cells += 1
+        guard sink != nil else { return false }
+        if cells > 1 {
+            if cells == 2 { tail = count }
+            append(UInt8(ascii: ","))
+        }
+        return true
     }
 
     /// A text, quoted when RFC 4180 asks for it.
@@ -106,14 +197,14 @@ public final class TableWriter {
     /// A cell that a spreadsheet would run as a formula is defused with a leading apostrophe, whatever an app is
     /// called.
     public func text(_ value: String) {
-        separate()
+        guard begin() else { return }
         var needsQuotes = false
         for byte in value.utf8
         where byte == UInt8(ascii: ",") || byte == UInt8(ascii: "\"") || byte == 10 || byte == 13 {
             needsQuotes = true
         }
         if TableWriter.isFormula(value) { return quoted("'" + value) }
-        if needsQuotes { quoted(value) } else { buffer.append(contentsOf: value.utf8) }
+        if needsQuotes { quoted(value) } else { append(value) }
     }
 
     /// Whether a spreadsheet might run it: it begins like a formula, in plain or in full-width letters, or with a blank
@@ -127,61 +218,52 @@ public final class TableWriter {
     }
 
     private func quoted(_ value: String) {
-        buffer.append(UInt8(ascii: "\""))
+        append(UInt8(ascii: "\""))
         for byte in value.utf8 {
-            if byte == UInt8(ascii: "\"") { buffer.append(byte) }
-            buffer.append(byte)
+            if byte == UInt8(ascii: "\"") { append(byte) }
+            append(byte)
         }
-        buffer.append(UInt8(ascii: "\""))
+        append(UInt8(ascii: "\""))
     }
 
     public func integer(_ value: Int) {
-        separate()
+        guard begin() else { return }
         append(value)
     }
 
     public func bytes(_ value: ByteCount) { integer(value.bytes) }
 
     public func boolean(_ value: Bool) {
-        separate()
-        buffer.append(contentsOf: (value ? "true" : "false").utf8)
+        guard begin() else { return }
+        append(value ? "true" : "false")
     }
 
     /// Seconds with up to six decimals.
     public func seconds(_ value: Instant) {
-        separate()
-        append(value.microseconds, decimals: 6)
+        guard begin() else { return }
+        reserve(TableWriter.longestNumber)
+        appendText(of: value)
     }
 
-    public func seconds(_ value: TimeSpan) {
-        separate()
-        append(value.microseconds, decimals: 6)
-    }
+    public func seconds(_ value: TimeSpan) { decimal(value.microseconds, digits: 6) }
 
     /// Milliseconds with up to three decimals.
-    public func milliseconds(_ value: TimeSpan) {
-        separate()
-        append(value.microseconds, decimals: 3)
-    }
+    public func milliseconds(_ value: TimeSpan) { decimal(value.microseconds, digits: 3) }
 
     /// A number in parts per million, as a decimal.
-    public func ratio(_ value: Ratio) {
-        separate()
-        append(value.partsPerMillion, decimals: 6)
-    }
+    public func ratio(_ value: Ratio) { decimal(value.partsPerMillion, digits: 6) }
 
     /// A number with up to six decimals, and with none where it is too large to have any.
     public func number(_ value: Double) {
         precondition(value.isFinite, "\(value) is no cell")
-        separate()
         if abs(value) < 1e12 {
-            append(Int64((value * 1_000_000).rounded()), decimals: 6)
+            decimal(Int64((value * 1_000_000).rounded()), digits: 6)
         } else {
-            append(Int(max(-9e18, min(9e18, value)).rounded()))
+            integer(Int(max(-9e18, min(9e18, value)).rounded()))
         }
     }
 
-    public func empty() { separate() }
+    public func empty() { _ = begin() }
 
     public func integer(_ value: Int?) { if let value { integer(value) } else { empty() } }
     public func number(_ value: Double?) { if let value { number(value) } else { empty() } }
@@ -189,51 +271,87 @@ public final class TableWriter {
     public func seconds(_ value: Instant?) { if let value { seconds(value) } else { empty() } }
     public func milliseconds(_ value: TimeSpan?) { if let value { milliseconds(value) } else { empty() } }
 
-    public func endRow() {
-        precondition(
-            cells == schema.columns.count,
-            "\(schema.file) has \(schema.columns.count) columns, but the row has \(cells) cells")
-        cells = 0
-        rows += 1
-        buffer.append(UInt8(ascii: "\n"))
-        if buffer.count >= TableWriter.capacity { flush() }
+    private func decimal(_ value: Int64, digits: Int) {
+        guard begin() else { return }
+        append(value, decimals: digits)
+    }
+}
+
+// MARK: - Bytes
+
+extension TableWriter {
+    /// Makes room for so many bytes more. A row is never given to the sink in parts: a long one needs a longer buffer.
+    private func reserve(_ length: Int) {
+        guard count + length > capacity else { return }
+        capacity = max(capacity * 2, count + length)
+        let longer = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
+        longer.update(from: buffer, count: count)
+        buffer.deallocate()
+        buffer = longer
     }
 
-    /// Gives all whole rows to the sink.
-    public func flush() {
-        guard failure == nil, !buffer.isEmpty else { return buffer.removeAll(keepingCapacity: true) }
-        do {
-            try sink.write(buffer)
-        } catch {
-            failure = error
+    private func append(_ byte: UInt8) {
+        reserve(1)
+        buffer[count] = byte
+        count += 1
+    }
+
+    private func append(_ text: String) {
+        var text = text
+        text.withUTF8 { bytes in
+            guard let start = bytes.baseAddress else { return }
+            reserve(bytes.count)
+            (buffer + count).update(from: start, count: bytes.count)
+            count += bytes.count
         }
-        buffer.removeAll(keepingCapacity: true)
+    }
+
+    /// The room was reserved.
+    private func appendText(of now: Instant) {
+        if now == instant {
+            (buffer + count).update(from: instantText, count: instantCount)
+            count += instantCount
+            return
+        }
+        let start = count
+        append(now.microseconds, decimals: 6)
+        instant = now
+        instantCount = count - start
+        instantText.update(from: buffer + start, count: instantCount)
     }
 
     private func append(_ value: Int) {
-        guard value != 0 else { return buffer.append(UInt8(ascii: "0")) }
-        if value < 0 { buffer.append(UInt8(ascii: "-")) }
+        reserve(TableWriter.longestNumber)
+        if value < 0 { append(UInt8(ascii: "-")) }
         var rest = value.magnitude
-        let start = buffer.count
-        while rest > 0 {
-            buffer.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-            rest /= 10
+        var length = 1
+        var bound: UInt = 10
+        while length < 19 && rest >= bound {
+            length += 1
+            bound *= 10
         }
-        buffer[start...].reverse()
+        var at = count + length
+        count = at
+        repeat {
+            at -= 1
+            let (quotient, remainder) = rest.quotientAndRemainder(dividingBy: 10)
+            buffer[at] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: remainder)
+            rest = quotient
+        } while rest > 0
     }
 
     private func append(_ value: Int64, decimals: Int) {
         var power = 1
         for _ in 0..<decimals { power *= 10 }
         let magnitude = Int(value.magnitude)
-        if value < 0 { buffer.append(UInt8(ascii: "-")) }
+        if value < 0 { append(UInt8(ascii: "-")) }
         append(magnitude / power)
         var fraction = magnitude % power
         guard fraction != 0 else { return }
-        buffer.append(UInt8(ascii: "."))
+        append(UInt8(ascii: "."))
         while fraction != 0 {
             power /= 10
-            buffer.append(UInt8(ascii: "0") + UInt8(fraction / power))
+            append(UInt8(ascii: "0") + UInt8(fraction / power))
             fraction %= power
         }
     }

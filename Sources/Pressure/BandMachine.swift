@@ -66,6 +66,12 @@ public struct BandMachine: Hashable, Sendable {
         return isTracked ? .idle : requested
     }
 
+    /// Whether time alone will not change the band any more.
+    public func isSettled(at now: Instant) -> Bool {
+        guard let ageing else { return true }
+        return now >= ageing.until + (ageing.next == nil ? .zero : BandMachine.stuckTime)
+    }
+
     /// When it came to its place in its band: the least recent is the band's head.
     public func position(at now: Instant) -> Instant {
         guard let ageing, ageing.until <= now else { return positionedAt }

@@ -66,15 +66,10 @@ public struct Explainer {
     ) throws {
         let memory = try makeDeviceMemory(
             plan.backend, ceiling: plan.effectiveCeiling, reserved: plan.device.reserved)
-        let sinks = RunSinks { _ in NoSink() }
+        let sinks = RunSinks { _ in NullSink() }
         let end = Instant.zero + plan.duration
         _ = try Simulation(plan, memory: memory, sinks: sinks, observer: observer).run(
             shouldStop: isDecided, progress: { if isShown { progress(.repeating($0, of: end)) } })
-    }
-
-    /// Nobody reads the tables of a repeated run.
-    private final class NoSink: ByteSink {
-        func write(_ bytes: [UInt8]) throws(OutputFailure) {}
     }
 
     // MARK: What would have saved it

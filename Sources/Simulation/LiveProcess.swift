@@ -1,6 +1,7 @@
 import DequeModule
 import Lifecycle
 import Memory
+import Metrics
 import Pressure
 import Quantities
 import Reclaim
@@ -118,6 +119,12 @@ final class LiveProcess {
     let pid: ProcessID
     let slot: MemorySlot
     let launchedAt: Instant
+    /// Stored, for a profile is large: a computed one would be copied for every question about it.
+    let profile: AppProfile
+    /// The declared time of a cold launch, memory to fill included.
+    let relaunchCost: TimeSpan
+    /// Of its background modes those that keep it running.
+    private let lastingModes: [BackgroundMode]
     var machine = ProcessMachine()
     var workload: AppWorkload
     var goal: Goal
@@ -188,19 +195,28 @@ final class LiveProcess {
     var bands: BandMachine
     /// A moving average, for policies that look at growth; zero before the first update.
     var averageFootprint: ByteCount = .zero
+    /// Something of the next sample may differ from the last one.
+    var hasChanged = false
+    /// The facts of its last row, and the row itself.
+    var sampled: SampledProcess?
+    var rowIsStale = false
+    let row = RowMemo()
     /// The app's allocation trace, from the launch on.
     let trace: TracePlayback?
 
     init(
         app: AppID, pid: ProcessID, slot: MemorySlot, now: Instant, workload: AppWorkload, goal: Goal,
-        isFirstLaunch: Bool, memory: any DeviceMemory, trace: TracePlayback? = nil
+        isFirstLaunch: Bool, relaunchCost: TimeSpan, memory: any DeviceMemory, trace: TracePlayback? = nil
     ) {
         self.app = app
         self.pid = pid
         self.slot = slot
         self.workload = workload
+        profile = workload.profile
+        lastingModes = profile.backgroundModes.filter(\.keepsRunning)
         self.goal = goal
         self.isFirstLaunch = isFirstLaunch
+        self.relaunchCost = relaunchCost
         self.trace = trace
         launchedAt = now
         bands = BandMachine(.app, band: .foreground, at: now)
@@ -215,14 +231,13 @@ final class LiveProcess {
 
     var reference: ProcessReference { ProcessReference(slot: slot.index, pid: pid) }
     var phase: ProcessPhase { machine.phase }
-    var profile: AppProfile { workload.profile }
 
     /// Nothing is running and nothing is queued.
     var isQuiet: Bool { !isRunning && steps.isEmpty }
 
     /// The background modes that keep it running off screen; the others only launch it.
-    var keepAliveModes: [BackgroundMode] { modesAreActive ? profile.backgroundModes.filter(\.keepsRunning) : [] }
+    var keepAliveModes: [BackgroundMode] { modesAreActive ? lastingModes : [] }
 
     /// Whether anything keeps it running off screen.
-    var hasReasonToRun: Bool { !assertions.isEmpty || !keepAliveModes.isEmpty }
+    var hasReasonToRun: Bool { !assertions.isEmpty || (modesAreActive && !lastingModes.isEmpty) }
 }

@@ -24,11 +24,14 @@ public struct RunPlan: Hashable, Sendable {
     public var backend: MemoryBackend
     /// A termination is user-perceived when the app is wanted again within this time.
     public var perceivedWithin: TimeSpan
+    /// Which processes have a row at a sample.
+    public var appRows: AppRows
 
     public init(
         name: String, seed: UInt64, duration: TimeSpan, device: Device, monitor: MonitorSettings,
         policy: PolicySettings, limits: Limits, apps: [AppProfile], user: [UserEvent], expectations: [Expectation] = [],
-        backend: MemoryBackend = .jemalloc, perceivedWithin: TimeSpan = .minutes(30)
+        backend: MemoryBackend = .jemalloc, perceivedWithin: TimeSpan = .minutes(30),
+        appRows: AppRows = .all
     ) {
         self.name = name
         self.seed = seed
@@ -42,7 +45,16 @@ public struct RunPlan: Hashable, Sendable {
         self.expectations = expectations
         self.backend = backend
         self.perceivedWithin = perceivedWithin
+        self.appRows = appRows
     }
+}
+
+/// Which processes have a row in `apps.csv` at a sample.
+public enum AppRows: String, CaseIterable, Sendable {
+    /// Every live one.
+    case all
+    /// Those that differ from their last row: for days with many apps, most of which sleep.
+    case changed
 }
 
 extension RunPlan {

@@ -70,25 +70,24 @@ struct RunRecorder {
         kept?.append(RunEvent(at: now, kind: kind, app: app, detail: detail, reason: reason))
     }
 
-    mutating func app(_ process: ProcessSnapshot, books: ProcessBooks, at now: Instant) {
-        tally.sampledRequested += books.requested
-        tally.sampledUsable += books.usable
-        tally.sampledActive += books.active
-        tally.sampledDirty += books.dirty
+    /// The row of a process as it was last sampled; one that is as it was is repeated.
+    func app(_ process: LiveProcess, at now: Instant) {
+        guard process.rowIsStale, let facts = process.sampled else { return apps.repeatRow(process.row, at: now) }
+        process.rowIsStale = false
         apps.seconds(now)
-        apps.text(process.name)
+        apps.text(process.profile.name)
         apps.integer(process.pid.number)
-        apps.text(process.phase.rawValue)
-        apps.integer(process.band.number)
-        apps.bytes(books.footprint)
-        apps.bytes(books.active)
-        apps.bytes(books.dirty)
-        apps.bytes(books.requested)
-        apps.bytes(books.usable)
-        apps.bytes(process.cache)
-        apps.integer(books.objects)
-        apps.bytes(books.metadata)
-        apps.endRow()
+        apps.text(facts.phase.rawValue)
+        apps.integer(facts.band.number)
+        apps.bytes(facts.books.footprint)
+        apps.bytes(facts.books.active)
+        apps.bytes(facts.books.dirty)
+        apps.bytes(facts.books.requested)
+        apps.bytes(facts.books.usable)
+        apps.bytes(facts.cache)
+        apps.integer(facts.books.objects)
+        apps.bytes(facts.books.metadata)
+        apps.endRow(keeping: process.row)
     }
 
     mutating func launch(_ launch: PendingLaunch, app: String, pid: ProcessID?, ready: Instant?, outcome: String) {

@@ -91,6 +91,7 @@ extension Simulation {
     func endModes(_ reference: ProcessReference, _ serial: Int) {
         guard let process = process(reference), process.backgroundSerial == serial else { return }
         process.modesAreActive = false
+        noteChange(of: process)
         process.backgroundSince = now
         scheduleExpiry(of: process)
         advance(process)

@@ -67,6 +67,7 @@ extension Simulation {
         }
         processes[process.slot.index] = nil
         live.removeAll { $0 === process }
+        forgetSample(of: process)
         waiters.removeAll { $0 == process.reference }
         apps[process.app.index].slot = nil
         process.steps.removeAll()

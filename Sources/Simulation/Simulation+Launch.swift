@@ -48,13 +48,15 @@ extension Simulation {
         let process = LiveProcess(
             app: app, pid: ProcessID(lastPid), slot: slot, now: now,
             workload: AppWorkload(apps[app.index].profile, traceLength: trace?.length ?? 0), goal: goal,
-            isFirstLaunch: !apps[app.index].wasLaunched, memory: memory, trace: trace)
+            isFirstLaunch: !apps[app.index].wasLaunched, relaunchCost: relaunchCost(of: apps[app.index].profile),
+            memory: memory, trace: trace)
         process.sceneReason = reason
         apps[app.index].wasLaunched = true
         apps[app.index].slot = slot.index
         while processes.count <= slot.index { processes.append(nil) }
         processes[slot.index] = process
         live.append(process)
+        noteChange(of: process)
         return process
     }
 

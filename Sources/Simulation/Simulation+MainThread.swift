@@ -119,6 +119,7 @@ extension Simulation {
             if session.machine.phase.isConnected { session.wasConnected = true }
         }
         if let refusal { return fail("\(process.profile.name), scene \(scene.number): \(refusal)") }
+        noteChange(of: process)
         let session = session(scene, of: process.app)
         recorder.event(
             .sceneState, at: now, app: process.profile.name, pid: process.pid, scene: scene,
@@ -155,6 +156,7 @@ extension Simulation {
 
     private func phaseChanged(_ process: LiveProcess, from before: ProcessPhase) {
         let after = process.phase
+        noteChange(of: process)
         if before.isForeground || after.isForeground { process.lastForeground = now }
         followBand(of: process)
         let isAppBased = !process.profile.scenes.support

@@ -95,7 +95,8 @@ extension Simulation {
         let target = self.pool(pool, of: process)
         drawSizes(upTo: min(remaining, slice), for: process)
         keepBackWhatIsOwed()
-        let result = memory.allocate(sizes.span, in: target, limit: limit(of: process))
+        let drawn = sizes
+        let result = memory.allocate(drawn.span, in: target, limit: limit(of: process))
         memory.keepBack(.zero)
         remaining -= result.requested
         process.work?.remaining = remaining

@@ -132,9 +132,9 @@ extension Simulation {
         return activeLimitApplies(to: process) ? limits.active : limits.inactive ?? limits.active
     }
 
-    /// Whoever comes near its own limit is told, once per approach.
+    /// Whoever comes near its own limit is told, once per approach. Who has not changed is where it was.
     private func warnNearLimits() {
-        for process in live {
+        for process in changedProcesses() where isAlive(process) {
             guard let limit = explicitLimit(of: process) else { continue }
             let near = MemoryLimit(bytes: limit, isFatal: process.profile.limits.fatal).near
             let footprint = memory.books(of: process.slot).footprint
@@ -179,6 +179,7 @@ extension Simulation {
 
     func noteAnswer(of process: LiveProcess, cacheBefore: ByteCount) {
         process.answersWarning = false
+        noteChange(of: process)
         let freed = cacheBefore - memory.requested(in: process.cache)
         if freed > .zero { recorder.tally.warningsAnswered += 1 }
         recorder.event(
@@ -187,44 +188,10 @@ extension Simulation {
         serveWaiters()
     }
 
-    // MARK: Rows
-
-    func recordSample() {
-        let books = memory.books
-        let row = recorder.samples
-        row.seconds(now)
-        row.bytes(books.ceiling)
-        row.bytes(books.resident)
-        row.bytes(books.active)
-        row.bytes(books.dirty)
-        row.bytes(books.metadata)
-        row.bytes(books.available)
-        row.text(monitor.level.rawValue)
-        row.integer(live.count)
-        row.integer(connectedScenes)
-        row.integer(live.count { $0.phase.isForeground })
-        row.integer(live.count { $0.phase == .background })
-        row.integer(live.count { $0.phase == .suspended })
-        row.bytes(books.reserved)
-        row.bytes(books.peakResident)
-        for averages in [reclaim.stalls.some, reclaim.stalls.full] {
-            row.ratio(averages.avg10)
-            row.ratio(averages.avg60)
-            row.ratio(averages.avg300)
-        }
-        row.endRow()
-        for process in live {
-            recorder.app(snapshot(process), books: memory.books(of: process.slot), at: now)
-        }
-    }
-
-    private var connectedScenes: Int {
-        live.reduce(0) { $0 + apps[$1.app.index].sessions.count { $0.machine.phase.isConnected } }
-    }
-
     // MARK: Books
 
     private func auditIfDue() {
+        if auditsEverySample { checkSamples() }
         let isDue = now - auditedAt >= Simulation.auditInterval
         if auditsEverySample || isDue { auditBooks(refreshingMetadata: isDue) }
         if auditsEverySample { checkInvariants() }

@@ -140,13 +140,20 @@ extension Simulation {
     }
 
     private func limitDemand() -> SystemSnapshot? {
-        let offScreen = live.filter { $0.phase == .background || $0.phase == .suspended }
-        if let most = plan.limits.backgroundProcesses, offScreen.count > most {
-            return snapshot(
-                .backgroundProcesses(excess: offScreen.count - most), level: monitor.level, threshold: .zero)
+        let limits = plan.limits
+        // With fewer processes than the limit, or less memory in all, nobody needs to be counted.
+        if let most = limits.backgroundProcesses, live.count > most {
+            let count = live.count { $0.phase.isOffScreen }
+            if count > most {
+                return snapshot(.backgroundProcesses(excess: count - most), level: monitor.level, threshold: .zero)
+            }
         }
-        guard let most = plan.limits.backgroundMemory else { return nil }
-        let held = offScreen.reduce(ByteCount.zero) { $0 + memory.books(of: $1.slot).footprint }
+        guard let most = limits.backgroundMemory, memory.books.resident - memory.books.reserved > most else {
+            return nil
+        }
+        let held = live.lazy.filter(\.phase.isOffScreen).reduce(ByteCount.zero) {
+            $0 + memory.books(of: $1.slot).footprint
+        }
         guard held > most else { return nil }
         return snapshot(.backgroundMemory(excess: held - most), level: monitor.level, threshold: most)
     }
@@ -177,23 +184,24 @@ extension Simulation {
 
     func snapshot(_ process: LiveProcess) -> ProcessSnapshot {
         let books = memory.books(of: process.slot)
-        let profile = process.profile
         let modes = process.phase == .suspended ? [] : process.keepAliveModes
         followBand(of: process)
         var snapshot = ProcessSnapshot(
-            app: process.app, name: profile.name, pid: process.pid, phase: process.phase,
+            app: process.app, name: process.profile.name, pid: process.pid, phase: process.phase,
             band: process.bands.band(at: now), footprint: books.footprint, dirty: books.dirty,
             cache: memory.requested(in: process.cache), launchedAt: process.launchedAt,
             lastForeground: process.lastForeground, modes: modes, warnedAt: process.warnedAt,
             answersWarning: process.answersWarning,
             isBusy: !process.isQuiet || process.launch != nil || process.quitReason != nil
                 || process.assertions.holdsMoreThanFinishing,
-            relaunchCost: relaunchCost(of: profile), scenes: sceneSnapshots(of: process))
+            relaunchCost: process.relaunchCost, scenes: sceneSnapshots(of: process))
         snapshot.positionedAt = process.bands.position(at: now)
-        snapshot.limit = explicitLimit(of: process).map { MemoryLimit(bytes: $0, isFatal: profile.limits.fatal) }
+        snapshot.limit = explicitLimit(of: process).map {
+            MemoryLimit(bytes: $0, isFatal: process.profile.limits.fatal)
+        }
         snapshot.isEnding = process.quitReason != nil
         snapshot.relaunchIntervals = apps[process.app.index].relaunchIntervals
-        snapshot.like = profile.like
+        snapshot.like = process.profile.like
         if process.averageFootprint > .zero { snapshot.growth = books.footprint.share(of: process.averageFootprint) }
         return snapshot
     }
@@ -234,7 +242,7 @@ extension Simulation {
         return wanted.map { $0.sorted() }
     }
 
-    private func relaunchCost(of profile: AppProfile) -> TimeSpan {
+    func relaunchCost(of profile: AppProfile) -> TimeSpan {
         let costs = profile.costs
         let declared = costs.process + costs.launch + costs.connect + costs.enterForeground + costs.activate
         return declared + plan.device.fillRate.time(for: profile.memory.base + profile.memory.scene)
@@ -242,10 +250,14 @@ extension Simulation {
 
     private func sceneSnapshots(of process: LiveProcess) -> [SceneSnapshot] {
         guard process.profile.scenes.support else { return [] }
-        return apps[process.app.index].sessions.filter(\.machine.phase.isConnected).map {
-            SceneSnapshot(
-                scene: $0.id, phase: $0.machine.phase, size: $0.pool.map { memory.requested(in: $0) } ?? .zero)
+        var scenes: [SceneSnapshot] = []
+        for session in apps[process.app.index].sessions where session.machine.phase.isConnected {
+            scenes.append(
+                SceneSnapshot(
+                    scene: session.id, phase: session.machine.phase,
+                    size: session.pool.map { memory.requested(in: $0) } ?? .zero))
         }
+        return scenes
     }
 
     // MARK: Action
@@ -509,6 +521,11 @@ extension Evidence {
         guard measure.hasSuffix("_bytes") else { return "\(rule) (\(measure) \(observed), threshold \(threshold))" }
         return "\(rule) (\(ByteCount(Int(observed)).readable), threshold \(ByteCount(Int(threshold)).readable))"
     }
+}
+
+extension ProcessPhase {
+    /// In memory, and not in front of the user.
+    fileprivate var isOffScreen: Bool { self == .background || self == .suspended }
 }
 
 extension UserAction {

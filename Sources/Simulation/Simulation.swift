@@ -55,6 +55,7 @@ public final class Simulation {
     var monitor: PressureMonitor
     var guardrails: Guardrails
     var reclaim = ReclaimState()
+    var samples = SampleState()
 
     /// What the user and the system do, models expanded.
     let user: [UserEvent]
@@ -131,6 +132,9 @@ public final class Simulation {
     /// What has happened so far.
     public var tally: RunTally { recorder.tally }
 
+    /// How many events the queue has given so far.
+    public private(set) var handled = 0
+
     private static let eventsBetweenQuestions = 1024
 
     /// Runs to the end of the scenario.
@@ -143,7 +147,6 @@ public final class Simulation {
     ) throws(RunFailure) -> RunEnding {
         let end = Instant.zero + plan.duration
         var ending = RunEnding.completed
-        var handled = 0
         while let (at, event) = queue.next(upTo: end) {
             accountStalls(until: at)
             now = at
@@ -204,7 +207,13 @@ public final class Simulation {
     }
 
     func process(_ pid: ProcessID) -> LiveProcess? {
-        live.first { $0.pid == pid }
+        // By rising number, so halving finds it.
+        var (low, high) = (0, live.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if live[middle].pid < pid { low = middle + 1 } else { high = middle }
+        }
+        return low < live.count && live[low].pid == pid ? live[low] : nil
     }
 
     /// Keeps the first failure; the run loop throws it.

@@ -4,8 +4,8 @@ import Workload
 
 /// A process in the middle of its trace: which objects are alive, and which operations are due.
 ///
-/// Objects go by the trace's identifiers, each with as many copies as the profile asks for. Limits: an operation is
-/// played whole or not at all, so one that found no room is tried again later with all of its copies that are missing.
+/// Objects go by places in a table, each with as many copies as the profile asks for. An operation that found no room
+/// is tried again later with all of its copies that are missing.
 final class TracePlayback {
     let profile: TraceProfile
     let survey: TraceSurvey
@@ -15,22 +15,22 @@ final class TracePlayback {
     var due = 0
     private(set) var played = 0
     private(set) var isOver = false
-    private(set) var peakRequested = ByteCount.zero
-    private(set) var peakObjects = 0
-
     private let reader: any TraceReader
-    /// The place of a live identifier among the handles; looked up, never iterated.
-    private var places: [UInt64: Int] = [:]
-    /// `stride` handles per place; a thinned copy is nil.
-    private var handles: [ObjectHandle?] = []
-    private var idlePlaces: [Int] = []
+    /// Objects by place, `stride` of them at each; a thinned copy is not live.
+    private var board = ObjectBoard()
     private let stride: Int
     /// How many objects were made in this round: it decides which of them get one copy more.
     private var ordinal: Int64 = 0
-    private var objects = 0
-    private var requested = ByteCount.zero
-    /// An operation that found no room.
-    private var stuck: TraceOperation?
+    /// Operations that were read, as steps, and how many of the steps are done.
+    private var steps: [ObjectStep] = []
+    private var position = 0
+    private var lines: [TraceStep] = []
+
+    var peakRequested: ByteCount { board.peakRequested }
+    var peakObjects: Int { board.peakObjects }
+
+    /// So many operations are played in one call at most.
+    private static let batch = 4_096
 
     init(_ profile: TraceProfile, _ library: any TraceLibrary) throws(TraceFault) {
         self.profile = profile
@@ -44,150 +44,72 @@ final class TracePlayback {
         on memory: any DeviceMemory, _ slot: MemorySlot, limit: ByteCount?
     ) throws(TraceFault) -> AllocationRefusal? {
         while due > 0, !isOver {
-            guard let operation = try nextOperation() else { continue }
-            if let refusal = perform(operation, memory, slot, limit) {
-                if case .noRoom = refusal {
-                    stuck = operation
-                    return refusal
-                }
-                finishOperation(memory, slot)
-                return refusal
-            }
-            finishOperation(memory, slot)
+            if position == steps.count { try readOn() }
+            let batch = steps
+            let result = memory.play(
+                batch.span.extracting(position..<batch.count), on: &board, in: slot, limit: limit)
+            position += result.steps
+            due -= result.operations
+            played += result.operations
+            if result.operations > 0 && played % length == 0 { endRound(memory, slot) }
+            if let refusal = result.refusal { return refusal }
         }
         due = 0
         return nil
     }
 
-    private func nextOperation() throws(TraceFault) -> TraceOperation? {
-        if let operation = stuck {
-            stuck = nil
-            return operation
+    /// Reads the next operations, to the end of the round at most.
+    private func readOn() throws(TraceFault) {
+        let done = played % length
+        if played > 0 && done == 0 { try reader.rewind() }
+        try reader.read(min(due, length - done, TracePlayback.batch), into: &lines)
+        guard !lines.isEmpty else {
+            throw TraceFault(line: done, message: "\(profile.file) has become shorter since the run began")
         }
-        if played > 0, played % length == 0 { try reader.rewind() }
-        guard let operation = try reader.next() else {
-            throw TraceFault(line: played % length, message: "\(profile.file) has become shorter since the run began")
-        }
-        return operation
+        position = 0
+        steps.removeAll(keepingCapacity: true)
+        for line in lines { add(line) }
     }
 
-    private func finishOperation(_ memory: any DeviceMemory, _ slot: MemorySlot) {
-        due -= 1
-        played += 1
-        peakRequested = max(peakRequested, requested)
-        peakObjects = max(peakObjects, objects)
-        guard played % length == 0 else { return }
+    private func endRound(_ memory: any DeviceMemory, _ slot: MemorySlot) {
         switch profile.ends {
         case .loop: freeAll(memory, slot)
         case .hold, .exit: isOver = true
         }
     }
 
-    // MARK: Operations
-
-    private func perform(
-        _ operation: TraceOperation, _ memory: any DeviceMemory, _ slot: MemorySlot, _ limit: ByteCount?
-    ) -> AllocationRefusal? {
-        switch operation {
-        case .malloc(let id, _), .calloc(let id, _, _):
-            return make(id, ByteCount(operation.size), nil, memory, slot, limit)
-        case .memalign(let id, let alignment, let size):
-            return make(id, ByteCount(size), ByteCount(alignment), memory, slot, limit)
-        case .realloc(let id, let old, let size):
-            if old == 0 { return id == 0 ? nil : make(id, ByteCount(size), nil, memory, slot, limit) }
-            if id == 0 {
-                free(old, memory, slot)
-                return nil
-            }
-            return resize(old, to: ByteCount(size), as: id, memory, slot, limit)
-        case .free(let id):
-            if id != 0 { free(id, memory, slot) }
-            return nil
-        case .threadDone: return nil
-        }
-    }
-
-    private func make(
-        _ id: UInt64, _ size: ByteCount, _ alignment: ByteCount?, _ memory: any DeviceMemory, _ slot: MemorySlot,
-        _ limit: ByteCount?
-    ) -> AllocationRefusal? {
-        let first = place(of: id)
-        var crossed: AllocationRefusal?
-        for copy in first..<first + copies(of: ordinal) where handles[copy] == nil {
-            let result = memory.makeObject(size, alignment: alignment, in: slot, limit: limit)
-            guard let object = result.object else { return result.refusal }
-            handles[copy] = object
-            objects += 1
-            requested += size
-            crossed = crossed ?? result.refusal
-        }
-        ordinal += 1
-        return crossed
-    }
-
-    private func resize(
-        _ old: UInt64, to size: ByteCount, as id: UInt64, _ memory: any DeviceMemory, _ slot: MemorySlot,
-        _ limit: ByteCount?
-    ) -> AllocationRefusal? {
-        guard let first = places[old] else { return nil }
-        var crossed: AllocationRefusal?
-        for copy in first..<first + stride {
-            guard let object = handles[copy] else { continue }
-            let result = memory.resizeObject(object, to: size, in: slot, limit: limit)
-            guard let resized = result.object else { return result.refusal }
-            handles[copy] = resized
-            requested += size - object.size
-            crossed = crossed ?? result.refusal
-        }
-        if id != old {
-            places[old] = nil
-            places[id] = first
-        }
-        return crossed
-    }
-
-    private func free(_ id: UInt64, _ memory: any DeviceMemory, _ slot: MemorySlot) {
-        guard let first = places.removeValue(forKey: id) else { return }
-        release(first, memory, slot)
-        idlePlaces.append(first)
-    }
-
-    private func release(_ first: Int, _ memory: any DeviceMemory, _ slot: MemorySlot) {
-        for copy in first..<first + stride {
-            guard let object = handles[copy] else { continue }
-            memory.freeObject(object, in: slot)
-            handles[copy] = nil
-            objects -= 1
-            requested -= object.size
-        }
-    }
-
     /// The round is over: what is live goes, in the order of the table.
     private func freeAll(_ memory: any DeviceMemory, _ slot: MemorySlot) {
-        for first in Swift.stride(from: 0, to: handles.count, by: stride) { release(first, memory, slot) }
-        places.removeAll(keepingCapacity: true)
-        handles.removeAll(keepingCapacity: true)
-        idlePlaces.removeAll(keepingCapacity: true)
+        let live = (0..<board.count).filter(board.isLive).map { ObjectStep(.free, object: $0) }
+        _ = memory.play(live.span, on: &board, in: slot, limit: nil)
         ordinal = 0
     }
 
-    /// The place of an object that is being made; it keeps it over a wait.
-    private func place(of id: UInt64) -> Int {
-        if let place = places[id] { return place }
-        let place: Int
-        if let idle = idlePlaces.popLast() {
-            place = idle
-        } else {
-            place = handles.count
-            for _ in 0..<stride { handles.append(nil) }
+    // MARK: Operations
+
+    /// One step for each copy of the operation's object; the last one ends the operation.
+    private func add(_ line: TraceStep) {
+        let first = Int(line.place) * stride
+        let (kind, count): (ObjectStep.Kind, Int) =
+            switch line.kind {
+            case .make: (.make, nextCopies())
+            case .resize: (.resize, stride)
+            case .free: (.free, stride)
+            case .nothing: (.nothing, 0)
+            }
+        for copy in 0..<count {
+            steps.append(
+                ObjectStep(
+                    kind, object: first + copy, size: Int(line.size), logAlignment: line.logAlignment,
+                    endsOperation: copy == count - 1))
         }
-        places[id] = place
-        return place
+        if count == 0 { steps.append(ObjectStep(.nothing, object: first)) }
     }
 
     /// The error of rounding is carried on, so 0.25 copies keep every fourth object and 2.5 are two and three in turn.
-    private func copies(of ordinal: Int64) -> Int {
+    private func nextCopies() -> Int {
         let share = profile.copies.partsPerMillion
+        defer { ordinal += 1 }
         return Int((ordinal + 1) * share / 1_000_000 - ordinal * share / 1_000_000)
     }
 }

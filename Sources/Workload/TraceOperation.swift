@@ -33,6 +33,7 @@ extension TraceOperation {
     ///
     /// Threads are not told apart: the order of the lines is the order of the operations.
     public static func parse(_ text: borrowing Span<UInt8>, line: Int) throws(TraceFault) -> TraceOperation {
+        if let operation = quick(text) { return operation }
         var words = Words()
         _ = try words.thread(text, line)
         guard let name = words.next(text) else { throw TraceFault(line: line, message: "expected an operation") }
@@ -63,6 +64,45 @@ extension TraceOperation {
         }
         try words.end(text, line)
         return try operation.checked(line)
+    }
+
+    /// The lines that nearly every trace consists of, read in one pass: `202: malloc 0x10 8` and `202: free 0x10`, with
+    /// single blanks and nothing behind. Nil for all others, and for whatever may be wrong.
+    private static func quick(_ text: borrowing Span<UInt8>) -> TraceOperation? {
+        var at = 0
+        let end = text.count
+        while at < end, text[at] &- 0x30 < 10 { at += 1 }
+        guard at > 0, at < 19, at + 9 < end, text[at] == UInt8(ascii: ":"), text[at + 1] == 0x20 else { return nil }
+        let isFree = text[at + 2] == UInt8(ascii: "f")
+        var word = isFree ? QuickWord.free : QuickWord.malloc
+        at += 2
+        while word != 0 {
+            guard at < end, text[at] == UInt8(truncatingIfNeeded: word) else { return nil }
+            word >>= 8
+            at += 1
+        }
+        guard at + 3 < end, text[at] == 0x20, text[at + 1] == 0x30, text[at + 2] == UInt8(ascii: "x") else {
+            return nil
+        }
+        at += 3
+        let digits = at
+        var id: UInt64 = 0
+        while at < end, let digit = QuickWord.hexadecimal(text[at]) {
+            id = id << 4 | digit
+            at += 1
+        }
+        guard at > digits, at - digits <= 16 else { return nil }
+        if isFree { return at == end ? .free(id: id) : nil }
+        guard id != 0, at + 1 < end, text[at] == 0x20, end - at < 11 else { return nil }
+        at += 1
+        var size = 0
+        while at < end {
+            let digit = text[at] &- 0x30
+            guard digit < 10 else { return nil }
+            size = size * 10 + Int(digit)
+            at += 1
+        }
+        return size <= largestObject ? .malloc(id: id, size: size) : nil
     }
 
     private func checked(_ line: Int) throws(TraceFault) -> TraceOperation {
@@ -122,6 +162,19 @@ extension TraceOperation {
             }
             self = candidate
         }
+    }
+}
+
+private enum QuickWord {
+    /// The letters, the first one lowest.
+    static let free: UInt64 = 0x6565_7266
+    static let malloc: UInt64 = 0x636f_6c6c_616d
+
+    @inline(__always)
+    static func hexadecimal(_ byte: UInt8) -> UInt64? {
+        if byte &- 0x30 < 10 { return UInt64(byte &- 0x30) }
+        let letter = (byte | 0x20) &- 0x61
+        return letter < 6 ? UInt64(letter) + 10 : nil
     }
 }
 

@@ -52,10 +52,10 @@ public enum TraceEnding: String, CaseIterable, Sendable {
     case exit
 }
 
-/// A trace that is being read, line by line.
+/// A trace that is being read, some operations at a time.
 public protocol TraceReader: AnyObject {
-    /// The next operation; nil after the last one.
-    func next() throws(TraceFault) -> TraceOperation?
+    /// Replaces `steps` by the next operations, one per line, at most so many; none after the last one.
+    func read(_ most: Int, into steps: inout [TraceStep]) throws(TraceFault)
     /// Back to the first line.
     func rewind() throws(TraceFault)
 }

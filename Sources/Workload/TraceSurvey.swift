@@ -28,40 +28,54 @@ public struct TraceSurvey: Sendable {
     public private(set) var peakLine = 0
     /// All that was ever asked for.
     public private(set) var allocated = ByteCount.zero
-    /// The sizes of the live objects; looked up, never iterated.
-    private var live: [UInt64: Int] = [:]
+    /// Names, places and sizes of the live objects.
+    private var live = TracePlaces()
 
     public init() {}
 
-    /// Counts the next line's operation.
-    public mutating func note(_ operation: TraceOperation) throws(TraceFault) {
+    /// Counts the next line's operation, and says what it means for a replay.
+    @discardableResult
+    public mutating func note(_ operation: TraceOperation) throws(TraceFault) -> TraceStep {
         lines += 1
         switch operation {
         case .malloc(let id, let size):
             counts.malloc += 1
-            try add(id, size)
+            return TraceStep(.make, place: try add(id, size), size: size)
         case .calloc(let id, _, _):
             counts.calloc += 1
-            try add(id, operation.size)
-        case .memalign(let id, _, let size):
+            return TraceStep(.make, place: try add(id, operation.size), size: operation.size)
+        case .memalign(let id, let alignment, let size):
             counts.memalign += 1
-            try add(id, size)
+            return TraceStep(
+                .make, place: try add(id, size), size: size, logAlignment: alignment.trailingZeroBitCount)
         case .realloc(let id, let old, let size):
             counts.realloc += 1
-            if old != 0 { try remove(old) }
-            if id != 0 { try add(id, size) }
+            return try note(realloc: id, old, size)
         case .free(let id):
             counts.free += 1
-            if id == 0 { counts.freeOfNull += 1 } else { try remove(id) }
+            guard id == 0 else { return TraceStep(.free, place: try free(id)) }
+            counts.freeOfNull += 1
         case .threadDone: counts.threadDone += 1
+        }
+        return TraceStep(.nothing)
+    }
+
+    private mutating func note(realloc id: UInt64, _ old: UInt64, _ size: Int) throws(TraceFault) -> TraceStep {
+        switch (old, id) {
+        case (0, 0): return TraceStep(.nothing)
+        case (0, _): return TraceStep(.make, place: try add(id, size), size: size)
+        case (_, 0): return TraceStep(.free, place: try free(old))
+        default:
+            let place = try remove(old)
+            return TraceStep(.resize, place: try add(id, size, at: place), size: size)
         }
     }
 
     /// Nothing more will come: what was only needed for the check goes.
-    public mutating func close() { live = [:] }
+    public mutating func close() { live = TracePlaces() }
 
-    private mutating func add(_ id: UInt64, _ size: Int) throws(TraceFault) {
-        guard live.updateValue(size, forKey: id) == nil else {
+    private mutating func add(_ id: UInt64, _ size: Int, at place: Int? = nil) throws(TraceFault) -> Int {
+        guard let place = live.add(id, size, at: place) else {
             throw TraceFault(
                 line: lines, message: "0x\(String(id, radix: 16)) is made again, but was not freed")
         }
@@ -70,13 +84,21 @@ public struct TraceSurvey: Sendable {
         allocated += ByteCount(size)
         peakObjects = max(peakObjects, objects)
         if requested > peakRequested { (peakRequested, peakLine) = (requested, lines) }
+        return place
     }
 
-    private mutating func remove(_ id: UInt64) throws(TraceFault) {
-        guard let size = live.removeValue(forKey: id) else {
+    private mutating func free(_ id: UInt64) throws(TraceFault) -> Int {
+        let place = try remove(id)
+        live.giveBack(place)
+        return place
+    }
+
+    private mutating func remove(_ id: UInt64) throws(TraceFault) -> Int {
+        guard let (place, size) = live.remove(id) else {
             throw TraceFault(line: lines, message: "0x\(String(id, radix: 16)) is not a live object")
         }
         objects -= 1
         requested -= ByteCount(size)
+        return place
     }
 }

@@ -53,8 +53,9 @@ struct DataPackage: Encodable {
         }
     }
 
-    init(of scenario: String) {
-        self.init(name: scenario, title: "A Plimsoll run of \(scenario)", tables: RunTables.all)
+    /// - Parameter tables: The tables that the run writes.
+    init(of scenario: String, _ tables: [TableSchema]) {
+        self.init(name: scenario, title: "A Plimsoll run of \(scenario)", tables: tables)
     }
 
     private init(name: String, title: String, tables: [TableSchema]) {
@@ -69,7 +70,9 @@ struct DataPackage: Encodable {
         return "plimsoll-" + String(scenario.lowercased().map { allowed.contains($0) ? $0 : "-" })
     }
 
-    static func json(of scenario: String) throws -> String { try encode(DataPackage(of: scenario)) }
+    static func json(of scenario: String, _ tables: [TableSchema] = RunTables.all) throws -> String {
+        try encode(DataPackage(of: scenario, tables))
+    }
 
     /// Tables that are not those of one run.
     static func json(name: String, title: String, tables: [TableSchema]) throws -> String {

@@ -24,6 +24,8 @@ struct Manifest: Encodable {
     var wallS: Double
     var cpuS: Double
     var virtualS: Double
+    /// How many events the run's queue has handled.
+    var queueEvents: Int
     var commandLine: [String]
     var build: String
     var host: HostFacts

@@ -75,6 +75,9 @@ struct RunCommand: ParsableCommand {
     @Option(help: "How the summary is printed on stdout: text or json.")
     var format: Format = .text
 
+    @Flag(help: "Of the tables, write summary.csv alone: for many runs of which only the figures are wanted.")
+    var summaryOnly = false
+
     @Flag(help: "No summary and no progress.")
     var quiet = false
 
@@ -83,6 +86,9 @@ struct RunCommand: ParsableCommand {
 
     func validate() throws {
         if speed != nil && !live { throw ValidationError("--speed needs --live") }
+        if trace != nil && summaryOnly {
+            throw ValidationError("--trace is made from the tables; not with --summary-only")
+        }
     }
 
     func run() throws {

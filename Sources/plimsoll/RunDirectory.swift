@@ -85,11 +85,12 @@ struct RunDirectory {
         }
     }
 
-    /// The tables' files, all of them empty.
-    func sinks() throws -> RunSinks {
+    /// The tables' files, all of them empty; those that nobody wants are not made.
+    func sinks(summaryOnly: Bool) throws -> RunSinks {
         do {
             return try RunSinks { (schema: TableSchema) throws(OutputFailure) in
-                try FileSink(creating: "\(path)/\(schema.file)")
+                if summaryOnly && schema.name != RunTables.summary.name { return NullSink() }
+                return try FileSink(creating: "\(path)/\(schema.file)")
             }
         } catch {
             throw Failure(.cannotCreate, "cannot create \(error.path): \(String(cString: strerror(error.code)))")

@@ -40,7 +40,8 @@ struct ScenarioRun {
             policyFile: command.policy.flatMap { PolicyFile.isFile($0) ? $0 : nil },
             backend: plan.backend.rawValue, ending: outcome.ending, endingDetail: outcome.detail, exitStatus: code,
             startedAt: startedAt, wallS: (ContinuousClock.now - clock) / .seconds(1), cpuS: Host.cpuSeconds,
-            virtualS: Double(played.end.microseconds) / 1_000_000, commandLine: CommandLine.arguments,
+            virtualS: Double(played.end.microseconds) / 1_000_000, queueEvents: played.queueEvents,
+            commandLine: CommandLine.arguments,
             build: buildKind, host: .init(), allocator: .init(allocator),
             memory: memoryFacts(played, before: before, after: after), expectations: results,
             measurementWarnings: warnings.map(\.text))
@@ -56,6 +57,7 @@ struct ScenarioRun {
         let outcome: Outcome
         let tally: RunTally
         let end: Instant
+        let queueEvents: Int
         let peakResident: ByteCount
         let touched: ByteCount
     }
@@ -64,14 +66,16 @@ struct ScenarioRun {
     private func playOnDevice(_ traces: TraceFiles, out: String) throws -> Played {
         let memory = try makeDevice()
         let directory = try RunDirectory(creating: out, force: command.force, keeping: command.scenario)
-        let sinks = try directory.sinks()
+        let sinks = try directory.sinks(summaryOnly: command.summaryOnly)
         try directory.write(EffectiveScenario.yaml(of: plan), to: "scenario.yaml")
-        try directory.write(try DataPackage.json(of: plan.name), to: "datapackage.json")
+        let tables = command.summaryOnly ? [RunTables.summary] : RunTables.all
+        try directory.write(try DataPackage.json(of: plan.name, tables), to: "datapackage.json")
         let simulation = Simulation(
             plan, memory: memory, sinks: sinks, traces: traces, verify: command.verify, dryRun: command.dryRun)
         let outcome = play(simulation)
         return Played(
             directory: directory, outcome: outcome, tally: simulation.tally, end: simulation.now,
+            queueEvents: simulation.handled,
             peakResident: memory.books.peakResident, touched: memory.touchedBytes)
     }
 

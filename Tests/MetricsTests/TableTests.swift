@@ -1,3 +1,4 @@
+import Quantities
 import Testing
 
 @testable import Metrics
@@ -67,6 +68,76 @@ struct TableTests {
         writer.endRow()
         writer.flush()
         #expect(sink.text == "app\n\(name)\n")
+    }
+}
+
+@Suite("rows that are written again")
+struct RepeatedRowTests {
+    private static let schema = TableSchema(
+        "t", "", [Column("time_s", .number, ""), Column("app", .string, ""), Column("objects", .integer, "")])
+
+    @Test("a kept row is written again with another instant, as it would be written anew")
+    func repeated() {
+        let (kept, anew) = (MemorySink(), MemorySink())
+        let (writer, plain) = (TableWriter(Self.schema, to: kept), TableWriter(Self.schema, to: anew))
+        let memos = ["maps", "a, \"b\"", "=1", ""].map { ($0, RowMemo()) }
+        for round in 0..<5_000 {
+            let now = Instant(microseconds: Int64(round) * 33_333)
+            for (app, memo) in memos {
+                for table in [writer, plain] where table === plain || round == 0 {
+                    table.seconds(now)
+                    table.text(app)
+                    table.integer(app.count)
+                    if table === writer { table.endRow(keeping: memo) } else { table.endRow() }
+                }
+                if round > 0 { writer.repeatRow(memo, at: now) }
+            }
+        }
+        writer.flush()
+        plain.flush()
+        #expect(kept.text == anew.text && writer.rows == 20_000)
+        #expect(kept.bytes.count > 1 << 18)
+    }
+
+    @Test("numbers of every length are written as they are")
+    func numbers() {
+        let sink = MemorySink()
+        let writer = TableWriter(TableSchema("t", "", [Column("n", .integer, "")]), to: sink)
+        var expected = [Int.min, Int.max, 0]
+        var power = 1
+        for _ in 0..<18 {
+            expected += [power, power - 1, -power]
+            power *= 10
+        }
+        for number in expected {
+            writer.integer(number)
+            writer.endRow()
+        }
+        writer.flush()
+        #expect(sink.text == "n\n" + expected.map { "\($0)\n" }.joined())
+    }
+
+    @Test("a row that is longer than the buffer is written whole")
+    func long() {
+        let sink = MemorySink()
+        let writer = TableWriter(TableSchema("t", "", [Column("a", .string, "")]), to: sink)
+        let text = String(repeating: "x", count: 300_000)
+        writer.text(text)
+        writer.endRow()
+        writer.flush()
+        #expect(sink.text == "a\n\(text)\n")
+    }
+
+    @Test("for nobody, rows are counted and nothing is encoded")
+    func nobody() {
+        let writer = TableWriter(Self.schema, to: NullSink())
+        writer.seconds(Instant.zero)
+        writer.text("a")
+        writer.integer(1)
+        let memo = RowMemo()
+        writer.endRow(keeping: memo)
+        writer.repeatRow(memo, at: Instant(microseconds: 1))
+        #expect(writer.rows == 2)
     }
 }
 

@@ -42,7 +42,7 @@ struct EffectiveScenarioTests {
     func everyProperty() throws {
         let plan = try Samples.load(Samples.commute).get()
         let app = plan.apps[0]
-        let elsewhere = ["expectations", "perceived_within"]
+        let elsewhere = ["expectations", "perceived_within", "app_rows"]
         expectKeys(of: plan, besides: elsewhere)
         expectKeys(of: plan.device)
         expectKeys(of: plan.monitor)

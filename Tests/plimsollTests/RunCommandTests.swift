@@ -61,6 +61,20 @@ struct RunCommandTests {
         }
     }
 
+    @Test("--summary-only writes the same summary and no other table")
+    func summaryOnly() throws {
+        try within { folder in
+            let scenario = Program.scenario("quickstart")
+            #expect(try Program.run(["run", scenario, "--out", "a"], in: folder).status == 0)
+            #expect(try Program.run(["run", scenario, "--out", "b", "--summary-only"], in: folder).status == 0)
+            let summaries = try ["a", "b"].map { try Program.text(folder.appending(path: "\($0)/summary.csv")) }
+            #expect(summaries[0] == summaries[1])
+            let left = try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "b").path())
+            #expect(left.filter { $0.hasSuffix(".csv") } == ["summary.csv"])
+            #expect(!(try Program.text(folder.appending(path: "b/datapackage.json")).contains("apps.csv")))
+        }
+    }
+
     @Test("a scenario may come through a pipe")
     func pipe() throws {
         try within { folder in

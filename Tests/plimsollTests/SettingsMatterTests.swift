@@ -61,6 +61,7 @@ struct SettingsMatterTests {
         "limits.minimum_stay": ["limits.minimum_stay=10min"],
         "limits.protected": ["limits.protected=[a, b, c]"],
         "metrics.perceived_within": ["metrics.perceived_within=1s"],
+        "metrics.apps": ["metrics.apps=changed"],
         "apps.like": ["apps.a.like=messaging"],
         "apps.scenes.support": ["apps.a.scenes.support=false"],
         "apps.scenes.multiple": ["apps.a.scenes.multiple=true", "user.4={at: 50s, open_scene: a}"],

@@ -61,7 +61,10 @@ extension RunPlan: Described {
         fields: [
             Field(
                 "perceived_within", \.perceivedWithin, .quantity(),
-                "A termination is perceived when its app is wanted again within this time.")
+                "A termination is perceived when its app is wanted again within this time."),
+            Field(
+                "apps", \.appRows, .choice("kind of rows", "kinds of rows"),
+                "The rows of apps.csv: every process at every sample, or those that differ from their last row."),
         ])
 }
 

@@ -1,0 +1,191 @@
+import Quantities
+
+/// What is to be done with one object of a board.
+public struct ObjectStep: Hashable, Sendable {
+    public enum Kind: UInt8, Sendable {
+        case make
+        /// Gives it another size, as `resizeObject` does.
+        case resize
+        case free
+        case nothing
+    }
+
+    public let object: UInt32
+    public let size: UInt32
+    public let kind: Kind
+    public let logAlignment: UInt8
+    /// Several steps may be one operation, which is done when the last of them is.
+    public let endsOperation: Bool
+
+    @inlinable
+    public init(_ kind: Kind, object: Int, size: Int = 0, logAlignment: UInt8 = 0, endsOperation: Bool = true) {
+        self.kind = kind
+        self.object = UInt32(truncatingIfNeeded: object)
+        self.size = UInt32(truncatingIfNeeded: size)
+        self.logAlignment = logAlignment
+        self.endsOperation = endsOperation
+    }
+}
+
+/// A table of objects that come and go by number, as those of a trace do; its owner frees them, or they go with the
+/// process.
+public struct ObjectBoard {
+    var handles: [ObjectHandle] = []
+    /// Live objects and what they asked for, as of the last operation, and the most of both after any.
+    public internal(set) var objects = 0
+    public internal(set) var requested = ByteCount.zero
+    public internal(set) var peakObjects = 0
+    public internal(set) var peakRequested = ByteCount.zero
+
+    public init() {}
+
+    /// The highest number ever used, plus one.
+    public var count: Int { handles.count }
+
+    public func isLive(_ object: Int) -> Bool { object < handles.count && handles[object].isLive }
+
+    mutating func grow(to count: Int) {
+        while handles.count < count { handles.append(.none) }
+    }
+}
+
+/// How far a batch of steps came.
+public struct PlayedSteps: Hashable, Sendable {
+    public var steps: Int
+    /// Operations that were finished.
+    public var operations: Int
+    /// Why it stopped before the end. A step that found no room was not done; the operation that crossed the limit was.
+    public var refusal: AllocationRefusal?
+}
+
+extension ObjectHandle {
+    static let none = ObjectHandle(unit: -1, requested: 0, usable: 0)
+    var isLive: Bool { unit >= 0 }
+}
+
+/// What became of one step.
+private enum StepOutcome {
+    case done
+    /// An object was made, so the process may have crossed its limit.
+    case placed
+    /// There was no room, and nothing was done.
+    case refused
+}
+
+/// What a batch has changed so far.
+struct BoardSums {
+    var objects = 0
+    var requested = 0
+    var usable = 0
+}
+
+extension ProcessHeaps where Self: ~Copyable {
+    /// Does the steps in order until one is refused. One loop inside one module, because a call per object from another
+    /// one costs as much as the allocation.
+    mutating func play(
+        _ steps: borrowing Span<ObjectStep>, _ board: inout ObjectBoard, _ slot: Int, pageLimit: Int,
+        _ sums: inout BoardSums
+    ) -> PlayedSteps {
+        var played = PlayedSteps(steps: 0, operations: 0, refusal: nil)
+        var highest = 0
+        for index in steps.indices { highest = max(highest, Int(steps[index].object)) }
+        board.grow(to: highest + 1)
+        let (objects, requested) = (board.objects, board.requested.bytes)
+        var (peakObjects, peakRequested) = (board.peakObjects, board.peakRequested.bytes)
+        var placed = false
+        for index in steps.indices {
+            let step = steps[index]
+            switch perform(step, &board.handles[Int(step.object)], slot, &sums) {
+            case .refused: played.refusal = refusal
+            case .placed: placed = true
+            case .done: break
+            }
+            if played.refusal != nil { break }
+            played.steps = index + 1
+            guard step.endsOperation else { continue }
+            played.operations += 1
+            peakObjects = max(peakObjects, objects + sums.objects)
+            peakRequested = max(peakRequested, requested + sums.requested)
+            defer { placed = false }
+            if placed && pages(slot) > pageLimit {
+                played.refusal = .limitCrossed(footprint: pageBytes(pages(slot)))
+                break
+            }
+        }
+        (board.peakObjects, board.peakRequested) = (peakObjects, ByteCount(peakRequested))
+        (board.objects, board.requested) = (objects + sums.objects, ByteCount(requested + sums.requested))
+        return played
+    }
+
+    private mutating func perform(
+        _ step: ObjectStep, _ handle: inout ObjectHandle, _ slot: Int, _ sums: inout BoardSums
+    ) -> StepOutcome {
+        switch step.kind {
+        case .make:
+            guard !handle.isLive else { return .done }
+            guard let made = makeObject(step, slot) else { return .refused }
+            handle = made
+            sums.objects += 1
+            sums.requested += Int(made.requested)
+            sums.usable += Int(made.usable)
+            return .placed
+        case .resize: return resize(step, &handle, slot, &sums)
+        case .free:
+            guard handle.isLive else { return .done }
+            free(ObjectTable.Entry(unit: handle.unit, size: Int(handle.usable)), slot)
+            sums.objects -= 1
+            sums.requested -= Int(handle.requested)
+            sums.usable -= Int(handle.usable)
+            handle = .none
+        case .nothing: break
+        }
+        return .done
+    }
+
+    private mutating func makeObject(_ step: ObjectStep, _ slot: Int) -> ObjectHandle? {
+        let size = max(1, Int(step.size))
+        let logAlignment = Int(step.logAlignment)
+        guard let unit = logAlignment == 0 ? make(size, slot) : make(size, logAlignment: logAlignment, slot) else {
+            return nil
+        }
+        let usable = logAlignment == 0 ? usable(size) : usable(size, logAlignment: logAlignment)
+        return ObjectHandle(unit: unit, requested: step.size, usable: UInt32(truncatingIfNeeded: usable))
+    }
+
+    /// As `LedgerDevice.resizeObject`.
+    private mutating func resize(
+        _ step: ObjectStep, _ handle: inout ObjectHandle, _ slot: Int, _ sums: inout BoardSums
+    ) -> StepOutcome {
+        guard handle.isLive else { return .done }
+        let before = Int(handle.requested)
+        let size = Int(step.size)
+        if usable(max(1, size)) == Int(handle.usable) {
+            if size > before {
+                write(ObjectTable.Entry(unit: handle.unit, size: size), from: before, count: size - before)
+            }
+            handle = ObjectHandle(unit: handle.unit, requested: step.size, usable: handle.usable)
+            sums.requested += size - before
+            return .done
+        }
+        guard let made = makeObject(step, slot) else { return .refused }
+        free(ObjectTable.Entry(unit: handle.unit, size: Int(handle.usable)), slot)
+        sums.requested += size - before
+        sums.usable += Int(made.usable) - Int(handle.usable)
+        handle = made
+        return .placed
+    }
+}
+
+extension LedgerDevice where Heaps: ~Copyable {
+    func play(
+        _ steps: borrowing Span<ObjectStep>, on board: inout ObjectBoard, in slot: MemorySlot, limit: ByteCount?
+    ) -> PlayedSteps {
+        let index = live(slot)
+        var sums = BoardSums()
+        let pageLimit = limit.map { $0.bytes / DeviceRegion.pageSize } ?? Int.max
+        let played = heaps.play(steps, &board, index, pageLimit: pageLimit, &sums)
+        processes[index].book(objects: sums.objects, requested: sums.requested, usable: sums.usable)
+        settle(index)
+        return played
+    }
+}

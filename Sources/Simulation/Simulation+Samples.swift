@@ -1,0 +1,183 @@
+import Lifecycle
+import Memory
+import Metrics
+import Pressure
+import Quantities
+import Reclaim
+
+/// What a row of `apps.csv` says of a process.
+struct SampledProcess: Equatable {
+    var phase: ProcessPhase
+    var band: JetsamBand
+    var books: ProcessBooks
+    var cache: ByteCount
+    /// Not in the row; part of the device's.
+    var connectedScenes: Int
+}
+
+/// Sums over the live processes as of the last sample.
+struct SampledTotals: Equatable {
+    var connectedScenes = 0
+    var foreground = 0
+    var background = 0
+    var suspended = 0
+    var requested = ByteCount.zero
+    var usable = ByteCount.zero
+    var active = ByteCount.zero
+    var dirty = ByteCount.zero
+
+    mutating func add(_ process: SampledProcess) {
+        count(process, 1)
+        requested += process.books.requested
+        usable += process.books.usable
+        active += process.books.active
+        dirty += process.books.dirty
+    }
+
+    mutating func remove(_ process: SampledProcess) {
+        count(process, -1)
+        requested -= process.books.requested
+        usable -= process.books.usable
+        active -= process.books.active
+        dirty -= process.books.dirty
+    }
+
+    private mutating func count(_ process: SampledProcess, _ one: Int) {
+        connectedScenes += one * process.connectedScenes
+        switch process.phase {
+        case .active, .inactive: foreground += one
+        case .background: background += one
+        case .suspended: suspended += one
+        case .notRunning: break
+        }
+    }
+}
+
+/// What a row of `samples.csv` says, its instant aside.
+struct SampledDevice: Equatable {
+    var books: DeviceBooks
+    var level: PressureLevel
+    var processes: Int
+    var totals: SampledTotals
+    var some: StallAverages
+    var full: StallAverages
+}
+
+/// What the samples know from one to the next, so that a process that has not changed costs nothing.
+struct SampleState {
+    /// Live processes that may have changed since the last sample.
+    var changed: [LiveProcess] = []
+    var slots: [Int] = []
+    var totals = SampledTotals()
+    var device: SampledDevice?
+    let deviceRow = RowMemo()
+}
+
+// The rows of a sample. Their cost follows the number of processes that have changed; of the others bytes are copied.
+extension Simulation {
+    /// Something of the process's next row may differ. Whoever changes phase, scenes, modes or band says so; changes of
+    /// memory are told by the memory itself.
+    func noteChange(of process: LiveProcess) {
+        guard !process.hasChanged else { return }
+        process.hasChanged = true
+        samples.changed.append(process)
+    }
+
+    /// The processes that may have changed since the last sample, by rising process number.
+    func changedProcesses() -> [LiveProcess] {
+        memory.takeChanges(into: &samples.slots)
+        for slot in samples.slots where slot < processes.count {
+            if let process = processes[slot] { noteChange(of: process) }
+        }
+        samples.changed.removeAll { !isAlive($0) }
+        samples.changed.sort { $0.pid < $1.pid }
+        return samples.changed
+    }
+
+    func recordSample() {
+        let changed = changedProcesses()
+        for process in changed { resample(process) }
+        recordDevice()
+        recorder.tally.sampledRequested += samples.totals.requested
+        recorder.tally.sampledUsable += samples.totals.usable
+        recorder.tally.sampledActive += samples.totals.active
+        recorder.tally.sampledDirty += samples.totals.dirty
+        switch plan.appRows {
+        case .all: for process in live { recorder.app(process, at: now) }
+        case .changed: for process in changed where process.rowIsStale { recorder.app(process, at: now) }
+        }
+        // Time alone may still change the band of some of them.
+        samples.changed.removeAll { process in
+            process.hasChanged = !process.bands.isSettled(at: now)
+            return !process.hasChanged
+        }
+    }
+
+    private func resample(_ process: LiveProcess) {
+        followBand(of: process)
+        let facts = sampled(process)
+        guard facts != process.sampled else { return }
+        if let before = process.sampled { samples.totals.remove(before) }
+        samples.totals.add(facts)
+        process.sampled = facts
+        process.rowIsStale = true
+    }
+
+    private func sampled(_ process: LiveProcess) -> SampledProcess {
+        SampledProcess(
+            phase: process.phase, band: process.bands.band(at: now), books: memory.books(of: process.slot),
+            cache: memory.requested(in: process.cache),
+            connectedScenes: apps[process.app.index].sessions.count { $0.machine.phase.isConnected })
+    }
+
+    /// It has died: it counts no more.
+    func forgetSample(of process: LiveProcess) {
+        if let before = process.sampled { samples.totals.remove(before) }
+        process.sampled = nil
+    }
+
+    private func recordDevice() {
+        let device = SampledDevice(
+            books: memory.books, level: monitor.level, processes: live.count, totals: samples.totals,
+            some: reclaim.stalls.some, full: reclaim.stalls.full)
+        if device == samples.device { return recorder.samples.repeatRow(samples.deviceRow, at: now) }
+        samples.device = device
+        let row = recorder.samples
+        row.seconds(now)
+        row.bytes(device.books.ceiling)
+        row.bytes(device.books.resident)
+        row.bytes(device.books.active)
+        row.bytes(device.books.dirty)
+        row.bytes(device.books.metadata)
+        row.bytes(device.books.available)
+        row.text(device.level.rawValue)
+        row.integer(device.processes)
+        row.integer(device.totals.connectedScenes)
+        row.integer(device.totals.foreground)
+        row.integer(device.totals.background)
+        row.integer(device.totals.suspended)
+        row.bytes(device.books.reserved)
+        row.bytes(device.books.peakResident)
+        for averages in [device.some, device.full] {
+            row.ratio(averages.avg10)
+            row.ratio(averages.avg60)
+            row.ratio(averages.avg300)
+        }
+        row.endRow(keeping: samples.deviceRow)
+    }
+
+    /// What was not said to have changed has not: with `--verify`, at every sample.
+    func checkSamples() {
+        var totals = SampledTotals()
+        for process in live {
+            let facts = sampled(process)
+            claim(facts == process.sampled, "the sample of \(process.profile.name) is not what it is now")
+            let modes = process.phase == .suspended ? [] : process.keepAliveModes
+            claim(
+                process.bands.requested == JetsamBand.band(of: process.phase, modes: modes),
+                "the band of \(process.profile.name) is not what it is now")
+            totals.add(facts)
+        }
+        claim(totals == samples.totals, "the sums of the sample are not those of the processes")
+    }
+}

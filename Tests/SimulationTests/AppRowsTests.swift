@@ -1,0 +1,62 @@
+import Lifecycle
+import Quantities
+import Simulation
+import Testing
+import Workload
+
+@Suite("rows of apps.csv")
+struct AppRowsTests {
+    private func plan(_ seed: UInt64, _ rows: AppRows) -> RunPlan {
+        let apps = (0..<6).map { number in
+            testApp("app\(number)") { if number == 1 { $0.backgroundModes = [.audio] } }
+        }
+        let model = UserAction.model(.commuter, until: Instant(microseconds: 300_000_000))
+        return testPlan(apps, ceiling: .mebibytes(44), seconds: 300, seed: seed, user: [(0, model)]) {
+            $0.backend = .accounting
+            $0.appRows = rows
+        }
+    }
+
+    /// Every sample's rows, made from those of the changed processes: what is not named is as it was, until it exits.
+    private func filled(_ output: RunOutput) -> [Substring] {
+        var exits: [Substring: Double] = [:]
+        for row in output.eventRows where row.event == "exit" { exits[Substring(row.pid)] = Double(row.time) }
+        var changed = output.apps.split(separator: "\n").dropFirst()[...]
+        var last: [(pid: Substring, tail: Substring)] = []
+        var rows = [output.apps.split(separator: "\n")[0]]
+        for sample in output.samples.split(separator: "\n").dropFirst() {
+            let time = sample.prefix { $0 != "," }
+            while let row = changed.first, row.hasPrefix(time + ",") {
+                changed.removeFirst()
+                let pid = row.split(separator: ",")[2]
+                last.removeAll { $0.pid == pid }
+                last.append((pid, row.dropFirst(time.count)))
+            }
+            last.removeAll { (exits[$0.pid] ?? .infinity) <= (Double(time) ?? 0) }
+            last.sort { (Int($0.pid) ?? 0) < (Int($1.pid) ?? 0) }
+            rows += last.map { Substring(time + $0.tail) }
+        }
+        return rows
+    }
+
+    @Test(
+        "those of the changed processes say everything that those of all say", arguments: 1...6 as ClosedRange<UInt64>)
+    func changed(seed: UInt64) throws {
+        let all = try runToEnd(plan(seed, .all))
+        let changed = try runToEnd(plan(seed, .changed))
+        #expect(changed.apps.utf8.count * 3 < all.apps.utf8.count)
+        #expect(changed.samples == all.samples && changed.events == all.events && changed.summary == all.summary)
+        // Who exits at the instant of a sample may have been seen by it or not: only the order of the rows would tell.
+        let exits = Set(all.eventRows.filter { $0.event == "exit" }.map { "\($0.time) \($0.pid)" })
+        func certain(_ rows: [Substring]) -> [Substring] {
+            rows.filter { row in
+                let cells = row.split(separator: ",", maxSplits: 3)
+                return !exits.contains("\(cells[0]) \(cells[2])")
+            }
+        }
+        // A difference of megabytes is not printed.
+        let (made, written) = (certain(filled(changed)), certain(all.apps.split(separator: "\n")))
+        #expect(zip(made, written).first { $0 != $1 }.map { "\($0.0) instead of \($0.1)" } == nil, "seed \(seed)")
+        #expect(made.count == written.count)
+    }
+}
