@@ -129,6 +129,25 @@ struct SweepCommandTests {
         }
     }
 
+    @Test("a policy file that is edited while a sweep goes on ends it")
+    func edited() throws {
+        try Experiments.within { folder in
+            let policy = folder.appending(path: "mine.yaml")
+            try Data("name: lru\n".utf8).write(to: policy)
+            let ledger = folder.appending(path: "s/ledger.txt")
+            let sweep = [
+                "sweep", "tiny.yaml", "--policy", "./mine.yaml", "--seeds", "1..500", "--jobs", "1", "--out", "s",
+            ]
+            let result = try Program.run(sweep, in: folder) { _ in
+                for _ in 0..<1000 where ((try? Program.text(ledger)) ?? "").count(where: { $0 == "\n" }) < 2 {
+                    usleep(10_000)
+                }
+                try Data("name: largest-first\n".utf8).write(to: policy)
+            }
+            #expect(result.status == 65 && result.error.contains("policy file was changed"), "\(result.error)")
+        }
+    }
+
     @Test("merge refuses parts that are missing, doubled, unfinished, of another sweep, or none")
     func merges() throws {
         try Experiments.within { folder in

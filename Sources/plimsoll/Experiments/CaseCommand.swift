@@ -10,8 +10,9 @@ import Simulation
 
 /// One run of an experiment, in a process of its own: started by `compare` and `sweep`, not by people.
 ///
-/// It leaves no folder. On stdout go the scenario text's fingerprint and the row of `summary.csv`; it ends at once when
-/// whoever started it is gone, which it learns from its standard input.
+/// It leaves no folder. On stdout go the fingerprints of the texts that it read, the scenario's and a policy file's,
+/// and the row of `summary.csv`; it ends at once when whoever started it is gone, which it learns from its standard
+/// input.
 struct CaseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "case", abstract: "One run of compare or sweep.", shouldDisplay: false)
@@ -27,7 +28,8 @@ struct CaseCommand: ParsableCommand {
         try reporting {
             Host.volunteerForOutOfMemory()
             let overrides = Overrides(sets: sets, seed: seed, policy: policy, backend: backend, scale: scale)
-            let fingerprint = Fingerprint(of: FileManager.default.contents(atPath: scenario) ?? Data())
+            let files = [scenario] + [policy].compactMap(\.self).filter(PolicyFile.isFile)
+            let fingerprints = files.map(ExperimentPlanner.fingerprint(ofFile:)).joined(separator: " ")
             let plan: RunPlan
             let traces: TraceFiles
             do throws(ScenarioFault) {
@@ -37,7 +39,7 @@ struct CaseCommand: ParsableCommand {
                 throw Failure(error.status, [error.description])
             }
             let row = try summary(of: plan, traces)
-            Terminal.say("\(fingerprint)\n\(row)")
+            Terminal.say("\(fingerprints)\n\(row)")
             return .success
         }
     }

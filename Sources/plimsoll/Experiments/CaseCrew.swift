@@ -106,10 +106,10 @@ struct CaseCrew {
         let each = plan.experimentCase(at: index)
         let lines = String(decoding: ending.output, as: UTF8.self).split(separator: "\n").map(String.init)
         if ending.status == 0, lines.count == 2 {
-            let now = lines[0]
-            guard now == plan.scenarios[each.scenario].fingerprint else {
+            let planned = [plan.scenarios[each.scenario].fingerprint, plan.policies[each.policy]?.fingerprint]
+            guard lines[0] == planned.compactMap(\.self).joined(separator: " ") else {
                 let path = plan.scenarios[each.scenario].path
-                throw Failure(.invalidInput, "\(path) was changed since the runs were planned; begin anew")
+                throw Failure(.invalidInput, "\(path) or a policy file was changed since the runs were planned")
             }
             return try finished(index, lines[1])
         }

@@ -106,7 +106,7 @@ struct ExperimentPlanner {
         return input
     }
 
-    private static func fingerprint(ofFile path: String) -> String {
+    static func fingerprint(ofFile path: String) -> String {
         Fingerprint(of: FileManager.default.contents(atPath: path) ?? Data()).description
     }
 
