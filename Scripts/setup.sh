@@ -3,7 +3,7 @@
 # the network about it: a second call returns within milliseconds.
 #
 #   Scripts/setup.sh build     what `swift build` needs: jemalloc with headers, pkg-config
-#   Scripts/setup.sh python    what pictures and tests need: .venv/ with the packages of Scripts/requirements.txt
+#   Scripts/setup.sh python    what pictures, tuning and tests need: .venv/ with the packages of Scripts/requirements.txt
 #   Scripts/setup.sh           both
 #
 # Speaks on stderr alone. Exit status: 0 everything is there, 64 usage, 71 this machine refuses.

@@ -154,6 +154,10 @@ class Program:
             self.running.add(process)
         try:
             _, words = process.communicate()
+            if process.returncode < 0:
+                # Somebody else ended it, perhaps the host for want of memory.
+                name = signal.Signals(-process.returncode).name
+                raise Fault(71, f"{job.scenario}, seed {job.seed}: the run was ended by {name}; what is done is kept")
             if process.returncode:
                 kind = Refused if process.returncode == 65 else Fault
                 status = process.returncode if process.returncode in (64, 65, 66, 71, 73, 74) else 70
