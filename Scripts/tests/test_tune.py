@@ -467,7 +467,7 @@ class Processes(TuneCase):
         """Until the study has got so far."""
         import sqlite3
 
-        until = time.monotonic() + 60
+        until = time.monotonic() + 300
         while time.monotonic() < until:
             with contextlib.suppress(sqlite3.OperationalError):
                 with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
@@ -499,11 +499,11 @@ class Processes(TuneCase):
         self.wait_for(out / "study.db", "select count(*) from trials where state = 'COMPLETE'", 2)
         self.wait_for(out / "study.db", "select count(*) from trial_user_attributes where key like 'round_%'", 8)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=300)
         self.assertEqual(process.returncode, 130, err)
         self.assertIn("what is done is kept. Go on with: Scripts/tune", err)
         process = self.start(*arguments, "--out", out, "--resume")
-        _, err = process.communicate(timeout=120)
+        _, err = process.communicate(timeout=300)
         self.assertEqual((process.returncode, err), (0, ""))
         self.tune(*arguments, "--out", self.directory / "whole")
         for name in ("trials.csv", "verdict.csv", "policy.yaml"):
