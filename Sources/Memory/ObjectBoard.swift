@@ -80,9 +80,8 @@ struct BoardSums {
 }
 
 extension ProcessHeaps where Self: ~Copyable {
-    /// Does the steps in order until one is refused. One loop inside one module, because a call per object from another
-    /// one costs as much as the allocation.
-    mutating func play(
+    /// One loop inside one module, because a call per object from another one costs as much as the allocation.
+    mutating func playAll(
         _ steps: borrowing Span<ObjectStep>, _ board: inout ObjectBoard, _ slot: Int, pageLimit: Int,
         _ sums: inout BoardSums
     ) -> PlayedSteps {

@@ -2,8 +2,9 @@ import Quantities
 
 /// Where the objects of a device's processes lie, one heap per slot, all of them on the device's pages.
 ///
-/// Backends write the primitives; the batches over them are the same for all.
-protocol ProcessHeaps: ~Copyable {
+/// Backends write the primitives; the batches over them are the same for all, but each backend calls them by itself:
+/// only so are they compiled for it, instead of asking a table of functions for every object.
+protocol ProcessHeaps: ObjectBatches, ~Copyable {
     init(_ size: DeviceSize) throws(DeviceMemoryFailure)
 
     var residentPages: Int { get }
@@ -43,9 +44,49 @@ protocol ProcessHeaps: ~Copyable {
     mutating func audit(_ processes: inout [ProcessMemory], activePages: Int) throws(AuditFailure) -> ByteCount
 }
 
-extension ProcessHeaps where Self: ~Copyable {
-    /// Makes objects until one is refused. Answers the bytes of their size classes.
+/// The batches, as each backend offers them.
+extension JemallocHeaps {
     mutating func fill(
+        _ table: inout ObjectTable, _ sizes: borrowing Span<Int>, _ slot: Int, pageLimit: Int
+    ) -> (usable: Int, refusal: AllocationRefusal?) {
+        makeAll(&table, sizes, slot, pageLimit: pageLimit)
+    }
+
+    mutating func release(
+        _ table: inout ObjectTable, downTo goal: Int, _ order: ReleaseOrder, _ slot: Int,
+        using generator: inout SeededGenerator
+    ) -> Int { freeSome(&table, downTo: goal, order, slot, using: &generator) }
+
+    mutating func empty(_ table: inout ObjectTable, _ slot: Int) -> Int { freeAll(&table, slot) }
+
+    mutating func play(
+        _ steps: borrowing Span<ObjectStep>, _ board: inout ObjectBoard, _ slot: Int, pageLimit: Int,
+        _ sums: inout BoardSums
+    ) -> PlayedSteps { playAll(steps, &board, slot, pageLimit: pageLimit, &sums) }
+}
+
+extension AccountingHeaps {
+    mutating func fill(
+        _ table: inout ObjectTable, _ sizes: borrowing Span<Int>, _ slot: Int, pageLimit: Int
+    ) -> (usable: Int, refusal: AllocationRefusal?) {
+        makeAll(&table, sizes, slot, pageLimit: pageLimit)
+    }
+
+    mutating func release(
+        _ table: inout ObjectTable, downTo goal: Int, _ order: ReleaseOrder, _ slot: Int,
+        using generator: inout SeededGenerator
+    ) -> Int { freeSome(&table, downTo: goal, order, slot, using: &generator) }
+
+    mutating func empty(_ table: inout ObjectTable, _ slot: Int) -> Int { freeAll(&table, slot) }
+
+    mutating func play(
+        _ steps: borrowing Span<ObjectStep>, _ board: inout ObjectBoard, _ slot: Int, pageLimit: Int,
+        _ sums: inout BoardSums
+    ) -> PlayedSteps { playAll(steps, &board, slot, pageLimit: pageLimit, &sums) }
+}
+
+extension ProcessHeaps where Self: ~Copyable {
+    mutating func makeAll(
         _ table: inout ObjectTable, _ sizes: borrowing Span<Int>, _ slot: Int, pageLimit: Int
     ) -> (usable: Int, refusal: AllocationRefusal?) {
         var total = 0
@@ -60,8 +101,7 @@ extension ProcessHeaps where Self: ~Copyable {
         return (total, nil)
     }
 
-    /// Frees objects until at most `goal` requested bytes are left. Answers the bytes of their size classes.
-    mutating func release(
+    mutating func freeSome(
         _ table: inout ObjectTable, downTo goal: Int, _ order: ReleaseOrder, _ slot: Int,
         using generator: inout SeededGenerator
     ) -> Int {
@@ -74,8 +114,7 @@ extension ProcessHeaps where Self: ~Copyable {
         return total
     }
 
-    /// Frees all objects, newest first. Answers the bytes of their size classes.
-    mutating func empty(_ table: inout ObjectTable, _ slot: Int) -> Int {
+    mutating func freeAll(_ table: inout ObjectTable, _ slot: Int) -> Int {
         var total = 0
         while !table.isEmpty {
             let entry = table.removeNewest()

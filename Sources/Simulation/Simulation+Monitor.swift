@@ -192,7 +192,7 @@ extension Simulation {
 
     private func auditIfDue() {
         if auditsEverySample { checkSamples() }
-        let isDue = now - auditedAt >= Simulation.auditInterval
+        let isDue = now - auditedAt >= Simulation.auditInterval(processes: live.count)
         if auditsEverySample || isDue { auditBooks(refreshingMetadata: isDue) }
         if auditsEverySample { checkInvariants() }
     }

@@ -80,7 +80,11 @@ public final class Simulation {
     var failure: RunFailure?
 
     /// How often the books are compared with jemalloc's refreshed statistics without `--verify`, in virtual time.
-    public static let auditInterval: TimeSpan = .seconds(30)
+    ///
+    /// With more than 128 processes so much less often, because a refresh costs 18 microseconds for each.
+    public static func auditInterval(processes: Int) -> TimeSpan {
+        TimeSpan(microseconds: 30_000_000 * Int64(max(128, processes)) / 128)
+    }
 
     /// - Parameters:
     ///   - plan: A valid plan: its policy exists, its apps are named by valid identifiers.
