@@ -4,15 +4,20 @@
 #
 #   Scripts/setup.sh build     what `swift build` needs: jemalloc with headers, pkg-config
 #   Scripts/setup.sh python    what pictures, tuning and tests need: .venv/ with the packages of Scripts/requirements.txt
-#   Scripts/setup.sh           both
+#   Scripts/setup.sh bench     what Scripts/bench needs: a C compiler, Benchmarks/.venv/ with SimPy
+#   Scripts/setup.sh           the first two
 #
 # Speaks on stderr alone. Exit status: 0 everything is there, 64 usage, 71 this machine refuses.
 set -euo pipefail
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
-requirements=$root/Scripts/requirements.txt
-venv=$root/.venv
-stamp=$venv/.requirements.sha256
+
+# Which environment the functions below are about. Usage: choose_venv FOLDER REQUIREMENTS
+choose_venv() {
+    venv=$1
+    requirements=$2
+    stamp=$venv/.requirements.sha256
+}
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 refuse() {
@@ -105,7 +110,9 @@ make_venv() {
     sha256sum <"$requirements" >"$stamp"
 }
 
+# Usage: setup_python FOLDER REQUIREMENTS
 setup_python() {
+    choose_venv "$@"
     if venv_is_current; then
         return
     fi
@@ -119,15 +126,23 @@ setup_python() {
     ) 9<"$requirements"
 }
 
+# --- What the measurements need ----------------------------------------------------------------------------------------
+
+setup_bench() {
+    command -v cc >/dev/null && command -v c++ >/dev/null || apt_install gcc g++ libc6-dev
+    setup_python "$root/Benchmarks/.venv" "$root/Benchmarks/requirements.txt"
+}
+
 # -----------------------------------------------------------------------------------------------------------------------
 
 (($# > 0)) || set -- build python
 for part in "$@"; do
     case $part in
         build) setup_build ;;
-        python) setup_python ;;
+        python) setup_python "$root/.venv" "$root/Scripts/requirements.txt" ;;
+        bench) setup_bench ;;
         *)
-            say "unknown part '$part'; usage: Scripts/setup.sh [build|python]..."
+            say "unknown part '$part'; usage: Scripts/setup.sh [build|python|bench]..."
             exit 64
             ;;
     esac

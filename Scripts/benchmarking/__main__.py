@@ -1,0 +1,128 @@
+"""Measures the figures of the page "Performance" beside their anchors; see `Scripts/bench --help`."""
+
+import argparse
+import csv
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import figures
+import trace as traces
+from measure import BenchFailure, compare, say_nothing
+
+ROOT = Path(__file__).resolve().parents[2]
+COMPILERS = {".c": ["cc", "-O2"], ".cpp": ["c++", "-O2", "-std=c++17"]}
+
+
+def arguments():
+    parser = argparse.ArgumentParser(prog="Scripts/bench")
+    parser.add_argument("--only", type=int, action="append", choices=sorted(figures.ALL))
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--out")
+    parser.add_argument("--trace")
+    parser.add_argument("--quick", action="store_true")
+    given = parser.parse_args()
+    if given.repeat < 1:
+        parser.error("--repeat: at least 1")
+    return given
+
+
+def build_anchors(folder):
+    """Compiles every anchor with the optimisation that packages of Debian are built with."""
+    sources = ROOT / "Benchmarks" / "Anchors"
+    for source in sorted(sources.iterdir()):
+        if source.suffix in COMPILERS:
+            target = folder / source.stem
+            command = [*COMPILERS[source.suffix], "-o", str(target), str(source), "-ljemalloc"]
+            try:
+                subprocess.run(command, check=True)
+            except (OSError, subprocess.CalledProcessError) as error:
+                raise BenchFailure(f"{source.name} could not be compiled: {error}") from error
+
+
+def number(value):
+    if value is None:
+        return ""
+    digits = 0 if abs(value) >= 1000 else 2 if abs(value) >= 10 else 4
+    return f"{value:,.{digits}f}"
+
+
+HEADER = ["figure", "name", "engine", "anchor", "unit", "ratio", "lowest", "highest", "limit", "holds"]
+
+
+def cells(result):
+    figure = result.figure
+    limit = ("<= " if figure.at_most else ">= ") + f"{figure.limit:g}"
+    return [str(figure.number), figure.name, number(result.engine), number(result.anchor), figure.engine.unit,
+            number(result.ratio), number(result.lowest), number(result.highest), limit,
+            "yes" if result.holds else "NO"]
+
+
+def line(values, widths):
+    """Texts to the left, numbers to the right."""
+    return "  ".join(
+        value.ljust(width) if index in (1, 4, 9) else value.rjust(width)
+        for index, (value, width) in enumerate(zip(values, widths))).rstrip()
+
+
+def print_table(results):
+    rows = [cells(result) for result in results]
+    widths = [max(len(row[index]) for row in [HEADER, *rows]) for index in range(len(HEADER))]
+    print(line(HEADER, widths))
+    for row in rows:
+        print(line(row, widths))
+
+
+def write_csv(path, results):
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(["figure", "name", "engine", "anchor", "unit", "ratio", "ratio_lowest", "ratio_highest",
+                        "comparison", "limit", "holds"])
+        for result in results:
+            figure = result.figure
+            table.writerow([
+                figure.number, figure.name, result.engine, "" if result.anchor is None else result.anchor,
+                figure.engine.unit, result.ratio, result.lowest, result.highest,
+                "at_most" if figure.at_most else "at_least", figure.limit, str(result.holds).lower()])
+
+
+def program():
+    path = ROOT / ".build" / "release" / "plimsoll"
+    if not path.exists():
+        raise BenchFailure(f"{path} is not there: call Scripts/bench without --no-build")
+    return str(path)
+
+
+def main():
+    given = arguments()
+    with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as folder:
+        scratch = Path(folder)
+        try:
+            trace, name = traces.find(given.trace, ROOT, scratch, 20_000 if given.quick else None)
+        except FileNotFoundError:
+            print(f"bench: no trace '{given.trace}'", file=sys.stderr)
+            return 66
+        anchors = scratch / "anchors"
+        anchors.mkdir()
+        try:
+            build_anchors(anchors)
+            bench = figures.Bench(program(), ROOT, scratch, anchors, sys.executable, trace, given.quick)
+            results = []
+            for which in given.only or sorted(figures.ALL):
+                results += [compare(figure, given.repeat) for figure in figures.ALL[which](bench)]
+        except BenchFailure as failure:
+            say_nothing()
+            print(f"bench: {failure}", file=sys.stderr)
+            return 70
+    say_nothing()
+    load = os.getloadavg()[0]
+    print(f"{os.cpu_count()} cores, load {load:.1f}; {given.repeat} rounds in turn, medians; trace: {name}")
+    print_table(results)
+    if given.out:
+        write_csv(given.out, results)
+    return 0
+
+
+sys.exit(main())

@@ -1,0 +1,236 @@
+"""The figures: what the engine does, what the anchor does, and how the two are compared."""
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import scenarios
+from measure import Figure, Side, run
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where everything is, and how long the inputs are."""
+
+    plimsoll: str
+    root: Path
+    scratch: Path
+    anchors: Path
+    python: str
+    trace: Path
+    quick: bool
+
+    def scenario(self, name, text):
+        path = self.scratch / f"{name}.yaml"
+        path.write_text(text)
+        return str(path)
+
+    def run(self, scenario, *options):
+        """Runs a scenario from start to exit; the usage and the manifest."""
+        out = self.scratch / "run"
+        shutil.rmtree(out, ignore_errors=True)
+        usage = run([self.plimsoll, "run", scenario, "--quiet", "--ignore-host", "--out", str(out), *options])
+        return usage, json.loads((out / "manifest.json").read_text())
+
+    def anchor(self, name, *arguments):
+        return run([str(self.anchors / name), *map(str, arguments)])
+
+    def simpy(self, *arguments):
+        return run([self.python, str(self.root / "Benchmarks/Anchors/queue.py"), *map(str, arguments)])
+
+    def sized(self, whole, quick):
+        return quick if self.quick else whole
+
+
+#: Operations of a trace per second of virtual time, and operations between two purges (10 s).
+PACE, PURGE_EVERY = 20_000, 200_000
+
+
+def replay(bench):
+    with bench.trace.open("rb") as file:
+        lines = sum(1 for _ in file)
+    seconds = -(-lines // PACE) + 3
+    rounds = bench.sized(10, 2)
+    once = bench.scenario("replay-once", scenarios.replay(bench.trace, seconds, PACE, "hold"))
+    # So much more time plays so many rounds more, to the operation.
+    extra = lines * rounds / PACE
+    shorter = bench.scenario("replay-shorter", scenarios.replay(bench.trace, seconds, PACE, "loop"))
+    longer = bench.scenario(
+        "replay-longer", scenarios.replay(bench.trace, f"{(seconds + extra) * 1000:.0f}m", PACE, "loop"))
+
+    def further_rounds():
+        return (bench.run(longer)[0].cpu - bench.run(shorter)[0].cpu) / rounds
+
+    def further_rounds_in_c():
+        many = bench.anchor("replay", bench.trace, rounds + 1, PURGE_EVERY).said["cpu_s"]
+        return (many - bench.anchor("replay", bench.trace, 1, PURGE_EVERY).said["cpu_s"]) / rounds
+
+    def whole():
+        return bench.run(once)[0].cpu
+
+    yield Figure(
+        1, "replay, each further round: engine / bare loop", Side("engine", further_rounds, "s CPU"),
+        Side("C loop", further_rounds_in_c, "s CPU"), 1.10)
+    yield Figure(
+        1, "replay, start to exit: engine / C program that reads the trace", Side("engine", whole, "s CPU"),
+        Side("C program", lambda: bench.anchor("replay", bench.trace, 1, PURGE_EVERY).cpu, "s CPU"), 1.10)
+    yield Figure(
+        1, "replay, start to exit: engine / bare loop alone", Side("engine", whole, "s CPU"),
+        Side("C loop", lambda: bench.anchor("replay", bench.trace, 1, PURGE_EVERY).said["cpu_s"], "s CPU"), 1.10)
+
+
+def launches(bench):
+    count, object_bytes = bench.sized(1000, 31), 16 << 10
+    path = bench.scenario("launches", scenarios.launches(count, 10, 40, object_bytes))
+    mebibytes = bench.sized(512, 64)
+
+    def touch(kind):
+        said = bench.anchor("touch", mebibytes, 8, kind).said
+        return said["amount"] / said["wall_s"] / (1 << 30)
+
+    yield Figure(
+        2, f"{count} launches of 10-40 MiB: engine / arenas by jemalloc's defaults",
+        Side("engine", lambda: bench.run(path)[0].wall, "s"),
+        Side("C loop", lambda: bench.anchor("launches", count, 10, 40, object_bytes).said["wall_s"], "s"), 0.25)
+    yield Figure(
+        2, "the machine: writing fresh pages / pages that are there", Side("fresh", lambda: touch("fresh"), "GiB/s"),
+        Side("again", lambda: touch("again"), "GiB/s"), 1.0)
+
+
+def samples(bench):
+    count, running, seconds = bench.sized(1000, 50), 10, bench.sized(100, 30)
+
+    def per_sample(rows, running):
+        def measure():
+            def cpu(length):
+                text = scenarios.sleepers(count, running, length, "jemalloc", rows=rows)
+                return bench.run(bench.scenario(f"sample-{length}", text))[0].cpu
+            return (cpu(10 + seconds) - cpu(10)) / (seconds * 10) * 1e6
+        return measure
+
+    def epoch():
+        said = bench.anchor("epoch", count, bench.sized(20, 2)).said
+        return said["cpu_s"] / said["amount"] * 1e6
+
+    for rows in "all", "changed":
+        yield Figure(
+            3, f"sample of {count} processes, {running} changed, rows of {rows}: engine / refreshed statistics",
+            Side("engine", per_sample(rows, running), "us CPU"), Side("epoch", epoch, "us CPU"), 0.01)
+
+
+def events(bench):
+    count, running, pushes, seconds = bench.sized(1000, 50), bench.sized(200, 10), 50, bench.sized(300, 20)
+
+    def rate():
+        def measured(length):
+            text = scenarios.sleepers(count, running, length, "accounting", pushes, rows="changed")
+            usage, manifest = bench.run(bench.scenario(f"events-{length}", text), "--summary-only")
+            return usage.cpu, manifest["queue_events"]
+        (long, many), (short, few) = measured(10 + seconds), measured(10)
+        return (many - few) / (long - short)
+
+    def simpy():
+        said = bench.simpy(count, running, pushes, bench.sized(20, 2)).said
+        return said["amount"] / said["cpu_s"]
+
+    def heap():
+        said = bench.anchor("heap", count, bench.sized(5_000_000, 100_000)).said
+        return said["amount"] / said["cpu_s"]
+
+    yield Figure(
+        4, f"events of {count} apps, accounting: engine / SimPy", Side("engine", rate, "events/s CPU"),
+        Side("SimPy", simpy, "events/s CPU"), 20, at_most=False)
+    yield Figure(
+        4, f"events of {count} apps, accounting: engine / binary heap", Side("engine", rate, "events/s CPU"),
+        Side("C++ heap", heap, "events/s CPU"), 0.3, at_most=False)
+
+
+def day(bench):
+    hours = bench.sized(24, 1)
+    for rows, objects in ("changed", None), ("all", None), ("changed", "64KiB"):
+        path = bench.scenario(f"day-{rows}-{objects}", scenarios.day(100, hours, "accounting", rows, objects=objects))
+        name = f"{hours} h of 100 apps, accounting, rows of {rows}" + (f", objects of {objects}" if objects else "")
+        yield Figure(5, name, Side("engine", lambda path=path: bench.run(path)[0].wall, "s"), None, 2.0)
+    real = bench.scenario("day-real", scenarios.day(100, hours, "jemalloc", "changed"))
+    yield Figure(
+        5, f"{hours} h of 100 apps, real memory at scale 0.25",
+        Side("engine", lambda: bench.run(real, "--scale", "0.25")[0].wall, "s"), None, 60.0)
+
+
+def growth(bench):
+    seconds = bench.sized(3000, 20)
+
+    def per_event(count, backend):
+        def measured(length):
+            # Five apps run, and every second another one is woken for two: so even ten apps have time to sleep.
+            text = scenarios.sleepers(count, 5, length, backend, 1, rows="changed")
+            usage, manifest = bench.run(bench.scenario(f"growth-{count}-{length}", text))
+            return usage.cpu, manifest["queue_events"]
+        def measure():
+            (long, many), (short, few) = measured(10 + seconds), measured(10)
+            return (long - short) / (many - few) * 1e9
+        return measure
+
+    few = 10
+    for count in bench.sized((100, 1000, 4000), (100,)):
+        yield Figure(
+            6, f"cost per event, accounting: {count} apps / {few} apps",
+            Side(f"{count} apps", per_event(count, "accounting"), "ns CPU"),
+            Side(f"{few} apps", per_event(few, "accounting"), "ns CPU"), 1.5)
+    # Forty seconds are for the launches.
+    short, long = (
+        bench.scenario(f"length-{length}", scenarios.sleepers(1000, 100, length - 40, "accounting", rows="changed"))
+        for length in (seconds // 5, seconds * 2))
+    yield Figure(
+        6, "ten times the duration", Side("10x", lambda: bench.run(long)[0].cpu, "s CPU"),
+        Side("1x", lambda: bench.run(short)[0].cpu, "s CPU"), 10.5)
+    for backend in "jemalloc", "accounting":
+        yield Figure(
+            6, f"harness memory per idle app beyond jemalloc's, {backend}",
+            Side("engine", lambda backend=backend: idle_app(bench, backend), "KiB"), None, 16.0)
+
+
+def idle_app(bench, backend):
+    """KiB that each further idle app costs the harness: its peak without the device's pages and jemalloc's own."""
+    most = bench.sized(1000, 100)
+
+    def beyond(count):
+        _, manifest = bench.run(bench.scenario(
+            f"idle-{count}-{backend}", scenarios.sleepers(count, 0, 5, backend, rows="changed")))
+        metadata = 0
+        if backend == "jemalloc":
+            last = (bench.scratch / "run" / "samples.csv").read_text().splitlines()[-1].split(",")
+            metadata = int(last[5])
+        return manifest["memory"]["kernel_peak_bytes"] - manifest["memory"]["region_touched_bytes"] - metadata
+    return (beyond(most) - beyond(10)) / (most - 10) / 1024
+
+
+def startup(bench):
+    commute = str(bench.root / "Scenarios/evening-commute.yaml")
+    first = ["--set", "duration=1s", "--set", "user=[{at: 0s, launch: chat}]", "--set", "expect=[]"]
+
+    def validate():
+        return run([bench.plimsoll, "validate", commute]).wall * 1000
+
+    def first_second():
+        return bench.run(str(bench.root / "Scenarios/quickstart.yaml"), *first)[0].wall * 1000
+
+    yield Figure(7, "validate of evening-commute, start to exit", Side("engine", validate, "ms"), None, 50.0)
+    yield Figure(7, "first second of quickstart, start to exit", Side("engine", first_second, "ms"), None, 100.0)
+
+
+def output(bench):
+    cases = [("evening-commute", str(bench.root / "Scenarios/evening-commute.yaml"), ["--set", "expect=[]"])]
+    hours = bench.sized(24, 1)
+    cases.append((f"{hours} h of 100 apps, accounting, rows of changed",
+                  bench.scenario("output-day", scenarios.day(100, hours, "accounting", "changed")), []))
+    for name, path, options in cases:
+        def extra(path=path, options=options):
+            without = bench.run(path, *options, "--summary-only")[0].cpu
+            whole = bench.run(path, *options)[0].cpu
+            return (whole - without) / whole
+        yield Figure(8, f"CSV's share of a run: {name}", Side("engine", extra, "of the CPU time"), None, 0.10)
+
+
+ALL = {1: replay, 2: launches, 3: samples, 4: events, 5: day, 6: growth, 7: startup, 8: output}
