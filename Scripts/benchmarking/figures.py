@@ -197,8 +197,9 @@ def idle_app(bench, backend):
 
     def beyond(count):
         _, manifest = bench.run(bench.scenario(
-            f"idle-{count}-{backend}", scenarios.sleepers(count, 0, 5, backend, rows="changed")))
+            f"idle-{count}-{backend}", scenarios.sleepers(count, 0, 300, backend, rows="changed")))
         metadata = 0
+        # Five minutes are enough for jemalloc's bookkeeping to have been read with all of them alive.
         if backend == "jemalloc":
             last = (bench.scratch / "run" / "samples.csv").read_text().splitlines()[-1].split(",")
             metadata = int(last[5])
