@@ -1,0 +1,88 @@
+import Benchmark
+import Memory
+import Metrics
+import Quantities
+
+/// The device that a benchmark works on; a host that refuses it ends the benchmark.
+private func device(_ backend: MemoryBackend, _ benchmark: Benchmark) -> (any DeviceMemory)? {
+    do {
+        return try makeDeviceMemory(backend, ceiling: .mebibytes(256), reserved: .mebibytes(4))
+    } catch {
+        benchmark.error("\(error)")
+        return nil
+    }
+}
+
+/// Draws, allocates and frees objects of one process, a mebibyte at a time.
+private func churn(_ backend: MemoryBackend, _ benchmark: Benchmark) {
+    guard let memory = device(backend, benchmark) else { return }
+    guard let slot = try? memory.makeProcess() else { return benchmark.error("no process") }
+    let pool = memory.makePool(in: slot)
+    let sampler = SizeSampler(
+        .logNormal(median: .kibibytes(2), sigma: Ratio(partsPerMillion: 1_400_000), highest: .mebibytes(1)))
+    var generator = SeededGenerator(seed: 1, stream: "benchmark")
+    var sizes: [Int] = []
+    benchmark.startMeasurement()
+    for _ in benchmark.scaledIterations {
+        sampler.fill(&sizes, with: .mebibytes(1), using: &generator)
+        let drawn = sizes
+        blackHole(memory.allocate(drawn.span, in: pool, limit: nil))
+        if memory.requested(in: pool) > .mebibytes(64) {
+            blackHole(memory.release(.mebibytes(32), from: pool, order: .scattered, using: &generator))
+        }
+    }
+}
+
+/// One row of the shape of `apps.csv`.
+private func writeRow(_ table: TableWriter, _ number: Int) {
+    table.seconds(Instant(microseconds: Int64(number) * 100_000))
+    table.text("app-of-the-day")
+    table.integer(number)
+    for column in 0..<8 { table.bytes(ByteCount(number << column)) }
+}
+
+private let rowSchema = TableSchema(
+    "rows", "",
+    [Column("time_s", .number, ""), Column("app", .string, ""), Column("pid", .integer, "")]
+        + (0..<8).map { Column("column_\($0)_bytes", .integer, "") })
+
+/// Takes everything and counts it.
+private final class Counter: ByteSink {
+    private(set) var bytes = 0
+    func write(_ bytes: [UInt8]) { self.bytes += bytes.count }
+}
+
+let benchmarks: @Sendable () -> Void = {
+    Benchmark.defaultConfiguration = .init(
+        metrics: [.cpuTotal, .wallClock, .throughput], scalingFactor: .kilo, maxDuration: .seconds(3))
+
+    Benchmark("a row, written") { benchmark in
+        let table = TableWriter(rowSchema, to: Counter())
+        for number in benchmark.scaledIterations {
+            writeRow(table, number)
+            table.endRow()
+        }
+    }
+
+    Benchmark("a row, repeated") { benchmark in
+        let table = TableWriter(rowSchema, to: Counter())
+        let memo = RowMemo()
+        writeRow(table, 1)
+        table.endRow(keeping: memo)
+        for number in benchmark.scaledIterations {
+            table.repeatRow(memo, at: Instant(microseconds: Int64(number) * 100_000))
+        }
+    }
+
+    Benchmark("a size, drawn") { benchmark in
+        let sampler = SizeSampler(
+            .logNormal(median: .kibibytes(2), sigma: Ratio(partsPerMillion: 1_400_000), highest: .mebibytes(1)))
+        var generator = SeededGenerator(seed: 1, stream: "benchmark")
+        for _ in benchmark.scaledIterations { blackHole(sampler.next(using: &generator)) }
+    }
+
+    let slow = Benchmark.Configuration(
+        metrics: [.cpuTotal, .wallClock, .throughput], scalingFactor: .one, maxDuration: .seconds(3))
+    Benchmark("a mebibyte of objects, real memory", configuration: slow) { churn(.jemalloc, $0) }
+    Benchmark("a mebibyte of objects, accounting", configuration: slow) { churn(.accounting, $0) }
+}
