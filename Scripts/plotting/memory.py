@@ -180,13 +180,14 @@ def draw_levels(axes: Axes, strip: Axes, spans: list[tuple[float, float, str]]) 
 
 
 def draw_warnings(lane: Axes, warnings: pd.DataFrame, seconds_per_px: float) -> None:
-    for level in ("warning", "critical"):
-        times = sorted(warnings.loc[warnings["detail"] == level, "time_s"])
+    """Every warning: in its level's colour, the worst on top; those of an app near its own limit in grey."""
+    colours = [style.LEVEL_COLOURS.get(detail, style.SYSTEM_COLOUR) for detail in warnings["detail"]]
+    for colour in (style.SYSTEM_COLOUR, style.LEVEL_COLOURS["warning"], style.LEVEL_COLOURS["critical"]):
+        times = sorted(time_s for time_s, own in zip(warnings["time_s"], colours) if own == colour)
         shown = style.thin(times, 3 * seconds_per_px)
         lane.plot(
-            shown, [0.5] * len(shown), linestyle="none", marker="^", markersize=3.6, markeredgewidth=0,
-            color=style.LEVEL_COLOURS[level],
-        )  # fmt: skip
+            shown, [0.5] * len(shown), linestyle="none", marker="^", markersize=3.6, markeredgewidth=0, color=colour
+        )
 
 
 def place_names(

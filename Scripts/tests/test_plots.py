@@ -294,6 +294,16 @@ class Memory(RunDirectoryCase):
         ]
         return pd.DataFrame(rows)
 
+    def test_every_kind_of_warning_has_its_marks(self) -> None:
+        told = pd.DataFrame({"time_s": [1.0, 2.0, 3.0, 4.0], "detail": ["warning", "critical", "near_limit", ""]})
+        figure = plt.figure()
+        memory.draw_warnings(figure.add_subplot(), told, seconds_per_px=0.01)
+        marks = {line.get_color(): list(line.get_xdata()) for line in figure.axes[0].lines}
+        plt.close(figure)
+        self.assertEqual(marks, {
+            style.SYSTEM_COLOUR: [3.0, 4.0], style.LEVEL_COLOURS["warning"]: [1.0], style.LEVEL_COLOURS["critical"]: [2.0],
+        })  # fmt: skip
+
     def test_a_reason_without_threshold_draws_no_line(self) -> None:
         run = self.run_of()
         run.tables["events"] = run.events.iloc[:0].copy()
