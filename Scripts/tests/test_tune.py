@@ -172,6 +172,16 @@ class Searching(TuneCase):
         policy = yaml.safe_load((self.directory / "free" / "policy.yaml").read_text("utf-8"))
         self.assertGreater(float(policy["parameters"]["greed"].rstrip("%")), 50)
 
+    def test_a_search_that_finds_nothing_feasible_says_so_and_draws_its_pictures(self) -> None:
+        mock.patch.stopall()
+        arguments = (self.scenario("day"), "--policy", "fake", "--trials", 2, "--seeds", "1..2")
+        impossible = ("--constraint", "terminations_foreground >= 9")
+        status, out, err = self.tune(*arguments, *impossible, "--out", self.directory / "out")
+        self.assertEqual((status, err), (0, ""))
+        self.assertIn("not admissible", out)
+        self.assertEqual({row["feasible"] for row in self.rows("trials.csv")}, {"false"})
+        self.assertGreater((self.directory / "out" / "front.png").stat().st_size, 100)
+
     def test_hopeless_trials_are_stopped_after_a_few_seeds(self) -> None:
         self.tune(
             self.scenario("day"),

@@ -29,9 +29,9 @@ def draw_front(problem: Problem, trials: Sequence[FrozenTrial], chosen: FrozenTr
         axes.set_xlabel("trial")
         axes.set_ylabel(problem.objectives[0].metric)
     else:
-        points = np.array([trial.values[:2] for trial in able])
+        points = np.array([trial.values[:2] for trial in able]).reshape(-1, 2)
         edge = sorted(front(problem, trials), key=lambda trial: trial.values[0])
-        line = np.array([trial.values[:2] for trial in edge])
+        line = np.array([trial.values[:2] for trial in edge]).reshape(-1, 2)
         axes.plot(points[:, 0], points[:, 1], "o", color=style.OTHER_COLOUR, markersize=3.5, label="complete trials")
         axes.plot(line[:, 0], line[:, 1], "o-", color=BLUE, markersize=4.5, linewidth=0.9, label="Pareto front")
         axes.set_xlabel(problem.objectives[0].metric)
