@@ -105,13 +105,21 @@ def answer(arguments: list[str]) -> str | None:
     return None if arguments[:1] == ["run"] else ""
 
 
+def faults(paths: list[str]) -> str:
+    """What `validate` says: a file that holds the word `broken` is."""
+    for path in paths:
+        if Path(path).is_file() and "broken" in Path(path).read_text("utf-8"):
+            return f"{path}:1:1: unknown key 'broken'"
+    return ""
+
+
 def main(arguments: list[str]) -> int:
     text = answer(arguments)
     if arguments[:1] == ["validate"]:
-        for path in arguments[1:]:
-            if "broken" in Path(path).read_text("utf-8"):
-                print(f"{path}:1:1: unknown key 'broken'", file=sys.stderr)
-                return 65
+        words = faults(arguments[1:])
+        if words:
+            print(words, file=sys.stderr)
+            return 65
     if text is not None:
         print(text)
         return 0

@@ -29,7 +29,15 @@ import search  # noqa: E402
 import space  # noqa: E402
 import verdict  # noqa: E402
 import yaml  # noqa: E402
-from problem import Constraint, Objective, seeds_of  # noqa: E402
+from problem import (  # noqa: E402
+    Constraint,
+    Objective,
+    bounds_of,
+    policy_of,
+    scenarios_of,
+    seeds_of,
+    space_of,
+)
 
 
 def load_main() -> object:
@@ -53,9 +61,9 @@ class FakeProgram(program.Program):
 
     def ask(self, *arguments: str) -> str:
         if arguments[0] == "validate":
-            for path in arguments[1:]:
-                if "broken" in Path(path).read_text("utf-8"):
-                    raise program.Fault(65, f"{path}:1:1: unknown key 'broken'")
+            words = fake_plimsoll.faults(list(arguments[1:]))
+            if words:
+                raise program.Fault(65, words)
         return fake_plimsoll.answer(list(arguments)) or ""
 
     def _run(self, job: program.Job) -> program.Summary:
@@ -442,6 +450,47 @@ class BadInput(TuneCase):
         arguments = (self.scenario("day"), "--policy", "fake", "--trials", 3, "--storage", storage, "--study", "ours")
         self.assertEqual(self.tune(*arguments, "--out", self.directory / "a")[0], 0)
         self.refused(65, "differs in seeds", *arguments, "--seeds", "1..3", "--out", self.directory / "b")
+
+    def test_a_bad_policy_file_is_told_in_the_programs_own_words(self) -> None:
+        fine = (self.scenario("day"), "--out", self.directory / "none")
+        self.refused(65, "bad.yaml:1:1: unknown key 'broken'", *fine, "--policy", self.scenario("bad", "broken: 1"))
+        self.refused(64, "expected METRIC <=", *fine, "--policy", "fake", "--constraint", "terminations <= 1.2.3")
+        self.refused(64, "expected LOW..HIGH", *fine, "--policy", "fake", "--range", "greed=nan..50%")
+        self.assertFalse((self.directory / "none").exists())
+
+    def test_a_policy_file_is_read_as_the_program_reads_it(self) -> None:
+        tables = {"fake": fake_plimsoll.TABLE, "ladder": []}
+        file = self.directory / "policy.yaml"
+
+        def read(text: bytes) -> dict[str, object]:
+            file.write_bytes(text)
+            return policy_of(str(file), tables)
+
+        self.assertEqual(read(b"parameters: { a: 1MB }\n"), {"name": "ladder", "parameters": {"a": "1MB"}})
+        self.assertEqual(read(b"name: fake\nlabel: mine\nparameters:\n"), {"name": "fake"})
+        for text, words in (
+            (b"name: [ladder]\n", "expected a policy with a name"),
+            (b"name: fake\nparameters: text\n", "expected a mapping"),
+            (b"name: fake\nparameters: { keep: 2020-01-01 }\n", "parameters: "),
+            (b"rules: [{ name: a, when: level == warning, action: warn }]\n", "rules have no parameters to search"),
+            (b"- fake\n", "a mapping"),
+            (b"name: \xff\n", "not UTF-8"),
+            (b"name: {\n", "not YAML"),
+        ):
+            with self.assertRaisesRegex(program.Fault, words) as caught:
+                read(text)
+            self.assertEqual(caught.exception.status, 65)
+        with self.assertRaisesRegex(program.Fault, "keep: 'lots' is no time"):
+            space_of({"name": "fake", "parameters": {"keep": "lots"}}, fake_plimsoll.TABLE, [], [], {})
+
+    def test_bounds_are_read_in_all_units_each_for_itself(self) -> None:
+        paths = (
+            self.scenario("day", "duration: 1h30min\ndevice: { ceiling: 900MB }\n"),
+            self.scenario("night", "duration: 20min\ndevice: { ceiling: 512MiB }\n"),
+        )
+        self.assertEqual(bounds_of(scenarios_of(paths, "")), {"time": 5400, "bytes": 900_000_000})
+        paths += (self.scenario("other", "duration: 1min\ndevice: phone\n"),)
+        self.assertEqual(bounds_of(scenarios_of(paths, "")), {"time": 5400})
 
     def test_seeds(self) -> None:
         self.assertEqual(seeds_of("1..3,7", "--seeds"), (1, 2, 3, 7))

@@ -18,6 +18,7 @@ from command_line import Parser  # noqa: E402
 from problem import (  # noqa: E402
     Problem,
     bounds_of,
+    check_policy,
     check_program,
     constraints_of,
     objectives_of,
@@ -149,8 +150,9 @@ def problem_of(options: argparse.Namespace, program: Program) -> Problem:
         )
     if len(held_out_seeds) < 5:
         raise Fault(64, f"--held-out-seeds {options.held_out_seeds}: an interval needs at least 5 seeds")
+    check_policy(options.policy, tables)
+    check_program(program, [*scenarios, *held_out], options.policy)
     policy = policy_of(options.policy, tables)
-    check_program(program, [*scenarios, *held_out])
     table = tables[str(policy["name"])]
     return Problem(
         scenarios=scenarios,

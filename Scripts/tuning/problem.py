@@ -14,7 +14,7 @@ import yaml
 from program import Fault, Program, Summary
 from space import Dimension, dimension, narrowed, quantity
 
-GOAL = re.compile(r"^([a-z][a-z0-9_]*)\s*(<=|>=|==)\s*([0-9.]+)$")
+GOAL = re.compile(r"^([a-z][a-z0-9_]*)\s*(<=|>=|==)\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)$")
 
 
 @dataclass(frozen=True)
@@ -186,36 +186,68 @@ def scenarios_of(paths: Sequence[Path], folder: str) -> tuple[Scenario, ...]:
 
 
 def bounds_of(scenarios: Sequence[Scenario]) -> dict[str, float]:
-    """What a time or a size of a policy can mean at most: the longest scenario, the largest ceiling."""
+    """What a time or a size of a policy can mean at most: the longest scenario, the largest ceiling.
+
+    The program has accepted the scenarios; a fact that one of them does not state bounds nothing.
+    """
     most: dict[str, float] = {}
-    for scenario in scenarios:
+    for kind, keys in (("time", ("duration",)), ("bytes", ("device", "ceiling"))):
         try:
-            tree = yaml.safe_load(scenario.path.read_text("utf-8"))
-            facts = {
-                "time": quantity(str(tree["duration"]), "time"),
-                "bytes": quantity(str(tree["device"]["ceiling"]), "bytes"),
-            }
-        except Exception:  # The program has accepted it; what we cannot read bounds nothing.
-            return {}
-        most = {kind: max(most.get(kind, 0.0), value) for kind, value in facts.items()}
+            most[kind] = max(quantity(str(stated(scenario, keys)), kind) for scenario in scenarios)
+        except (KeyError, TypeError, ValueError, yaml.YAMLError):
+            continue
     return most
 
 
-def policy_of(text: str, tables: dict[str, Any]) -> dict[str, Any]:
-    """The policy by name, or from a file as `plimsoll run --policy` takes it."""
+def stated(scenario: Scenario, keys: Sequence[str]) -> Any:
+    """The value at the keys of a scenario file."""
+    found = yaml.safe_load(scenario.path.read_text("utf-8"))
+    for key in keys:
+        found = found[key]
+    return found
+
+
+def check_program(program: Program, scenarios: Sequence[Scenario], policy: str) -> None:
+    """Every scenario is valid with the policy, before a single run is made: the program's own words otherwise."""
+    program.ask("validate", *(str(one.path) for one in scenarios), "--policy", policy)
+
+
+def check_policy(text: str, tables: dict[str, Any]) -> None:
+    """A name that the program knows, or a file that is there."""
     if text in tables:
-        return {"name": text}
+        return
     if not ("/" in text or text.endswith((".yaml", ".yml"))):
         raise Fault(65, f"unknown policy '{text}'; one of: {', '.join(tables)}")
+    if not Path(text).is_file():
+        raise Fault(66, f"no policy file '{text}'")
+
+
+def policy_of(text: str, tables: dict[str, Any]) -> dict[str, Any]:
+    """The policy by name, or from a file as `plimsoll run --policy` takes it: the program has found it valid."""
+    if text in tables:
+        return {"name": text}
     try:
         tree = yaml.safe_load(Path(text).read_text("utf-8"))
     except OSError as error:
         raise Fault(66, f"no policy file '{text}': {error.strerror}") from error
     except yaml.YAMLError as error:
         raise Fault(65, f"{text}: not YAML: {str(error).splitlines()[0]}") from error
-    if not isinstance(tree, dict) or tree.get("name") not in tables:
+    except UnicodeDecodeError as error:
+        raise Fault(65, f"{text}: this is not UTF-8; a policy file is UTF-8 text") from error
+    if not isinstance(tree, dict):
+        raise Fault(65, f"{text}: expected a policy: a mapping")
+    name, parameters = tree.get("name", "ladder"), tree.get("parameters")
+    if not isinstance(name, str) or name not in tables:
         raise Fault(65, f"{text}: expected a policy with a name; one of: {', '.join(tables)}")
-    return {key: value for key, value in tree.items() if key not in ("plimsoll", "description", "label")}
+    if "rules" in tree:
+        raise Fault(65, f"{text}: rules have no parameters to search")
+    if not isinstance(parameters, dict | None):
+        raise Fault(65, f"{text}: parameters: expected a mapping, not '{parameters}'")
+    try:
+        json.dumps(parameters)
+    except (TypeError, ValueError) as error:
+        raise Fault(65, f"{text}: parameters: {error}") from error
+    return {"name": name} | ({"parameters": parameters} if parameters else {})
 
 
 def space_of(
@@ -241,7 +273,10 @@ def space_of(
         if name in given:
             row["default"] = str(given[name]).lower() if isinstance(given[name], bool) else given[name]
             if entry["type"] in ("time", "bytes", "ratio", "count"):
-                row["default_value"] = quantity(str(given[name]), str(entry["type"]))
+                try:
+                    row["default_value"] = quantity(str(given[name]), str(entry["type"]))
+                except ValueError as error:
+                    raise Fault(65, f"parameters: {name}: '{given[name]}' is no {entry['type']}") from error
         found = dimension(row, most)
         if found is not None and name in wanted:
             found = narrowed(found, wanted[name], entry)
@@ -280,8 +315,3 @@ def constraints_of(texts: Sequence[str], metrics: Sequence[str]) -> tuple[Constr
 def known(metric: str, metrics: Sequence[str]) -> None:
     if metric not in metrics:
         raise Fault(64, f"there is no metric '{metric}'; `plimsoll list metrics` names them")
-
-
-def check_program(program: Program, scenarios: Sequence[Scenario]) -> None:
-    """Every scenario is valid, before a single run is made."""
-    program.ask("validate", *(str(one.path) for one in scenarios))
