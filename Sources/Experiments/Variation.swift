@@ -28,6 +28,9 @@ public struct Variation: Hashable, Sendable {
         let grain: Int64
     }
 
+    /// Up to here a floating-point number counts by ones: 2^53.
+    private static let highest: Int64 = 1 << 53
+
     /// A list that is longer is surely a slip.
     public static let mostValues = 100_000
 
@@ -121,6 +124,9 @@ extension Variation {
         }
         guard low.amount < high.amount else { throw ExperimentFault("the range \(body) is empty or upside down") }
         guard !isLogarithmic || low.amount > 0 else { throw ExperimentFault("a log: range begins above zero") }
+        guard high.amount <= Variation.highest else {
+            throw ExperimentFault("the range \(body) ends above 2^53, beyond which not every number can be drawn")
+        }
         let range = Range(kind: kind, low: low.amount, high: high.amount, isLogarithmic: isLogarithmic)
         if let count { return .list(try range.values(count: count)) }
         guard let step else { return .range(range) }

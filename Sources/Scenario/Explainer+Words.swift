@@ -23,14 +23,15 @@ extension Explainer {
         lines += later(record, chosen)
         lines += spared(record, chosen)
         guard let change = try change(saving: termination) else {
-            let saved = "--set 'limits.protected=[\(victim.name)]'"
+            let protected = plan.limits.protected.map { plan.apps[$0.index].name } + [victim.name]
+            let saved = "--set 'limits.protected=[\(protected.joined(separator: ", "))]'"
             return lines + ["  What saves it: no single number of \(plan.policy.title) does; \(saved) would."]
         }
         return lines + [
             "  What saves it: \(change.name) = \(change.to) instead of \(change.from). Asked again about that moment",
             "                 the policy leaves it alone, and in a run with that it is still there "
                 + "\(Explainer.survival) later:",
-            "                 plimsoll run … \(change.option)",
+            "                 plimsoll run \(scenario) \(change.option)",
         ]
     }
 

@@ -8,11 +8,16 @@ import Simulation
 /// the policy saw.
 public struct Explainer {
     public let plan: RunPlan
+    /// Where the plan came from, for commands that can be tried as they are printed.
+    let scenario: String
     private let progress: (Step) -> Void
 
-    /// - Parameter progress: Told what is under way; for whoever waits.
-    public init(plan: RunPlan, progress: @escaping (Step) -> Void = { _ in }) {
+    /// - Parameters:
+    ///   - scenario: The file of the plan: the run's own, in which rules have the paths that changes name.
+    ///   - progress: Told what is under way; for whoever waits.
+    public init(plan: RunPlan, scenario: String, progress: @escaping (Step) -> Void = { _ in }) {
         self.plan = plan
+        self.scenario = scenario
         self.progress = progress
     }
 

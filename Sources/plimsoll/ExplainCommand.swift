@@ -43,7 +43,7 @@ struct ExplainCommand: ParsableCommand {
                 throw Failure(.invalidInput, "the run has no app '\(app)'")
             }
             let line = StatusLine()
-            let explainer = Explainer(plan: plan) { line.draw($0.text) }
+            let explainer = Explainer(plan: plan, scenario: path) { line.draw($0.text) }
             // Without a time the first few are enough, and the run need not be repeated to its end.
             let limit = at == nil ? max(1, most) : .max
             let all = try Failure.catching { try explainer.terminations(of: app, most: limit) }

@@ -52,6 +52,9 @@ struct StatisticsTests {
             Bootstrap.standard.interval(ofMeanOf: [[2, 2, 2, 2, 2]], stream: "") == Interval(low: 2, high: 2))
         #expect(Bootstrap.standard.interval(ofMeanOf: [[1, 2, 3, 4]], stream: "") == nil)
         #expect(Bootstrap.standard.interval(ofMeanOf: [[], []], stream: "") == nil)
+        #expect(Bootstrap.standard.interval(ofMeanOf: [[1], [2], [3], [4], [5], [6]], stream: "") == nil)
+        #expect(Bootstrap.standard.interval(ofMeanOf: [[1, 2, 3, 4, 5], [1, 2]], stream: "") == nil)
+        #expect(Bootstrap.standard.interval(ofMeanOf: [[1, 2, 3, 4, 5], []], stream: "") != nil)
     }
 
     @Test("strata are resampled within themselves: a difference between scenarios widens nothing")
@@ -93,11 +96,11 @@ struct StatisticsTests {
 
     @Test("equal pairs are identical, and the difference is exactly zero")
     func identical() {
-        let values: [[Double?]] = [[0.1, 0.2, 0.3, nil, 1e9], [0.7, 0.7, 0.7, 0.7, 0.7]]
+        let values: [[Double?]] = [[0.1, 0.2, 0.3, nil, 0.4, 1e9], [0.7, 0.7, 0.7, 0.7, 0.7]]
         let result = compared(values, values)
-        #expect(result.verdict == .identical && result.difference == 0 && result.pairs == 9)
+        #expect(result.verdict == .identical && result.difference == 0 && result.pairs == 10)
         #expect(result.interval == Interval(low: 0, high: 0))
-        #expect(result.balance == .init(better: 0, same: 9, worse: 0))
+        #expect(result.balance == .init(better: 0, same: 10, worse: 0))
     }
 
     @Test("common random numbers: a small difference shows although the seeds differ by far more")

@@ -43,10 +43,10 @@ struct ExplainTests {
             "{ rules: [{ name: room, when: available < 16%, order: largest }] }",
         ])
     func counterfactual(policy: String) throws {
-        let explainer = Explainer(plan: try plan(policy))
+        let explainer = Explainer(plan: try plan(policy), scenario: "r/scenario.yaml")
         let termination = try #require(try explainer.terminations().first, "\(policy) ended nobody")
         let change = try #require(try explainer.change(saving: termination), "nothing saves it under \(policy)")
-        let other = Explainer(plan: try plan(policy, [change.assignment]))
+        let other = Explainer(plan: try plan(policy, [change.assignment]), scenario: "r/scenario.yaml")
         let saved = try other.terminations().filter {
             $0.app == termination.app && $0.at <= termination.at + Explainer.survival
         }
@@ -55,7 +55,7 @@ struct ExplainTests {
 
     @Test("the words name who, when, why, what was observed, who was spared, and what would have saved it")
     func words() throws {
-        let explainer = Explainer(plan: try plan("jetsam"))
+        let explainer = Explainer(plan: try plan("jetsam"), scenario: "r/scenario.yaml")
         let termination = try #require(try explainer.terminations().first)
         let text = try explainer.explain(termination).joined(separator: "\n")
         for piece in [
@@ -67,7 +67,7 @@ struct ExplainTests {
 
     @Test("a policy without a parameter that helps is said to have none")
     func hopeless() throws {
-        let explainer = Explainer(plan: try plan("lru", ["device.ceiling=128MiB"]))
+        let explainer = Explainer(plan: try plan("lru", ["device.ceiling=128MiB"]), scenario: "r/scenario.yaml")
         let termination = try #require(try explainer.terminations().first)
         let text = try explainer.explain(termination).joined(separator: "\n")
         #expect(

@@ -26,6 +26,47 @@ struct CompareCommandTests {
         }
     }
 
+    @Test("what has an option of its own is not changed behind its back")
+    func oneOption() throws {
+        try Experiments.within { folder in
+            let compare = ["compare", "tiny.yaml", "--policy", "lru", "--dry-run", "--set"]
+            let sweep = ["sweep", "tiny.yaml", "--dry-run", "--vary"]
+            for (arguments, key) in [
+                (compare + ["policy=none"], "policy"), (compare + ["policy.name=none"], "policy.name"),
+                (compare + ["seed=3"], "seed"), (sweep + ["seed=1,2"], "seed"),
+                (sweep + ["policy.name=lru,none", "--policy", "ladder"], "policy.name"),
+                (sweep + ["seed=0..9223372036854775807", "--sample", "random:3"], "2^53"),
+            ] {
+                let result = try Program.run(arguments, in: folder)
+                #expect(result.status == 64 && result.error.contains(key), "\(arguments): \(result)")
+            }
+            // Without --policy it is a setting like any other; its column does not shadow the summary's.
+            let result = try Program.run(
+                ["sweep", "tiny.yaml", "--vary", "policy=lru,none", "--out", "s", "--quiet"], in: folder)
+            #expect(result.status == 0, "\(result.error)")
+            let rows = try Experiments.rows(folder.appending(path: "s/sweep.csv"))
+            #expect(rows.map { $0["set.policy"] } == ["lru", "none"])
+            #expect(rows.map { $0["policy"] } == ["lru", "none"])
+        }
+    }
+
+    @Test("policies that are called alike are told apart, also from those whose own name ends in a number")
+    func labels() throws {
+        try Experiments.within { folder in
+            for name in ["a", "a-2", "b"] {
+                let text = "name: lru\nlabel: \(name == "b" ? "a" : name)\n"
+                try Data(text.utf8).write(to: folder.appending(path: "\(name).yaml"))
+            }
+            let result = try Program.run(
+                ["compare", "tiny.yaml", "--policy", "./a.yaml", "--policy", "./b.yaml", "--policy", "./a-2.yaml"]
+                    + usual, in: folder)
+            #expect(result.status == 0, "\(result.error)")
+            let rows = try Experiments.rows(folder.appending(path: "c/comparison.csv"))
+            let labels = rows.filter { $0["metric"] == "terminations" }.compactMap { $0["policy"] }
+            #expect(labels.prefix(3) == ["a", "a-2", "a-2-2"] && Set(labels).count == labels.count, "\(labels)")
+        }
+    }
+
     @Test("the yardsticks are always beside, once; all policies see the same seeds")
     func yardsticks() throws {
         try Experiments.within { folder in

@@ -25,7 +25,7 @@ public struct Bootstrap: Hashable, Sendable {
     public let resamples: Int
     /// For example 0.95.
     public let confidence: Double
-    /// Fewer values give no interval.
+    /// Fewer values of a kind give no interval.
     public static let fewest = 5
 
     public static let standard = Bootstrap(resamples: 10_000, confidence: 0.95)
@@ -35,7 +35,8 @@ public struct Bootstrap: Hashable, Sendable {
         (self.resamples, self.confidence) = (resamples, confidence)
     }
 
-    /// The interval of the mean of the strata's means; nil when there are fewer than `fewest` values.
+    /// The interval of the mean of the strata's means; nil when a stratum has values, but fewer than `fewest`: what
+    /// varies within it would not be seen, and the interval would be too narrow, or have no width at all.
     ///
     /// - Parameters:
     ///   - strata: Values that belong together, for example all seeds of one scenario; resampled each within itself and
@@ -43,7 +44,7 @@ public struct Bootstrap: Hashable, Sendable {
     ///   - stream: Names the stream of chance.
     public func interval(ofMeanOf strata: [[Double]], stream: String) -> Interval? {
         let strata = strata.filter { !$0.isEmpty }
-        guard strata.reduce(0, { $0 + $1.count }) >= Bootstrap.fewest else { return nil }
+        guard !strata.isEmpty, strata.allSatisfy({ $0.count >= Bootstrap.fewest }) else { return nil }
         let mean = Bootstrap.mean(of: strata)
         var generator = SeededGenerator(seed: 0, stream: "bootstrap/\(stream)")
         // A stratum whose values are all alike has one resample.

@@ -173,7 +173,7 @@ extension Comparison {
         case .worse: Terminal.red("worse") + constancy(result) + balance
         case .higher: "higher"
         case .lower: "lower"
-        case .tooFew: "\(result.pairs) pairs are too few for an interval\(balance)"
+        case .tooFew: "no interval: it takes \(Bootstrap.fewest) pairs in each scenario\(balance)"
         case .absent: "no run has it"
         }
     }

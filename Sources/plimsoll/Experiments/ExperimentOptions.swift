@@ -42,7 +42,16 @@ struct ExperimentOptions: ParsableArguments {
         for (position, path) in scenarios.enumerated() where scenarios[..<position].contains(path) {
             throw ValidationError("\(path) comes twice")
         }
+        for set in sets { try ExperimentOptions.refuse(key: String(set.prefix { $0 != "=" }), policies, "--set") }
         if let jobs, !(1...1024).contains(jobs) { throw ValidationError("--jobs \(jobs): expected 1 to 1024") }
+    }
+
+    /// What has an option of its own is not changed behind that option's back.
+    static func refuse(key: String, _ policies: [String], _ option: String) throws {
+        if key == "seed" { throw ValidationError("\(option) seed: the seeds are --seeds") }
+        if !policies.isEmpty, ["policy", "policy.name", "policy.label"].contains(key) {
+            throw ValidationError("\(option) \(key): the policies are those of --policy")
+        }
     }
 }
 
@@ -97,7 +106,10 @@ struct ExperimentPlanner {
                     needed = max(needed, loaded.device.ceiling + Host.overhead(of: loaded))
                 }
                 if input == nil { input = try ExperimentPlanner.input(path, loaded) }
-                plan.policies[policy]?.label = loaded.policy.title
+                // A name is called by itself, whatever label a scenario gives to its own policy of that name.
+                if let given = plan.policies[policy]?.given, PolicyFile.isFile(given) {
+                    plan.policies[policy]?.label = loaded.policy.title
+                }
             }
             guard let given = plan.policies[policy]?.given, PolicyFile.isFile(given) else { continue }
             plan.policies[policy]?.fingerprint = ExperimentPlanner.fingerprint(ofFile: given)
@@ -136,9 +148,13 @@ extension ExperimentPlanner {
         var known: [String] = []
         for position in plan.policies.indices {
             guard let name = plan.policies[position]?.label else { continue }
-            let label = known.contains(name) ? "\(name)-\(known.count { $0 == name } + 1)" : name
+            var (label, number) = (name, 1)
+            while known.contains(label) {
+                number += 1
+                label = "\(name)-\(number)"
+            }
             plan.policies[position]?.label = label
-            known.append(name)
+            known.append(label)
         }
         let names = plan.scenarios.map(\.name)
         for position in names.indices where names.count(where: { $0 == names[position] }) > 1 {

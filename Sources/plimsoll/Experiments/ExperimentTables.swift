@@ -19,6 +19,7 @@ struct RunList {
                 "What the policy is called: its name, or its file's; empty for the scenario's own",
                 optional: true),
         ]
+        let taken = (identity + RunTables.summary.columns).map(\.name)
         let settings = zip(plan.keys, kinds).map { key, kind in
             let type: ColumnType =
                 switch kind {
@@ -26,7 +27,9 @@ struct RunList {
                 case .decimal, .time, .ratio: .number
                 case .text: .string
                 }
-            return Column(key + kind.suffix, type, "The setting \(key) of this run", signed: true)
+            let name = key + kind.suffix
+            return Column(
+                taken.contains(name) ? "set." + name : name, type, "The setting \(key) of this run", signed: true)
         }
         schema = TableSchema(
             name, "One row per run, in the order of the plan", key: ["case"],

@@ -65,7 +65,7 @@ struct SweepRun: ParsableCommand {
         if out == nil && !options.dryRun { throw ValidationError("name the folder to write with --out DIR") }
         if sample != nil && variations.isEmpty { throw ValidationError("--sample needs settings to --vary") }
         do {
-            _ = try combinations()
+            for key in try combinations().keys { try ExperimentOptions.refuse(key: key, options.policies, "--vary") }
             _ = try part()
         } catch let fault as ExperimentFault {
             throw ValidationError(fault.message)
