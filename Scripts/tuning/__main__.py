@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -272,9 +273,10 @@ def tune(options: argparse.Namespace, command: Sequence[str], program: Program, 
         board, confirmation = search(options, problem, program, folder, interruption.check, progress)
     except Interrupted as error:
         progress.clear()
-        again = " ".join(command) if "--resume" in command else " ".join([*command, "--resume"])
-        out = "" if options.out else f" --out {folder}"
-        print(f"tune: interrupted; what is done is kept. Go on with: Scripts/tune {again}{out}", file=sys.stderr)
+        again = ["Scripts/tune", *command]
+        again += [] if "--resume" in command else ["--resume"]
+        again += [] if options.out else ["--out", str(folder)]
+        print(f"tune: interrupted; what is done is kept. Go on with: {shlex.join(again)}", file=sys.stderr)
         return error.status
     except BaseException:
         progress.clear()
