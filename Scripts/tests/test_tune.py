@@ -268,6 +268,33 @@ class Searching(TuneCase):
         self.assertEqual((after[:8], len(after)), (before, 14))
         self.assertLessEqual(FakeProgram.made - made, 6 * 6 + 6 * 2)
 
+    def test_going_on_with_another_option_is_refused_before_anything_is_written(self) -> None:
+        out = self.directory / "out"
+        arguments = (self.scenario("day"), "--policy", "fake", "--trials", 3, "--seeds", "1..2", "--out", out)
+        self.assertEqual(self.tune(*arguments)[0], 0)
+        before = {path.name: path.read_bytes() for path in out.iterdir() if path.suffix in (".md", ".csv", ".json")}
+        made = FakeProgram.made
+        for option, value in (("--seed", 2), ("--parameter", "keep"), ("--constraint", "none")):
+            status, text, err = self.tune(*arguments, "--resume", option, value)
+            self.assertEqual((status, text, err.count("\n")), (65, "", 1), err)
+            self.assertIn(option, err)
+        status, _, err = self.tune(*arguments, "--resume", "--minimize", "terminations", "--held-out-seeds", "7..11")
+        self.assertEqual(status, 65)
+        self.assertIn("differs in: --minimize or --maximize; --held-out-seeds.", err)
+        after = {path.name: path.read_bytes() for path in out.iterdir() if path.name in before}
+        self.assertEqual((after, FakeProgram.made), (before, made))
+
+    def test_the_verdict_alone_is_made_again_on_the_other_backend(self) -> None:
+        out = self.directory / "out"
+        arguments = (self.scenario("day"), "--policy", "fake", "--trials", 3, "--seeds", "1..2", "--out", out)
+        self.tune(*arguments, "--confirm", "accounting")
+        trials, made = self.rows("trials.csv"), FakeProgram.made
+        status, _, err = self.tune(*arguments, "--resume", "--confirm", "jemalloc")
+        self.assertEqual((status, err), (0, ""))
+        self.assertEqual((self.rows("trials.csv"), FakeProgram.made - made), (trials, 6 * 2))
+        facts = json.loads((out / "tuning.json").read_text("utf-8"))
+        self.assertEqual(facts["problem"]["confirmation backend"], "jemalloc")
+
     def test_a_policy_file_is_what_the_search_begins_with(self) -> None:
         file = self.directory / "mine.yaml"
         file.write_text("plimsoll: 1\nname: fake\nlabel: mine\nparameters: { keep: 30s, friends: [chat] }\n", "utf-8")

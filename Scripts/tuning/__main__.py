@@ -8,15 +8,17 @@ import shlex
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "plotting"))
 
 import outcome  # noqa: E402
 import sqlalchemy  # noqa: E402
-from board import Board, open_storage, reason, shown  # noqa: E402
+from board import Board, open_storage, reason, shown, studies_in  # noqa: E402
 from command_line import Parser  # noqa: E402
 from problem import (  # noqa: E402
+    OPTIONS,
     Problem,
     bounds_of,
     check_policy,
@@ -240,12 +242,13 @@ def search(
     """Both studies, filled: the search's and the verdict's."""
     url = options.storage or f"sqlite:///{(folder / 'study.db').resolve()}"
     storage = open_storage(url, options.heartbeat, 3 * options.heartbeat)
-    title = options.study or problem.title
+    is_own = options.resume and options.storage is None and options.study is None
+    title = resumed(problem, studies_in(storage), folder) if is_own else options.study or problem.title
     # The starting policy goes first; all other slots are the sampler's.
     slots = [problem.standard, *({} for _ in range(options.trials - 1))]
     board = Board(storage, title, [goal.direction for goal in problem.objectives], slots)
-    found = board.register(problem.record(), check)
-    differing = [key for key, value in problem.record().items() if found.get(key) != value]
+    found = board.register(problem.identity(), check)
+    differing = problem.differing(found)
     if differing:
         raise Fault(
             65, f"the study {title} in {shown(url)} is about something else: it differs in {', '.join(differing)}"
@@ -257,12 +260,28 @@ def search(
         raise Fault(70, "the default policy's own trial was given up: there is nothing to compare with")
     chosen = choose(problem, trials)
     # Its own name per winner: more trials may find another one.
-    name = f"{title} verdict on trial {chosen.user_attrs['slot'] + 1}"
+    name = f"{title} verdict on trial {chosen.user_attrs['slot'] + 1}, {problem.confirm_backend}"
     confirmation = Board(storage, name, ["minimize"], [{} for _ in cells(problem)])
     confirmation.fill(check)
     values = {} if chosen.user_attrs["slot"] == 0 else chosen.params
     Confirmation(problem, confirmation, program, check, progress.show).work(values, options.jobs)
     return board, confirmation
+
+
+def resumed(problem: Problem, studies: dict[str, dict[str, Any]], folder: Path) -> str:
+    """The name of the study to go on with; another search must not take the place of the one that is there."""
+    differing = {name: problem.differing(about) for name, about in studies.items()}
+    if not differing:
+        return problem.title
+    name = min(differing, key=lambda name: (len(differing[name]), name))
+    if differing[name]:
+        changed = "; ".join(OPTIONS[key] for key in differing[name])
+        raise Fault(
+            65,
+            f"the study in {folder} is about something else, it differs in: {changed}. Go on with the command it was "
+            "begun with, or name another --out without --resume",
+        )
+    return name
 
 
 def tune(options: argparse.Namespace, command: Sequence[str], program: Program, interruption: Interruption) -> int:

@@ -102,6 +102,12 @@ def reason(error: Exception | None) -> str:
     return " ".join(str(origin).split())[:200]
 
 
+def studies_in(storage: RDBStorage) -> dict[str, dict[str, Any]]:
+    """What the searches in a storage are about, by the study's name. A verdict's study says nothing of it."""
+    studies = storage.get_all_studies()
+    return {study.study_name: study.user_attrs["problem"] for study in studies if "problem" in study.user_attrs}
+
+
 class Position:
     """Where a study stands, at one moment."""
 

@@ -17,6 +17,22 @@ from space import Dimension, dimension, narrowed, quantity
 GOAL = re.compile(r"^([a-z][a-z0-9_]*)\s*(<=|>=|==)\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)$")
 
 
+OPTIONS = {
+    "program": "another version of plimsoll",
+    "policy": "--policy",
+    "space": "--parameter, --range or what they are bounded by",
+    "scenarios": "the scenarios to train on",
+    "seeds": "--seeds",
+    "objectives": "--minimize or --maximize",
+    "constraints": "--constraint",
+    "seed": "--seed",
+    "backend": "--backend",
+    "held out scenarios": "--held-out",
+    "held out seeds": "--held-out-seeds",
+}
+"""What the user changed, by the key of a problem's identity."""
+
+
 @dataclass(frozen=True)
 class Objective:
     """A metric of summary.csv, and which end is better."""
@@ -108,7 +124,11 @@ class Problem:
         return {one.name: one.clamped(one.standard) for one in self.space}
 
     def record(self) -> dict[str, Any]:
-        """All that decides the results: whoever joins a study joins the same one. Names and digests, no paths."""
+        """All that decides the results. Names and digests, no paths."""
+        return {**self.identity(), "confirmation backend": self.confirm_backend}
+
+    def identity(self) -> dict[str, Any]:
+        """What the search is about: whoever joins a study joins the same one. The verdict may be made again."""
         return {
             "program": self.version,
             "policy": self.policy,
@@ -121,13 +141,16 @@ class Problem:
             "backend": self.backend,
             "held out scenarios": {one.name: one.digest for one in self.held_out},
             "held out seeds": list(self.held_out_seeds),
-            "confirmation backend": self.confirm_backend,
         }
+
+    def differing(self, about: dict[str, Any]) -> list[str]:
+        """In what a study is about something else."""
+        return [key for key, value in self.identity().items() if about.get(key) != value]
 
     @property
     def title(self) -> str:
         """The study's name: the same command gives the same name, on any machine."""
-        digest = hashlib.sha256(json.dumps(self.record(), sort_keys=True).encode()).hexdigest()
+        digest = hashlib.sha256(json.dumps(self.identity(), sort_keys=True).encode()).hexdigest()
         return f"{self.name}-{digest[:12]}"
 
 
