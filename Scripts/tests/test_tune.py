@@ -330,6 +330,13 @@ class Spaces(unittest.TestCase):
         names = next(entry for entry in fake_plimsoll.TABLE if entry["type"] == "names")
         self.assertIsNone(space.dimension(names, {}))
 
+    def test_the_table_may_ask_for_an_even_scale(self) -> None:
+        small = {**next(entry for entry in fake_plimsoll.TABLE if entry["parameter"] == "greed"), "default_value": 0.0}
+        by_range, even = (space.dimension({**small, "scale": scale}, {}) for scale in ("ranged", "even"))
+        assert by_range and even
+        self.assertEqual((by_range.range_text, even.range_text), ("0% to 100%, logarithmic", "0% to 100%"))
+        self.assertFalse(space.narrowed(even, "0%..50%", {**small, "scale": "even"}).is_log)
+
     def test_what_the_scenarios_cannot_use_is_not_searched(self) -> None:
         self.assertEqual(self.dimension("keep", time=1200).high, 1200)
         self.assertEqual(self.dimension("reserve", bytes=1 << 29).high, 1 << 29)

@@ -131,6 +131,7 @@ class Program:
             "--backend",
             job.backend,
             "--quiet",
+            "--summary-only",
             "--set",
             f"policy={job.policy}",
             "--set",

@@ -135,12 +135,17 @@ def dimension(entry: dict[str, Any], most: dict[str, float]) -> Dimension | None
     if entry.get("minimum_value") is None or kind not in ("time", "bytes", "ratio", "count"):
         return None
     low, high, standard = (float(entry[f"{end}_value"]) for end in ("minimum", "maximum", "default"))
-    return fitted(name, kind, (low, min(high, max(most.get(kind, high), standard))), standard, meaning)
+    ends = (low, min(high, max(most.get(kind, high), standard)))
+    return fitted(name, kind, ends, standard, meaning, str(entry.get("scale")) == "even")
 
 
-def fitted(name: str, kind: str, ends: tuple[float, float], standard: float, meaning: str) -> Dimension:
-    """Chooses the scale: logarithmic where the range spans more than two powers of ten."""
+def fitted(
+    name: str, kind: str, ends: tuple[float, float], standard: float, meaning: str, is_even: bool = False
+) -> Dimension:
+    """Chooses the scale: logarithmic where the range spans more than two powers of ten, unless the table says even."""
     low, high = ends
+    if is_even:
+        return Dimension(name, kind, low, high, standard, False, 0, meaning)
     if kind == "count":
         return Dimension(name, kind, low, high, standard, low >= 1 and high / low >= 100, 0, meaning)
     floor = low if low > 0 else min(FLOORS[kind], high / 10)
@@ -165,7 +170,8 @@ def narrowed(found: Dimension, text: str, entry: dict[str, Any]) -> Dimension:
     if low < float(entry["minimum_value"]) or high > float(entry["maximum_value"]):
         allowed = f"{entry['minimum']}..{entry['maximum']}"
         raise Fault(64, f"--range {found.name}={text}: the policy takes {allowed}")
-    return fitted(found.name, found.kind, (low, high), found.standard, found.meaning)
+    is_even = str(entry.get("scale")) == "even"
+    return fitted(found.name, found.kind, (low, high), found.standard, found.meaning, is_even)
 
 
 def example(found: Dimension) -> str:

@@ -22,15 +22,25 @@ public struct PolicyParameter: Hashable, Sendable {
     public let meaning: String
     /// Where the default comes from.
     public let source: String
+    /// How a search spaces its values.
+    public let scale: Scale
+
+    public enum Scale: String, Sendable {
+        /// By the range: evenly, or by powers of ten where it spans several.
+        case ranged
+        /// Evenly, for weights and shares that have no small values of interest.
+        case even
+    }
 
     public init(
         _ name: String, _ standard: ParameterValue, from lowest: ParameterValue, to highest: ParameterValue,
-        meaning: String, source: String
+        scale: Scale = .ranged, meaning: String, source: String
     ) {
         self.name = name
         self.standard = standard
         self.lowest = lowest
         self.highest = highest
+        self.scale = scale
         self.meaning = meaning
         self.source = source
     }

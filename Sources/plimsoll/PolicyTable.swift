@@ -28,6 +28,8 @@ struct PolicyTable: Encodable {
         let minimumValue: Double?
         let maximum: String?
         let maximumValue: Double?
+        /// How a search spaces the values: `ranged`, as the range suggests, or `even`.
+        let scale: String
         /// Where only a few values are possible.
         let choices: [String]?
         let meaning: String
@@ -45,6 +47,7 @@ struct PolicyTable: Encodable {
             minimumValue = parameter.lowest.number
             maximum = hasRange ? parameter.highest.assignable : nil
             maximumValue = parameter.highest.number
+            scale = parameter.scale.rawValue
             choices = parameter.standard.type == "flag" ? ["false", "true"] : nil
             meaning = parameter.meaning
             source = parameter.source

@@ -216,7 +216,20 @@ struct ParameterTests {
         "purge_minimum": .init(.bytes(.mebibytes(5)), snapshot([process(1, dirty: 2)])),
         "disconnect_idle": .init(.time(.seconds(90)), snapshot([process(1, scene: .suspended)])),
         "terminate_at_warning": .init(.flag(true), snapshot([process(1)], level: .warning)),
+        "terminate_after": .init(.time(.seconds(3)), held(.seconds(2))),
+        "terminate_below": .init(.ratio(.percent(40)), snapshot([process(1)])),
+        "size_weight": .init(.ratio(.percent(60)), snapshot([process(1, idle: 90, size: 20), process(2, size: 80)])),
+        "relaunch_weight": .init(
+            .ratio(.percent(50)), snapshot([process(1, idle: 90) { $0.relaunchCost = .seconds(9) }, process(2)])),
+        "spare_recent": .init(.time(.seconds(80)), snapshot([process(1, idle: 70), process(2, idle: 90)])),
     ]
+
+    /// The critical level has held for so long.
+    private static func held(_ span: TimeSpan) -> SystemSnapshot {
+        var found = snapshot([process(1)])
+        found.history.levelSince = now - span
+        return found
+    }
 
     private static let critical = ["only_when_critical": ParameterCase(.flag(false), snapshot(apps, level: .warning))]
 

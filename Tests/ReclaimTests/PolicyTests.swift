@@ -113,6 +113,75 @@ struct PolicyTests {
         #expect(strict.decide(snapshot([warned])).order == [.purge(ProcessID(1)), .terminate(ProcessID(1))])
     }
 
+    private func ladder(_ name: String, _ value: ParameterValue) throws -> any ReclaimPolicy {
+        try policy("ladder", [.init(name: name, value: value)])
+    }
+
+    private let mixed = [
+        process(1, idle: 100, size: 20), process(2, idle: 40, size: 80), process(3, idle: 10, size: 50),
+    ]
+
+    private func ends(_ numbers: Int...) -> [ReclaimAction] { numbers.map { .terminate(ProcessID($0)) } }
+
+    @Test("the ladder ends the longest idle first, the largest under a full size_weight, and a mix between")
+    func sizeWeight() throws {
+        #expect(try policy("ladder").decide(snapshot(mixed)).order == ends(1, 2, 3))
+        // In shares of 100 s: 65 + 8.75 against 26 + 35 and 6.5 + 21.875.
+        #expect(try ladder("size_weight", .ratio(.percent(35))).decide(snapshot(mixed)).order == ends(1, 2, 3))
+        // 25 + 18.75 against 10 + 75 and 2.5 + 46.875.
+        let mostlySize = try ladder("size_weight", .ratio(.percent(75))).decide(snapshot(mixed))
+        #expect(mostlySize.order == ends(2, 3, 1))
+        #expect(mostlySize.ranking.map(\.score) == [85_000_000, 49_375_000, 43_750_000])
+        #expect(try ladder("size_weight", .ratio(.one)).decide(snapshot(mixed)).order == ends(2, 3, 1))
+    }
+
+    @Test("a costly launch speaks against ending an app, as much as relaunch_weight says")
+    func relaunchWeight() throws {
+        let all = [process(1, idle: 100) { $0.relaunchCost = .seconds(4) }, process(2, idle: 60)]
+        #expect(try ladder("relaunch_weight", .ratio(.percent(50))).decide(snapshot(all)).order == ends(1, 2))
+        // 100 - 60 against 60 - 15.
+        #expect(try ladder("relaunch_weight", .ratio(.percent(60))).decide(snapshot(all)).order == ends(2, 1))
+    }
+
+    @Test("who was just seen is not ended for the level's sake, and goes last where somebody waits")
+    func spareRecent() throws {
+        let all = [process(1, idle: 5), process(2, idle: 60), process(3, .background, idle: 90, modes: [.audio])]
+        let kind = try ladder("spare_recent", .time(.seconds(10)))
+        #expect(kind.decide(snapshot(all)).order == ends(2, 3))
+        let demand = ReclaimDemand.allocation(by: ProcessID(9), wanted: .mebibytes(1))
+        let weighty = try policy(
+            "ladder",
+            [
+                .init(name: "spare_recent", value: .time(.seconds(10))),
+                .init(name: "size_weight", value: .ratio(.one)),
+            ])
+        let large = [process(1, idle: 5, size: 90)] + all.dropFirst()
+        #expect(weighty.decide(snapshot(large, demand: demand)).order.filter(\.isTermination) == ends(2, 1, 3))
+    }
+
+    @Test("nobody is ended before the level has held for terminate_after, unless somebody waits for memory")
+    func terminateAfter() throws {
+        var state = snapshot([process(1)])
+        state.history.levelSince = now - .seconds(2)
+        let patient = try ladder("terminate_after", .time(.seconds(3)))
+        #expect(patient.decide(state).order.isEmpty)
+        state.history.levelSince = now - .seconds(3)
+        #expect(patient.decide(state).order == ends(1))
+        state.history.levelSince = now
+        state.demand = .allocation(by: ProcessID(9), wanted: .mebibytes(1))
+        #expect(patient.decide(state).order == ends(1))
+    }
+
+    @Test("terminate_below keeps endings for the lower part of what the level asks for, and never from who waits")
+    func terminateBelow() throws {
+        // 24 MiB of 50 are available.
+        #expect(try ladder("terminate_below", .ratio(.percent(49))).decide(snapshot([process(1)])).order == ends(1))
+        let late = try ladder("terminate_below", .ratio(.percent(48)))
+        #expect(late.decide(snapshot([process(1)])).order.isEmpty)
+        let demand = ReclaimDemand.allocation(by: ProcessID(9), wanted: .mebibytes(1))
+        #expect(late.decide(snapshot([process(1)], demand: demand)).order == ends(1))
+    }
+
     @Test("small dirty remains are not worth a purge, and fresh scenes are not disconnected")
     func thresholds() throws {
         let app = process(1, idle: 15, dirty: 1, scene: .suspended)

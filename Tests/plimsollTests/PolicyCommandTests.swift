@@ -61,7 +61,7 @@ struct PolicyCommandTests {
                 let parameters = try #require(policy["parameters"] as? [[String: Any]])
                 #expect(parameters.map { $0["parameter"] as? String } == type.parameters.map(\.name))
                 for parameter in parameters {
-                    for key in ["policy", "type", "default", "meaning", "source"] {
+                    for key in ["policy", "type", "default", "scale", "meaning", "source"] {
                         #expect(parameter[key] is String, "\(type.name): \(key)")
                     }
                     let isNumber = parameter["default_value"] != nil

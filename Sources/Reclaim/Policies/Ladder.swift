@@ -7,35 +7,49 @@ import Quantities
 ///
 /// The monitor warns; the ladder gives the warned `warning_grace` to answer before it climbs past purging. Within a
 /// rung the longest idle goes first, ties by the lower process number. Audible and navigating apps are climbed to last.
+/// Whom it ends first, when and how far can be tuned: see `VictimOrder`, `terminate_after` and `terminate_below`.
 public struct Ladder: ReclaimPolicy {
     public static let name = "ladder"
     public static let summary = "warn, purge, suspend, disconnect scenes, then end background processes"
-    public static let parameters: [PolicyParameter] = [
-        PolicyParameter(
-            "warning_grace", .time(.milliseconds(1_000)), from: .time(.zero), to: .time(.seconds(60)),
-            meaning: "how long a warned app may take to answer before the ladder climbs past purging",
-            source: "ours; UIKit gives no figure"),
-        PolicyParameter(
-            "purge_minimum", .bytes(.kibibytes(256)), from: .bytes(.kibibytes(4)), to: .bytes(.gibibytes(1)),
-            meaning: "dirty pages below this are not worth a purge", source: "ours"),
-        PolicyParameter(
-            "purge_minimum_running", .bytes(.mebibytes(8)), from: .bytes(.kibibytes(4)), to: .bytes(.gibibytes(1)),
-            meaning: "the same for an app whose code runs: its pages come and go, and decay by themselves",
-            source: "ours"),
-        PolicyParameter(
-            "disconnect_idle", .time(.seconds(20)), from: .time(.zero), to: .time(.hours(24)),
-            meaning: "a scene is disconnected only after its app was off screen this long", source: "ours"),
-        PolicyParameter(
-            "terminate_at_warning", .flag(false), from: .flag(false), to: .flag(true),
-            meaning: "end suspended apps at the warning level already (UIKit: before running apps are warned)",
-            source: "UIKit, \"Responding to memory warnings\""),
-    ]
+    public static let parameters: [PolicyParameter] =
+        [
+            PolicyParameter(
+                "warning_grace", .time(.milliseconds(1_000)), from: .time(.zero), to: .time(.seconds(60)),
+                meaning: "how long a warned app may take to answer before the ladder climbs past purging",
+                source: "ours; UIKit gives no figure"),
+            PolicyParameter(
+                "purge_minimum", .bytes(.kibibytes(256)), from: .bytes(.kibibytes(4)), to: .bytes(.gibibytes(1)),
+                meaning: "dirty pages below this are not worth a purge", source: "ours"),
+            PolicyParameter(
+                "purge_minimum_running", .bytes(.mebibytes(8)), from: .bytes(.kibibytes(4)), to: .bytes(.gibibytes(1)),
+                meaning: "the same for an app whose code runs: its pages come and go, and decay by themselves",
+                source: "ours"),
+            PolicyParameter(
+                "disconnect_idle", .time(.seconds(20)), from: .time(.zero), to: .time(.hours(24)),
+                meaning: "a scene is disconnected only after its app was off screen this long", source: "ours"),
+            PolicyParameter(
+                "terminate_at_warning", .flag(false), from: .flag(false), to: .flag(true),
+                meaning: "end suspended apps at the warning level already (UIKit: before running apps are warned)",
+                source: "UIKit, \"Responding to memory warnings\""),
+            PolicyParameter(
+                "terminate_after", .time(.zero), from: .time(.zero), to: .time(.minutes(10)),
+                meaning:
+                    "the level must have held so long before anybody is ended for it; who waits for memory does not",
+                source: "ours; systemd-oomd waits 30 s, DefaultMemoryPressureDurationSec"),
+            PolicyParameter(
+                "terminate_below", .ratio(.one), from: .ratio(.zero), to: .ratio(.one), scale: .even,
+                meaning: "and only while less than this share of what the level asks for is available",
+                source: "ours; earlyoom kills at half of where it begins"),
+        ] + VictimOrder.parameters
 
     private let warningGrace: TimeSpan
     private let purgeMinimum: ByteCount
     private let purgeMinimumRunning: ByteCount
     private let disconnectIdle: TimeSpan
     private let terminateAtWarning: Bool
+    private let terminateAfter: TimeSpan
+    private let terminateBelow: Ratio
+    private let order: VictimOrder
 
     public init(_ values: ParameterValues) {
         warningGrace = values.time("warning_grace")
@@ -43,10 +57,13 @@ public struct Ladder: ReclaimPolicy {
         purgeMinimumRunning = values.bytes("purge_minimum_running")
         disconnectIdle = values.time("disconnect_idle")
         terminateAtWarning = values.flag("terminate_at_warning")
+        terminateAfter = values.time("terminate_after")
+        terminateBelow = values.ratio("terminate_below")
+        order = VictimOrder(values)
     }
 
     public func decide(_ snapshot: SystemSnapshot) -> Decision {
-        var rungs = Rungs(snapshot)
+        var rungs = Rungs(snapshot, order.among(snapshot))
         for process in snapshot.processes { climb(process, in: snapshot, rungs: &rungs) }
         return rungs.decision
     }
@@ -64,12 +81,26 @@ public struct Ladder: ReclaimPolicy {
             return rungs.spare(process, "was warned and may still answer")
         }
         if snapshot.isAboutMemory && !process.isBusy { climbWithoutEnding(process, in: snapshot, rungs: &rungs) }
-        if snapshot.demandsTermination(onlyWhenCritical: !terminateAtWarning) {
-            let rung = process.modes.isEmpty || process.phase == .suspended ? 3 : 4
-            rungs.add(.terminate(process.pid), rung: rung, process, "off screen and idle longest")
-        } else {
-            rungs.spare(process, "processes are ended at the critical level only")
+        if let why = mercy(snapshot) { return rungs.spare(process, why) }
+        if case .pressure = snapshot.demand, rungs.order.spares(process) {
+            return rungs.spare(process, "was seen within spare_recent, and nobody waits for memory")
         }
+        rungs.end(process)
+    }
+
+    /// Why nobody is ended now; nil: ending is due.
+    private func mercy(_ snapshot: SystemSnapshot) -> String? {
+        guard snapshot.demandsTermination(onlyWhenCritical: !terminateAtWarning) else {
+            return "processes are ended at the critical level only"
+        }
+        guard case .pressure = snapshot.demand else { return nil }
+        if snapshot.now - snapshot.history.levelSince < terminateAfter {
+            return "the level has not held for terminate_after"
+        }
+        if terminateBelow < .one && snapshot.available >= snapshot.threshold * terminateBelow {
+            return "terminate_below of what the level asks for is available"
+        }
+        return nil
     }
 
     private func climbWithoutEnding(
@@ -92,14 +123,26 @@ public struct Ladder: ReclaimPolicy {
     /// The candidates of all rungs, kept in order.
     private struct Rungs {
         private let now: Instant
+        let order: VictimOrder.Among
         private var entries: [(rung: Int, candidate: Candidate)] = []
         private var spared: [Spared] = []
 
-        init(_ snapshot: SystemSnapshot) { now = snapshot.now }
+        init(_ snapshot: SystemSnapshot, _ order: VictimOrder.Among) {
+            now = snapshot.now
+            self.order = order
+        }
 
         mutating func add(_ action: ReclaimAction, rung: Int, _ process: ProcessSnapshot, _ why: String) {
             let idle = process.idleTime(at: now).microseconds
             entries.append((rung, Candidate(action, score: idle, reason: why)))
+        }
+
+        /// The last rungs: first whom nothing speaks for, then whom the order spares, then who is audible or navigates.
+        mutating func end(_ process: ProcessSnapshot) {
+            let isHeard = !process.modes.isEmpty && process.phase != .suspended
+            let rung = isHeard ? 5 : order.spares(process) ? 4 : 3
+            let (score, why) = order.score(process)
+            entries.append((rung, Candidate(.terminate(process.pid), score: score, reason: why)))
         }
 
         mutating func spare(_ process: ProcessSnapshot, _ why: String) {

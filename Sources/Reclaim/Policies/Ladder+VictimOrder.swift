@@ -1,0 +1,78 @@
+import Quantities
+
+extension Ladder {
+    /// Which of the apps off screen the ladder ends first.
+    ///
+    /// Without weights the longest idle. `size_weight` mixes in what an app holds, so that one kill makes room for
+    /// several small apps; `relaunch_weight` sets against it what bringing the app back would cost, as GreedyDual-Size
+    /// does with cost and size of a cached document (Cao and Irani, USENIX 1997); `spare_recent` keeps those who were
+    /// seen a moment ago for last. Idle time, size and cost count as shares of the greatest among the processes off
+    /// screen; a score is in microseconds of idle time.
+    struct VictimOrder {
+        static let parameters: [PolicyParameter] = [
+            PolicyParameter(
+                "size_weight", .ratio(.zero), from: .ratio(.zero), to: .ratio(.one), scale: .even,
+                meaning: "whom to end: 0% the longest idle, 100% the largest, a mix between",
+                source: "ours; xnu goes by idle time within a band, Linux's oom_badness by size"),
+            PolicyParameter(
+                "relaunch_weight", .ratio(.zero), from: .ratio(.zero), to: .ratio(.one), scale: .even,
+                meaning: "how much a costly launch speaks against ending an app, beside idle time and size",
+                source: "ours; GreedyDual-Size, Cao and Irani 1997"),
+            PolicyParameter(
+                "spare_recent", .time(.zero), from: .time(.zero), to: .time(.hours(24)),
+                meaning: "an app seen within this time goes after the others, and not at all for the level's sake",
+                source: "ours; Android keeps the previous app above cached ones, PREVIOUS_APP_ADJ"),
+        ]
+
+        private let sizeWeight: Ratio
+        private let relaunchWeight: Ratio
+        private let spareRecent: TimeSpan
+
+        init(_ values: ParameterValues) {
+            sizeWeight = values.ratio("size_weight")
+            relaunchWeight = values.ratio("relaunch_weight")
+            spareRecent = values.time("spare_recent")
+        }
+
+        func among(_ snapshot: SystemSnapshot) -> Among {
+            let all = snapshot.processes.filter { !$0.phase.isForeground }
+            return Among(
+                order: self, now: snapshot.now, idle: all.map { $0.idleTime(at: snapshot.now) }.max() ?? .zero,
+                footprint: all.map(\.footprint).max() ?? .zero, cost: all.map(\.relaunchCost).max() ?? .zero)
+        }
+
+        /// The order with the greatest values of one moment.
+        struct Among {
+            let order: VictimOrder
+            let now: Instant
+            let idle: TimeSpan
+            let footprint: ByteCount
+            let cost: TimeSpan
+
+            func spares(_ process: ProcessSnapshot) -> Bool { process.idleTime(at: now) < order.spareRecent }
+
+            /// The larger, the sooner it goes.
+            func score(_ process: ProcessSnapshot) -> (score: Int64, why: String) {
+                let own = process.idleTime(at: now).microseconds
+                guard order.sizeWeight > .zero || order.relaunchWeight > .zero else {
+                    return (own, "off screen and idle longest")
+                }
+                let size = share(Int64(process.footprint.bytes), of: Int64(footprint.bytes))
+                let price = share(process.relaunchCost.microseconds, of: cost.microseconds)
+                let score =
+                    weighted(own, Ratio.one - order.sizeWeight) + weighted(size, order.sizeWeight)
+                    - weighted(price, order.relaunchWeight)
+                return (score, "off screen, by idle time, size and cost of a launch")
+            }
+
+            /// A share of the greatest, in microseconds of the longest idle time.
+            private func share(_ value: Int64, of most: Int64) -> Int64 {
+                most > 0 ? scaled(value, by: idle.microseconds, over: most) : 0
+            }
+
+            private func weighted(_ value: Int64, _ weight: Ratio) -> Int64 {
+                scaled(value, by: weight.partsPerMillion, over: Ratio.one.partsPerMillion)
+            }
+        }
+    }
+}
