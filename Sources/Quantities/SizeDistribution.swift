@@ -23,33 +23,39 @@ public enum SizeDistribution: Hashable, Sendable {
 
 /// Draws sizes of one distribution; what can be computed once is computed here.
 public struct SizeSampler: Sendable {
+    private enum Draw: Sendable {
+        case constant(Int)
+        case uniform(ClosedRange<Int>)
+        case logNormal(LogNormalSizes)
+        /// Sizes, and the sums of the weights up to each.
+        case histogram(sizes: [Int], cumulative: [UInt64])
+    }
+
     public let distribution: SizeDistribution
-    private let cumulative: [UInt64]
+    private let draw: Draw
 
     public init(_ distribution: SizeDistribution) {
         self.distribution = distribution
-        guard case .histogram(let bins) = distribution else {
-            cumulative = []
-            return
+        switch distribution {
+        case .constant(let size): draw = .constant(max(1, size.bytes))
+        case .uniform(let lowest, let highest): draw = .uniform(lowest.bytes...highest.bytes)
+        case .logNormal(let median, let sigma, let highest):
+            draw = .logNormal(LogNormalSizes(median: median, sigma: sigma, highest: highest))
+        case .histogram(let bins):
+            var sums: [UInt64] = []
+            for bin in bins { sums.append((sums.last ?? 0) + UInt64(bin.weight)) }
+            precondition((sums.last ?? 0) > 0, "a histogram of sizes needs at least one weight above zero")
+            draw = .histogram(sizes: bins.map { max(1, $0.size.bytes) }, cumulative: sums)
         }
-        var sums: [UInt64] = []
-        for bin in bins { sums.append((sums.last ?? 0) + UInt64(bin.weight)) }
-        precondition((sums.last ?? 0) > 0, "a histogram of sizes needs at least one weight above zero")
-        cumulative = sums
     }
 
     /// The next size in bytes, at least 1.
     public func next(using generator: inout SeededGenerator) -> Int {
-        switch distribution {
-        case .constant(let size):
-            return max(1, size.bytes)
-        case .uniform(let lowest, let highest):
-            return max(1, generator.number(in: lowest.bytes...highest.bytes))
-        case .logNormal(let median, let sigma, let highest):
-            let deviation = standardNormal(using: &generator) * Double(sigma.partsPerMillion) / 1_000_000
-            let size = Double(median.bytes) * exponential(deviation)
-            return size >= Double(highest.bytes) ? highest.bytes : max(1, Int(size))
-        case .histogram(let bins):
+        switch draw {
+        case .constant(let size): return size
+        case .uniform(let range): return max(1, generator.number(in: range))
+        case .logNormal(let sizes): return sizes.next(using: &generator)
+        case .histogram(let sizes, let cumulative):
             let target = generator.below(cumulative[cumulative.count - 1])
             var low = 0
             var high = cumulative.count - 1
@@ -57,30 +63,27 @@ public struct SizeSampler: Sendable {
                 let middle = (low + high) / 2
                 if cumulative[middle] > target { high = middle } else { low = middle + 1 }
             }
-            return max(1, bins[low].size.bytes)
+            return sizes[low]
         }
     }
 
     /// Sizes that together ask for `bytes`: the last one is cut so that the sum is exact.
     public func fill(_ sizes: inout [Int], with bytes: ByteCount, using generator: inout SeededGenerator) {
         sizes.removeAll(keepingCapacity: true)
-        var remaining = bytes.bytes
+        if case .logNormal(let draw) = draw {
+            // One loop of its own: it is what nearly all objects come from.
+            return SizeSampler.fill(&sizes, with: bytes.bytes) { draw.next(using: &generator) }
+        }
+        SizeSampler.fill(&sizes, with: bytes.bytes) { next(using: &generator) }
+    }
+
+    @inline(__always)
+    private static func fill(_ sizes: inout [Int], with bytes: Int, next: () -> Int) {
+        var remaining = bytes
         while remaining > 0 {
-            let size = min(next(using: &generator), remaining)
+            let size = min(next(), remaining)
             sizes.append(size)
             remaining -= size
-        }
-    }
-}
-
-/// A standard normal value by Marsaglia's polar method (1964), with our own logarithm.
-func standardNormal(using generator: inout SeededGenerator) -> Double {
-    while true {
-        let u = 2 * generator.unit() - 1
-        let v = 2 * generator.unit() - 1
-        let square = u * u + v * v
-        if square > 0 && square < 1 {
-            return u * (-2 * naturalLogarithm(square) / square).squareRoot()
         }
     }
 }

@@ -50,4 +50,32 @@ struct SeededGeneratorTests {
         }
         #expect(abs(exponential(1) - 2.718281828459045) < 1e-15)
     }
+
+    @Test(
+        "what draws log-normal sizes quickly never changes one",
+        arguments: [
+            (1, 500_000), (24, 4_000_000), (100, 1), (2_000, 1_400_000), (2_000, 0), (65_536, 900_000),
+            (50_000_000, 2_500_000),
+        ])
+    func logNormal(median: Int, sigma: Int64) {
+        let highest = ByteCount(1 << 28)
+        let sampler = SizeSampler(
+            .logNormal(median: ByteCount(median), sigma: Ratio(partsPerMillion: sigma), highest: highest))
+        var (quick, slow) = (SeededGenerator(seed: 7, stream: "a"), SeededGenerator(seed: 7, stream: "a"))
+        let differing = (0..<50_000).count { _ in
+            let size = Double(median) * exponential(normal(&slow) * Double(sigma) / 1_000_000)
+            return sampler.next(using: &quick) != max(1, Int(min(size, Double(highest.bytes))))
+        }
+        #expect(differing == 0)
+    }
+
+    /// A standard normal value by the polar method, by the series alone.
+    private func normal(_ generator: inout SeededGenerator) -> Double {
+        while true {
+            let u = 2 * generator.unit() - 1
+            let v = 2 * generator.unit() - 1
+            let square = u * u + v * v
+            if square > 0 && square < 1 { return u * (-2 * naturalLogarithm(square) / square).squareRoot() }
+        }
+    }
 }
