@@ -18,7 +18,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
     /// The slabs of one size class.
     private struct Slabs {
         /// The slab that objects are taken from; -1 when there is none.
-        var current = -1
+        var current: Int32 = -1
         var withRoom = ExtentTable.Heap()
         /// In the order in which they became full; the current one is not among them.
         var full = ExtentTable.List()
@@ -41,9 +41,9 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         /// How many extents there are, and were at most: jemalloc never gives back their descriptions.
         var extents = 0
         var mostExtents = 0
-        var slabs: [Slabs]
+        let slabs: UnsafeMutablePointer<Slabs>
         /// Dirty runs by class, and which classes have any.
-        var dirty: [DirtyRuns]
+        let dirty: UnsafeMutablePointer<DirtyRuns>
         /// All dirty runs, in the order in which they are purged.
         var dirtyByAge = ExtentTable.List()
         var dirtyClasses: (UInt64, UInt64) = (0, 0)
@@ -51,7 +51,10 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
 
     private var books: PageBooks
     private var extents: ExtentTable
-    private var heaps: [Heap] = []
+    /// Memory of its own, as that of the slabs and runs in it: arrays in arrays would ask at every access whether they
+    /// are shared.
+    private let heaps: UnsafeMutablePointer<Heap>
+    private var made = 0
     private var idle: [Int] = []
     private let geometry: AllocatorGeometry
     private let sizeClasses = SizeClasses()
@@ -68,6 +71,15 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         do throws(AllocatorError) { geometry = try AllocatorGeometry() } catch { throw .allocator(error) }
         books = PageBooks(size)
         extents = ExtentTable(pages: books.runs.pages)
+        heaps = .allocate(capacity: MemoryLimits.liveProcesses)
+    }
+
+    deinit {
+        for slot in 0..<made {
+            heaps[slot].slabs.deallocate()
+            heaps[slot].dirty.deallocate()
+        }
+        heaps.deallocate()
     }
 
     var residentPages: Int { books.resident }
@@ -85,13 +97,17 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
 
     mutating func lend() throws(AllocatorError) -> Int {
         if let slot = idle.popLast() { return slot }
-        guard heaps.count < MemoryLimits.liveProcesses else {
+        guard made < MemoryLimits.liveProcesses else {
             // The same refusal as jemalloc's, EAGAIN.
             throw AllocatorError(control: "experimental.arenas_create_ext", code: 11)
         }
-        let dirty = Array(repeating: DirtyRuns(), count: AccountingHeaps.runClasses)
-        heaps.append(Heap(slabs: Array(repeating: Slabs(), count: geometry.bins.count), dirty: dirty))
-        return heaps.count - 1
+        let slabs = UnsafeMutablePointer<Slabs>.allocate(capacity: geometry.bins.count)
+        slabs.initialize(repeating: Slabs(), count: geometry.bins.count)
+        let dirty = UnsafeMutablePointer<DirtyRuns>.allocate(capacity: AccountingHeaps.runClasses)
+        dirty.initialize(repeating: DirtyRuns(), count: AccountingHeaps.runClasses)
+        (heaps + made).initialize(to: Heap(slabs: slabs, dirty: dirty))
+        made += 1
+        return made - 1
     }
 
     /// In jemalloc's order (`arena_reset`), for the heaps keep a trace of it.
@@ -101,8 +117,8 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
             extents.remove(number, from: &heaps[slot].large)
             makeDirty(number, slot)
         }
-        for bin in heaps[slot].slabs.indices {
-            if heaps[slot].slabs[bin].current >= 0 { makeDirty(heaps[slot].slabs[bin].current, slot) }
+        for bin in geometry.bins.indices {
+            if heaps[slot].slabs[bin].current >= 0 { makeDirty(Int(heaps[slot].slabs[bin].current), slot) }
             heaps[slot].slabs[bin].current = -1
             while let slab = extents.removeFirst(from: &heaps[slot].slabs[bin].withRoom) { makeDirty(slab, slot) }
             while heaps[slot].slabs[bin].full.first >= 0 {
@@ -154,7 +170,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
 
     mutating func audit(_ processes: inout [ProcessMemory], activePages: Int) throws(AuditFailure) -> ByteCount {
         var (pages, active, metadata) = (0, 0, 0)
-        for slot in heaps.indices {
+        for slot in 0..<made {
             pages += heaps[slot].pages
             active += heaps[slot].active
             guard processes.indices.contains(slot) && processes[slot].isLive else { continue }
@@ -187,7 +203,7 @@ extension AccountingHeaps {
             return number
         }
         let bin = geometry.bin(of: size)
-        var slab = heaps[slot].slabs[bin].current
+        var slab = Int(heaps[slot].slabs[bin].current)
         if slab < 0 || extents[slab].room == 0 {
             guard let next = nextSlab(bin, slot) else { return nil }
             slab = next
@@ -199,17 +215,17 @@ extension AccountingHeaps {
     /// Changes the current slab: the oldest and lowest with room, or a new one.
     private mutating func nextSlab(_ bin: Int, _ slot: Int) -> Int? {
         // As in jemalloc, a full slab is no longer the current one, even if no other is found.
-        let full = heaps[slot].slabs[bin].current
+        let full = Int(heaps[slot].slabs[bin].current)
         if full >= 0 { extents.append(full, to: &heaps[slot].slabs[bin].full) }
         heaps[slot].slabs[bin].current = -1
         if let first = extents.removeFirst(from: &heaps[slot].slabs[bin].withRoom) {
-            heaps[slot].slabs[bin].current = first
+            heaps[slot].slabs[bin].current = Int32(first)
             return first
         }
         guard let slab = take(geometry.bins[bin].pages, slot, .slab) else { return nil }
         extents[slab].bin = UInt8(bin)
         extents[slab].room = UInt16(geometry.bins[bin].objects)
-        heaps[slot].slabs[bin].current = slab
+        heaps[slot].slabs[bin].current = Int32(slab)
         return slab
     }
 
@@ -222,7 +238,7 @@ extension AccountingHeaps {
         let bin = Int(extents[number].bin)
         extents[number].room += 1
         let room = Int(extents[number].room)
-        let current = heaps[slot].slabs[bin].current
+        let current = Int(heaps[slot].slabs[bin].current)
         if room == geometry.bins[bin].objects {
             if current == number {
                 heaps[slot].slabs[bin].current = -1
@@ -240,7 +256,7 @@ extension AccountingHeaps {
 
     /// A full slab has room again: an older or lower one takes the place of the current one.
     private mutating func lower(_ number: Int, _ bin: Int, _ slot: Int) {
-        let current = heaps[slot].slabs[bin].current
+        let current = Int(heaps[slot].slabs[bin].current)
         guard current >= 0, extents[current].key > extents[number].key else {
             extents.insert(number, into: &heaps[slot].slabs[bin].withRoom)
             return
@@ -250,7 +266,7 @@ extension AccountingHeaps {
         } else {
             extents.append(current, to: &heaps[slot].slabs[bin].full)
         }
-        heaps[slot].slabs[bin].current = number
+        heaps[slot].slabs[bin].current = Int32(number)
     }
 }
 
@@ -280,21 +296,25 @@ extension AccountingHeaps {
 
     /// The oldest and lowest dirty run that is long enough and not much too long (`eset_first_fit`).
     private mutating func fittingDirty(_ pages: Int, _ slot: Int) -> Int? {
-        var best: (key: UInt64, runClass: Int)?
-        var next = firstDirtyClass(slot, from: geometry.classToSearch(pages))
-        while let index = next {
-            let bytes = AllocatorGeometry.pages(ofRunClass: index) * DeviceRegion.pageSize
-            if bytes >> geometry.mostOversized > pages * DeviceRegion.pageSize { break }
-            let least = heaps[slot].dirty[index].least
-            if best.map({ least < $0.key }) ?? true {
-                best = (least, index)
-                // jemalloc looks it up already here, which brings the heap into order.
-                _ = extents.first(of: &heaps[slot].dirty[index].heap)
-            }
-            next = firstDirtyClass(slot, from: index + 1)
+        let heap = heaps + slot
+        let (lowest, limit) = (geometry.classToSearch(pages), geometry.classTooLong(pages))
+        // A shift by 64 or more gives zero.
+        var low = heap.pointee.dirtyClasses.0 & (UInt64.max << UInt64(lowest)) & ~(UInt64.max << UInt64(limit))
+        var high =
+            heap.pointee.dirtyClasses.1 & (UInt64.max << UInt64(max(0, lowest - 64)))
+            & ~(UInt64.max << UInt64(max(0, limit - 64)))
+        var best: (key: UInt64, runClass: Int) = (.max, -1)
+        while low | high != 0 {
+            let index = low != 0 ? low.trailingZeroBitCount : 64 + high.trailingZeroBitCount
+            if low != 0 { low &= low - 1 } else { high &= high - 1 }
+            let least = heap.pointee.dirty[index].least
+            guard least < best.key else { continue }
+            best = (least, index)
+            // jemalloc looks it up already here, which brings the heap into order.
+            _ = extents.first(of: &heap.pointee.dirty[index].heap)
         }
-        guard let best else { return nil }
-        return extents.first(of: &heaps[slot].dirty[best.runClass].heap)
+        guard best.runClass >= 0 else { return nil }
+        return extents.first(of: &heap.pointee.dirty[best.runClass].heap)
     }
 
     /// Leaves `pages` in the extent; the rest becomes a dirty run of the same age, not joined with its neighbours.
@@ -370,15 +390,5 @@ extension AccountingHeaps {
         } else {
             if isPresent { heaps[slot].dirtyClasses.1 |= bit } else { heaps[slot].dirtyClasses.1 &= ~bit }
         }
-    }
-
-    /// The first class from `index` on that has a dirty run.
-    private func firstDirtyClass(_ slot: Int, from index: Int) -> Int? {
-        let (low, high) = heaps[slot].dirtyClasses
-        // A shift by 64 or more gives zero.
-        let first = low & (UInt64.max << UInt64(index))
-        if first != 0 { return first.trailingZeroBitCount }
-        let second = high & (UInt64.max << UInt64(max(0, index - 64)))
-        return second == 0 ? nil : 64 + second.trailingZeroBitCount
     }
 }

@@ -15,6 +15,11 @@ struct AllocatorGeometry {
     private let binOfUnits: [UInt8]
     /// Pages that every large object gets beyond its size class (`opt.cache_oblivious`).
     let largePad: Int
+    /// `classToKeep` and `classToSearch` of short runs, looked up.
+    private var keeping: [UInt8] = []
+    private var searching: [UInt8] = []
+    private var tooLong: [UInt8] = []
+    private static let lookedUp = 256
     /// A dirty run that is more than 2 to this power larger than what is wanted is left whole.
     let mostOversized: Int
 
@@ -36,7 +41,12 @@ struct AllocatorGeometry {
         binOfUnits = lookup
         self.bins = bins
         largePad = try readControl("opt.cache_oblivious", into: false) ? 1 : 0
-        mostOversized = try readControl("opt.lg_extent_max_active_fit", into: 0)
+        // No run has more than 2^24 pages.
+        mostOversized = min(24, try readControl("opt.lg_extent_max_active_fit", into: 0))
+        let runs = 1...AllocatorGeometry.lookedUp
+        keeping = [0] + runs.map { UInt8(AllocatorGeometry.runClass(floor($0))) }
+        searching = [0] + runs.map { UInt8(ceiling($0)) }
+        tooLong = [0] + runs.map { UInt8(AllocatorGeometry.runClass(($0 << mostOversized) + 1)) }
     }
 
     func bin(of size: Int) -> Int { Int(binOfUnits[(size + 7) >> 3]) }
@@ -55,10 +65,22 @@ struct AllocatorGeometry {
     }
 
     /// Under which class a free run is kept: the largest that it fills (`sz_psz_quantize_floor`).
-    func classToKeep(_ pages: Int) -> Int { AllocatorGeometry.runClass(floor(pages)) }
+    func classToKeep(_ pages: Int) -> Int {
+        pages <= AllocatorGeometry.lookedUp ? Int(keeping[pages]) : AllocatorGeometry.runClass(floor(pages))
+    }
 
     /// From which class on every run is long enough (`sz_psz_quantize_ceil`).
     func classToSearch(_ pages: Int) -> Int {
+        pages <= AllocatorGeometry.lookedUp ? Int(searching[pages]) : ceiling(pages)
+    }
+
+    /// From which class on runs are too long to be split for so few pages.
+    func classTooLong(_ pages: Int) -> Int {
+        pages <= AllocatorGeometry.lookedUp
+            ? Int(tooLong[pages]) : AllocatorGeometry.runClass((pages << mostOversized) + 1)
+    }
+
+    private func ceiling(_ pages: Int) -> Int {
         let below = floor(pages)
         guard below < pages else { return AllocatorGeometry.runClass(below) }
         let above = AllocatorGeometry.pages(ofRunClass: AllocatorGeometry.runClass(below - largePad + 1))

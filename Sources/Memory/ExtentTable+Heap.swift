@@ -121,27 +121,28 @@ extension ExtentTable {
     /// Makes one tree of siblings: neighbours in pairs, then the first two of the queue until one is left.
     private mutating func combine(_ first: Int32) -> Int32 {
         guard first >= 0, extents[Int(first)].after >= 0 else { return first }
-        siblings.removeAll(keepingCapacity: true)
+        // The queue is the siblings' own chain.
+        var (head, tail) = (Int32(-1), Int32(-1))
         var node = first
         while node >= 0 {
             let other = extents[Int(node)].after
-            guard other >= 0 else {
-                siblings.append(node)
-                break
-            }
-            let rest = extents[Int(other)].after
-            let joined = join(node, other)
+            let rest = other >= 0 ? extents[Int(other)].after : -1
+            let joined = other >= 0 ? join(node, other) : node
             extents[Int(joined)].after = -1
-            siblings.append(joined)
+            if tail >= 0 { extents[Int(tail)].after = joined } else { head = joined }
+            tail = joined
             node = rest
         }
-        var position = 0
-        while position + 1 < siblings.count {
-            let joined = join(siblings[position], siblings[position + 1])
+        while true {
+            let other = extents[Int(head)].after
+            guard other >= 0 else { return head }
+            let rest = extents[Int(other)].after
+            let joined = join(head, other)
             extents[Int(joined)].after = -1
-            siblings.append(joined)
-            position += 2
+            guard rest >= 0 else { return joined }
+            extents[Int(tail)].after = joined
+            tail = joined
+            head = rest
         }
-        return siblings[position]
     }
 }

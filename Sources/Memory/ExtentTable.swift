@@ -37,27 +37,42 @@ struct ExtentTable: ~Copyable {
         fileprivate var last: Int32 = -1
     }
 
-    var extents: [Extent] = []
+    /// Memory of its own: an array would ask at every access whether it is shared.
+    private(set) var extents: UnsafeMutablePointer<Extent>
+    private var capacity = 1024
+    private var count = 0
     private var unused: [Int] = []
     /// The number of the dirty extent, plus one, whose first or last page this is.
     private let edges: UnsafeMutablePointer<UInt32>
     private let pages: Int
-    /// What `combine` works on; kept, so that it is not allocated each time.
-    var siblings: [Int32] = []
-
     init(pages: Int) {
         guard let memory = calloc(pages, MemoryLayout<UInt32>.stride) else {
             preconditionFailure("the host has no memory for \(pages) page tags")
         }
         edges = memory.bindMemory(to: UInt32.self, capacity: pages)
         self.pages = pages
+        extents = .allocate(capacity: capacity)
     }
 
-    deinit { free(edges) }
+    deinit {
+        free(edges)
+        extents.deallocate()
+    }
 
-    subscript(extent: Int) -> Extent {
-        get { extents[extent] }
-        set { extents[extent] = newValue }
+    subscript(number: Int) -> Extent {
+        _read {
+            check(number)
+            yield extents[number]
+        }
+        nonmutating _modify {
+            check(number)
+            yield &extents[number]
+        }
+    }
+
+    @inline(__always)
+    private func check(_ number: Int) {
+        precondition(number >= 0 && number < count, "there is no extent \(number)")
     }
 
     /// Adds an extent that is in no list and no heap.
@@ -66,8 +81,18 @@ struct ExtentTable: ~Copyable {
             extents[number] = extent
             return number
         }
-        extents.append(extent)
-        return extents.count - 1
+        if count == capacity { grow() }
+        (extents + count).initialize(to: extent)
+        count += 1
+        return count - 1
+    }
+
+    private mutating func grow() {
+        let larger = UnsafeMutablePointer<Extent>.allocate(capacity: capacity * 2)
+        larger.moveInitialize(from: extents, count: count)
+        extents.deallocate()
+        extents = larger
+        capacity *= 2
     }
 
     /// Forgets an extent that is in no list and no heap.

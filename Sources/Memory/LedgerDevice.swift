@@ -72,9 +72,9 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     }
 
     func endPool(_ pool: PoolID) -> ReleaseResult {
-        var table = takeTable(pool)
-        let result = ReleaseResult(objects: table.count, requested: ByteCount(table.requested))
-        let usable = heaps.empty(&table, pool.slot.index)
+        let ended = self.pool(pool)
+        let result = ReleaseResult(objects: ended.table.count, requested: ByteCount(ended.table.requested))
+        let usable = heaps.empty(&ended.table, pool.slot.index)
         processes[pool.slot.index].book(objects: -result.objects, requested: -result.requested.bytes, usable: -usable)
         processes[pool.slot.index].endPool(pool.index)
         settle(pool.slot.index)
@@ -82,7 +82,7 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     }
 
     func requested(in pool: PoolID) -> ByteCount {
-        ByteCount(processes[live(pool.slot)].table(pool.index).requested)
+        ByteCount(self.pool(pool).table.requested)
     }
 
     func books(of slot: MemorySlot) -> ProcessBooks {
@@ -92,13 +92,12 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     }
 
     func allocate(_ sizes: borrowing Span<Int>, in pool: PoolID, limit: ByteCount?) -> AllocationResult {
-        var table = takeTable(pool)
-        let before = (objects: table.count, requested: table.requested)
+        let filled = self.pool(pool)
+        let before = (objects: filled.table.count, requested: filled.table.requested)
         let pageLimit = limit.map { $0.bytes / DeviceRegion.pageSize } ?? Int.max
-        let (usable, refusal) = heaps.fill(&table, sizes, pool.slot.index, pageLimit: pageLimit)
-        let objects = table.count - before.objects
-        let requested = table.requested - before.requested
-        putTable(&table, pool)
+        let (usable, refusal) = heaps.fill(&filled.table, sizes, pool.slot.index, pageLimit: pageLimit)
+        let objects = filled.table.count - before.objects
+        let requested = filled.table.requested - before.requested
         processes[pool.slot.index].book(objects: objects, requested: requested, usable: usable)
         settle(pool.slot.index)
         return AllocationResult(objects: objects, requested: ByteCount(requested), refusal: refusal)
@@ -107,31 +106,26 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     func release(
         _ bytes: ByteCount, from pool: PoolID, order: ReleaseOrder, using generator: inout SeededGenerator
     ) -> ReleaseResult {
-        var table = takeTable(pool)
-        let before = (objects: table.count, requested: table.requested)
+        let released = self.pool(pool)
+        let before = (objects: released.table.count, requested: released.table.requested)
         let goal = max(0, before.requested - bytes.bytes)
-        let usable = heaps.release(&table, downTo: goal, order, pool.slot.index, using: &generator)
-        let objects = before.objects - table.count
-        let requested = before.requested - table.requested
-        putTable(&table, pool)
+        let usable = heaps.release(&released.table, downTo: goal, order, pool.slot.index, using: &generator)
+        let objects = before.objects - released.table.count
+        let requested = before.requested - released.table.requested
         processes[pool.slot.index].book(objects: -objects, requested: -requested, usable: -usable)
         settle(pool.slot.index)
         return ReleaseResult(objects: objects, requested: ByteCount(requested))
     }
 
     func touch(_ bytes: ByteCount, in pool: PoolID) -> ByteCount {
-        var table = takeTable(pool)
+        let touched = self.pool(pool)
         // Once round is enough: a second round would write the same bytes again.
-        let written = heaps.touch(&table, min(bytes.bytes, table.requested))
-        putTable(&table, pool)
-        return ByteCount(written)
+        return ByteCount(heaps.touch(&touched.table, min(bytes.bytes, touched.table.requested)))
     }
 
     func read(_ bytes: ByteCount, in pool: PoolID) -> ByteCount {
-        var table = takeTable(pool)
-        let done = heaps.read(&table, min(bytes.bytes, table.requested))
-        putTable(&table, pool)
-        return ByteCount(done)
+        let read = self.pool(pool)
+        return ByteCount(heaps.read(&read.table, min(bytes.bytes, read.table.requested)))
     }
 
     func audit(refreshingMetadata: Bool) throws(AuditFailure) {
@@ -173,12 +167,5 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         return slot.index
     }
 
-    /// Moves a pool's table out, so that a batch works on it alone, without a check per object.
-    private func takeTable(_ pool: PoolID) -> ObjectTable {
-        processes[live(pool.slot)].takeTable(pool.index)
-    }
-
-    private func putTable(_ table: inout ObjectTable, _ pool: PoolID) {
-        processes[pool.slot.index].putTable(&table, pool.index)
-    }
+    private func pool(_ pool: PoolID) -> ProcessMemory.Pool { processes[live(pool.slot)].pool(pool.index) }
 }

@@ -92,9 +92,10 @@ extension ProcessHeaps where Self: ~Copyable {
         let (objects, requested) = (board.objects, board.requested.bytes)
         var (peakObjects, peakRequested) = (board.peakObjects, board.peakRequested.bytes)
         var placed = false
+        var handles = board.handles.mutableSpan
         for index in steps.indices {
             let step = steps[index]
-            switch perform(step, &board.handles[Int(step.object)], slot, &sums) {
+            switch perform(step, &handles[Int(step.object)], slot, &sums) {
             case .refused: played.refusal = refusal
             case .placed: placed = true
             case .done: break

@@ -4,7 +4,9 @@ import Quantities
 ///
 /// A ring: the oldest and the newest leave at no cost. An object from the middle leaves a place into which the newest
 /// moves, so after a scattered release the order is no longer quite that of making.
-struct ObjectTable {
+///
+/// The ring is memory of its own, with one owner: an array would ask for every object whether it is shared.
+struct ObjectTable: ~Copyable {
     /// Where an object lies, in units of 8 bytes (jemalloc's smallest size class) from the region's start, and its
     /// size.
     struct Entry {
@@ -18,8 +20,8 @@ struct ObjectTable {
         var size: Int { Int(truncatingIfNeeded: packed & 0x3fff_ffff) }
     }
 
-    private var ring: [Entry] = []
-    private var mask = 0
+    private var ring: UnsafeMutablePointer<Entry>?
+    private var capacity = 0
     private var first = 0
     private(set) var count = 0
     /// The sum of the sizes.
@@ -28,36 +30,44 @@ struct ObjectTable {
     private var cursor = 0
     private var cursorOffset = 0
 
+    deinit { ring?.deallocate() }
+
     var isEmpty: Bool { count == 0 }
 
-    subscript(position: Int) -> Entry { ring[(first + position) & mask] }
+    /// The place of an object in the ring, by its position from the oldest. The table must not be empty.
+    private func place(_ position: Int) -> UnsafeMutablePointer<Entry> {
+        precondition(count > 0 && position < count, "object \(position) of a table of \(count)")
+        guard let ring else { preconditionFailure("a table that holds objects has no memory") }
+        return ring + ((first + position) & (capacity - 1))
+    }
+
+    subscript(position: Int) -> Entry { place(position).pointee }
 
     mutating func append(_ entry: Entry) {
-        if count == ring.count { grow() }
-        ring[(first + count) & mask] = entry
+        if count == capacity { grow() }
         count += 1
+        place(count - 1).pointee = entry
         requested += entry.size
     }
 
     mutating func removeOldest() -> Entry {
-        let entry = ring[first]
-        first = (first + 1) & mask
+        let entry = self[0]
+        first = (first + 1) & (capacity - 1)
         forget(entry)
         if cursor > 0 { cursor -= 1 } else { cursorOffset = 0 }
         return entry
     }
 
     mutating func removeNewest() -> Entry {
-        let entry = ring[(first + count - 1) & mask]
+        let entry = self[count - 1]
         forget(entry)
         return entry
     }
 
     /// Takes an object out of the middle; the newest takes its place.
     mutating func remove(at position: Int) -> Entry {
-        let place = (first + position) & mask
-        let entry = ring[place]
-        ring[place] = ring[(first + count - 1) & mask]
+        let entry = self[position]
+        place(position).pointee = self[count - 1]
         forget(entry)
         if cursor == position { cursorOffset = 0 }
         return entry
@@ -88,14 +98,12 @@ struct ObjectTable {
     }
 
     private mutating func grow() {
-        var larger: [Entry] = []
-        larger.reserveCapacity(max(8, ring.count * 2))
-        larger.append(contentsOf: ring[first...])
-        larger.append(contentsOf: ring[..<first])
-        larger.append(contentsOf: repeatElement(Entry(unit: 0, size: 0), count: max(8, ring.count)))
+        let larger = UnsafeMutablePointer<Entry>.allocate(capacity: max(8, capacity * 2))
+        for position in 0..<count { (larger + position).initialize(to: self[position]) }
+        ring?.deallocate()
         ring = larger
+        capacity = max(8, capacity * 2)
         first = 0
-        mask = ring.count - 1
     }
 }
 

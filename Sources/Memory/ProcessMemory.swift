@@ -2,9 +2,10 @@ import Quantities
 
 /// What the books hold of one process: its pools and the sums over them. Pages are known elsewhere.
 struct ProcessMemory {
-    private struct Pool {
-        var isLive: Bool
-        var table: ObjectTable
+    /// One pool. A class, so that a batch works on its table where it is.
+    final class Pool {
+        fileprivate(set) var isLive = true
+        var table = ObjectTable()
     }
 
     var isLive = false
@@ -40,35 +41,22 @@ struct ProcessMemory {
             pools[index].isLive = true
             return index
         }
-        pools.append(Pool(isLive: true, table: ObjectTable()))
+        pools.append(Pool())
         return pools.count - 1
     }
 
-    /// Forgets a pool whose table was taken.
+    /// Forgets a pool that is empty.
     mutating func endPool(_ index: Int) {
-        check(index)
-        precondition(pools[index].table.isEmpty, "pool \(index) ends with \(pools[index].table.count) objects")
-        pools[index].isLive = false
+        let pool = pool(index)
+        precondition(pool.table.isEmpty, "pool \(index) ends with \(pool.table.count) objects")
+        // The next one begins without the memory of this one.
+        pool.table = ObjectTable()
+        pool.isLive = false
         idlePools.append(index)
     }
 
-    func table(_ index: Int) -> ObjectTable {
-        check(index)
-        return pools[index].table
-    }
-
-    mutating func takeTable(_ index: Int) -> ObjectTable {
-        check(index)
-        var table = ObjectTable()
-        swap(&table, &pools[index].table)
-        return table
-    }
-
-    mutating func putTable(_ table: inout ObjectTable, _ index: Int) {
-        swap(&table, &pools[index].table)
-    }
-
-    private func check(_ index: Int) {
+    func pool(_ index: Int) -> Pool {
         precondition(index >= 0 && index < pools.count && pools[index].isLive, "there is no pool \(index)")
+        return pools[index]
     }
 }

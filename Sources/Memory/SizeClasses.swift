@@ -2,7 +2,7 @@ import CJemalloc
 
 /// How many bytes an object of some size really gets; the small ones are looked up in a table that fits the cache.
 struct SizeClasses {
-    private static let highestLookedUp = 4096
+    private static let highestLookedUp = 16 << 10
     private let small: [UInt16]
 
     init() {
