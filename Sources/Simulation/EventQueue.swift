@@ -37,27 +37,50 @@ enum SimulationEvent {
 
 /// The queue of one run, ordered by instant, ties by the order of insertion.
 struct EventQueue {
-    private struct Entry: Comparable {
+    /// What is moved about in the heap: when, in which order, and where the event is kept.
+    private struct Key: Comparable {
         let at: Instant
-        let sequence: UInt64
-        let event: SimulationEvent
+        /// The order of insertion above the bits of the place.
+        private let order: UInt64
 
-        static func < (a: Entry, b: Entry) -> Bool { (a.at, a.sequence) < (b.at, b.sequence) }
-        static func == (a: Entry, b: Entry) -> Bool { a.sequence == b.sequence }
+        private static let placeBits: UInt64 = 24
+
+        init(at: Instant, sequence: UInt64, place: Int) {
+            precondition(place < 1 << Key.placeBits, "more than \(1 << Key.placeBits) events wait")
+            self.at = at
+            order = sequence << Key.placeBits | UInt64(place)
+        }
+
+        var place: Int { Int(order & (1 << Key.placeBits - 1)) }
+
+        static func < (a: Key, b: Key) -> Bool { a.at != b.at ? a.at < b.at : a.order < b.order }
+        static func == (a: Key, b: Key) -> Bool { a.order == b.order }
     }
 
-    private var heap = Heap<Entry>()
+    private var heap = Heap<Key>()
     private var sequence: UInt64 = 0
+    private var events: [SimulationEvent] = []
+    /// Places of events that have happened.
+    private var unused: [Int] = []
 
     mutating func schedule(_ event: SimulationEvent, at instant: Instant) {
-        heap.insert(Entry(at: instant, sequence: sequence, event: event))
+        let place: Int
+        if let used = unused.popLast() {
+            events[used] = event
+            place = used
+        } else {
+            place = events.count
+            events.append(event)
+        }
+        heap.insert(Key(at: instant, sequence: sequence, place: place))
         sequence += 1
     }
 
     /// The earliest event, if it is not later than `limit`.
     mutating func next(upTo limit: Instant) -> (at: Instant, event: SimulationEvent)? {
         guard let first = heap.min, first.at <= limit else { return nil }
-        let entry = heap.removeMin()
-        return (entry.at, entry.event)
+        heap.removeMin()
+        unused.append(first.place)
+        return (first.at, events[first.place])
     }
 }

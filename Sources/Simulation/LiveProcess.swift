@@ -7,8 +7,8 @@ import Quantities
 import Reclaim
 import Workload
 
-/// An app of the scenario: what outlives its processes.
-struct AppRecord {
+/// An app of the scenario: what outlives its processes. It has an identity and one owner, the simulation.
+final class AppRecord {
     let id: AppID
     let profile: AppProfile
     let sampler: SizeSampler
@@ -38,6 +38,15 @@ struct AppRecord {
     var lastFootprint: ByteCount?
     /// How soon it was wanted again after each time the system had ended it; the last ten.
     var relaunchIntervals: [TimeSpan] = []
+
+    init(_ id: AppID, _ profile: AppProfile, seed: UInt64) {
+        self.id = id
+        self.profile = profile
+        sampler = SizeSampler(profile.memory.objects)
+        sizes = SeededGenerator(seed: seed, stream: "app/\(profile.name)/sizes")
+        behaviour = SeededGenerator(seed: seed, stream: "app/\(profile.name)/behaviour")
+        duty = SeededGenerator(seed: seed, stream: "app/\(profile.name)/duty")
+    }
 }
 
 /// A scene's session. It outlives the connection and the process; only the user discards it.
@@ -97,9 +106,10 @@ struct PendingLaunch {
     var memoryWait: TimeSpan = .zero
 }
 
-/// Work on memory that the main thread is in the middle of.
-struct WorkInProgress {
-    var items: [MemoryWork]
+/// Work on memory that the main thread is in the middle of. Each process has one, used again and again.
+final class WorkInProgress {
+    private(set) var isUnderWay = false
+    var items: [MemoryWork] = []
     var position = 0
     /// Of the current allocation: what is still to be allocated; nil before it begins.
     var remaining: ByteCount?
@@ -108,9 +118,25 @@ struct WorkInProgress {
     /// Filled before the refusal; the time for it is paid with the next slice.
     var unpaid: ByteCount = .zero
     /// Filling fresh pages takes time; for a tick the time has already passed.
-    let fillsAtDeviceRate: Bool
+    private(set) var fillsAtDeviceRate = false
     /// A memory warning is being answered: what the cache held before.
-    var answersWarning: ByteCount?
+    private(set) var answersWarning: ByteCount?
+
+    /// Begins with the items that are there.
+    func begin(fillsAtDeviceRate: Bool, answersWarning: ByteCount? = nil) {
+        isUnderWay = true
+        position = 0
+        self.fillsAtDeviceRate = fillsAtDeviceRate
+        self.answersWarning = answersWarning
+    }
+
+    func end() {
+        isUnderWay = false
+        items.removeAll(keepingCapacity: true)
+        remaining = nil
+        refused.removeAll()
+        unpaid = .zero
+    }
 }
 
 /// A process of the device. It has an identity and one owner, the simulation.
@@ -126,7 +152,7 @@ final class LiveProcess {
     /// Of its background modes those that keep it running.
     private let lastingModes: [BackgroundMode]
     var machine = ProcessMachine()
-    var workload: AppWorkload
+    let workload: AppWorkload
     var goal: Goal
 
     var base: PoolID
@@ -140,7 +166,7 @@ final class LiveProcess {
     var isRunning = false
     /// Numbers the continuations; an old one is void.
     var serial = 0
-    var work: WorkInProgress?
+    let work = WorkInProgress()
     var launch: PendingLaunch?
 
     /// Since when an allocation has been waiting, and how many bytes it wants.
@@ -197,6 +223,8 @@ final class LiveProcess {
     var averageFootprint: ByteCount = .zero
     /// Something of the next sample may differ from the last one.
     var hasChanged = false
+    /// What policies were shown of it last still holds, but for what its main thread is doing.
+    var isShownAsItIs = false
     /// The facts of its last row, and the row itself.
     var sampled: SampledProcess?
     var rowIsStale = false

@@ -26,7 +26,7 @@ public struct RunSinks {
 }
 
 /// Turns what happens into rows and facts. It decides nothing.
-struct RunRecorder {
+final class RunRecorder {
     let samples: TableWriter
     let apps: TableWriter
     let events: TableWriter
@@ -54,7 +54,7 @@ struct RunRecorder {
 
     func flush() { for table in all { table.flush() } }
 
-    mutating func event(
+    func event(
         _ kind: EventKind, at now: Instant, app: String? = nil, pid: ProcessID? = nil, scene: SceneID? = nil,
         _ detail: String, reason: String? = nil
     ) {
@@ -90,7 +90,7 @@ struct RunRecorder {
         apps.endRow(keeping: process.row)
     }
 
-    mutating func launch(_ launch: PendingLaunch, app: String, pid: ProcessID?, ready: Instant?, outcome: String) {
+    func launch(_ launch: PendingLaunch, app: String, pid: ProcessID?, ready: Instant?, outcome: String) {
         let latency = ready.map { $0 - launch.tapped }
         let kind: RunTally.LaunchFact.Kind =
             switch launch.kind {

@@ -66,7 +66,10 @@ extension Simulation {
             externalApp = nil
         }
         processes[process.slot.index] = nil
-        live.removeAll { $0 === process }
+        if let index = live.firstIndex(where: { $0 === process }) {
+            live.remove(at: index)
+            if index < reclaim.shown.count { reclaim.shown.remove(at: index) }
+        }
         forgetSample(of: process)
         waiters.removeAll { $0 == process.reference }
         apps[process.app.index].slot = nil

@@ -37,7 +37,7 @@ extension Simulation {
                 "\(name) has more than one active scene on a display")
         }
         if process.phase == .suspended {
-            claim(process.work == nil, "\(name) is suspended, but works on memory")
+            claim(!process.work.isUnderWay, "\(name) is suspended, but works on memory")
             claim(process.isQuiet, "\(name) is suspended, but has steps to do")
             claim(process.assertions.isEmpty, "\(name) is suspended, but holds a reason to run")
         }

@@ -12,7 +12,8 @@ extension Simulation {
 
     /// The main thread pays the cost on a core, then does the work.
     func start(_ work: CallbackWork, of process: LiveProcess, answersWarning: ByteCount? = nil) {
-        process.work = WorkInProgress(items: work.memory, fillsAtDeviceRate: true, answersWarning: answersWarning)
+        process.work.items = work.memory
+        process.work.begin(fillsAtDeviceRate: true, answersWarning: answersWarning)
         process.isRunning = true
         process.launch?.declared += work.cost
         if work.cost > .zero {
@@ -24,7 +25,8 @@ extension Simulation {
 
     /// Work that takes no time on the main thread: its cost was paid elsewhere.
     func startAtOnce(_ items: [MemoryWork], of process: LiveProcess) {
-        process.work = WorkInProgress(items: items, fillsAtDeviceRate: false)
+        process.work.items = items
+        process.work.begin(fillsAtDeviceRate: false)
         process.isRunning = true
         continueWork(of: process)
     }
@@ -51,7 +53,7 @@ extension Simulation {
 
     /// Goes on with the work until it is done, time has to pass, or memory is missing.
     private func continueWork(of process: LiveProcess) {
-        while let item = process.work?.nextItem {
+        while let item = process.work.nextItem {
             switch item {
             case .allocate(let pool, let bytes):
                 guard allocateSlice(of: bytes, in: pool, process) else { return }
@@ -72,14 +74,14 @@ extension Simulation {
             case .abandonScene(let scene): update(scene, of: process.app) { $0.pool = nil }
             case .endScene(let scene): endScenePool(scene, of: process)
             }
-            process.work?.position += 1
+            process.work.position += 1
         }
         finishWork(of: process)
     }
 
     private func finishWork(of process: LiveProcess) {
-        let answered = process.work?.answersWarning
-        process.work = nil
+        let answered = process.work.answersWarning
+        process.work.end()
         process.isRunning = false
         armDecay(process)
         if let answered { noteAnswer(of: process, cacheBefore: answered) }
@@ -87,9 +89,9 @@ extension Simulation {
 
     /// Allocates the next slice; true when the whole allocation is done and no time has to pass.
     private func allocateSlice(of bytes: ByteCount, in pool: Pool, _ process: LiveProcess) -> Bool {
-        var remaining = process.work?.remaining ?? bytes
+        var remaining = process.work.remaining ?? bytes
         guard remaining > .zero else {
-            process.work?.remaining = nil
+            process.work.remaining = nil
             return true
         }
         let target = self.pool(pool, of: process)
@@ -99,37 +101,37 @@ extension Simulation {
         let result = memory.allocate(drawn.span, in: target, limit: limit(of: process))
         memory.keepBack(.zero)
         remaining -= result.requested
-        process.work?.remaining = remaining
+        process.work.remaining = remaining
         if result.objects > 0 { endWaiting(of: process) }
         switch result.refusal {
         case .noRoom(let wanted, let free, let longestRun):
-            process.work?.refused = Array(sizes[result.objects...])
-            process.work?.unpaid += result.requested
+            process.work.refused = Array(sizes[result.objects...])
+            process.work.unpaid += result.requested
             beginWaiting(process, wanted: wanted, free: free, longestRun: longestRun)
             return false
         case .limitCrossed(let footprint):
-            process.work?.refused = Array(sizes[result.objects...])
+            process.work.refused = Array(sizes[result.objects...])
             crossLimit(process, footprint)
             guard isAlive(process) else { return false }
         case nil: break
         }
-        if process.work?.fillsAtDeviceRate == true {
-            let span = plan.device.fillRate.time(for: result.requested + (process.work?.unpaid ?? .zero))
-            process.work?.unpaid = .zero
+        if process.work.fillsAtDeviceRate {
+            let span = plan.device.fillRate.time(for: result.requested + process.work.unpaid)
+            process.work.unpaid = .zero
             process.launch?.fill += span
             resume(process, at: occupyCore(for: span))
             return false
         }
         guard remaining == .zero else { return allocateSlice(of: bytes, in: pool, process) }
-        process.work?.remaining = nil
+        process.work.remaining = nil
         return true
     }
 
     /// The sizes of the next slice: what was refused before, else fresh draws.
     private func drawSizes(upTo bytes: ByteCount, for process: LiveProcess) {
-        if let refused = process.work?.refused, !refused.isEmpty {
-            sizes = refused
-            process.work?.refused = []
+        if !process.work.refused.isEmpty {
+            sizes = process.work.refused
+            process.work.refused = []
         } else {
             apps[process.app.index].sampler.fill(&sizes, with: bytes, using: &apps[process.app.index].sizes)
         }
@@ -210,7 +212,7 @@ extension Simulation {
         memory.keepBack(
             waiters.reduce(.zero) { owed, reference in
                 guard let process = process(reference) else { return owed }
-                return owed + max(process.wanted, min(process.work?.remaining ?? .zero, slice))
+                return owed + max(process.wanted, min(process.work.remaining ?? .zero, slice))
             })
     }
 
@@ -305,9 +307,8 @@ extension Simulation {
 
     /// The scene that the user sees, and what it holds.
     private func frontScene(of process: LiveProcess) -> (scene: SceneID, held: ByteCount)? {
-        let app = apps[process.app.index]
-        guard process.phase == .active, let front = app.frontScene,
-            let pool = app.sessions.first(where: { $0.id == front })?.pool
+        guard process.phase == .active, let front = apps[process.app.index].frontScene,
+            let pool = apps[process.app.index].sessions.first(where: { $0.id == front })?.pool
         else { return nil }
         return (front, memory.requested(in: pool))
     }
@@ -321,12 +322,11 @@ extension Simulation {
                 .tick(reference, serial: process.tickSerial), at: now + AppWorkload.interval)
             return
         }
-        var items: [MemoryWork] = []
         process.workload.pass(
             now - process.tickedAt, phase: process.phase, cache: memory.requested(in: process.cache),
-            front: frontScene(of: process), into: &items)
+            front: frontScene(of: process), into: &process.work.items)
         process.tickedAt = now
-        process.work = WorkInProgress(items: items, fillsAtDeviceRate: false)
+        process.work.begin(fillsAtDeviceRate: false)
         process.isRunning = true
         continueWork(of: process)
         if isAlive(process) { advance(process) }

@@ -24,6 +24,8 @@ struct ReclaimState {
     var kills = KillTable()
     /// The policy does not want to be asked before this instant.
     var nextLook: Instant = .zero
+    /// What policies were shown last, by rising process number; the latest processes may not be among them yet.
+    var shown: [ProcessSnapshot] = []
     /// By app, the instants at which it is wanted, rising; only for a policy that knows the future.
     var wanted: [[Instant]] = []
 
@@ -162,7 +164,7 @@ extension Simulation {
         let books = memory.books
         var snapshot = SystemSnapshot(
             now: now, demand: demand, level: level, ceiling: books.ceiling, resident: books.resident,
-            available: books.available, threshold: threshold, processes: live.map(snapshot), monitor: plan.monitor)
+            available: books.available, threshold: threshold, processes: processSnapshots(), monitor: plan.monitor)
         snapshot.measures = measures()
         snapshot.history = reclaim.history
         if needs.contains(.oracle) {
@@ -182,6 +184,42 @@ extension Simulation {
         return measures
     }
 
+    /// Every live process. Who has not changed since the last question is shown as it was: a question costs what has
+    /// happened since the one before it.
+    private func processSnapshots() -> [ProcessSnapshot] {
+        _ = changedProcesses()
+        for index in live.indices {
+            let process = live[index]
+            if index == reclaim.shown.count {
+                reclaim.shown.append(snapshot(process))
+            } else if !process.isShownAsItIs {
+                reclaim.shown[index] = snapshot(process)
+            } else {
+                followMainThread(of: process, in: &reclaim.shown[index])
+                continue
+            }
+            process.isShownAsItIs = process.bands.isSettled(at: now)
+        }
+        if auditsEverySample {
+            claim(reclaim.shown == live.map(snapshot), "policies are shown a process as it is no more")
+        }
+        return reclaim.shown
+    }
+
+    /// What changes too often to be told.
+    private func followMainThread(of process: LiveProcess, in snapshot: inout ProcessSnapshot) {
+        snapshot.isBusy = isBusy(process)
+        snapshot.isEnding = process.quitReason != nil
+        snapshot.warnedAt = process.warnedAt
+        snapshot.answersWarning = process.answersWarning
+        if process.averageFootprint > .zero { snapshot.growth = snapshot.footprint.share(of: process.averageFootprint) }
+    }
+
+    private func isBusy(_ process: LiveProcess) -> Bool {
+        !process.isQuiet || process.launch != nil || process.quitReason != nil
+            || process.assertions.holdsMoreThanFinishing
+    }
+
     func snapshot(_ process: LiveProcess) -> ProcessSnapshot {
         let books = memory.books(of: process.slot)
         let modes = process.phase == .suspended ? [] : process.keepAliveModes
@@ -191,9 +229,7 @@ extension Simulation {
             band: process.bands.band(at: now), footprint: books.footprint, dirty: books.dirty,
             cache: memory.requested(in: process.cache), launchedAt: process.launchedAt,
             lastForeground: process.lastForeground, modes: modes, warnedAt: process.warnedAt,
-            answersWarning: process.answersWarning,
-            isBusy: !process.isQuiet || process.launch != nil || process.quitReason != nil
-                || process.assertions.holdsMoreThanFinishing,
+            answersWarning: process.answersWarning, isBusy: isBusy(process),
             relaunchCost: process.relaunchCost, scenes: sceneSnapshots(of: process))
         snapshot.positionedAt = process.bands.position(at: now)
         snapshot.limit = explicitLimit(of: process).map {

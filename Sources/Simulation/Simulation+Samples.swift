@@ -78,6 +78,7 @@ extension Simulation {
     /// Something of the process's next row may differ. Whoever changes phase, scenes, modes or band says so; changes of
     /// memory are told by the memory itself.
     func noteChange(of process: LiveProcess) {
+        process.isShownAsItIs = false
         guard !process.hasChanged else { return }
         process.hasChanged = true
         samples.changed.append(process)

@@ -19,9 +19,9 @@ extension Simulation {
     /// True when the operations are done and the process still lives.
     func playTrace(_ operations: Int, of process: LiveProcess) -> Bool {
         guard let trace = process.trace else { return true }
-        if process.work?.remaining == nil {
+        if process.work.remaining == nil {
             trace.due += operations
-            process.work?.remaining = .zero
+            process.work.remaining = .zero
         }
         do {
             while let refusal = try playDue(trace, of: process) {
@@ -39,7 +39,7 @@ extension Simulation {
             return false
         }
         endWaiting(of: process)
-        process.work?.remaining = nil
+        process.work.remaining = nil
         if trace.isOver { noteTraceEnd(trace, of: process) }
         return true
     }

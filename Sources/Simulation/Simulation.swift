@@ -44,8 +44,8 @@ public final class Simulation {
     let traces: any TraceLibrary
 
     var queue = EventQueue()
-    var recorder: RunRecorder
-    var apps: [AppRecord]
+    let recorder: RunRecorder
+    let apps: [AppRecord]
     /// By memory slot.
     var processes: [LiveProcess?] = []
     /// Live processes by rising process number.
@@ -109,13 +109,7 @@ public final class Simulation {
         self.dryRun = dryRun
         self.traces = traces
         auditsEverySample = verify
-        apps = plan.apps.enumerated().map { index, profile in
-            AppRecord(
-                id: AppID(index), profile: profile, sampler: SizeSampler(profile.memory.objects),
-                sizes: SeededGenerator(seed: plan.seed, stream: "app/\(profile.name)/sizes"),
-                behaviour: SeededGenerator(seed: plan.seed, stream: "app/\(profile.name)/behaviour"),
-                duty: SeededGenerator(seed: plan.seed, stream: "app/\(profile.name)/duty"))
-        }
+        apps = plan.apps.enumerated().map { AppRecord(AppID($0), $1, seed: plan.seed) }
         user = plan.expandedUser
         monitor = PressureMonitor(plan.monitor, ceiling: memory.books.ceiling)
         guardrails = Guardrails(plan.limits)

@@ -3,8 +3,9 @@ import Quantities
 
 /// One process's behaviour: what its callbacks do, and what its memory does as time passes.
 ///
-/// Every figure is a function of the time spent so far, so that rounding never adds up.
-public struct AppWorkload: Sendable {
+/// Every figure is a function of the time spent so far, so that rounding never adds up. It has an identity and one
+/// owner, its process.
+public final class AppWorkload {
     public let profile: AppProfile
     /// Time spent active in the foreground since the launch.
     public private(set) var activeTime: TimeSpan = .zero
@@ -33,7 +34,7 @@ public struct AppWorkload: Sendable {
     ///   - cache: What the cache pool holds now.
     ///   - isFirstLaunch: The app was never launched before in this run.
     ///   - generator: Decides whether the app does its duty.
-    public mutating func work(
+    public func work(
         for callback: Callback, scene: SceneID, cache: ByteCount, isFirstLaunch: Bool,
         using generator: inout SeededGenerator
     ) -> CallbackWork {
@@ -92,7 +93,7 @@ public struct AppWorkload: Sendable {
     }
 
     /// On the way back, the part of the dropped cache that the scene shows is loaded again at once.
-    private mutating func reload(_ cache: ByteCount) -> [MemoryWork] {
+    private func reload(_ cache: ByteCount) -> [MemoryWork] {
         let dropped = cacheBeforeBackground - cache
         cacheBeforeBackground = .zero
         guard dropped > .zero else { return [] }
@@ -100,7 +101,7 @@ public struct AppWorkload: Sendable {
     }
 
     /// Frees by the app's own discipline.
-    private mutating func enterBackground(
+    private func enterBackground(
         _ cache: ByteCount, using generator: inout SeededGenerator
     ) -> CallbackWork {
         cacheBeforeBackground = cache
@@ -140,7 +141,7 @@ public struct AppWorkload: Sendable {
     ///   - cache: What the cache pool holds now.
     ///   - front: The scene in front and what it holds now.
     ///   - work: Receives the work, in order.
-    public mutating func pass(
+    public func pass(
         _ span: TimeSpan, phase: ProcessPhase, cache: ByteCount, front: (scene: SceneID, held: ByteCount)?,
         into work: inout [MemoryWork]
     ) {
@@ -205,7 +206,7 @@ public struct AppWorkload: Sendable {
         return trace.operations(after: time, length: traceLength)
     }
 
-    private mutating func churn(from before: TimeSpan, into work: inout [MemoryWork]) {
+    private func churn(from before: TimeSpan, into work: inout [MemoryWork]) {
         let churn = profile.memory.churn
         let fresh = churn.rate.bytes(in: runTime) - churn.rate.bytes(in: before)
         guard fresh > .zero else { return }

@@ -80,28 +80,28 @@ struct JetsamRules: Sendable {
     private func decideHealthy(
         _ snapshot: SystemSnapshot, _ thresholds: JetsamThresholds, _ isBelow: (Ratio) -> Bool
     ) -> Decision {
-        let idle = snapshot.processes.filter { $0.band == .idle }
-        if !isClassic && isBelow(thresholds.idle) && !idle.isEmpty {
-            return answer(snapshot, Step(.idleExit, "idle", below: thresholds.idle), idle)
+        if !isClassic && isBelow(thresholds.idle) {
+            let idle = snapshot.idleProcesses
+            if !idle.isEmpty { return answer(snapshot, Step(.idleExit, "idle", below: thresholds.idle), idle) }
         }
         if !isClassic && isBelow(thresholds.reaper) {
-            let long = idle.filter {
-                snapshot.now - $0.positionedAt >= reaperIdle && $0.relaunchLikelihood <= .low
+            let long = snapshot.processes.filter {
+                $0.band == .idle && snapshot.now - $0.positionedAt >= reaperIdle && $0.relaunchLikelihood <= .low
             }
             if !long.isEmpty {
                 return answer(
                     snapshot, Step(.longIdleExit, "idle for \(reaperIdle) or longer", below: thresholds.reaper), long)
             }
         }
-        if let sustained = sustained(snapshot, idle) { return sustained }
+        if let sustained = sustained(snapshot) { return sustained }
         return .nothing(.content("available memory is above the thresholds that concern it"), snapshot)
     }
 
     /// Ten minutes without a normal level: band 0 goes one by one.
-    private func sustained(_ snapshot: SystemSnapshot, _ idle: [ProcessSnapshot]) -> Decision? {
-        guard let since = snapshot.history.notNormalSince, snapshot.now - since >= sustainedAfter, !idle.isEmpty else {
-            return nil
-        }
+    private func sustained(_ snapshot: SystemSnapshot) -> Decision? {
+        guard let since = snapshot.history.notNormalSince, snapshot.now - since >= sustainedAfter else { return nil }
+        let idle = snapshot.idleProcesses
+        guard !idle.isEmpty else { return nil }
         let made = snapshot.history.kills(.sustainedPressure, since: since)
         let most = (snapshot.history.idleAtSustained ?? idle.count) * sustainedFactor
         guard made < most else { return nil }
@@ -115,10 +115,11 @@ struct JetsamRules: Sendable {
 
     /// Every idle app would soon be back, so ending idle apps only moves the shortage: climb instead.
     private func aggressiveStep(_ snapshot: SystemSnapshot) -> Step? {
-        let idle = snapshot.processes.filter { $0.band == .idle }
-        guard idle.count >= aggressiveCandidates, idle.allSatisfy({ $0.relaunchLikelihood >= .medium }),
-            snapshot.availableForJetsam <= snapshot.ceiling * aggressiveAvailable
-        else { return nil }
+        guard snapshot.availableForJetsam <= snapshot.ceiling * aggressiveAvailable else { return nil }
+        let idle = snapshot.idleProcesses
+        guard idle.count >= aggressiveCandidates, idle.allSatisfy({ $0.relaunchLikelihood >= .medium }) else {
+            return nil
+        }
         let round = snapshot.history.kills(.processThrashing, since: snapshot.now - aggressiveWindow)
         var step = Step(.processThrashing, "all idle apps are likely to be back soon", below: aggressiveAvailable)
         step.highestBand = JetsamRules.aggressiveBands[min(round, JetsamRules.aggressiveBands.count - 1)]
@@ -199,6 +200,8 @@ enum JetsamOrder {
 }
 
 extension SystemSnapshot {
+    fileprivate var idleProcesses: [ProcessSnapshot] { processes.filter { $0.band == .idle } }
+
     /// What jetsam calls available: free, file-backed or purgeable.
     var availableForJetsam: ByteCount { available + measures.fileBacked + measures.purgeable }
 }
