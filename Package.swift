@@ -1,11 +1,19 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let settings: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .treatAllWarnings(as: .error),
-    .enableUpcomingFeature("ExistentialAny"),
-]
+/// In a release build no access to a property is checked for overlapping another one: the checks are a quarter of a
+/// run's CPU time, and every test runs with them, in a debug build. SwiftPM allows such a flag to a package that is
+/// built by itself or by path, but not to one that it has checked out for another.
+let isCheckedOut = Context.packageDirectory.split(separator: "/").contains("checkouts")
+let fast: [SwiftSetting] =
+    isCheckedOut ? [] : [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
+
+let settings: [SwiftSetting] =
+    [
+        .swiftLanguageMode(.v6),
+        .treatAllWarnings(as: .error),
+        .enableUpcomingFeature("ExistentialAny"),
+    ] + fast
 
 /// A module of ours; the arrows are drawn in DocC and checked by the tidy test.
 func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
