@@ -1,7 +1,7 @@
 """A stand-in for the program: one policy whose parameters have known effects.
 
 The scenario's name says how the world is: `noise` (nothing matters, every run is luck), `slow` (a run takes a while),
-anything else: `keep` has its best at 20 s, far from the default; more `reserve` costs kills and saves latency; a
+`endless` (five minutes, and it tells its process in a file), anything else: `keep` has its best at 20 s, far from the default; more `reserve` costs kills and saves latency; a
 `greed` above one half kills in the foreground; `picky` and `keep` above 5 min together are refused.
 """
 
@@ -10,6 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
+import select
 import sys
 import time
 from pathlib import Path
@@ -130,8 +132,13 @@ def main(arguments: list[str]) -> int:
     if row is None:
         print("plimsoll: picky refuses", file=sys.stderr)
         return 65
-    if "slow" in scenario:
-        time.sleep(0.15)
+    if "endless" in scenario:
+        Path(arguments[1]).with_suffix(".pid").write_text(str(os.getpid()), "utf-8")
+    until = time.monotonic() + (300 if "endless" in scenario else 0.15 if "slow" in scenario else 0)
+    while time.monotonic() < until:
+        # As the program does: its standard input ends when whoever started it is gone.
+        if "--lifeline" in arguments and select.select([sys.stdin], [], [], 0.01)[0]:
+            return 143
     out = Path(arguments[arguments.index("--out") + 1])
     out.mkdir(parents=True)
     (out / "summary.csv").write_text(",".join(row) + "\r\n" + ",".join(row.values()) + "\r\n", "utf-8")

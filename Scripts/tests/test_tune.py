@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -16,6 +17,7 @@ import sys
 import tempfile
 import time
 import unittest
+from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
 
@@ -25,6 +27,7 @@ SCRIPTS = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(SCRIPTS / "tuning"), str(SCRIPTS / "plotting"), str(SCRIPTS / "tests")]
 
 import fake_plimsoll  # noqa: E402
+import outcome  # noqa: E402
 import program  # noqa: E402
 import search  # noqa: E402
 import space  # noqa: E402
@@ -314,6 +317,32 @@ class Searching(TuneCase):
         self.assertEqual(policy["parameters"]["friends"], ["chat"])
 
 
+class Readers(unittest.TestCase):
+    """Versions of YAML differ in what an unquoted scalar is; what is written must be the same to all."""
+
+    NUMBER = re.compile(
+        r"[-+]?(0b[01_]+|0o?[0-7_]+|0x[0-9a-f_]+|[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?"
+        r"|(\.[0-9_]+|[0-9][0-9_]*(\.[0-9_]*)?)(e[-+]?[0-9]+)?|\.inf)|\.nan|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}.*",
+        re.IGNORECASE,
+    )
+    """Everything that YAML 1.1 or 1.2, or a reader between them, takes for a number or a date."""
+    TRUTH = re.compile(r"y|n|yes|no|on|off|true|false|null|~|", re.IGNORECASE)
+    ODD = ("1_000", "0o17", "010", "1:30", "0x1F", "0b11", "1e3", "1.e3", ".5", "5e-2", "+7", ".inf", "2020-01-01")
+    WORDS = ("no", "Off", "Y", "~", "", "null", "<<", "=", "a: b", "- a", "90s", "0B", "1h30min", "5%", "0.25MiB", "lru")
+
+    def test_what_a_policy_file_says_is_the_same_to_all(self) -> None:
+        tree = {"plimsoll": 1, "name": "fake", "parameters": {f"p{i}": t for i, t in enumerate(self.ODD + self.WORDS)}}
+        tree["parameters"] |= {"count": 1000, "none": 0, "flag": True}
+        text = yaml.dump(tree, Dumper=outcome.PlainDumper, sort_keys=False, width=110)
+        self.assertEqual(yaml.safe_load(text), tree)
+        for event in yaml.parse(text):
+            if isinstance(event, yaml.ScalarEvent) and event.style is None:
+                is_odd = self.NUMBER.fullmatch(event.value) or self.TRUTH.fullmatch(event.value)
+                self.assertTrue(not is_odd or event.value in ("1", "1000", "0", "true"), event.value)
+        self.assertIn("  p13: \"no\"\n", text)
+        self.assertIn("  p23: 90s\n", text)
+
+
 class Spaces(unittest.TestCase):
     def dimension(self, name: str, **most: float) -> space.Dimension:
         entry = next(entry for entry in fake_plimsoll.TABLE if entry["parameter"] == name)
@@ -480,6 +509,12 @@ class BadInput(TuneCase):
         self.refused(73, "exists; go on with --resume", self.scenario("day"), "--policy", "fake", "--out", out)
         self.assertEqual([path.name for path in out.iterdir()], ["mine.txt"])
 
+    def test_folders_that_nothing_came_of_are_taken_away(self) -> None:
+        out = self.directory / "some" / "where" / "out"
+        storage = f"sqlite:///{self.directory / 'not-there' / 'study.db'}"
+        self.refused(69, "", self.scenario("day"), "--policy", "fake", "--storage", storage, "--out", out)
+        self.assertFalse((self.directory / "some").exists())
+
     def test_a_study_about_something_else_is_not_joined(self) -> None:
         storage = f"sqlite:///{self.directory}/shared.db"
         arguments = (self.scenario("day"), "--policy", "fake", "--trials", 3, "--storage", storage, "--study", "ours")
@@ -503,10 +538,13 @@ class BadInput(TuneCase):
 
         self.assertEqual(read(b"parameters: { a: 1MB }\n"), {"name": "ladder", "parameters": {"a": "1MB"}})
         self.assertEqual(read(b"name: fake\nlabel: mine\nparameters:\n"), {"name": "fake"})
+        # To YAML 1.1 these are 8, 1000, 90, a tenth of a thousandth, a day and a truth.
+        odd = {"a": "010", "b": "1_000", "c": "1:30", "d": "0.0001", "e": "2020-01-01", "f": "yes"}
+        text = ", ".join(f"{key}: {value}" for key, value in odd.items())
+        self.assertEqual(read(f"name: fake\nparameters: {{ {text} }}\n".encode()), {"name": "fake", "parameters": odd})
         for text, words in (
             (b"name: [ladder]\n", "expected a policy with a name"),
             (b"name: fake\nparameters: text\n", "expected a mapping"),
-            (b"name: fake\nparameters: { keep: 2020-01-01 }\n", "parameters: "),
             (b"rules: [{ name: a, when: level == warning, action: warn }]\n", "rules have no parameters to search"),
             (b"- fake\n", "a mapping"),
             (b"name: \xff\n", "not UTF-8"),
@@ -569,6 +607,22 @@ class Processes(TuneCase):
                         return
             time.sleep(0.02)
         self.fail("the search did not get so far")
+
+    def test_runs_end_when_the_search_is_killed(self) -> None:
+        endless = self.scenario("endless")
+        process = self.start(endless, "--policy", "fake", "--jobs", 1, "--out", self.directory / "out")
+        note = endless.with_suffix(".pid")
+        self.until("a run has begun", lambda: note.is_file() and note.read_text("utf-8") != "")
+        process.kill()
+        process.communicate(timeout=60)
+        run = Path("/proc") / note.read_text("utf-8") / "cmdline"
+        self.until("the run has ended", lambda: not run.is_file() or b"endless" not in run.read_bytes())
+
+    def until(self, what: str, holds: Callable[[], bool]) -> None:
+        end = time.monotonic() + 60
+        while not holds():
+            self.assertLess(time.monotonic(), end, what)
+            time.sleep(0.02)
 
     def test_an_interrupted_search_goes_on_as_if_it_had_not_been(self) -> None:
         slow = self.scenario("slow day")

@@ -176,25 +176,29 @@ def problem_of(options: argparse.Namespace, program: Program) -> Problem:
 # --- Where the result goes --------------------------------------------------------------------------------------------
 
 
-def result_directory(options: argparse.Namespace, policy: str) -> Path:
-    """Made here, so that two tunings at once get two; an existing one is touched only with --resume."""
+def result_directory(options: argparse.Namespace, policy: str) -> tuple[Path, list[Path]]:
+    """Made here, so that two tunings at once get two; an existing one is touched only with --resume.
+
+    Beside it which folders were made for it, itself first: to be taken away again where nothing comes of it.
+    """
     base = options.out or Path("tunings") / policy
+    missing = [parent for parent in base.parents if not parent.exists()]
     if options.resume:
         if not base.is_dir() or (options.storage is None and not (base / "study.db").is_file()):
             raise Fault(66, f"nothing to resume: no study in {base}; name its directory with --out")
-        return base
+        return base, []
     try:
         base.parent.mkdir(parents=True, exist_ok=True)
         if options.out is not None:
             if base.is_dir() and not any(base.iterdir()):
-                return base
+                return base, []
             base.mkdir()
-            return base
+            return base, [base, *missing]
         for number in range(1, 10_000):
             candidate = base if number == 1 else base.with_name(f"{base.name}-{number}")
             try:
                 candidate.mkdir()
-                return candidate
+                return candidate, [candidate, *missing]
             except FileExistsError:
                 continue
         raise Fault(73, f"no free name for a result directory beside {base}")
@@ -286,7 +290,7 @@ def resumed(problem: Problem, studies: dict[str, dict[str, Any]], folder: Path) 
 
 def tune(options: argparse.Namespace, command: Sequence[str], program: Program, interruption: Interruption) -> int:
     problem = problem_of(options, program)
-    folder = result_directory(options, problem.name)
+    folder, made = result_directory(options, problem.name)
     progress = Progress()
     try:
         board, confirmation = search(options, problem, program, folder, interruption.check, progress)
@@ -299,8 +303,10 @@ def tune(options: argparse.Namespace, command: Sequence[str], program: Program, 
         return error.status
     except BaseException:
         progress.clear()
-        if not any(folder.iterdir()):
-            folder.rmdir()
+        for each in made:
+            if any(each.iterdir()):
+                break
+            each.rmdir()
         raise
     progress.clear()
     position = board.read()

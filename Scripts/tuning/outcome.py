@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shlex
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -152,6 +153,24 @@ def write_verdict(problem: Problem, pairs: Sequence[Pair], rows: dict[str, list[
     )
 
 
+PLAIN = re.compile(
+    r"(?!(?i:y|n|yes|no|on|off|true|false|null)$)[A-Za-z][A-Za-z0-9_-]*"
+    r"|[0-9]+(?:\.[0-9]+)?(?:%|B|[KMG]i?B|us|ms|s|min|h|d)"
+)
+"""Words, and amounts with a unit: all readers of YAML take them for texts."""
+
+
+class PlainDumper(yaml.SafeDumper):
+    """Quotes every text that some version of YAML takes for a number, a date or a truth: readers differ in which."""
+
+
+def _quoted(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if PLAIN.fullmatch(text) else '"')
+
+
+PlainDumper.add_representer(str, _quoted)
+
+
 def policy_text(problem: Problem, chosen: FrozenTrial, verdicts: Sequence[Verdict]) -> str:
     """The policy file, with the verdict as its description."""
     is_default = chosen.user_attrs["slot"] == 0
@@ -161,7 +180,7 @@ def policy_text(problem: Problem, chosen: FrozenTrial, verdicts: Sequence[Verdic
     tree = {key: tree[key] for key in ("plimsoll", "description", "name", "label") if key in tree} | tree
     count = len(problem.space)
     head = f"# Made by Scripts/tune: {problem.name} with {count} parameters searched; see report.md beside it.\n"
-    return head + yaml.safe_dump(tree, sort_keys=False, allow_unicode=True, width=110)
+    return head + yaml.dump(tree, Dumper=PlainDumper, sort_keys=False, allow_unicode=True, width=110)
 
 
 # --- The report -------------------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import itertools
 import json
+import os
 import shutil
 import signal
 import subprocess
@@ -84,6 +85,8 @@ class Program:
         self.running: set[subprocess.Popen[str]] = set()
         self.lock = threading.Lock()
         self.is_closed = False
+        # The standard input of all runs. Nobody writes to it; it ends with us, however we end, and they with it.
+        self.lifeline = os.pipe()
 
     def close(self) -> None:
         """Ends the runs that are still going and removes what they wrote."""
@@ -92,6 +95,8 @@ class Program:
             for process in self.running:
                 process.kill()
         self.pool.shutdown(wait=True, cancel_futures=True)
+        for end in self.lifeline:
+            os.close(end)
         shutil.rmtree(self.scratch, ignore_errors=True)
 
     def ask(self, *arguments: str) -> str:
@@ -132,6 +137,7 @@ class Program:
             job.backend,
             "--quiet",
             "--summary-only",
+            "--lifeline",
             "--set",
             f"policy={job.policy}",
             "--set",
@@ -144,7 +150,7 @@ class Program:
             try:
                 process = subprocess.Popen(
                     [str(word) for word in command],
-                    stdin=subprocess.DEVNULL,
+                    stdin=self.lifeline[0],
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.PIPE,
                     text=True,

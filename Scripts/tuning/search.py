@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 
 import numpy as np
 import optuna
-from board import Board, Claim
+from board import Claim
 from optuna.exceptions import UpdateFinishedTrialError
 from optuna.samplers import TPESampler
 from optuna.trial import FrozenTrial, Trial, TrialState
+from part import Part
 from problem import Problem, value_of
-from program import Interrupted, Job, Program, Refused, Summary, gather, rest
+from program import Interrupted, Job, Refused, Summary, gather, rest
 
 LEAST_ROUNDS = 2
 """A trial is given so many rounds before it is compared."""
@@ -74,51 +74,29 @@ def is_worse(problem: Problem, mine: Sequence[Round], other: Sequence[Round]) ->
     return bool(((mean > 0) & (mean > SURE * error)).any())
 
 
-class Worker:
-    """One process's part in a study."""
-
-    def __init__(
-        self,
-        problem: Problem,
-        board: Board,
-        program: Program,
-        tick: Callable[[], None],
-        show: Callable[[Board, str], None],
-    ) -> None:
-        self.problem, self.board, self.program = problem, board, program
-        self.check, self.show = tick, show
-        self.claim: Claim | None = None
-        self.told = 0
-        """When the storage last heard of us."""
+class Worker(Part):
+    """One process's part in the search."""
 
     def work(self) -> None:
         """Until every slot is settled, by us or by others."""
         while True:
             self.check()
-            self.claim = self.board.claim(self.check)
-            if self.claim is None:
+            claim = self.board.claim(self.check)
+            if claim is None:
                 if self.board.read().is_done:
                     return
                 self.show(self.board, "waiting for trials of other workers")
                 rest(1.0, self.check)
                 continue
+            self.claims = [claim]
             try:
-                self.trial(self.claim)
+                self.trial(claim)
             except UpdateFinishedTrialError:
                 pass  # We were taken for dead; the slot is somebody else's, and nothing is counted twice.
             except (Interrupted, Exception):
-                self.board.release(self.claim)
+                self.release()
                 raise
-            self.claim = None
-
-    def tick(self) -> None:
-        """While a run goes on: is there an interruption? And the storage hears that we live."""
-        self.check()
-        now = int(time.monotonic())
-        interval = self.board.storage.get_heartbeat_interval() or 1
-        if self.claim is not None and now - self.told >= interval:
-            self.told = now
-            self.board.beat(self.claim)
+            self.claims.clear()
 
     def trial(self, claim: Claim) -> None:
         problem, study = self.problem, self.board.study

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from board import Board, Claim
+from board import Board
 from optuna.exceptions import UpdateFinishedTrialError
 from optuna.trial import TrialState
+from part import Part
 from problem import Objective, Problem, Scenario, value_of
-from program import Interrupted, Job, Program, Summary, gather, rest
+from program import Interrupted, Job, Summary, gather, rest
 
 RESAMPLES = 10_000
 MISTAKE = 0.05
@@ -74,21 +74,8 @@ def cells(problem: Problem) -> list[tuple[Scenario, int]]:
     return [(scenario, seed) for seed in problem.held_out_seeds for scenario in scenarios]
 
 
-class Confirmation:
+class Confirmation(Part):
     """One worker's part in the held-out runs; they are slots of a study of their own, shared as the search is."""
-
-    def __init__(
-        self,
-        problem: Problem,
-        board: Board,
-        program: Program,
-        tick: Callable[[], None],
-        show: Callable[[Board, str], None],
-    ) -> None:
-        self.problem, self.board, self.program = problem, board, program
-        self.check, self.show = tick, show
-        self.claims: list[Claim] = []
-        self.told = 0
 
     def work(self, chosen: dict[str, Any], at_once: int) -> None:
         """Until every held-out run is made, by us or by others."""
@@ -105,17 +92,8 @@ class Confirmation:
                     continue
                 self._finish(chosen)
             except (Interrupted, Exception):
-                for claim in self.claims:
-                    self.board.release(claim)
+                self.release()
                 raise
-
-    def tick(self) -> None:
-        self.check()
-        now = int(time.monotonic())
-        if now - self.told >= (self.board.storage.get_heartbeat_interval() or 1):
-            self.told = now
-            for claim in self.claims:
-                self.board.beat(claim)
 
     def _finish(self, chosen: dict[str, Any]) -> None:
         """Runs all claims at once, and tells them in order."""

@@ -11,14 +11,20 @@ public struct Explainer {
     /// Where the plan came from, for commands that can be tried as they are printed.
     let scenario: String
     private let progress: (Step) -> Void
+    private let witness: (DecisionRecord) -> Void
 
     /// - Parameters:
     ///   - scenario: The file of the plan: the run's own, in which rules have the paths that changes name.
     ///   - progress: Told what is under way; for whoever waits.
-    public init(plan: RunPlan, scenario: String, progress: @escaping (Step) -> Void = { _ in }) {
+    ///   - witness: Sees every decision of the repeated run, to compare it with what is on record.
+    public init(
+        plan: RunPlan, scenario: String, progress: @escaping (Step) -> Void = { _ in },
+        witness: @escaping (DecisionRecord) -> Void = { _ in }
+    ) {
         self.plan = plan
         self.scenario = scenario
         self.progress = progress
+        self.witness = witness
     }
 
     /// What is under way.
@@ -49,6 +55,7 @@ public struct Explainer {
             plan, isShown: true,
             isDecided: { found.count >= most },
             observer: { record in
+                witness(record)
                 guard let termination = Explainer.termination(record), app == nil || termination.app == app
                 else { return }
                 found.append(termination)

@@ -43,12 +43,15 @@ struct ExplainCommand: ParsableCommand {
                 throw Failure(.invalidInput, "the run has no app '\(app)'")
             }
             let line = StatusLine()
-            let explainer = Explainer(plan: plan, scenario: path) { line.draw($0.text) }
+            let record = RunRecord(directory)
+            let explainer = Explainer(
+                plan: plan, scenario: path, progress: { line.draw($0.text) }, witness: { record.compare($0) })
             // Without a time the first few are enough, and the run need not be repeated to its end.
             let limit = at == nil ? max(1, most) : .max
             let all = try Failure.catching { try explainer.terminations(of: app, most: limit) }
+            line.clear()
+            if let warning = record.warning { Terminal.complain("plimsoll: warning: \(warning)") }
             guard !all.isEmpty else {
-                line.clear()
                 Terminal.say("The policy ended \(app ?? "nobody") \(app == nil ? "" : "at no time ")in this run.")
                 return .success
             }

@@ -23,4 +23,16 @@ enum Interruption {
 
     /// The signal that came; 0 when none did.
     static var signalNumber: Int32 { received.load(ordering: .relaxed) }
+
+    /// Whether to end now: a signal came, or the lifeline was let go, which counts as SIGTERM.
+    static func isAsked(lifeline: Bool) -> Bool {
+        if lifeline && isAbandoned { received.store(SIGTERM, ordering: .relaxed) }
+        return signalNumber != 0
+    }
+
+    /// Standard input is a pipe that nobody writes to; it ends when its other end is closed.
+    static var isAbandoned: Bool {
+        var pipe = pollfd(fd: 0, events: 0, revents: 0)
+        return poll(&pipe, 1, 0) > 0 && pipe.revents & Int16(POLLHUP | POLLERR) != 0
+    }
 }

@@ -28,6 +28,7 @@ struct Manifest: Encodable {
     var queueEvents: Int
     var commandLine: [String]
     var build: String
+    var buildId = BuildIdentity.current
     var host: HostFacts
     var allocator: AllocatorFacts?
     var memory: MemoryFacts

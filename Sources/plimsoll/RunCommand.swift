@@ -84,6 +84,10 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "Run even when the host seems to have too little memory for the ceiling.")
     var ignoreHost = false
 
+    @Flag(
+        help: ArgumentHelp("End when standard input ends, as when whoever started this is gone.", visibility: .hidden))
+    var lifeline = false
+
     func validate() throws {
         if speed != nil && !live { throw ValidationError("--speed needs --live") }
         if trace != nil && summaryOnly {

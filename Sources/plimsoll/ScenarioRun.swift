@@ -147,7 +147,7 @@ struct ScenarioRun {
         }
         do {
             let ending = try simulation.run(
-                shouldStop: { Interruption.signalNumber != 0 },
+                shouldStop: { Interruption.isAsked(lifeline: command.lifeline) },
                 progress: {
                     progress.update($0)
                     live?.update(simulation)

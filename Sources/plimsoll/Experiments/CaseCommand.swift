@@ -58,7 +58,7 @@ struct CaseCommand: ParsableCommand {
         }
         let simulation = Simulation(plan, memory: memory, sinks: sinks, traces: traces)
         do {
-            guard try simulation.run(shouldStop: { CaseCommand.isAbandoned }) == .completed else {
+            guard try simulation.run(shouldStop: { Interruption.isAbandoned }) == .completed else {
                 throw ExitStatus.internalFault.code
             }
         } catch let failure as RunFailure {
@@ -70,11 +70,5 @@ struct CaseCommand: ParsableCommand {
         let lines = sink.text.split(separator: "\n")
         guard lines.count == 2 else { throw Failure(.internalFault, "the summary has \(lines.count) lines, not 2") }
         return String(lines[1])
-    }
-
-    /// Standard input is a pipe that nobody writes to; it ends when its other end is closed.
-    private static var isAbandoned: Bool {
-        var pipe = pollfd(fd: 0, events: 0, revents: 0)
-        return poll(&pipe, 1, 0) > 0 && pipe.revents & Int16(POLLHUP | POLLERR) != 0
     }
 }

@@ -54,6 +54,8 @@ struct ExperimentFolder {
 struct ExperimentManifest: Encodable {
     var formatVersion = runFormatVersion
     var plimsoll = plimsollVersion
+    /// Of the program that made the runs; several where a sweep was resumed by another one.
+    var builds = [BuildIdentity.current]
     /// Of the plan: the same experiment has the same.
     var plan: String
     var runs: Int

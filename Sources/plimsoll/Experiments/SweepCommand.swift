@@ -115,8 +115,9 @@ struct SweepRun: ParsableCommand {
             }
             try cost.check(retry: "; --resume tries them again")
             try folder.finish()
-            try folder.folder.write(
-                ExperimentManifest(plan: "\(folder.fingerprint)", jobs: jobs, clock: clock, cost: cost))
+            var manifest = ExperimentManifest(plan: "\(folder.fingerprint)", jobs: jobs, clock: clock, cost: cost)
+            manifest.builds = SweepFolder.builds(of: folder.folder.path)
+            try folder.folder.write(manifest)
             if !options.quiet { report(plan, shard, folder, clock, cost, jobs) }
             return .success
         }

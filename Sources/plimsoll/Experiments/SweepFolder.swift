@@ -12,6 +12,8 @@ struct SweepFolder {
 
     static let table = "sweep.csv"
     private static let planFile = "plan.json"
+    /// Which builds of the program made the runs, a line each, in the order in which they came.
+    private static let buildsFile = "builds.txt"
 
     /// - Parameter resume: Goes on with what is there, if anything is.
     init(_ plan: ExperimentPlan, _ shard: Shard, path: String, resume: Bool) throws {
@@ -32,11 +34,31 @@ struct SweepFolder {
             try folder.directory.write(text, to: SweepFolder.planFile)
         }
         let exists = FileManager.default.fileExists(atPath: ledgerPath)
-        (ledger) = try SweepFolder.saying { [fingerprint] () throws(LedgerFault) in
+        ledger = try SweepFolder.saying { [fingerprint] () throws(LedgerFault) in
             exists
                 ? try Ledger(resuming: ledgerPath, plan: fingerprint, shard: shard, cases: plan.count)
                 : try Ledger(creating: ledgerPath, plan: fingerprint, shard: shard, cases: plan.count)
         }
+        try noteBuild()
+    }
+
+    /// Says so where runs of another build are there already: its results may differ.
+    private func noteBuild() throws {
+        let builds = SweepFolder.builds(of: folder.path)
+        guard !builds.contains(BuildIdentity.current) else { return }
+        try folder.directory.write(
+            (builds + [BuildIdentity.current]).map { $0 + "\n" }.joined(), to: SweepFolder.buildsFile)
+        guard let last = builds.last, ledger.finished > 0 else { return }
+        Terminal.complain(
+            "plimsoll: warning: \(folder.path) was begun by another build of plimsoll \(plimsollVersion) "
+                + "(\(BuildIdentity.short(last)), this is \(BuildIdentity.short(BuildIdentity.current))); if results "
+                + "differ between them, \(SweepFolder.table) mixes both")
+    }
+
+    /// Those that worked on a folder; none where it does not say.
+    static func builds(of path: String) -> [String] {
+        let text = try? String(contentsOfFile: "\(path)/\(buildsFile)", encoding: .utf8)
+        return text?.split(separator: "\n").map(String.init) ?? []
     }
 
     /// Who was killed before the plan was written left an empty folder, or half a plan.
@@ -144,8 +166,17 @@ extension SweepFolder {
             let list = missing.prefix(10).map { "\($0)/\(count)" }.joined(separator: ", ")
             throw Failure(.invalidInput, "missing: part \(list)" + (missing.count > 10 ? ", …" : ""))
         }
+        var builds: [String] = []
+        for build in paths.flatMap(builds(of:)) where !builds.contains(build) { builds.append(build) }
+        if builds.count > 1 {
+            let list = builds.map { "\(BuildIdentity.short($0))" }.joined(separator: ", ")
+            Terminal.complain(
+                "plimsoll: warning: the parts were made by \(builds.count) builds of plimsoll \(plan.program) "
+                    + "(\(list)); if results differ between them, \(table) mixes them")
+        }
         let folder = try ExperimentFolder(creating: out)
         try folder.directory.write(text, to: planFile)
+        try folder.directory.write(builds.map { $0 + "\n" }.joined(), to: buildsFile)
         let byNumber = parts.sorted { $0.shard.number < $1.shard.number }
         try write(plan, to: folder) { byNumber[$0 % count].ledger }
         return plan

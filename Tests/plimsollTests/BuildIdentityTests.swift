@@ -1,0 +1,121 @@
+import Foundation
+import Testing
+
+@Suite("results of several builds, and runs that lose their owner", .serialized)
+struct BuildIdentityTests {
+    private static let other = "0123456789abcdef0123456789abcdef01234567"
+
+    private func manifest(_ folder: URL, _ path: String) throws -> [String: Any] {
+        let data = try Data(contentsOf: folder.appending(path: path))
+        return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    }
+
+    /// Replaces text of a file; the text must be there.
+    private func edit(_ folder: URL, _ path: String, _ old: String, _ new: String) throws {
+        let file = folder.appending(path: path)
+        let text = try Program.text(file)
+        #expect(text.contains(old), "\(path) holds no \(old)")
+        try Data(text.replacingOccurrences(of: old, with: new).utf8).write(to: file)
+    }
+
+    @Test("every manifest names the build: its identifier, the same in every run")
+    func manifests() throws {
+        try Experiments.within { folder in
+            for name in ["a", "b"] {
+                #expect(try Program.run(["run", "tiny.yaml", "--quiet", "--out", name], in: folder).status == 0)
+            }
+            let build = try #require(try manifest(folder, "a/manifest.json")["build_id"] as? String)
+            #expect(build.count >= 10 && build != "unknown")
+            #expect(try manifest(folder, "b/manifest.json")["build_id"] as? String == build)
+            #expect(try Program.run(["sweep", "tiny.yaml", "--out", "s"], in: folder).status == 0)
+            #expect(try manifest(folder, "s/manifest.json")["builds"] as? [String] == [build])
+        }
+    }
+
+    @Test("a sweep that another build began is resumed with one line that says so, once")
+    func resumed() throws {
+        try Experiments.within { folder in
+            let sweep = ["sweep", "tiny.yaml", "--seeds", "1..3", "--out", "s"]
+            #expect(try Program.run(sweep, in: folder).error == "")
+            let builds = folder.appending(path: "s/builds.txt")
+            let own = try Program.text(builds)
+            let quiet = try Program.run(sweep + ["--resume"], in: folder)
+            #expect(quiet.status == 0 && !quiet.error.contains("build"), "\(quiet.error)")
+            try Data((Self.other + "\n").utf8).write(to: builds)
+            let told = try Program.run(sweep + ["--resume"], in: folder)
+            let lines = told.error.split(separator: "\n").filter { $0.contains("build") }
+            #expect(told.status == 0 && lines.count == 1, "\(told.error)")
+            #expect(lines[0].hasPrefix("plimsoll: warning: s was begun by another build"), "\(told.error)")
+            #expect(told.error.contains("(0123456789, this is \(own.prefix(10)))"), "\(told.error)")
+            #expect(try Program.text(builds) == Self.other + "\n" + own)
+            #expect(try (manifest(folder, "s/manifest.json")["builds"] as? [String])?.count == 2)
+            #expect(try !Program.run(sweep + ["--resume"], in: folder).error.contains("build"))
+        }
+    }
+
+    @Test("parts of two builds are merged, and the line names both")
+    func merged() throws {
+        try Experiments.within { folder in
+            for part in 1...2 {
+                let sweep = ["sweep", "tiny.yaml", "--seeds", "1..4", "--shard", "\(part)/2", "--out", "p\(part)"]
+                #expect(try Program.run(sweep, in: folder).status == 0)
+            }
+            let alike = try Program.run(["sweep", "merge", "p1", "p2", "--out", "alike"], in: folder)
+            #expect(alike.status == 0 && alike.error == "", "\(alike.error)")
+            try Data((Self.other + "\n").utf8).write(to: folder.appending(path: "p2/builds.txt"))
+            let mixed = try Program.run(["sweep", "merge", "p1", "p2", "--out", "mixed"], in: folder)
+            #expect(mixed.status == 0 && mixed.error.contains("made by 2 builds"), "\(mixed.error)")
+            #expect(mixed.error.contains(", 0123456789)") && mixed.error.split(separator: "\n").count == 1)
+            #expect(
+                try Data(contentsOf: folder.appending(path: "mixed/sweep.csv"))
+                    == Data(contentsOf: folder.appending(path: "alike/sweep.csv")))
+        }
+    }
+
+    @Test("explain says when the run was made by another build, or is not repeated as it is on record")
+    func explained() throws {
+        try Experiments.within { folder in
+            let run = [
+                "run", Program.scenario("quickstart"), "--backend", "accounting", "--policy", "lru", "--seed", "3",
+                "--quiet", "--set", "expect=[]", "--out", "r",
+            ]
+            #expect(try Program.run(run, in: folder).status == 0)
+            let plain = try Program.run(["explain", "r"], in: folder)
+            #expect(plain.status == 0 && plain.error == "" && plain.out.contains("was ended"), "\(plain.error)")
+            let build = try #require(try manifest(folder, "r/manifest.json")["build_id"] as? String)
+            try edit(folder, "r/manifest.json", build, Self.other)
+            let other = try Program.run(["explain", "r"], in: folder)
+            #expect(other.out == plain.out && other.error.split(separator: "\n").count == 1, "\(other.error)")
+            #expect(other.error.contains("another build of plimsoll"), "\(other.error)")
+            #expect(other.error.contains("its decisions were the same"), "\(other.error)")
+            // The policy that the record names chose somebody; say that it chose nobody.
+            try edit(folder, "r/decisions.csv", ",true,", ",false,")
+            let changed = try Program.run(["explain", "r"], in: folder)
+            #expect(changed.status == 0 && changed.out == plain.out, "\(changed.error)")
+            #expect(changed.error.contains("is not repeated as it is on record: decision "), "\(changed.error)")
+            #expect(changed.error.split(separator: "\n").count == 1, "\(changed.error)")
+            try edit(folder, "r/manifest.json", Self.other, build)
+            #expect(try Program.run(["explain", "r"], in: folder).error.contains("files were changed"))
+        }
+    }
+
+    @Test("a run with a lifeline ends when its standard input does, in order")
+    func lifeline() throws {
+        try Experiments.within { folder in
+            let run = ["run", Program.scenario("evening-commute"), "--set", "expect=[]", "--quiet", "--out"]
+            let result = try Program.run(run + ["r", "--lifeline"], in: folder, shell: "sleep 1 | exec \"$@\"")
+            #expect(result.status == 143, "\(result.error)")
+            #expect(try manifest(folder, "r/manifest.json")["ending"] as? String == "interrupted")
+        }
+    }
+
+    @Test("without one it runs to its end, whatever its standard input does")
+    func noLifeline() throws {
+        try Experiments.within { folder in
+            let result = try Program.run(
+                ["run", "tiny.yaml", "--quiet", "--out", "r"], in: folder, shell: "true | \"$@\"")
+            #expect(result.status == 0, "\(result.error)")
+            #expect(try manifest(folder, "r/manifest.json")["ending"] as? String == "completed")
+        }
+    }
+}
