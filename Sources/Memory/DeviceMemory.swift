@@ -182,6 +182,10 @@ public enum MemoryBackend: String, CaseIterable, Sendable {
 /// One owner uses it from one thread. Calls come in batches: a box is opened per batch, not per object. Every call
 /// must name a live slot and pool; anything else is our own fault and stops the run.
 public protocol DeviceMemory: AnyObject {
+    /// How large the device is, measured by the one that it stands for; see `ScaleModel`. What is asked of pools and
+    /// what pools hold is in that one's bytes, all else in the device's own.
+    var scale: Ratio { get }
+
     /// The figures of the whole device, at no cost.
     var books: DeviceBooks { get }
 
@@ -256,6 +260,9 @@ public protocol DeviceMemory: AnyObject {
     /// Gives the process's dirty pages back to the device. Returns the bytes that went back.
     func purge(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount
 
+    /// Whether the process has unused pages: on the device that is meant, where this one stands for another.
+    func hasDirtyPages(_ slot: MemorySlot) -> Bool
+
     /// The figures of one process, at no cost.
     func books(of slot: MemorySlot) -> ProcessBooks
 
@@ -277,6 +284,11 @@ public enum AuditFailure: Error, Hashable, Sendable {
 }
 
 extension DeviceMemory {
+    /// It stands for itself.
+    public var scale: Ratio { .one }
+
+    public func hasDirtyPages(_ slot: MemorySlot) -> Bool { books(of: slot).dirty > .zero }
+
     /// An audit that refreshes `metadata`, too.
     public func audit() throws(AuditFailure) { try audit(refreshingMetadata: true) }
 }

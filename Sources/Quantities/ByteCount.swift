@@ -32,6 +32,13 @@ public struct ByteCount: Hashable, Comparable, Sendable {
         ByteCount(Int(scaled(Int64(a.bytes), by: ratio.partsPerMillion, over: 1_000_000)))
     }
 
+    /// The bytes that, times the ratio, are at least these: rounded up. The ratio must be positive.
+    public func unscaled(by ratio: Ratio) -> ByteCount {
+        let (whole, rest) = ratio.partsPerMillion.dividingFullWidth(
+            Int64(bytes).multipliedFullWidth(by: 1_000_000))
+        return ByteCount(Int(rest > 0 ? whole + 1 : whole))
+    }
+
     /// This many bytes, rounded up to whole multiples of `unit`. `unit` must be positive.
     @inlinable
     public func roundedUp(toMultipleOf unit: Int) -> ByteCount {

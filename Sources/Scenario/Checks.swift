@@ -85,7 +85,7 @@ struct CrossChecks {
                 continue
             }
             let base = element["memory"]?["base"]?.origin ?? element["like"]?.origin ?? element.origin
-            if knowsRoom, room > .zero, app.memory.base > room {
+            if knowsRoom, room > .zero, app.memory.base * plan.device.scale > room {
                 decoding.fault(
                     base,
                     "apps.\(app.name): it can never launch, for its base of \(app.memory.base) is larger than the "
@@ -97,7 +97,7 @@ struct CrossChecks {
 
     private func checkLimits(of app: AppProfile, _ element: Tree) {
         guard decoding.isSound("apps", app.name, "limits"), app.limits.fatal, let limit = app.limits.active,
-            app.memory.base >= limit
+            app.memory.base * plan.device.scale >= limit
         else { return }
         let limits = element["limits"]
         decoding.fault(

@@ -8,12 +8,13 @@ extension RunPlan {
     /// Larger scales are surely a slip.
     public static let largestScale = Ratio(partsPerMillion: 64_000_000)
 
-    /// The same run on a smaller or larger device: every size and every rate times the ratio, so that all shares and
-    /// all times stay as they are.
+    /// The same run on a smaller or larger device: its memory, and every size that is compared with memory, times the
+    /// ratio, so that all shares and all times stay as they are.
     ///
-    /// What is not scaled: times, counts and ratios; the sizes of single objects, for they decide the allocator's work
-    /// (a scaled run has fewer objects, not smaller ones); expectations, so a claim about bytes speaks of the scaled
-    /// run. Pages and the allocator's own metadata do not shrink either, so very small scales distort. Results are kept
+    /// The apps stay as they are; what they ask for is given at the device's scale (`Device.scale`), and their limits
+    /// are scaled, because they are about pages. Not scaled are times, counts and ratios; the rate at which apps fill
+    /// memory, because it is about what they ask for; expectations, so a claim about bytes speaks of the scaled run.
+    /// Pages and the allocator's own metadata do not shrink either, so very small scales distort. Results are kept
     /// within what a scenario may say, policy parameters within their table.
     public func scaled(by ratio: Ratio) -> RunPlan {
         var plan = self
@@ -46,7 +47,8 @@ extension Device {
         var device = self
         device.ceiling = max(ceiling.scaled(by: ratio), .mebibytes(1))
         device.reserved = reserved.scaled(by: ratio)
-        device.fillRate = max(fillRate.scaled(by: ratio), .slowest)
+        let whole = Quantities.scaled(scale.partsPerMillion, by: ratio.partsPerMillion, over: 1_000_000)
+        device.scale = min(max(Ratio(partsPerMillion: whole), Ratio(partsPerMillion: 1)), RunPlan.largestScale)
         device.reclaimRate = max(reclaimRate.scaled(by: ratio), .slowest)
         return device
     }
@@ -107,30 +109,11 @@ extension PolicyParameter {
 extension AppProfile {
     fileprivate func scaled(by ratio: Ratio) -> AppProfile {
         var app = self
-        app.memory.base = memory.base.scaled(by: ratio)
-        app.memory.scene = memory.scene.scaled(by: ratio)
-        app.memory.cache.size = memory.cache.size.scaled(by: ratio)
-        app.memory.cache.rate = memory.cache.rate.scaled(by: ratio)
-        app.memory.cache.turnover = memory.cache.turnover.scaled(by: ratio)
-        app.memory.sceneGrowth.rate = memory.sceneGrowth.rate.scaled(by: ratio)
-        app.memory.sceneGrowth.upTo = memory.sceneGrowth.upTo.scaled(by: ratio)
-        app.memory.sawTooth.size = memory.sawTooth.size.scaled(by: ratio)
-        app.memory.read = memory.read.scaled(by: ratio)
-        app.memory.growth.rate = memory.growth.rate.scaled(by: ratio)
-        app.memory.growth.upTo = memory.growth.upTo.scaled(by: ratio)
-        app.memory.leak = memory.leak.scaled(by: ratio)
-        app.memory.churn.rate = memory.churn.rate.scaled(by: ratio)
-        app.memory.touch = memory.touch.scaled(by: ratio)
-        for index in memory.bursts.indices {
-            app.memory.bursts[index].size = memory.bursts[index].size.scaled(by: ratio)
-        }
         // A trace's objects keep their sizes; how many of them there are is scaled.
         if let copies = memory.trace?.copies {
             let scaled = copies.partsPerMillion * ratio.partsPerMillion / 1_000_000
             app.memory.trace?.copies = Ratio(partsPerMillion: min(scaled, 1_000_000_000))
         }
-        app.background.snapshot = background.snapshot.scaled(by: ratio)
-        app.deferred.memory = deferred.memory.scaled(by: ratio)
         app.limits.active = limits.active?.scaled(by: ratio)
         app.limits.inactive = limits.inactive?.scaled(by: ratio)
         return app

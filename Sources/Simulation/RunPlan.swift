@@ -77,6 +77,9 @@ public struct Device: Hashable, Sendable {
     public var ceiling: ByteCount
     /// What the system keeps for itself, from the start to the end of the run.
     public var reserved: ByteCount
+    /// How large it is, measured by the device that is meant: at 25 % apps hold a quarter of the pages that they would
+    /// hold there for what they ask for. Ceiling, limits and thresholds are this device's own.
+    public var scale = Ratio.one
     /// How many main threads run at the same time.
     public var cores: Int
     /// How fast an app fills fresh pages: loading from storage, decoding, writing.

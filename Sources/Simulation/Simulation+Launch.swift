@@ -159,7 +159,9 @@ extension Simulation {
 
     func addDeferredMemory(of process: LiveProcess) {
         let memory = process.profile.deferred.memory
-        recorder.event(.deferredWork, at: now, app: process.profile.name, pid: process.pid, "\(memory.bytes)")
+        recorder.event(
+            .deferredWork, at: now, app: process.profile.name, pid: process.pid, "\((memory * self.memory.scale).bytes)"
+        )
         startAtOnce([.allocate(.base, memory)], of: process)
     }
 

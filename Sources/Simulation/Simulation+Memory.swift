@@ -7,7 +7,7 @@ import Workload
 // Work on memory: allocations in slices, waiting when there is no room, per-process limits, decay.
 extension Simulation {
     /// So much is filled before time passes and others may act: what the device fills in 1/512 s, 2 MiB at the default
-    /// rate. It follows the rate, so that a scaled device takes turns at the same instants as the device itself.
+    /// rate.
     var slice: ByteCount { max(ByteCount(plan.device.fillRate.bytesPerSecond / 512), .kibibytes(64)) }
 
     /// The main thread pays the cost on a core, then does the work.
@@ -212,7 +212,7 @@ extension Simulation {
         memory.keepBack(
             waiters.reduce(.zero) { owed, reference in
                 guard let process = process(reference) else { return owed }
-                return owed + max(process.wanted, min(process.work.remaining ?? .zero, slice))
+                return owed + max(process.wanted, min(process.work.remaining ?? .zero, slice) * memory.scale)
             })
     }
 
@@ -260,7 +260,7 @@ extension Simulation {
 
     /// Dirty pages go back by themselves after a while of virtual time.
     func armDecay(_ process: LiveProcess) {
-        guard !process.decayScheduled, memory.books(of: process.slot).dirty > .zero else { return }
+        guard !process.decayScheduled, memory.hasDirtyPages(process.slot) else { return }
         process.decayScheduled = true
         queue.schedule(.decay(process.reference), at: now + plan.device.dirtyDecay)
     }

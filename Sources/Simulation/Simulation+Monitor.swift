@@ -180,7 +180,7 @@ extension Simulation {
     func noteAnswer(of process: LiveProcess, cacheBefore: ByteCount) {
         process.answersWarning = false
         noteChange(of: process)
-        let freed = cacheBefore - memory.requested(in: process.cache)
+        let freed = (cacheBefore - memory.requested(in: process.cache)) * memory.scale
         if freed > .zero { recorder.tally.warningsAnswered += 1 }
         recorder.event(
             .warningAnswered, at: now, app: process.profile.name, pid: process.pid, "\(freed.bytes)",

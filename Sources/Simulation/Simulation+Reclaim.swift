@@ -227,7 +227,7 @@ extension Simulation {
         var snapshot = ProcessSnapshot(
             app: process.app, name: process.profile.name, pid: process.pid, phase: process.phase,
             band: process.bands.band(at: now), footprint: books.footprint, dirty: books.dirty,
-            cache: memory.requested(in: process.cache), launchedAt: process.launchedAt,
+            cache: memory.requested(in: process.cache) * memory.scale, launchedAt: process.launchedAt,
             lastForeground: process.lastForeground, modes: modes, warnedAt: process.warnedAt,
             answersWarning: process.answersWarning, isBusy: isBusy(process),
             relaunchCost: process.relaunchCost, scenes: sceneSnapshots(of: process))
@@ -262,7 +262,7 @@ extension Simulation {
         oracle.launches = launches
         oracle.sizes = apps.map { app in
             let memory = app.profile.memory
-            return app.lastFootprint ?? memory.base + memory.scene + memory.cache.size
+            return app.lastFootprint ?? (memory.base + memory.scene + memory.cache.size) * self.memory.scale
         }
         oracle.backgroundProcesses = plan.limits.backgroundProcesses
         oracle.backgroundMemory = plan.limits.backgroundMemory
@@ -291,7 +291,7 @@ extension Simulation {
             scenes.append(
                 SceneSnapshot(
                     scene: session.id, phase: session.machine.phase,
-                    size: session.pool.map { memory.requested(in: $0) } ?? .zero))
+                    size: session.pool.map { memory.requested(in: $0) * memory.scale } ?? .zero))
         }
         return scenes
     }
@@ -446,7 +446,7 @@ extension Simulation {
     /// Whether memory of this process may come back by itself, or become reclaimable, before long: dirty pages decay,
     /// the warned answer, who is leaving the screen or ending gets there.
     private func mayStillFree(_ process: LiveProcess, for requester: ProcessID) -> Bool {
-        if process.decayScheduled && memory.books(of: process.slot).dirty > .zero { return true }
+        if process.decayScheduled && memory.hasDirtyPages(process.slot) { return true }
         guard process.pid != requester, process.waitingSince == nil else { return false }
         let isLeaving = process.phase.isForeground && process.goal == .background
         return process.answersWarning || process.quitReason != nil || isLeaving

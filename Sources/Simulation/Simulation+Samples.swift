@@ -127,7 +127,7 @@ extension Simulation {
     private func sampled(_ process: LiveProcess) -> SampledProcess {
         SampledProcess(
             phase: process.phase, band: process.bands.band(at: now), books: memory.books(of: process.slot),
-            cache: memory.requested(in: process.cache),
+            cache: memory.requested(in: process.cache) * memory.scale,
             connectedScenes: apps[process.app.index].sessions.count { $0.machine.phase.isConnected })
     }
 

@@ -52,7 +52,7 @@ struct RunCommand: ParsableCommand {
     @Option(help: "jemalloc (real memory) or accounting (its arithmetic without the memory).")
     var backend: MemoryBackend?
 
-    @Option(help: "Every size times this ratio, such as 0.25 or 50%.")
+    @Option(help: "A device of this size, such as 0.25 or 50%, on which apps hold as much less or more.")
     var scale: Ratio?
 
     @Flag(help: "Ask the policy and record its decisions, but act on none of them.")

@@ -122,7 +122,7 @@ struct ScenarioRun {
     private func makeDevice() throws -> any DeviceMemory {
         do {
             return try makeDeviceMemory(
-                plan.backend, ceiling: plan.effectiveCeiling, reserved: plan.device.reserved)
+                plan.backend, ceiling: plan.effectiveCeiling, reserved: plan.device.reserved, scale: plan.device.scale)
         } catch {
             throw Failure(.hostRefuses, "\(error)")
         }

@@ -73,15 +73,17 @@ struct OverridesTests {
         )
     }
 
-    @Test("a scale reaches sizes and rates, and leaves times and shares alone")
+    @Test("a scale reaches the device, its limits and thresholds, and leaves times, shares and what apps ask for alone")
     func scale() throws {
         let whole = try load()
         let half = try Samples.load(Samples.commute, Overrides(scale: .percent(50))).get()
         #expect(half.device.ceiling == .mebibytes(512))
-        #expect(half.device.fillRate.bytesPerSecond * 2 == whole.device.fillRate.bytesPerSecond)
-        #expect(half.apps[2].memory.growth.upTo == .mebibytes(210))
+        #expect(half.device.scale == .percent(50))
+        #expect(half.device.fillRate == whole.device.fillRate)
+        #expect(half.device.reclaimRate.bytesPerSecond * 2 == whole.device.reclaimRate.bytesPerSecond)
+        #expect(half.apps[2].memory == whole.apps[2].memory)
         #expect(half.apps[1].limits.active == .mebibytes(150))
-        #expect(half.apps[2].memory.objects == whole.apps[2].memory.objects)
+        #expect(half.scaled(by: .percent(50)).device.scale == .percent(25))
         #expect(half.apps[2].costs == whole.apps[2].costs)
         #expect(try Samples.load(EffectiveScenario.yaml(of: half)).get() == half)
     }

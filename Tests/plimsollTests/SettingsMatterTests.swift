@@ -48,6 +48,7 @@ struct SettingsMatterTests {
         "duration": ["duration=65s"],
         "device.ceiling": ["device.ceiling=140MiB"],
         "device.reserved": ["device.reserved=24MiB"],
+        "device.scale": ["device.scale=50%"],
         "device.cores": ["device.cores=1"],
         "device.fill_rate": ["device.fill_rate=100MiB/s"],
         "device.reclaim_rate": ["device.reclaim_rate=10MiB/s"],
@@ -202,7 +203,7 @@ struct SettingsMatterTests {
     private static func run(_ sets: [String]) throws -> [String] {
         let plan = try ScenarioLoader.load(text: base, file: "base.yaml", overrides: Overrides(sets: sets)).get()
         let memory = try makeDeviceMemory(
-            plan.backend, ceiling: plan.device.ceiling, reserved: plan.device.reserved)
+            plan.backend, ceiling: plan.device.ceiling, reserved: plan.device.reserved, scale: plan.device.scale)
         let sinks = RunSinks { _ in MemorySink() }
         _ = try Simulation(plan, memory: memory, sinks: sinks).run()
         return [sinks.samples, sinks.apps, sinks.events, sinks.launches, sinks.summary].map {

@@ -88,6 +88,10 @@ extension Device: Described {
                 "ceiling", \.ceiling, .quantity(from: .mebibytes(1)), required: true,
                 "All of its RAM: not one page beyond it is ever handed out."),
             Field("reserved", \.reserved, .quantity(), "What the system keeps for itself during the whole run."),
+            Field(
+                "scale", \.scale, .quantity(from: Ratio(partsPerMillion: 1), to: RunPlan.largestScale),
+                "Its size, measured by the device that is meant: at 25% apps hold a quarter of the pages that they "
+                    + "would hold there. Set by --scale, together with the sizes of the device."),
             Field("cores", \.cores, .count(1...1_024), "How many main threads run at the same time."),
             Field("fill_rate", \.fillRate, .quantity(from: .slowest), "How fast an app fills fresh pages."),
             Field("reclaim_rate", \.reclaimRate, .quantity(from: .slowest), "How fast the system takes pages back."),

@@ -48,7 +48,8 @@ struct CaseCommand: ParsableCommand {
     private func summary(of plan: RunPlan, _ traces: TraceFiles) throws -> String {
         let memory: any DeviceMemory
         do {
-            memory = try makeDeviceMemory(plan.backend, ceiling: plan.effectiveCeiling, reserved: plan.device.reserved)
+            memory = try makeDeviceMemory(
+                plan.backend, ceiling: plan.effectiveCeiling, reserved: plan.device.reserved, scale: plan.device.scale)
         } catch {
             throw Failure(.hostRefuses, "\(error)")
         }

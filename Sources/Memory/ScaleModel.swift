@@ -1,0 +1,265 @@
+import Quantities
+
+/// A device that stands for a larger or smaller one: its own real memory, and that one's books.
+///
+/// Slabs and pages do not scale: every process has partly empty slabs, as many at every scale, and no object takes a
+/// quarter of a page. A device that merely made a quarter of the objects would hold 1 % too much here and release 2 %
+/// too little there, and so warn others and end others. So what the apps ask for is booked at full size by the
+/// accounting backend, which also says when there is no room and when a limit is crossed, and the model follows: each
+/// process holds its share of the pages in use and of the dirty pages, to the page, as real objects. They are
+/// a sample of the small ones, each size class by turns (three of each at 400 %), and page runs for the rest.
+///
+/// What is asked of its pools, and what `requested(in:)` answers, is in the bytes of the device that is meant: so an
+/// app asks for the same at every scale, and no rounding moves its objects. All else is the model's own: its
+/// ceiling, its limits, its pages, refusals, and its `books`.
+///
+/// Limits: objects made by name (`makeObject`, `play`) are made as they are; pools release from either end only; the
+/// device that is meant has at most the highest ceiling.
+final class ScaleModel: DeviceMemory {
+    private let device: any DeviceMemory
+    /// What is meant, without its memory.
+    private let original: AccountingDevice
+    private let geometry: AllocatorGeometry
+    private var samples: [ProcessSample] = []
+    let scale: Ratio
+
+    /// A run is at most so many pages long, for one is freed whole when a few pages are too many.
+    private static let longestRunMade = 64
+
+    init(_ device: any DeviceMemory, scale: Ratio) throws(DeviceMemoryFailure) {
+        precondition(scale > .zero, "a scale of \(scale)")
+        self.device = device
+        self.scale = scale
+        original = try AccountingDevice(
+            ceiling: device.books.ceiling.unscaled(by: scale), reserved: device.books.reserved.unscaled(by: scale))
+        do throws(AllocatorError) { geometry = try AllocatorGeometry() } catch { throw .allocator(error) }
+    }
+
+    // MARK: Processes and pools
+
+    func makeProcess() throws(AllocatorError) -> MemorySlot {
+        let slot = try device.makeProcess()
+        let same = try original.makeProcess()
+        precondition(same == slot, "slot \(slot.index) is \(same.index) on the device that is meant")
+        _ = original.makePool(in: slot)
+        let sample = ProcessSample(geometry, scale, runs: device.makePool(in: slot))
+        if slot.index < samples.count { samples[slot.index] = sample } else { samples.append(sample) }
+        return slot
+    }
+
+    func endProcess(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount {
+        _ = try original.endProcess(slot)
+        return try device.endProcess(slot)
+    }
+
+    func makePool(in slot: MemorySlot) -> PoolID {
+        let pool = device.makePool(in: slot)
+        let same = original.makePool(in: slot)
+        precondition(same == pool, "pool \(pool.index) is \(same.index) on the device that is meant")
+        samples[slot.index].makePool(pool.index)
+        return pool
+    }
+
+    func endPool(_ pool: PoolID) -> ReleaseResult {
+        samples[pool.slot.index].endPool(pool.index)
+        let gone = original.endPool(pool)
+        _ = device.endPool(pool)
+        follow(pool.slot)
+        return gone
+    }
+
+    func requested(in pool: PoolID) -> ByteCount { original.requested(in: pool) }
+
+    func purge(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount {
+        _ = try original.purge(slot)
+        let gone = try device.purge(slot)
+        try balance(slot)
+        return gone
+    }
+
+    // MARK: Objects
+
+    func allocate(_ sizes: Span<Int>, in pool: PoolID, limit: ByteCount?) -> AllocationResult {
+        let isExcessive = isAboveShare(pool.slot)
+        let booked = original.allocate(sizes, in: pool, limit: limit?.unscaled(by: scale))
+        var copies: [Int] = []
+        var drawn: [Int] = []
+        for index in 0..<booked.objects {
+            // Who has too many pages already makes no small objects.
+            copies.append(isExcessive ? 0 : samples[pool.slot.index].copies(of: sizes[index]))
+            drawn.append(contentsOf: repeatElement(sizes[index], count: copies[index]))
+        }
+        // Where the model has no room, the process goes without until it has.
+        var made = device.allocate(drawn.span, in: pool, limit: nil).objects
+        for index in 0..<booked.objects {
+            let count = min(copies[index], made)
+            made -= count
+            samples[pool.slot.index].note(sizes[index], copies: count, pool.index)
+        }
+        follow(pool.slot)
+        return AllocationResult(
+            objects: booked.objects, requested: booked.requested, refusal: booked.refusal.map(scaled))
+    }
+
+    private func scaled(_ refusal: AllocationRefusal) -> AllocationRefusal {
+        switch refusal {
+        case .noRoom(let wanted, let free, let longestRun):
+            .noRoom(wanted: wanted * scale, free: free * scale, longestRun: longestRun * scale)
+        case .limitCrossed(let footprint): .limitCrossed(footprint: footprint * scale)
+        }
+    }
+
+    func release(
+        _ bytes: ByteCount, from pool: PoolID, order: ReleaseOrder, using generator: inout SeededGenerator
+    ) -> ReleaseResult {
+        precondition(order != .scattered, "a scale model's pools release from either end")
+        let gone = original.release(bytes, from: pool, order: order, using: &generator)
+        let made = samples[pool.slot.index].release(gone.objects, pool.index, order)
+        if made > 0 { _ = device.release(ByteCount(made), from: pool, order: order, using: &generator) }
+        follow(pool.slot)
+        return gone
+    }
+
+    // MARK: Pages
+
+    private func share(_ bytes: ByteCount) -> Int {
+        let pages = Int64(bytes.bytes / DeviceRegion.pageSize)
+        return Int((pages * scale.partsPerMillion + 500_000) / 1_000_000)
+    }
+
+    /// The pages in use that the process has too few, and the dirty ones.
+    private func owed(_ slot: MemorySlot) -> (active: Int, dirty: Int) {
+        let (meant, real) = (original.books(of: slot), device.books(of: slot))
+        return (
+            share(meant.active) + samples[slot.index].named - real.active.bytes / DeviceRegion.pageSize,
+            share(meant.footprint) - share(meant.active) - real.dirty.bytes / DeviceRegion.pageSize
+        )
+    }
+
+    /// There is no run left that could go.
+    private func isAboveShare(_ slot: MemorySlot) -> Bool {
+        device.requested(in: samples[slot.index].runs) == .zero && owed(slot).active < 0
+    }
+
+    private func follow(_ slot: MemorySlot) {
+        do { try balance(slot) } catch { preconditionFailure("\(error)") }
+    }
+
+    /// Makes and frees page runs until the process has its share of the pages.
+    private func balance(_ slot: MemorySlot) throws(AllocatorError) {
+        while owed(slot).active < 0, device.requested(in: samples[slot.index].runs) > .zero { freeRun(slot) }
+        if owed(slot).dirty < 0 { _ = try device.purge(slot) }
+        while case let owed = owed(slot).active, owed > 0, makeRun(owed, slot) > 0 {}
+        guard owed(slot).dirty != 0 else { return }
+        // Dirty runs would be used again: they go, and as many new pages as are due are made and freed.
+        _ = try device.purge(slot)
+        var due = owed(slot).dirty
+        var runs = 0
+        while due > 0, case let made = makeRun(due, slot), made > 0 {
+            due -= made
+            runs += 1
+        }
+        for _ in 0..<runs { freeRun(slot) }
+    }
+
+    /// Makes the longest run of at most so many pages for which there is room; answers its pages.
+    private func makeRun(_ pages: Int, _ slot: MemorySlot) -> Int {
+        var pages = pages
+        while pages > 0 {
+            let made = tryRun(pages, slot)
+            if made > 0 { return made }
+            pages = min(pages, ScaleModel.longestRunMade) / 2
+        }
+        return 0
+    }
+
+    private func tryRun(_ pages: Int, _ slot: MemorySlot) -> Int {
+        let longest = min(pages - geometry.largePad, ScaleModel.longestRunMade)
+        // A few pages are objects of one page each: their slabs hold no other.
+        let isLong = longest * DeviceRegion.pageSize > geometry.largestSmall
+        let whole = isLong ? AllocatorGeometry.pages(ofRunClass: AllocatorGeometry.runClass(longest + 1) - 1) : 1
+        let sizes = [whole * DeviceRegion.pageSize]
+        let made = device.allocate(sizes.span, in: samples[slot.index].runs, limit: nil)
+        return made.objects == 1 ? whole + (isLong ? geometry.largePad : 0) : 0
+    }
+
+    private func freeRun(_ slot: MemorySlot) {
+        var unused = SeededGenerator(seed: 0, stream: "unused")
+        _ = device.release(ByteCount(1), from: samples[slot.index].runs, order: .newestFirst, using: &unused)
+    }
+
+    // MARK: Use
+
+    func touch(_ bytes: ByteCount, in pool: PoolID) -> ByteCount {
+        let share = min(bytes, requested(in: pool)) * scale
+        let done = device.touch(share, in: pool)
+        return done < share ? done + device.touch(share - done, in: samples[pool.slot.index].runs) : done
+    }
+
+    func read(_ bytes: ByteCount, in pool: PoolID) -> ByteCount {
+        let share = min(bytes, requested(in: pool)) * scale
+        let done = device.read(share, in: pool)
+        return done < share ? done + device.read(share - done, in: samples[pool.slot.index].runs) : done
+    }
+
+    // MARK: Objects by name
+
+    func makeObject(
+        _ size: ByteCount, alignment: ByteCount?, in slot: MemorySlot, limit: ByteCount?
+    ) -> ObjectAllocation {
+        named(slot) { device.makeObject(size, alignment: alignment, in: slot, limit: limit) }
+    }
+
+    func resizeObject(
+        _ object: ObjectHandle, to size: ByteCount, in slot: MemorySlot, limit: ByteCount?
+    ) -> ObjectAllocation {
+        named(slot) { device.resizeObject(object, to: size, in: slot, limit: limit) }
+    }
+
+    func freeObject(_ object: ObjectHandle, in slot: MemorySlot) {
+        named(slot) { device.freeObject(object, in: slot) }
+    }
+
+    func play(
+        _ steps: Span<ObjectStep>, on board: inout ObjectBoard, in slot: MemorySlot, limit: ByteCount?
+    ) -> PlayedSteps {
+        let before = device.books(of: slot).active
+        let played = device.play(steps, on: &board, in: slot, limit: limit)
+        samples[slot.index].named += (device.books(of: slot).active - before).bytes / DeviceRegion.pageSize
+        return played
+    }
+
+    /// The pages that they need are nobody's share.
+    private func named<Result>(_ slot: MemorySlot, _ work: () -> Result) -> Result {
+        let before = device.books(of: slot).active
+        let result = work()
+        samples[slot.index].named += (device.books(of: slot).active - before).bytes / DeviceRegion.pageSize
+        return result
+    }
+
+    // MARK: Passed on
+
+    var books: DeviceBooks { device.books }
+    var longestFreeRun: ByteCount { original.longestFreeRun * scale }
+    var touchedBytes: ByteCount { device.touchedBytes }
+    func hasDirtyPages(_ slot: MemorySlot) -> Bool {
+        original.books(of: slot).dirty > .zero || device.books(of: slot).dirty > .zero
+    }
+
+    func books(of slot: MemorySlot) -> ProcessBooks { device.books(of: slot) }
+
+    /// What a pool holds may change without the model's memory.
+    func takeChanges(into slots: inout [Int]) {
+        device.takeChanges(into: &slots)
+        var meant: [Int] = []
+        original.takeChanges(into: &meant)
+        slots += meant
+    }
+
+    /// Only what is meant refuses anything.
+    func keepBack(_ bytes: ByteCount) { original.keepBack(bytes.unscaled(by: scale)) }
+
+    func audit(refreshingMetadata: Bool) throws(AuditFailure) {
+        try device.audit(refreshingMetadata: refreshingMetadata)
+    }
+}

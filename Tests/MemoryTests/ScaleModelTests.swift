@@ -1,0 +1,110 @@
+import Memory
+import Quantities
+import Testing
+
+@Suite("A device that stands for a larger or smaller one")
+struct ScaleModelTests {
+    private static let page = 4096
+
+    /// The same random life on the device itself and on its model: slots, pools, sizes and releases.
+    private struct Pair {
+        let whole: any DeviceMemory
+        let model: any DeviceMemory
+        var random: SeededGenerator
+        var pools: [PoolID] = []
+        let sampler = SizeSampler(
+            .logNormal(median: .kibibytes(2), sigma: Ratio(partsPerMillion: 1_400_000), highest: .mebibytes(1)))
+
+        init(_ backend: MemoryBackend, _ scale: Ratio, seed: UInt64) throws {
+            let (ceiling, reserved) = (ByteCount.mebibytes(80), ByteCount.mebibytes(10))
+            whole = try makeDeviceMemory(.accounting, ceiling: ceiling, reserved: reserved)
+            model = try makeDeviceMemory(backend, ceiling: ceiling * scale, reserved: reserved * scale, scale: scale)
+            random = SeededGenerator(seed: seed, stream: "scale")
+            for _ in 0..<3 {
+                let slot = try whole.makeProcess()
+                #expect(try model.makeProcess() == slot)
+                for _ in 0..<3 {
+                    pools.append(whole.makePool(in: slot))
+                    _ = model.makePool(in: slot)
+                }
+            }
+        }
+
+        /// What corresponds on the model to the pool of the device.
+        func twin(_ pool: PoolID) -> PoolID { PoolID(slot: pool.slot, index: pool.index + 1) }
+
+        mutating func step() throws {
+            let pool = pools[random.number(in: 0...pools.count - 1)]
+            let bytes = ByteCount(random.number(in: 1...3 << 20))
+            switch random.below(10) {
+            case 0:
+                _ = try whole.purge(pool.slot)
+                _ = try model.purge(pool.slot)
+            case 1..<4:
+                var unused = SeededGenerator(seed: 1, stream: "unused")
+                let gone = whole.release(bytes, from: pool, order: .oldestFirst, using: &unused)
+                let same = model.release(bytes, from: twin(pool), order: .oldestFirst, using: &unused)
+                #expect(gone == same)
+            default:
+                var sizes: [Int] = []
+                sampler.fill(&sizes, with: bytes, using: &random)
+                let made = whole.allocate(sizes.span, in: pool, limit: .mebibytes(30))
+                let limit = ByteCount.mebibytes(30) * model.scale
+                let same = model.allocate(sizes.span, in: twin(pool), limit: limit)
+                #expect(made.objects == same.objects)
+                #expect((made.refusal == nil) == (same.refusal == nil))
+            }
+            #expect(whole.requested(in: pool) == model.requested(in: twin(pool)))
+        }
+    }
+
+    /// Beyond a page only where next to nothing is left but slabs with holes, or where the model is full to the page.
+    @Test(
+        "each process holds its share of the pages, to the page, and is refused and released what it would be there",
+        arguments: [(25, 0), (50, 1), (10, 2), (170, 3), (400, 4)] as [(Int64, UInt64)])
+    func share(percent: Int64, seed: UInt64) throws {
+        var pair = try Pair(.accounting, .percent(percent), seed: seed)
+        var (refusals, checks, beyond, worst) = (0, 0, 0, 0)
+        for _ in 0..<600 {
+            try pair.step()
+            refusals += pair.whole.books.available < .mebibytes(1) ? 1 : 0
+            for slot in 0..<3 {
+                let here = pair.model.books(of: MemorySlot(slot)).footprint
+                let share = pair.whole.books(of: MemorySlot(slot)).footprint * pair.model.scale
+                let difference = abs((here - share).bytes)
+                checks += 1
+                beyond += difference > Self.page ? 1 : 0
+                worst = max(worst, difference)
+            }
+            #expect(pair.model.books.resident <= pair.model.books.ceiling)
+        }
+        #expect(refusals > 0)
+        #expect(beyond * 50 <= checks, "\(percent) %: \(beyond) of \(checks) differ by more than a page")
+        #expect(worst <= 32 * Self.page, "\(percent) %: \(worst) bytes at most")
+    }
+
+    @Test("on real memory the model's books agree with jemalloc, and nothing is left at the end")
+    func real() throws {
+        var pair = try Pair(.jemalloc, .percent(25), seed: 7)
+        for _ in 0..<200 {
+            try pair.step()
+            try pair.model.audit()
+        }
+        for slot in 0..<3 { _ = try pair.model.endProcess(MemorySlot(slot)) }
+        #expect(pair.model.books.resident == pair.model.books.reserved)
+        try pair.model.audit()
+    }
+
+    @Test("an ended pool leaves nothing behind, and its memory can be asked for again")
+    func pools() throws {
+        let model = try makeDeviceMemory(.accounting, ceiling: .mebibytes(16), reserved: .zero, scale: .percent(25))
+        let slot = try model.makeProcess()
+        let pool = model.makePool(in: slot)
+        let sizes = Array(repeating: 1_000, count: 10_000)
+        #expect(model.allocate(sizes.span, in: pool, limit: nil).requested == ByteCount(10_000_000))
+        #expect(abs(model.books(of: slot).footprint.bytes - 10_240_000 / 4) < 10 * Self.page)
+        #expect(model.endPool(pool).objects == 10_000)
+        #expect(model.books(of: slot).active == .zero)
+        #expect(model.requested(in: model.makePool(in: slot)) == .zero)
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+import Memory
+import Metrics
+import Quantities
+import Simulation
+import Testing
+
+@testable import Scenario
+
+@Suite("A run at another scale")
+struct ScaledRunTests {
+    /// What happens to whom, in order, with the instant.
+    private static func acts(scale: Ratio?) throws -> [String] {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "Scenarios")
+        let plan = try ScenarioLoader.load(
+            path: folder.appending(path: "evening-commute.yaml").path(),
+            overrides: Overrides(backend: .accounting, scale: scale)
+        ).get()
+        let memory = try makeDeviceMemory(
+            plan.backend, ceiling: plan.device.ceiling, reserved: plan.device.reserved, scale: plan.device.scale)
+        let sinks = RunSinks { _ in MemorySink() }
+        var isOver = false
+        _ = try Simulation(plan, memory: memory, sinks: sinks, verify: true).run(
+            shouldStop: { isOver }, progress: { isOver = $0 >= Instant.zero + .seconds(280) })
+        let rows = ((sinks.events as? MemorySink)?.text ?? "").split(separator: "\n").dropFirst()
+        return rows.compactMap { row in
+            let cells = row.split(separator: ",", maxSplits: 6, omittingEmptySubsequences: false)
+            guard ["warning", "action", "exit", "pressure_level"].contains(cells[1]) else { return nil }
+            return [cells[1], cells[2], cells[5]].joined(separator: " ")
+        }
+    }
+
+    @Test("levels, warnings, actions and exits come in the order in which they come at scale 1")
+    func order() throws {
+        let whole = try Self.acts(scale: nil)
+        #expect(whole.count { $0.hasPrefix("warning") } >= 4)
+        #expect(whole.count { $0.hasPrefix("action") } >= 5)
+        #expect(try Self.acts(scale: .percent(25)) == whole)
+        #expect(try Self.acts(scale: .percent(400)) == whole)
+    }
+}
