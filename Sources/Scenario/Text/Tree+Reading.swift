@@ -28,7 +28,8 @@ extension Tree {
         if let fault = forbiddenCharacter(in: text) ?? hazardousKey(in: text) { throw fault }
         let root: Node?
         do {
-            root = try Parser(yaml: text, encoding: .utf8).singleRoot()
+            // What a plain text means is decided by the key that it is given for, not by its look.
+            root = try Parser(yaml: text, resolver: .basic, encoding: .utf8).singleRoot()
         } catch let error as YamlError {
             throw Fault(error, text: text, kind: kind)
         } catch {

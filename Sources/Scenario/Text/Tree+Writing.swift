@@ -16,17 +16,16 @@ extension Tree {
         case .mapping(let entries):
             for entry in entries {
                 text += "\(margin)\(Tree.string(entry.key).inline):"
-                entry.value.write(afterKeyInto: &text, indent: indent, top: indent == 0)
+                entry.value.write(afterKeyInto: &text, indent: indent)
             }
         case .sequence(let elements):
             for element in elements { element.write(asElementInto: &text, indent: indent) }
         }
     }
 
-    private func write(afterKeyInto text: inout String, indent: Int, top: Bool) {
-        let inline = inline
-        if fitsInline(inline, indent: indent) {
-            text += " \(inline)\n"
+    private func write(afterKeyInto text: inout String, indent: Int) {
+        if let line = line(indent: indent) {
+            text += " \(line)\n"
         } else {
             text += "\n"
             write(into: &text, indent: indent + 2)
@@ -35,9 +34,8 @@ extension Tree {
 
     private func write(asElementInto text: inout String, indent: Int) {
         let margin = String(repeating: " ", count: indent)
-        let inline = inline
-        guard !fitsInline(inline, indent: indent) else {
-            text += "\(margin)- \(inline)\n"
+        if let line = line(indent: indent) {
+            text += "\(margin)- \(line)\n"
             return
         }
         var block = ""
@@ -45,15 +43,23 @@ extension Tree {
         text += "\(margin)- \(block.dropFirst(indent + 2))"
     }
 
-    /// Scalars, empty collections, and short collections of scalars stand on one line.
-    private func fitsInline(_ inline: String, indent: Int) -> Bool {
-        let children: [Tree]
+    /// The text on one line where it fits: scalars, empty collections, and short collections of scalars do.
+    private func line(indent: Int) -> String? {
         switch content {
-        case .scalar: return true
-        case .sequence(let elements): children = elements
-        case .mapping(let entries): children = entries.map(\.value)
+        case .scalar: return inline
+        case .sequence(let elements): guard elements.allSatisfy(\.isScalar) else { return nil }
+        case .mapping(let entries): guard entries.allSatisfy(\.value.isScalar) else { return nil }
         }
-        return children.isEmpty || (children.allSatisfy(\.isScalar) && inline.count + indent <= Tree.width)
+        let line = inline
+        return isEmpty || line.count + indent <= Tree.width ? line : nil
+    }
+
+    private var isEmpty: Bool {
+        switch content {
+        case .scalar: false
+        case .sequence(let elements): elements.isEmpty
+        case .mapping(let entries): entries.isEmpty
+        }
     }
 
     private var isScalar: Bool {

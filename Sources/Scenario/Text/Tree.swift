@@ -71,14 +71,19 @@ extension Tree {
 
     /// Whether YAML reads the bare text as this very text, in every context and without a second meaning.
     static func isPlainSafe(_ text: String) -> Bool {
-        let second = ["null", "true", "false", "yes", "no", "on", "off", "none", "y", "n"]
         guard let first = text.utf8.first, (0x41...0x5a).contains(first) || (0x61...0x7a).contains(first),
-            text.utf8.last != 0x20, !second.contains(text.lowercased())
+            text.utf8.last != 0x20
         else { return false }
-        let others: [UInt8] = Array("._-/<>=%+ ".utf8)
+        // The longest of the words has five letters.
+        if text.utf8.count <= 5 && wordsWithSecondMeaning.contains(text.lowercased()) { return false }
         return text.utf8.allSatisfy { byte in
             (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
-                || others.contains(byte)
+                || safeSigns.contains(byte)
         }
     }
+
+    private static let wordsWithSecondMeaning = [
+        "null", "true", "false", "yes", "no", "on", "off", "none", "y", "n",
+    ]
+    private static let safeSigns = Array("._-/<>=%+ ".utf8)
 }
