@@ -198,12 +198,8 @@ def idle_app(bench, backend):
     def beyond(count):
         _, manifest = bench.run(bench.scenario(
             f"idle-{count}-{backend}", scenarios.sleepers(count, 0, 300, backend, rows="changed")))
-        metadata = 0
-        # Five minutes are enough for jemalloc's bookkeeping to have been read with all of them alive.
-        if backend == "jemalloc":
-            last = (bench.scratch / "run" / "samples.csv").read_text().splitlines()[-1].split(",")
-            metadata = int(last[5])
-        return manifest["memory"]["kernel_peak_bytes"] - manifest["memory"]["region_touched_bytes"] - metadata
+        memory = manifest["memory"]
+        return memory["kernel_peak_bytes"] - memory["region_touched_bytes"] - memory["allocator_metadata_bytes"]
     return (beyond(most) - beyond(10)) / (most - 10) / 1024
 
 

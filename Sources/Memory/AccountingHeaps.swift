@@ -86,6 +86,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
     var pagesOut: Int { books.out }
     var peakPages: Int { books.peak }
     var backedPages: Int { 0 }
+    var allocatorMetadata: Int { 0 }
     var longestRun: Int { books.longestRun }
     var refusal: AllocationRefusal { books.refusal }
     mutating func keepBack(_ pages: Int) { books.keptBack = pages }

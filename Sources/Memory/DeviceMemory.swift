@@ -200,6 +200,10 @@ public protocol DeviceMemory: AnyObject {
     /// the accounting backend.
     var touchedBytes: ByteCount { get }
 
+    /// All of the allocator's own bookkeeping in this program (jemalloc's `stats.metadata`), as of the last audit: also
+    /// that of arenas without a process, and of its statistics. Zero on the accounting backend.
+    var allocatorMetadata: ByteCount { get }
+
     /// A new process's memory: an arena and no pool.
     func makeProcess() throws(AllocatorError) -> MemorySlot
 

@@ -9,7 +9,7 @@ extension ExtentTable {
     struct Heap {
         fileprivate(set) var root: Int32 = -1
         /// How many came in since those that wait beside the root were last brought into order.
-        fileprivate var waiting = 0
+        fileprivate var waiting: UInt32 = 0
 
         var isEmpty: Bool { root < 0 }
     }

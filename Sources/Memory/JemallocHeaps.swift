@@ -18,6 +18,7 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
     private var pattern: Int32 = 0
     /// What was read; kept, so that reading is not optimised away.
     private(set) var readSum: UInt8 = 0
+    private(set) var allocatorMetadata = 0
 
     /// Refuses a jemalloc with which the books could not be exact.
     init(_ size: DeviceSize) throws(DeviceMemoryFailure) {
@@ -87,7 +88,10 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
     }
 
     mutating func audit(_ processes: inout [ProcessMemory], activePages: Int) throws(AuditFailure) -> ByteCount {
-        do throws(AllocatorError) { try refreshStatistics() } catch { throw .allocator(error) }
+        do throws(AllocatorError) {
+            try refreshStatistics()
+            allocatorMetadata = try readControl("stats.metadata", into: 0)
+        } catch { throw .allocator(error) }
         var (pages, active, metadata) = (0, 0, 0)
         for slot in 0..<arenas.count {
             let reading: ArenaStatistics.Reading

@@ -43,6 +43,8 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     /// The most memory of its own that the host ever gave to the device; never more than the ceiling.
     var touchedBytes: ByteCount { pageBytes(heaps.backedPages) }
 
+    var allocatorMetadata: ByteCount { ByteCount(heaps.allocatorMetadata) }
+
     func makeProcess() throws(AllocatorError) -> MemorySlot {
         let slot = try heaps.lend()
         while processes.count <= slot { processes.append(ProcessMemory()) }

@@ -117,6 +117,7 @@ extension ProcessHeaps where Self: ~Copyable {
         return played
     }
 
+    @inline(__always)
     private mutating func perform(
         _ step: ObjectStep, _ handle: inout ObjectHandle, _ slot: Int, _ sums: inout BoardSums
     ) -> StepOutcome {
@@ -142,6 +143,7 @@ extension ProcessHeaps where Self: ~Copyable {
         return .done
     }
 
+    @inline(__always)
     private mutating func makeObject(_ step: ObjectStep, _ slot: Int) -> ObjectHandle? {
         let size = max(1, Int(step.size))
         let logAlignment = Int(step.logAlignment)

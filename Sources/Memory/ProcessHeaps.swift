@@ -13,6 +13,8 @@ protocol ProcessHeaps: ObjectBatches, ~Copyable {
     /// The most pages that the host ever backed.
     var backedPages: Int { get }
     var longestRun: Int { get }
+    /// All of the allocator's bookkeeping, as of the last audit.
+    var allocatorMetadata: Int { get }
     /// Free pages that no heap gets from now on.
     mutating func keepBack(_ pages: Int)
     /// Why the last allocation failed.

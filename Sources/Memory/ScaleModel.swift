@@ -242,6 +242,7 @@ final class ScaleModel: DeviceMemory {
     var books: DeviceBooks { device.books }
     var longestFreeRun: ByteCount { original.longestFreeRun * scale }
     var touchedBytes: ByteCount { device.touchedBytes }
+    var allocatorMetadata: ByteCount { device.allocatorMetadata }
     func hasDirtyPages(_ slot: MemorySlot) -> Bool {
         original.books(of: slot).dirty > .zero || device.books(of: slot).dirty > .zero
     }

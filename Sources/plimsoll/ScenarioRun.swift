@@ -22,6 +22,7 @@ struct ScenarioRun {
         let trace = try command.trace.map { try TraceFile(path: $0, besides: out, force: command.force) }
         Host.volunteerForOutOfMemory()
         Interruption.install()
+        HarnessHeap.trim()
         let before = HostMemory()
         let played = try playOnDevice(traces, out: out)
         // The device is gone by now: what is left is the harness's own.
@@ -60,6 +61,7 @@ struct ScenarioRun {
         let queueEvents: Int
         let peakResident: ByteCount
         let touched: ByteCount
+        let allocatorMetadata: ByteCount
     }
 
     /// The device comes first: a host that refuses it leaves no folder behind.
@@ -70,13 +72,15 @@ struct ScenarioRun {
         try directory.write(EffectiveScenario.yaml(of: plan), to: "scenario.yaml")
         let tables = command.summaryOnly ? [RunTables.summary] : RunTables.all
         try directory.write(try DataPackage.json(of: plan.name, tables), to: "datapackage.json")
+        HarnessHeap.trim()
         let simulation = Simulation(
             plan, memory: memory, sinks: sinks, traces: traces, verify: command.verify, dryRun: command.dryRun)
         let outcome = play(simulation)
         return Played(
             directory: directory, outcome: outcome, tally: simulation.tally, end: simulation.now,
             queueEvents: simulation.handled,
-            peakResident: memory.books.peakResident, touched: memory.touchedBytes)
+            peakResident: memory.books.peakResident, touched: memory.touchedBytes,
+            allocatorMetadata: memory.allocatorMetadata)
     }
 
     private var buildKind: String {
@@ -195,7 +199,8 @@ struct ScenarioRun {
         return Manifest.MemoryFacts(
             baselineBytes: before.peak?.bytes, kernelPeakBytes: after.peak?.bytes,
             peakResidentBytes: played.peakResident.bytes, regionTouchedBytes: played.touched.bytes,
-            harnessHeapBytes: heap?.bytes, pagedInCodeBytes: code?.bytes, unexplainedBytes: unexplained?.bytes)
+            allocatorMetadataBytes: played.allocatorMetadata.bytes, harnessHeapBytes: heap?.bytes,
+            pagedInCodeBytes: code?.bytes, unexplainedBytes: unexplained?.bytes)
     }
 
     // MARK: After
