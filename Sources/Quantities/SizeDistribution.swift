@@ -22,7 +22,7 @@ public enum SizeDistribution: Hashable, Sendable {
 }
 
 /// Draws sizes of one distribution; what can be computed once is computed here.
-public struct SizeSampler: Sendable {
+public final class SizeSampler: Sendable {
     private enum Draw: Sendable {
         case constant(Int)
         case uniform(ClosedRange<Int>)

@@ -145,8 +145,8 @@ final class LiveProcess {
     let pid: ProcessID
     let slot: MemorySlot
     let launchedAt: Instant
-    /// Stored, for a profile is large: a computed one would be copied for every question about it.
-    let profile: AppProfile
+    /// Lent, for a profile is large: it would be copied for every question about it.
+    var profile: AppProfile { _read { yield workload.profile } }
     /// The declared time of a cold launch, memory to fill included.
     let relaunchCost: TimeSpan
     /// Of its background modes those that keep it running.
@@ -240,8 +240,7 @@ final class LiveProcess {
         self.pid = pid
         self.slot = slot
         self.workload = workload
-        profile = workload.profile
-        lastingModes = profile.backgroundModes.filter(\.keepsRunning)
+        lastingModes = workload.profile.backgroundModes.filter(\.keepsRunning)
         self.goal = goal
         self.isFirstLaunch = isFirstLaunch
         self.relaunchCost = relaunchCost

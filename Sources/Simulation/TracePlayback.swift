@@ -68,6 +68,10 @@ final class TracePlayback {
         }
         position = 0
         steps.removeAll(keepingCapacity: true)
+        guard profile.copies != .one else {
+            // Nearly every trace; one step for each line, without a look at copies.
+            return steps.append(contentsOf: lines.lazy.map { ObjectStep($0) })
+        }
         for line in lines { add(line) }
     }
 
@@ -90,17 +94,16 @@ final class TracePlayback {
     /// One step for each copy of the operation's object; the last one ends the operation.
     private func add(_ line: TraceStep) {
         let first = Int(line.place) * stride
-        let (kind, count): (ObjectStep.Kind, Int) =
+        let count =
             switch line.kind {
-            case .make: (.make, nextCopies())
-            case .resize: (.resize, stride)
-            case .free: (.free, stride)
-            case .nothing: (.nothing, 0)
+            case .make: nextCopies()
+            case .resize, .free: stride
+            case .nothing: 0
             }
         for copy in 0..<count {
             steps.append(
                 ObjectStep(
-                    kind, object: first + copy, size: Int(line.size), logAlignment: line.logAlignment,
+                    .init(line.kind), object: first + copy, size: Int(line.size), logAlignment: line.logAlignment,
                     endsOperation: copy == count - 1))
         }
         if count == 0 { steps.append(ObjectStep(.nothing, object: first)) }
@@ -111,5 +114,25 @@ final class TracePlayback {
         let share = profile.copies.partsPerMillion
         defer { ordinal += 1 }
         return Int((ordinal + 1) * share / 1_000_000 - ordinal * share / 1_000_000)
+    }
+}
+
+extension ObjectStep {
+    /// The only copy of the operation's object.
+    fileprivate init(_ line: TraceStep) {
+        self.init(
+            Kind(line.kind), object: Int(line.place), size: Int(line.size), logAlignment: line.logAlignment)
+    }
+}
+
+extension ObjectStep.Kind {
+    fileprivate init(_ kind: TraceStep.Kind) {
+        self =
+            switch kind {
+            case .make: .make
+            case .resize: .resize
+            case .free: .free
+            case .nothing: .nothing
+            }
     }
 }
