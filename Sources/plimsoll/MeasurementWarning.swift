@@ -18,8 +18,9 @@ enum MeasurementWarning: Hashable {
         case .coarseSampling(let interval):
             "the monitor looks only every \(interval): peaks in between show in peak_resident_bytes alone"
         case .scaled(let scale):
-            "scaled by \(scale): times, counts, the sizes of single objects, pages and jemalloc's bookkeeping (about "
-                + "134 KiB per process) do not scale"
+            "scaled by \(scale): times, counts, pages and jemalloc's bookkeeping (about 134 KiB per process) do not "
+                + "scale; requested_bytes, usable_bytes and objects are those of a sample, not for comparison with a "
+                + "whole run's"
         case .fewCores(let count): "the host has \(count) core: wall times are not representative"
         }
     }
