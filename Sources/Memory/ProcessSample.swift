@@ -4,8 +4,6 @@ import Quantities
 struct ProcessSample {
     /// What makes up the process's share of pages.
     let runs: PoolID
-    /// Pages of objects made by name; they are no part of that.
-    var named = 0
 
     /// Every object that is meant, oldest first: its size, and in the place of an address how many were made for it.
     private struct Pool {

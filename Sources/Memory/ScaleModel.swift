@@ -13,8 +13,8 @@ import Quantities
 /// app asks for the same at every scale, and no rounding moves its objects. All else is the model's own: its
 /// ceiling, its limits, its pages, refusals, and its `books`.
 ///
-/// Limits: objects made by name (`makeObject`, `play`) are made as they are; pools release from either end only; the
-/// device that is meant has at most the highest ceiling.
+/// Limits: for objects made by name (`makeObject`, `play`) the model holds page runs only; pools release from either
+/// end only; the device that is meant has at most the highest ceiling.
 final class ScaleModel: DeviceMemory {
     private let device: any DeviceMemory
     /// What is meant, without its memory.
@@ -105,7 +105,9 @@ final class ScaleModel: DeviceMemory {
         switch refusal {
         case .noRoom(let wanted, let free, let longestRun):
             .noRoom(wanted: wanted * scale, free: free * scale, longestRun: longestRun * scale)
-        case .limitCrossed(let footprint): .limitCrossed(footprint: footprint * scale)
+        case .limitCrossed(let footprint):
+            // Rounded up: what crossed a limit is above it at every scale.
+            .limitCrossed(footprint: (footprint * scale + ByteCount(1)).roundedUp(toMultipleOf: DeviceRegion.pageSize))
         }
     }
 
@@ -131,7 +133,7 @@ final class ScaleModel: DeviceMemory {
     private func owed(_ slot: MemorySlot) -> (active: Int, dirty: Int) {
         let (meant, real) = (original.books(of: slot), device.books(of: slot))
         return (
-            share(meant.active) + samples[slot.index].named - real.active.bytes / DeviceRegion.pageSize,
+            share(meant.active) - real.active.bytes / DeviceRegion.pageSize,
             share(meant.footprint) - share(meant.active) - real.dirty.bytes / DeviceRegion.pageSize
         )
     }
@@ -204,37 +206,38 @@ final class ScaleModel: DeviceMemory {
 
     // MARK: Objects by name
 
+    // They exist on the device that is meant, and their handles are its own; the model holds pages for them.
+
     func makeObject(
         _ size: ByteCount, alignment: ByteCount?, in slot: MemorySlot, limit: ByteCount?
     ) -> ObjectAllocation {
-        named(slot) { device.makeObject(size, alignment: alignment, in: slot, limit: limit) }
+        defer { follow(slot) }
+        return scaled(original.makeObject(size, alignment: alignment, in: slot, limit: limit?.unscaled(by: scale)))
     }
 
     func resizeObject(
         _ object: ObjectHandle, to size: ByteCount, in slot: MemorySlot, limit: ByteCount?
     ) -> ObjectAllocation {
-        named(slot) { device.resizeObject(object, to: size, in: slot, limit: limit) }
+        defer { follow(slot) }
+        return scaled(original.resizeObject(object, to: size, in: slot, limit: limit?.unscaled(by: scale)))
+    }
+
+    private func scaled(_ made: ObjectAllocation) -> ObjectAllocation {
+        ObjectAllocation(object: made.object, refusal: made.refusal.map(scaled))
     }
 
     func freeObject(_ object: ObjectHandle, in slot: MemorySlot) {
-        named(slot) { device.freeObject(object, in: slot) }
+        original.freeObject(object, in: slot)
+        follow(slot)
     }
 
     func play(
         _ steps: Span<ObjectStep>, on board: inout ObjectBoard, in slot: MemorySlot, limit: ByteCount?
     ) -> PlayedSteps {
-        let before = device.books(of: slot).active
-        let played = device.play(steps, on: &board, in: slot, limit: limit)
-        samples[slot.index].named += (device.books(of: slot).active - before).bytes / DeviceRegion.pageSize
+        var played = original.play(steps, on: &board, in: slot, limit: limit?.unscaled(by: scale))
+        played.refusal = played.refusal.map(scaled)
+        follow(slot)
         return played
-    }
-
-    /// The pages that they need are nobody's share.
-    private func named<Result>(_ slot: MemorySlot, _ work: () -> Result) -> Result {
-        let before = device.books(of: slot).active
-        let result = work()
-        samples[slot.index].named += (device.books(of: slot).active - before).bytes / DeviceRegion.pageSize
-        return result
     }
 
     // MARK: Passed on

@@ -88,7 +88,7 @@ struct CrossChecks {
             if knowsRoom, room > .zero, app.memory.base * plan.device.scale > room {
                 decoding.fault(
                     base,
-                    "apps.\(app.name): it can never launch, for its base of \(app.memory.base) is larger than the "
+                    "apps.\(app.name): it can never launch, for its base of \(scaledBase(of: app)) is larger than the "
                         + "\(room) that the device has for apps")
             }
             checkLimits(of: app, element)
@@ -102,8 +102,15 @@ struct CrossChecks {
         let limits = element["limits"]
         decoding.fault(
             limits?["active"]?.origin ?? limits?.origin ?? element["memory"]?["base"]?.origin ?? element.origin,
-            "apps.\(app.name): it can never launch, for its base of \(app.memory.base) reaches its fatal limit of "
+            "apps.\(app.name): it can never launch, for its base of \(scaledBase(of: app)) reaches its fatal limit of "
                 + "\(limit)")
+    }
+
+    /// What its base takes on this device.
+    private func scaledBase(of app: AppProfile) -> String {
+        let scale = plan.device.scale
+        return scale == .one
+            ? "\(app.memory.base)" : "\(app.memory.base * scale) (\(app.memory.base) at scale \(scale))"
     }
 
     /// What an action needs of its app: several scenes, a background mode, a feature.

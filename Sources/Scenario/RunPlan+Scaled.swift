@@ -109,11 +109,6 @@ extension PolicyParameter {
 extension AppProfile {
     fileprivate func scaled(by ratio: Ratio) -> AppProfile {
         var app = self
-        // A trace's objects keep their sizes; how many of them there are is scaled.
-        if let copies = memory.trace?.copies {
-            let scaled = copies.partsPerMillion * ratio.partsPerMillion / 1_000_000
-            app.memory.trace?.copies = Ratio(partsPerMillion: min(scaled, 1_000_000_000))
-        }
         app.limits.active = limits.active?.scaled(by: ratio)
         app.limits.inactive = limits.inactive?.scaled(by: ratio)
         return app

@@ -73,6 +73,16 @@ public enum ScenarioLoader {
             let origin = Origin.option("--scale \(scale)")
             faults.append(Fault(origin: origin, message: "a scale is above 0 and at most \(RunPlan.largestScale)"))
         }
+        if let scale = overrides.scale, let plan, faults.isEmpty, plan.device.ceiling * scale < .mebibytes(1) {
+            let least = Ratio(
+                partsPerMillion: ByteCount.mebibytes(1).share(of: plan.device.ceiling).partsPerMillion + 1)
+            faults.append(
+                Fault(
+                    origin: Origin.option("--scale \(scale)"),
+                    message:
+                        "the ceiling of \(plan.device.ceiling) would be \(plan.device.ceiling * scale); with a scale "
+                        + "of \(least) or more it is 1MiB, the lowest there is"))
+        }
         guard let plan, faults.isEmpty else {
             return .failure(.invalid(diagnostics(faults, file: file)))
         }

@@ -43,7 +43,7 @@ struct EventQueue {
         /// The order of insertion above the bits of the place.
         private let order: UInt64
 
-        private static let placeBits: UInt64 = 24
+        private static let placeBits: UInt64 = 28
 
         init(at: Instant, sequence: UInt64, place: Int) {
             precondition(place < 1 << Key.placeBits, "more than \(1 << Key.placeBits) events wait")

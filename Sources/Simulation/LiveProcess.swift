@@ -172,6 +172,8 @@ final class LiveProcess {
     /// Since when an allocation has been waiting, and how many bytes it wants.
     var waitingSince: Instant?
     var wanted: ByteCount = .zero
+    /// What was free then, and the longest run of it.
+    var found = (free: ByteCount.zero, longestRun: ByteCount.zero)
 
     /// Scenes that the user closed, and scenes that the system takes away.
     var closing: [SceneID] = []

@@ -65,7 +65,9 @@ extension RunPlan {
     public var effectiveCeiling: ByteCount {
         let needs = PolicyCatalogue.type(named: policy.name)?.needs ?? []
         guard needs.contains(.unboundedMemory) else { return device.ceiling }
-        return max(device.ceiling, min(device.ceiling * RunPlan.unboundedFactor, MemoryLimits.highestCeiling))
+        // A smaller model stands for a device that is no larger than the highest, either.
+        let highest = MemoryLimits.highestCeiling * min(.one, device.scale)
+        return max(device.ceiling, min(device.ceiling * RunPlan.unboundedFactor, highest))
     }
 
     public static let unboundedFactor = 16

@@ -172,11 +172,12 @@ extension Simulation {
 
     func beginWaiting(_ process: LiveProcess, wanted: ByteCount, free: ByteCount, longestRun: ByteCount) {
         process.wanted = wanted
+        process.found = (free, longestRun)
         waiters.append(process.reference)
         guard process.waitingSince == nil else { return }
         process.waitingSince = now
         recorder.tally.stalls += 1
-        let owed = memory.books.available - free
+        let owed = min(memory.books.available, keptBack)
         let kept = owed > .zero ? ", \(owed) more are meant for who waits longer" : ""
         let fragmented = free >= wanted ? ": fragmented, the longest run is \(longestRun)" : ""
         recorder.event(
@@ -208,12 +209,13 @@ extension Simulation {
     /// until they have tried again, what the rest of their slices needs is theirs; else whoever happens to run would
     /// take what somebody died for, and the next one would have to die.
     func keepBackWhatIsOwed() {
+        keptBack = .zero
         guard !waiters.isEmpty, reclaim.isFreeing || waitersAreDue else { return }
-        memory.keepBack(
-            waiters.reduce(.zero) { owed, reference in
-                guard let process = process(reference) else { return owed }
-                return owed + max(process.wanted, min(process.work.remaining ?? .zero, slice) * memory.scale)
-            })
+        keptBack = waiters.reduce(.zero) { owed, reference in
+            guard let process = process(reference) else { return owed }
+            return owed + max(process.wanted, min(process.work.remaining ?? .zero, slice) * memory.scale)
+        }
+        memory.keepBack(keptBack)
     }
 
     /// Everybody who waits tries again, first come first served; then the policy is asked for whoever is left.

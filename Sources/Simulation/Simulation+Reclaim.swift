@@ -454,12 +454,11 @@ extension Simulation {
 
     private func giveUp(_ pid: ProcessID, wanted: ByteCount) {
         guard let process = process(pid) else { return }
-        let books = memory.books
-        let fragmented =
-            books.available >= wanted ? ", of which the longest run is \(memory.longestFreeRun) (fragmentation)" : ""
+        let (free, longestRun) = process.found
+        let fragmented = free >= wanted ? ", of which the longest run is \(longestRun) (fragmentation)" : ""
         end(
             process, .memoryResourceLimit,
-            "no room for \(wanted), \(books.available) free\(fragmented), and nobody left to reclaim", bySystem: true)
+            "no room for \(wanted), \(free) free\(fragmented), and nobody left to reclaim", bySystem: true)
     }
 
     /// What was observed against which threshold: the policy's own evidence, else what the demand is about.

@@ -72,6 +72,8 @@ public final class Simulation {
     var coreFreeAt: [Instant]
 
     var waiters: [ProcessReference] = []
+    /// What the last allocation could not have, because it was meant for those who wait.
+    var keptBack = ByteCount.zero
     /// Memory came back, and whoever waits has not tried again yet.
     var waitersAreDue = false
     var lastSampleAt: Instant = .zero

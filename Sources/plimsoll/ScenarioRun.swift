@@ -35,7 +35,7 @@ struct ScenarioRun {
         var warnings = MeasurementWarning.all(
             interval: plan.monitor.interval, allocator: allocator,
             cores: ProcessInfo.processInfo.activeProcessorCount)
-        if let scale = command.scale, scale != .one { warnings.append(.scaled(scale)) }
+        if plan.device.scale != .one { warnings.append(.scaled(plan.device.scale)) }
         let manifest = Manifest(
             scenario: plan.name, scenarioFile: command.scenario, seed: plan.seed, policy: plan.policy.title,
             policyFile: command.policy.flatMap { PolicyFile.isFile($0) ? $0 : nil },

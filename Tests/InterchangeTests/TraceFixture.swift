@@ -115,7 +115,8 @@ enum TraceFixture {
     }
 
     static func play(_ plan: RunPlan) throws -> Output {
-        let memory = try makeDeviceMemory(plan.backend, ceiling: plan.device.ceiling, reserved: plan.device.reserved)
+        let memory = try makeDeviceMemory(
+            plan.backend, ceiling: plan.device.ceiling, reserved: plan.device.reserved, scale: plan.device.scale)
         let sinks = RunSinks { _ in MemorySink() }
         let traces = try TraceFiles(plan)
         let simulation = Simulation(plan, memory: memory, sinks: sinks, traces: traces, verify: true)

@@ -95,12 +95,17 @@ struct TraceReplayTests {
         #expect(exit.reason.contains("8MiB"))
     }
 
-    @Test("a scale changes how many objects there are, not how large they are")
-    func scale() throws {
-        let file = try TraceFixture.write(TraceFixture.byHand)
+    @Test("a trace crosses the same limit at the same operation at every scale", arguments: [25, 400] as [Int64])
+    func scale(percent: Int64) throws {
+        let text = (1...400).map { "1: malloc 0x\(String($0, radix: 16)) 100000" }.joined(separator: "\n")
+        let file = try TraceFixture.write(text)
         defer { TraceFixture.remove(file) }
-        let plan = try TraceFixture.load(TraceFixture.scenario("{ file: trace.txt }"), beside: file)
-        #expect(plan.scaled(by: .percent(300)).apps[0].memory.trace?.copies == .percent(300))
+        let scenario = TraceFixture.scenario("{ file: trace.txt, pace: 100/s }", more: "limits: { active: 8MiB }")
+        let plan = try TraceFixture.load(scenario, beside: file)
+        let whole = try #require(TraceFixture.play(plan).events("exit").first)
+        let model = try #require(TraceFixture.play(plan.scaled(by: .percent(percent))).events("exit").first)
+        #expect(model.detail == "memoryResourceLimit" && model.time == whole.time)
+        #expect(model.reason.contains("\(ByteCount.mebibytes(8) * .percent(percent))"))
     }
 
     @Test("an imported scenario runs, and says what the trace does")

@@ -12,6 +12,8 @@ struct ScaleModelTests {
         let model: any DeviceMemory
         var random: SeededGenerator
         var pools: [PoolID] = []
+        /// Objects made by name, on the device and on its model.
+        var named: [(slot: MemorySlot, whole: ObjectHandle, model: ObjectHandle)] = []
         let sampler = SizeSampler(
             .logNormal(median: .kibibytes(2), sigma: Ratio(partsPerMillion: 1_400_000), highest: .mebibytes(1)))
 
@@ -36,7 +38,7 @@ struct ScaleModelTests {
         mutating func step() throws {
             let pool = pools[random.number(in: 0...pools.count - 1)]
             let bytes = ByteCount(random.number(in: 1...3 << 20))
-            switch random.below(10) {
+            switch random.below(13) {
             case 0:
                 _ = try whole.purge(pool.slot)
                 _ = try model.purge(pool.slot)
@@ -45,6 +47,7 @@ struct ScaleModelTests {
                 let gone = whole.release(bytes, from: pool, order: .oldestFirst, using: &unused)
                 let same = model.release(bytes, from: twin(pool), order: .oldestFirst, using: &unused)
                 #expect(gone == same)
+            case 4..<7: try stepByName(pool.slot)
             default:
                 var sizes: [Int] = []
                 sampler.fill(&sizes, with: bytes, using: &random)
@@ -55,6 +58,22 @@ struct ScaleModelTests {
                 #expect((made.refusal == nil) == (same.refusal == nil))
             }
             #expect(whole.requested(in: pool) == model.requested(in: twin(pool)))
+        }
+
+        /// Twenty objects that come by name, as a trace's do, and as many that go.
+        private mutating func stepByName(_ slot: MemorySlot) throws {
+            for _ in 0..<20 {
+                let size = ByteCount(sampler.next(using: &random))
+                let limit = ByteCount.mebibytes(30)
+                let made = whole.makeObject(size, alignment: nil, in: slot, limit: limit)
+                let same = model.makeObject(size, alignment: nil, in: slot, limit: limit * model.scale)
+                #expect((made.refusal == nil) == (same.refusal == nil))
+                if let one = made.object, let other = same.object { named.append((slot, one, other)) }
+                guard named.count > 400 else { continue }
+                let gone = named.remove(at: random.number(in: 0...named.count - 1))
+                whole.freeObject(gone.whole, in: gone.slot)
+                model.freeObject(gone.model, in: gone.slot)
+            }
         }
     }
 
