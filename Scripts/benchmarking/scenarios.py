@@ -4,14 +4,14 @@ FREE = ("{ process: 0ms, launch: 0ms, first_launch: 0ms, connect: 0ms, enter_for
         "event: 5ms }")
 
 
-def head(name, duration, ceiling, backend="jemalloc", policy="none", cores=4, more=""):
+def head(name, duration, ceiling, backend="jemalloc", policy="none", cores=4, more="", reserved="32MiB"):
     return (f"plimsoll: 1\nname: {name}\nseed: 3\nduration: {duration}\nbackend: {backend}\n"
-            f"device: {{ ceiling: {ceiling}, reserved: 32MiB, cores: {cores}, fill_rate: 64GiB/s }}\n"
+            f"device: {{ ceiling: {ceiling}, reserved: {reserved}, cores: {cores}, fill_rate: 64GiB/s }}\n"
             f"policy: {policy}\n{more}apps:\n")
 
 
 def replay(trace, seconds, pace, ends):
-    return (head("replay", f"{seconds}s", "512MiB")
+    return (head("replay", f"{seconds}s", "512MiB", reserved="1MiB")
             + f"  - {{ name: ui, like: plain, memory: {{ base: 1MiB, scene: 1MiB, "
             + f"trace: {{ file: '{trace}', pace: {pace}/s, ends: {ends} }} }}, costs: {FREE} }}\n"
             + "user:\n  - { at: 0s, launch: ui }\n")

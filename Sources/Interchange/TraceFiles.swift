@@ -49,12 +49,13 @@ public struct TraceFiles: TraceLibrary, Sendable {
             throw .unreadable(path: path, reason: "this is a directory; expected an allocation trace")
         }
         var survey = TraceSurvey()
+        var kept: [TraceStep] = []
+        let mostKept = steps == nil ? 0 : longestKept
         do throws(TraceFault) {
             let reader = try TraceFileReader(path: path, lastLine: lastLine)
             while let operation = try reader.next() {
                 let step = try survey.note(operation)
-                steps?.append(step)
-                if survey.lines > longestKept { steps = nil }
+                if survey.lines <= mostKept { kept.append(step) }
             }
         } catch {
             guard error.line > 0 else { throw .unreadable(path: path, reason: error.message) }
@@ -65,6 +66,7 @@ public struct TraceFiles: TraceLibrary, Sendable {
             throw invalid(path, survey.lines, "the trace ends here, but last_line asks for line \(lastLine)")
         }
         survey.close()
+        steps = survey.lines <= mostKept ? kept : nil
         return survey
     }
 
