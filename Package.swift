@@ -3,8 +3,9 @@ import PackageDescription
 
 /// In a release build no access to a property is checked for overlapping another one: the checks are a quarter of a
 /// run's CPU time, and every test runs with them, in a debug build. SwiftPM allows such a flag to a package that is
-/// built by itself or by path, but not to one that it has checked out for another.
-let isCheckedOut = Context.packageDirectory.split(separator: "/").contains("checkouts")
+/// built by itself or by path, but not to one that it has fetched for another. It checks such a package out into
+/// `checkouts/<name>` of its scratch folder; one that came from a package registry is not recognised.
+let isCheckedOut = Context.packageDirectory.split(separator: "/").dropLast().last == "checkouts"
 let fast: [SwiftSetting] =
     isCheckedOut ? [] : [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
 
