@@ -66,8 +66,9 @@ struct Manifest: Encodable {
         var peakResidentBytes: Int
         /// The most pages of the device's region that the harness let the kernel back at once.
         var regionTouchedBytes: Int
-        /// jemalloc's own bookkeeping at the end (`stats.metadata`): of all arenas made, and of its statistics. What of
-        /// it was touched is part of `harnessHeap` and `unexplained`. Zero on the accounting backend.
+        /// jemalloc's own bookkeeping as of the last comparison of the books (`stats.metadata`): of all arenas made,
+        /// and of its statistics. What of it was touched is part of `harnessHeap` and `unexplained`. Zero on the
+        /// accounting backend.
         var allocatorMetadataBytes: Int
         /// What the harness's own heap has grown by (RssAnon after the device is gone, minus before).
         var harnessHeapBytes: Int?
