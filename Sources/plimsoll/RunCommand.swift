@@ -52,7 +52,7 @@ struct RunCommand: ParsableCommand {
     @Option(help: "jemalloc (real memory) or accounting (its arithmetic without the memory).")
     var backend: MemoryBackend?
 
-    @Option(help: "A device of this size, such as 0.25 or 50%, on which apps hold as much less or more.")
+    @Option(help: Ratio.scaleHelp)
     var scale: Ratio?
 
     @Flag(help: "Ask the policy and record its decisions, but act on none of them.")
@@ -107,6 +107,16 @@ struct RunCommand: ParsableCommand {
 }
 
 extension MemoryBackend: ExpressibleByArgument {}
+
+extension Ratio {
+    /// The help of `--scale`, the same in every command.
+    static var scaleHelp: ArgumentHelp {
+        """
+        A scale model of the run: the device with its thresholds and limits times this ratio, such as 0.25 or 50%; \
+        apps do the same at that scale.
+        """
+    }
+}
 
 extension Ratio: ExpressibleByArgument {
     public init?(argument: String) {

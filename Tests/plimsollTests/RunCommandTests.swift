@@ -53,7 +53,7 @@ struct RunCommandTests {
             let scaled = try Program.run(
                 ["run", scenario, "--out", "a", "--scale", "0.5", "--set", "expect=[]"], in: folder)
             #expect(scaled.status == 0, "\(scaled.error)")
-            #expect(scaled.error.contains("warning: scaled by 50%: times, counts, the sizes of single objects"))
+            #expect(scaled.error.contains("warning: scaled by 50%: times, counts, pages and jemalloc's bookkeeping"))
             #expect(try Program.text(folder.appending(path: "a/manifest.json")).contains("scaled by 50%"))
             #expect(try Program.text(folder.appending(path: "a/scenario.yaml")).contains("ceiling: 256MiB"))
             let whole = try Program.run(["run", scenario, "--out", "b"], in: folder)
@@ -272,6 +272,15 @@ struct OtherCommandTests {
         }
         #expect(try run("--version").out == "0.1.0\n")
         #expect(try run("--help").out.contains("EXAMPLES"))
+    }
+
+    @Test("every command that scales says the same of it: the device is scaled, not every size")
+    func scaleHelp() throws {
+        for help in [try run("run", "--help"), try run("compare", "--help"), try run("sweep", "run", "--help")] {
+            let words = help.out.split { $0 == " " || $0 == "\n" }.joined(separator: " ")
+            #expect(words.contains("--scale <scale> A scale model of the run: the device"), "\(help.out)")
+            #expect(!words.contains("Every size"), "\(help.out)")
+        }
     }
 
     @Test("nothing is coloured and no progress is drawn where there is no terminal")

@@ -25,7 +25,7 @@ struct ExperimentOptions: ParsableArguments {
         help: "jemalloc (real memory) or accounting (its arithmetic without the memory), instead of the scenario's.")
     var backend: MemoryBackend?
 
-    @Option(help: "Every size times this ratio, such as 0.25 or 50%.")
+    @Option(help: Ratio.scaleHelp)
     var scale: Ratio?
 
     @Option(help: "How many runs at a time, each a process of its own; as many as there are cores by default.")
