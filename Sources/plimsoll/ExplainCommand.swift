@@ -50,6 +50,7 @@ struct ExplainCommand: ParsableCommand {
             let limit = at == nil ? max(1, most) : .max
             let all = try Failure.catching { try explainer.terminations(of: app, most: limit) }
             line.clear()
+            if all.count < limit { record.compareEnd() }
             if let warning = record.warning { Terminal.complain("plimsoll: warning: \(warning)") }
             guard !all.isEmpty else {
                 Terminal.say("The policy ended \(app ?? "nobody") \(app == nil ? "" : "at no time ")in this run.")

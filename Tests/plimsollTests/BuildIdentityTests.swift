@@ -99,6 +99,44 @@ struct BuildIdentityTests {
         }
     }
 
+    @Test("explain says that nothing was compared, and notes decisions that are missing or are too many")
+    func compared() throws {
+        try Experiments.within { folder in
+            let run = [
+                "run", Program.scenario("quickstart"), "--backend", "accounting", "--policy", "lru", "--seed", "3",
+                "--quiet", "--set", "expect=[]", "--out",
+            ]
+            #expect(try Program.run(run + ["short", "--summary-only"], in: folder).status == 0)
+            #expect(try Program.run(["explain", "short"], in: folder).error == "")
+            let build = try #require(try manifest(folder, "short/manifest.json")["build_id"] as? String)
+            try edit(folder, "short/manifest.json", build, Self.other)
+            let short = try Program.run(["explain", "short"], in: folder).error
+            #expect(short.contains("); there is no short/decisions.csv to compare with"), "\(short)")
+            #expect(!short.contains("the same"), "\(short)")
+
+            #expect(try Program.run(run + ["r"], in: folder).status == 0)
+            let table = folder.appending(path: "r/decisions.csv")
+            let decisions = try Program.text(table)
+            func explain(_ rows: String, _ arguments: [String]) throws -> String {
+                try Data(rows.utf8).write(to: table)
+                return try Program.run(["explain", "r"] + arguments, in: folder).error
+            }
+            #expect(try explain(decisions, ["--at", "1s"]) == "")
+            let row = try #require(decisions.split(separator: "\n").last { $0.contains(",pressure,") })
+            var cells = row.split(separator: ",", omittingEmptySubsequences: false)
+            let number = try #require(Int(cells[1]))
+            cells[1] = "\(number + 7)"
+            let more = decisions + cells.joined(separator: ",") + "\n"
+            let missing = try explain(more, ["--at", "1s"])
+            #expect(missing.contains("in r/decisions.csv it is \(number + 7). Its files were changed"), "\(missing)")
+            // Repeated in part only, it is not known whether they would have come.
+            #expect(try explain(more, ["--most", "1"]) == "")
+            let fewer = String(decisions.prefix { $0 != "\n" }) + "\n"
+            #expect(try explain(fewer, ["--at", "1s"]).contains("in r/decisions.csv is another one"))
+            #expect(try explain("time_s,what\n", ["--at", "1s"]) == "")
+        }
+    }
+
     @Test("a run with a lifeline ends when its standard input does, in order")
     func lifeline() throws {
         try Experiments.within { folder in
