@@ -32,24 +32,68 @@ struct BuildIdentityTests {
         }
     }
 
-    @Test("a sweep that another build began is resumed with one line that says so, once")
+    /// A ledger without its last runs, and the folder without its table, as if it had been interrupted.
+    private func interrupt(_ folder: URL, keeping runs: Int) throws {
+        let file = folder.appending(path: "s/ledger.txt")
+        let lines = try Program.text(file).split(separator: "\n").prefix(1 + runs)
+        try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: file)
+        try? FileManager.default.removeItem(at: folder.appending(path: "s/sweep.csv"))
+    }
+
+    @Test("builds are those that made runs, and a sweep of several says so as long as its table may be written")
     func resumed() throws {
         try Experiments.within { folder in
             let sweep = ["sweep", "tiny.yaml", "--seeds", "1..3", "--out", "s"]
             #expect(try Program.run(sweep, in: folder).error == "")
             let builds = folder.appending(path: "s/builds.txt")
             let own = try Program.text(builds)
-            let quiet = try Program.run(sweep + ["--resume"], in: folder)
-            #expect(quiet.status == 0 && !quiet.error.contains("build"), "\(quiet.error)")
+            let name = own.prefix(10)
+            func resume() throws -> [Substring] {
+                let result = try Program.run(sweep + ["--resume"], in: folder)
+                #expect(result.status == 0, "\(result.error)")
+                return result.error.split(separator: "\n").filter { $0.contains("build") }
+            }
+            #expect(try resume() == [])
+            // Another build made all runs: this one makes none, and is not among them.
             try Data((Self.other + "\n").utf8).write(to: builds)
-            let told = try Program.run(sweep + ["--resume"], in: folder)
-            let lines = told.error.split(separator: "\n").filter { $0.contains("build") }
-            #expect(told.status == 0 && lines.count == 1, "\(told.error)")
-            #expect(lines[0].hasPrefix("plimsoll: warning: s was begun by another build"), "\(told.error)")
-            #expect(told.error.contains("(0123456789, this is \(own.prefix(10)))"), "\(told.error)")
+            #expect(try resume() == [])
+            #expect(try Program.text(builds) == Self.other + "\n")
+            #expect(try manifest(folder, "s/manifest.json")["builds"] as? [String] == [Self.other])
+            // Another build made one of three.
+            try interrupt(folder, keeping: 1)
+            let mixed =
+                "plimsoll: warning: the runs in s are made by 2 builds of plimsoll 0.1.0 "
+                + "(0123456789, this one \(name)); if results differ between them, sweep.csv mixes them"
+            #expect(try resume().map(String.init) == [mixed])
             #expect(try Program.text(builds) == Self.other + "\n" + own)
             #expect(try (manifest(folder, "s/manifest.json")["builds"] as? [String])?.count == 2)
-            #expect(try !Program.run(sweep + ["--resume"], in: folder).error.contains("build"))
+            // The table of both is written anew, and runs are left: each time it is said, once.
+            #expect(try resume().map(String.init) == [mixed])
+            try interrupt(folder, keeping: 2)
+            #expect(try resume().map(String.init) == [mixed])
+        }
+    }
+
+    @Test("runs without a word on who made them are those of an unknown build; without runs there is no build")
+    func unknownBuild() throws {
+        try Experiments.within { folder in
+            let sweep = ["sweep", "tiny.yaml", "--seeds", "1..3", "--out", "s"]
+            #expect(try Program.run(sweep, in: folder).status == 0)
+            let builds = folder.appending(path: "s/builds.txt")
+            let own = try Program.text(builds)
+            try FileManager.default.removeItem(at: builds)
+            let table = try Program.run(sweep + ["--resume"], in: folder)
+            #expect(table.error.contains("made by builds of plimsoll 0.1.0 (unknown);"), "\(table.error)")
+            try interrupt(folder, keeping: 1)
+            let told = try Program.run(sweep + ["--resume"], in: folder)
+            #expect(told.error.contains("by 2 builds of plimsoll 0.1.0 (unknown, this one \(own.prefix(10)))"))
+            #expect(try Program.text(builds) == "unknown\n" + own)
+            // A build that was killed before it had booked a run.
+            try interrupt(folder, keeping: 0)
+            try Data((Self.other + "\n").utf8).write(to: builds)
+            let first = try Program.run(sweep + ["--resume"], in: folder)
+            #expect(first.status == 0 && !first.error.contains("build"), "\(first.error)")
+            #expect(try Program.text(builds) == own)
         }
     }
 
@@ -69,6 +113,12 @@ struct BuildIdentityTests {
             #expect(
                 try Data(contentsOf: folder.appending(path: "mixed/sweep.csv"))
                     == Data(contentsOf: folder.appending(path: "alike/sweep.csv")))
+            // Nothing says that the parts are of one build.
+            for part in ["p1", "p2"] {
+                try FileManager.default.removeItem(at: folder.appending(path: "\(part)/builds.txt"))
+            }
+            let silent = try Program.run(["sweep", "merge", "p1", "p2", "--out", "silent"], in: folder)
+            #expect(silent.status == 0 && silent.error.contains("(unknown)"), "\(silent.error)")
         }
     }
 

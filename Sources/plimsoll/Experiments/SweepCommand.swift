@@ -99,7 +99,7 @@ struct SweepRun: ParsableCommand {
                 Terminal.say(plan.outline(shard: shard))
                 return .success
             }
-            let folder = try SweepFolder(plan, shard, path: out, resume: resume)
+            var folder = try SweepFolder(plan, shard, path: out, resume: resume)
             let missing = shard.count(of: plan.count) - folder.ledger.finished
             if resume, folder.ledger.finished > 0, !options.quiet {
                 Terminal.complain("\(folder.ledger.finished) runs are finished already, \(missing) are left")
@@ -116,7 +116,7 @@ struct SweepRun: ParsableCommand {
             try cost.check(retry: "; --resume tries them again")
             try folder.finish()
             var manifest = ExperimentManifest(plan: "\(folder.fingerprint)", jobs: jobs, clock: clock, cost: cost)
-            manifest.builds = SweepFolder.builds(of: folder.folder.path)
+            manifest.builds = folder.builds
             try folder.folder.write(manifest)
             if !options.quiet { report(plan, shard, folder, clock, cost, jobs) }
             return .success

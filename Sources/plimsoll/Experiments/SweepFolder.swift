@@ -9,11 +9,15 @@ struct SweepFolder {
     let folder: ExperimentFolder
     let ledger: Ledger
     let fingerprint: Fingerprint
+    /// Those that made the finished runs.
+    private(set) var builds: [String]
+    private var isMixtureSaid = false
 
     static let table = "sweep.csv"
     private static let planFile = "plan.json"
     /// Which builds of the program made the runs, a line each, in the order in which they came.
     private static let buildsFile = "builds.txt"
+    private static let unknown = "unknown"
 
     /// - Parameter resume: Goes on with what is there, if anything is.
     init(_ plan: ExperimentPlan, _ shard: Shard, path: String, resume: Bool) throws {
@@ -39,26 +43,38 @@ struct SweepFolder {
                 ? try Ledger(resuming: ledgerPath, plan: fingerprint, shard: shard, cases: plan.count)
                 : try Ledger(creating: ledgerPath, plan: fingerprint, shard: shard, cases: plan.count)
         }
-        try noteBuild()
+        builds = SweepFolder.builds(of: path, having: ledger)
+        if ledger.finished < shard.count(of: plan.count) { warnOfMixture(with: BuildIdentity.current) }
     }
 
-    /// Says so where runs of another build are there already: its results may differ.
-    private func noteBuild() throws {
-        let builds = SweepFolder.builds(of: folder.path)
-        guard !builds.contains(BuildIdentity.current) else { return }
-        try folder.directory.write(
-            (builds + [BuildIdentity.current]).map { $0 + "\n" }.joined(), to: SweepFolder.buildsFile)
-        guard let last = builds.last, ledger.finished > 0 else { return }
+    /// Says so, once, where runs of several builds are in the folder or will be: their results may differ.
+    private mutating func warnOfMixture(with own: String? = nil) {
+        let all = builds + [own].compactMap(\.self).filter { !builds.contains($0) }
+        guard !isMixtureSaid else { return }
+        isMixtureSaid = SweepFolder.warn("the runs in \(folder.path) are made", by: all, of: plan)
+    }
+
+    /// - Returns: Whether there was something to say: of several builds, or of one that may be several.
+    @discardableResult
+    private static func warn(_ subject: String, by builds: [String], of plan: ExperimentPlan) -> Bool {
+        guard builds.count > 1 || builds == [unknown] else { return false }
+        let list = builds.map { ($0 == BuildIdentity.current ? "this one " : "") + BuildIdentity.short($0) }
+        let makers = builds.count > 1 ? "\(builds.count) builds" : "builds"
         Terminal.complain(
-            "plimsoll: warning: \(folder.path) was begun by another build of plimsoll \(plimsollVersion) "
-                + "(\(BuildIdentity.short(last)), this is \(BuildIdentity.short(BuildIdentity.current))); if results "
-                + "differ between them, \(SweepFolder.table) mixes both")
+            "plimsoll: warning: \(subject) by \(makers) of plimsoll \(plan.program) "
+                + "(\(list.joined(separator: ", "))); if results differ between them, \(table) mixes them")
+        return true
     }
 
-    /// Those that worked on a folder; none where it does not say.
-    static func builds(of path: String) -> [String] {
+    private static func list(_ builds: [String]) -> String { builds.map { $0 + "\n" }.joined() }
+
+    /// Those that made the runs in a folder; `unknown` where there are runs and it does not say by whom.
+    private static func builds(of path: String, having ledger: Ledger) -> [String] {
+        // Who was killed before its first run was booked has made none.
+        guard ledger.finished > 0 else { return [] }
         let text = try? String(contentsOfFile: "\(path)/\(buildsFile)", encoding: .utf8)
-        return text?.split(separator: "\n").map(String.init) ?? []
+        let named = text?.split(separator: "\n").map(String.init) ?? []
+        return named.isEmpty ? [unknown] : named
     }
 
     /// Who was killed before the plan was written left an empty folder, or half a plan.
@@ -103,13 +119,19 @@ extension SweepFolder {
         (0..<plan.count).lazy.filter { shard.contains($0) && !ledger.isFinished($0) }
     }
 
-    func book(_ index: Int, _ row: String) throws {
+    /// Books a finished run, and before the first one that this build made it.
+    mutating func book(_ index: Int, _ row: String) throws {
+        if !builds.contains(BuildIdentity.current) {
+            builds.append(BuildIdentity.current)
+            try folder.directory.write(SweepFolder.list(builds), to: SweepFolder.buildsFile)
+        }
         try SweepFolder.saying { () throws(LedgerFault) in try ledger.append(index, row: row) }
     }
 
     /// A sweep that is whole gets its table; a part waits for the others.
-    func finish() throws {
+    mutating func finish() throws {
         guard shard == .whole else { return }
+        warnOfMixture()
         try SweepFolder.write(plan, to: folder) { _ in ledger }
     }
 
@@ -167,16 +189,12 @@ extension SweepFolder {
             throw Failure(.invalidInput, "missing: part \(list)" + (missing.count > 10 ? ", …" : ""))
         }
         var builds: [String] = []
-        for build in paths.flatMap(builds(of:)) where !builds.contains(build) { builds.append(build) }
-        if builds.count > 1 {
-            let list = builds.map { "\(BuildIdentity.short($0))" }.joined(separator: ", ")
-            Terminal.complain(
-                "plimsoll: warning: the parts were made by \(builds.count) builds of plimsoll \(plan.program) "
-                    + "(\(list)); if results differ between them, \(table) mixes them")
-        }
+        for build in parts.flatMap({ SweepFolder.builds(of: $0.path, having: $0.ledger) })
+        where !builds.contains(build) { builds.append(build) }
+        warn("the parts were made", by: builds, of: plan)
         let folder = try ExperimentFolder(creating: out)
         try folder.directory.write(text, to: planFile)
-        try folder.directory.write(builds.map { $0 + "\n" }.joined(), to: buildsFile)
+        try folder.directory.write(list(builds), to: buildsFile)
         let byNumber = parts.sorted { $0.shard.number < $1.shard.number }
         try write(plan, to: folder) { byNumber[$0 % count].ledger }
         return plan
