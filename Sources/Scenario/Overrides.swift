@@ -10,7 +10,7 @@ public struct Overrides: Hashable, Sendable {
     /// the text names the same policy; a file replaces them.
     public var policy: String?
     public var backend: MemoryBackend?
-    /// Every size and rate times this, after everything else; see `RunPlan.scaled(by:)`.
+    /// The device times this, as a scale model, after everything else; see `RunPlan.scaled(by:)`.
     public var scale: Ratio?
 
     public init(
