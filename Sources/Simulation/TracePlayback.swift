@@ -67,11 +67,15 @@ final class TracePlayback {
             throw TraceFault(line: done, message: "\(profile.file) has become shorter since the run began")
         }
         position = 0
-        steps.removeAll(keepingCapacity: true)
         guard profile.copies != .one else {
             // Nearly every trace; one step for each line, without a look at copies.
-            return steps.append(contentsOf: lines.lazy.map { ObjectStep($0) })
+            steps = [ObjectStep](unsafeUninitializedCapacity: lines.count) { places, count in
+                for index in lines.indices { places.initializeElement(at: index, to: ObjectStep(lines[index])) }
+                count = lines.count
+            }
+            return
         }
+        steps.removeAll(keepingCapacity: true)
         for line in lines { add(line) }
     }
 
@@ -119,6 +123,7 @@ final class TracePlayback {
 
 extension ObjectStep {
     /// The only copy of the operation's object.
+    @inline(__always)
     fileprivate init(_ line: TraceStep) {
         self.init(
             Kind(line.kind), object: Int(line.place), size: Int(line.size), logAlignment: line.logAlignment)
@@ -126,6 +131,7 @@ extension ObjectStep {
 }
 
 extension ObjectStep.Kind {
+    @inline(__always)
     fileprivate init(_ kind: TraceStep.Kind) {
         self =
             switch kind {
