@@ -76,8 +76,7 @@ public struct Explainer {
     private func play(
         _ plan: RunPlan, isShown: Bool = false, isDecided: () -> Bool, observer: @escaping (DecisionRecord) -> Void
     ) throws {
-        let memory = try makeDeviceMemory(
-            plan.backend, ceiling: plan.effectiveCeiling, reserved: plan.device.reserved, scale: plan.device.scale)
+        let memory = try plan.makeDevice()
         let sinks = RunSinks { _ in NullSink() }
         let end = Instant.zero + plan.duration
         _ = try Simulation(plan, memory: memory, sinks: sinks, observer: observer).run(

@@ -71,6 +71,11 @@ extension RunPlan {
     }
 
     public static let unboundedFactor = 16
+
+    /// The device that the run is given, on its backend and at its scale.
+    public func makeDevice() throws(DeviceMemoryFailure) -> any DeviceMemory {
+        try makeDeviceMemory(backend, ceiling: effectiveCeiling, reserved: device.reserved, scale: device.scale)
+    }
 }
 
 /// The simulated device.

@@ -125,8 +125,7 @@ struct ScenarioRun {
 
     private func makeDevice() throws -> any DeviceMemory {
         do {
-            return try makeDeviceMemory(
-                plan.backend, ceiling: plan.effectiveCeiling, reserved: plan.device.reserved, scale: plan.device.scale)
+            return try plan.makeDevice()
         } catch {
             throw Failure(.hostRefuses, "\(error)")
         }

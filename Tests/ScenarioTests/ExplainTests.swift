@@ -107,7 +107,7 @@ extension ExplainTests {
     @Test("a policy that returns nonsense is refused and recorded, and the run ends in order")
     func nonsense() throws {
         let plan = try plan("none", ["device.ceiling=128MiB"])
-        let memory = try makeDeviceMemory(plan.backend, ceiling: plan.effectiveCeiling, reserved: plan.device.reserved)
+        let memory = try plan.makeDevice()
         let sinks = RunSinks { _ in MemorySink() }
         let simulation = Simulation(plan, memory: memory, sinks: sinks, verify: true, policy: Nonsense())
         #expect(try simulation.run() == .completed)

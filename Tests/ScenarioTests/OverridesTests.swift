@@ -47,6 +47,24 @@ struct OverridesTests {
         #expect(plan.backend == .accounting)
     }
 
+    @Test("a scale at which the ceiling has less than 1 MiB is refused, and the lowest one that works is named")
+    func tinyScales() throws {
+        let tiny = Overrides(scale: Ratio(partsPerMillion: 100))
+        guard case .failure(let fault) = Samples.load(Samples.commute, tiny) else {
+            Issue.record("a scale of 0.01% was accepted")
+            return
+        }
+        #expect(fault.description.contains("--scale 0.01%") && fault.description.contains("the lowest there is"))
+    }
+
+    @Test("a small model of a large device can be unbounded, too")
+    func unboundedModel() throws {
+        let overrides = Overrides(
+            sets: ["device.ceiling=4GiB"], policy: "unbounded", backend: .accounting, scale: .percent(25))
+        let device = try Samples.load(Samples.commute, overrides).get().makeDevice()
+        #expect(device.books.ceiling == .gibibytes(8))
+    }
+
     @Test(
         "what is wrong with an override is told with the override",
         arguments: [

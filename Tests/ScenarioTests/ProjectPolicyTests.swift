@@ -26,7 +26,7 @@ struct ProjectPolicyTests {
 
     /// The run's tables, and the run.
     private static func run(_ plan: RunPlan) throws -> (RunSinks, Simulation) {
-        let memory = try makeDeviceMemory(plan.backend, ceiling: plan.effectiveCeiling, reserved: plan.device.reserved)
+        let memory = try plan.makeDevice()
         let sinks = RunSinks { _ in MemorySink() }
         let simulation = Simulation(plan, memory: memory, sinks: sinks, verify: true)
         _ = try simulation.run()

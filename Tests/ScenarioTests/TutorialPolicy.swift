@@ -45,8 +45,7 @@ public struct LargestAsleep: ReclaimPolicy {
 public func play(_ scenario: String, sets: [String], under policy: LargestAsleep.Type) throws -> RunTally {
     let overrides = Overrides(sets: sets, backend: .accounting)
     let plan = try ScenarioLoader.load(path: scenario, overrides: overrides).get()
-    let memory = try makeDeviceMemory(
-        plan.backend, ceiling: plan.effectiveCeiling, reserved: plan.device.reserved, scale: plan.device.scale)
+    let memory = try plan.makeDevice()
     let values = ParameterValues(of: policy, settings: PolicySettings(name: policy.name))
     let simulation = Simulation(
         plan, memory: memory, sinks: RunSinks { _ in MemorySink() }, policy: policy.init(values))

@@ -27,7 +27,7 @@ struct WholeRunPolicyTests {
               - { at: 10s, launch: feed }
             """
         let plan = try ScenarioLoader.load(text: text, file: "w.yaml", overrides: Overrides(sets: sets)).get()
-        let memory = try makeDeviceMemory(plan.backend, ceiling: plan.effectiveCeiling, reserved: plan.device.reserved)
+        let memory = try plan.makeDevice()
         let sinks = RunSinks { _ in MemorySink() }
         _ = try Simulation(plan, memory: memory, sinks: sinks, verify: true).run()
         func lines(_ sink: any ByteSink) -> [String] {

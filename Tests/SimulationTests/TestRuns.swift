@@ -66,7 +66,7 @@ struct EventRow {
 }
 
 func runToEnd(_ plan: RunPlan, dryRun: Bool = false, stopAfter: Instant = .never) throws -> RunOutput {
-    let memory = try makeDeviceMemory(plan.backend, ceiling: plan.effectiveCeiling, reserved: plan.device.reserved)
+    let memory = try plan.makeDevice()
     let sinks = RunSinks { _ in MemorySink() }
     let simulation = Simulation(plan, memory: memory, sinks: sinks, verify: true, dryRun: dryRun)
     var stop = false

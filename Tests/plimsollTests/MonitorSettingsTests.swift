@@ -51,7 +51,7 @@ struct MonitorSettingsTests {
     private static func run(_ sets: [String]) throws -> [String] {
         let overrides = Overrides(sets: sets.map { "monitor.\($0)" })
         let plan = try ScenarioLoader.load(text: base, file: "base.yaml", overrides: overrides).get()
-        let memory = try makeDeviceMemory(plan.backend, ceiling: plan.effectiveCeiling, reserved: plan.device.reserved)
+        let memory = try plan.makeDevice()
         let sinks = RunSinks { _ in MemorySink() }
         _ = try Simulation(plan, memory: memory, sinks: sinks).run()
         return [sinks.events, sinks.samples].map { ($0 as? MemorySink)?.text ?? "" }

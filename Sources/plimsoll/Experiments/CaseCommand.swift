@@ -48,8 +48,7 @@ struct CaseCommand: ParsableCommand {
     private func summary(of plan: RunPlan, _ traces: TraceFiles) throws -> String {
         let memory: any DeviceMemory
         do {
-            memory = try makeDeviceMemory(
-                plan.backend, ceiling: plan.effectiveCeiling, reserved: plan.device.reserved, scale: plan.device.scale)
+            memory = try plan.makeDevice()
         } catch {
             throw Failure(.hostRefuses, "\(error)")
         }
