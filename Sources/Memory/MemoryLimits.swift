@@ -12,4 +12,17 @@ public enum MemoryLimits {
     /// The highest ceiling: an object's table entry has 34 bits for its place, in units of 8 bytes, and there are four
     /// times as many addresses as pages.
     public static let highestCeiling = ByteCount.gibibytes(32)
+
+    /// Why no host can give such a device, nor what it stands for; nil where that is up to the host. Parameters as for
+    /// `makeDeviceMemory`.
+    public static func refusal(
+        ceiling: ByteCount, reserved: ByteCount, scale: Ratio = .one
+    ) -> DeviceMemoryFailure? {
+        do throws(DeviceMemoryFailure) {
+            _ = try DeviceSize(ceiling: ceiling, reserved: reserved).meant(at: scale)
+            return nil
+        } catch {
+            return error
+        }
+    }
 }

@@ -16,6 +16,11 @@ struct DeviceSize {
         self.ceiling = whole
         self.reserved = kept
     }
+
+    /// The device that this one stands for at a scale.
+    func meant(at scale: Ratio) throws(DeviceMemoryFailure) -> DeviceSize {
+        try DeviceSize(ceiling: ceiling.unscaled(by: scale), reserved: reserved.unscaled(by: scale))
+    }
 }
 
 /// The pages of a device: how many are out, and where.

@@ -61,13 +61,10 @@ struct CrossChecks {
     }
 
     private func checkDevice() {
-        guard decoding.isSound("device", "ceiling"), decoding.isSound("device", "reserved") else { return }
-        let device = plan.device
-        if device.reserved >= device.ceiling {
-            decoding.fault(
-                origin("device", "reserved"),
-                "device.reserved: \(device.reserved) must be less than the ceiling, \(device.ceiling)")
-        }
+        guard decoding.isSound("device", "ceiling"), decoding.isSound("device", "reserved"),
+            decoding.isSound("device", "scale"), let fault = plan.device.fault
+        else { return }
+        decoding.fault(origin("device", fault.key), "device.\(fault.key): \(fault.message)")
     }
 
     private func checkApps() {

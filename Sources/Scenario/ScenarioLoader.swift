@@ -1,4 +1,5 @@
 import Foundation
+import Memory
 import Quantities
 import Simulation
 
@@ -69,24 +70,34 @@ public enum ScenarioLoader {
         } catch {
             faults.append(error)
         }
-        if let scale = overrides.scale, scale <= .zero || scale > RunPlan.largestScale {
-            let origin = Origin.option("--scale \(scale)")
-            faults.append(Fault(origin: origin, message: "a scale is above 0 and at most \(RunPlan.largestScale)"))
-        }
-        if let scale = overrides.scale, let plan, faults.isEmpty, plan.device.ceiling * scale < .mebibytes(1) {
-            let least = Ratio(
-                partsPerMillion: ByteCount.mebibytes(1).share(of: plan.device.ceiling).partsPerMillion + 1)
-            faults.append(
-                Fault(
-                    origin: Origin.option("--scale \(scale)"),
-                    message:
-                        "the ceiling of \(plan.device.ceiling) would be \(plan.device.ceiling * scale); with a scale "
-                        + "of \(least) or more it is 1MiB, the lowest there is"))
+        if let scale = overrides.scale, let message = complaint(about: scale, of: faults.isEmpty ? plan : nil) {
+            faults.append(Fault(origin: .option("--scale \(scale)"), message: message))
         }
         guard let plan, faults.isEmpty else {
             return .failure(.invalid(diagnostics(faults, file: file)))
         }
         return .success(overrides.scale.map { plan.scaled(by: $0) } ?? plan)
+    }
+
+    /// What is wrong with the scale, and with the device that it would make of the plan's.
+    private static func complaint(about scale: Ratio, of plan: RunPlan?) -> String? {
+        guard scale > .zero, scale <= RunPlan.largestScale else {
+            return "a scale is above 0 and at most \(RunPlan.largestScale)"
+        }
+        guard let plan else { return nil }
+        let (ceiling, highest) = (plan.device.ceiling, MemoryLimits.highestCeiling)
+        if ceiling * scale < .mebibytes(1) {
+            let least = Ratio(partsPerMillion: ByteCount.mebibytes(1).share(of: ceiling).partsPerMillion + 1)
+            return
+                "the ceiling of \(ceiling) would be \(ceiling * scale); with a scale of \(least) or more it is 1MiB, "
+                + "the lowest there is"
+        }
+        if ceiling * scale > highest {
+            return
+                "the ceiling of \(ceiling) would be \((ceiling * scale).readable); at most \(highest), which a scale "
+                + "of \(highest.share(of: ceiling)) or less keeps to"
+        }
+        return plan.scaled(by: scale).device.fault.map { "scaled, device.\($0.key): \($0.message)" }
     }
 
     private static func decode(_ tree: Tree, faults: inout [Fault]) -> RunPlan? {

@@ -1,5 +1,6 @@
 import Foundation
 import Lifecycle
+import Memory
 import Quantities
 import Reclaim
 import Simulation
@@ -89,7 +90,7 @@ enum RandomPlan {
         var plan = RunPlan(
             name: "random-\(seed)", seed: random.next(), duration: .hours(10),
             device: Device(
-                ceiling: .gibibytes(64), reserved: size(&random), cores: random.number(in: 1...64),
+                ceiling: MemoryLimits.highestCeiling, reserved: size(&random), cores: random.number(in: 1...64),
                 fillRate: ByteRate(bytesPerSecond: random.number(in: 1 << 20...1 << 36)),
                 terminationTime: time(&random), dirtyDecay: time(&random)),
             monitor: random.chance(.percent(50)) ? .ios : .brisk, policy: policy(&random), limits: Limits(), apps: apps,

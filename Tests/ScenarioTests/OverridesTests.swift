@@ -57,6 +57,36 @@ struct OverridesTests {
         #expect(fault.description.contains("--scale 0.01%") && fault.description.contains("the lowest there is"))
     }
 
+    @Test("a scale at which no host could give the ceiling is refused, and the highest one that works is named")
+    func largeScales() {
+        let overrides = Overrides(sets: ["device.ceiling=16GiB"], scale: .percent(400))
+        #expect(
+            Samples.faults(Samples.commute, overrides) == [
+                "--scale 400%: error: the ceiling of 16GiB would be 64.0 GiB; at most 32GiB, which a scale of 200% or "
+                    + "less keeps to"
+            ])
+    }
+
+    @Test("a device is refused before its run, or it can be made", arguments: 0..<10)
+    func refusedOrMade(block: Int) throws {
+        var random = SeededGenerator(seed: UInt64(block), stream: "devices")
+        for _ in 0..<20 {
+            let ceiling = random.number(in: 1...64) << random.number(in: 10...30)
+            let reserved = ceiling - min(ceiling, random.number(in: 0...9_000))
+            let scale = Ratio(partsPerMillion: Int64(1 << random.number(in: 10...24)))
+            let sets = ["device.ceiling=\(ceiling)B", "device.reserved=\(reserved)B", "device.scale=\(scale)"]
+            let text =
+                "plimsoll: 1\nname: any\nduration: 1s\nbackend: accounting\n"
+                + "device: { ceiling: 1MiB }\napps: [ { name: app, memory: { base: 1B } } ]\n"
+            let more =
+                random.chance(.percent(50)) ? Ratio(partsPerMillion: Int64(random.number(in: 1...9_000_000))) : nil
+            switch Samples.load(text, Overrides(sets: sets, scale: more)) {
+            case .success(let plan): #expect(throws: Never.self, "\(sets)") { try plan.makeDevice() }
+            case .failure(let fault): #expect(fault.description.contains(/device|ceiling/), "\(sets)")
+            }
+        }
+    }
+
     @Test("a small model of a large device can be unbounded, too")
     func unboundedModel() throws {
         let overrides = Overrides(

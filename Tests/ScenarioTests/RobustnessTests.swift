@@ -72,7 +72,7 @@ struct RobustnessTests {
     @Test("the largest values that a scenario may say do not overflow")
     func extremes() throws {
         let sets = [
-            "device.ceiling=4096GiB", "duration=1000d", "apps.only.memory.growth.rate=64GiB/s",
+            "device.ceiling=512MiB", "duration=1000d", "apps.only.memory.growth.rate=64GiB/s",
             "apps.only.memory.growth.up_to=4096GiB", "apps.only.costs.process=1000d",
         ]
         let overrides = Overrides(sets: sets, scale: .percent(6_400))

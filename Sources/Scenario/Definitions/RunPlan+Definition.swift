@@ -85,7 +85,7 @@ extension Device: Described {
         base: Device(ceiling: .zero),
         fields: [
             Field(
-                "ceiling", \.ceiling, .quantity(from: .mebibytes(1)), required: true,
+                "ceiling", \.ceiling, .quantity(from: .mebibytes(1), to: MemoryLimits.highestCeiling), required: true,
                 "All of its RAM: not one page beyond it is ever handed out."),
             Field("reserved", \.reserved, .quantity(), "What the system keeps for itself during the whole run."),
             Field(

@@ -1,0 +1,29 @@
+import Memory
+import Quantities
+import Simulation
+
+extension Device {
+    /// What is wrong with the device on every host: the key to change, and what is wrong with its value and what would
+    /// be right. Nil where only the host can tell, by the memory that it has.
+    var fault: (key: String, message: String)? {
+        switch MemoryLimits.refusal(ceiling: ceiling, reserved: reserved, scale: scale) {
+        case nil: return nil
+        case .ceilingTooHigh where scale == .one || ceiling > MemoryLimits.highestCeiling:
+            return ("ceiling", "\(ceiling) is too large; at most \(MemoryLimits.highestCeiling)")
+        case .ceilingTooHigh(let meant, let highest):
+            let share = ceiling.share(of: highest)
+            let least = highest * share < ceiling ? Ratio(partsPerMillion: share.partsPerMillion + 1) : share
+            return (
+                "scale",
+                "at \(scale) a ceiling of \(ceiling) stands for one of \(meant.readable); at most \(highest), which a "
+                    + "scale of \(least) or more keeps to"
+            )
+        case .nothingLeft where reserved >= ceiling:
+            return ("reserved", "\(reserved) must be less than the ceiling, \(ceiling)")
+        case .nothingLeft:
+            let meant = scale == .one ? "" : " at scale \(scale)"
+            return ("reserved", "\(reserved) of the ceiling, \(ceiling), leaves no whole page of 4KiB\(meant)")
+        case .notMapped, .allocatorTooOld, .pageSize, .option, .allocator: return nil
+        }
+    }
+}
