@@ -27,6 +27,8 @@ struct Manifest: Encodable {
     /// How many events the run's queue has handled.
     var queueEvents: Int
     var commandLine: [String]
+    /// The name of the timeline (`--trace`), where the run left one in its own folder.
+    var traceFile: String?
     var build: String
     var buildId = BuildIdentity.current
     var host: HostFacts

@@ -32,7 +32,11 @@ struct RunCommand: ParsableCommand {
     @Option(help: "The folder to write; runs/NAME by default, or the first runs/NAME-2, -3, … that is free.")
     var out: String?
 
-    @Flag(help: "Overwrite the files of an earlier run in --out, and an earlier --trace.")
+    @Flag(
+        help: """
+            Overwrite the earlier run in --out, with its pictures, report and timeline, and an earlier --trace. \
+            What is not plimsoll's stays.
+            """)
     var force = false
 
     @Option(help: "The seed, instead of the scenario's.")

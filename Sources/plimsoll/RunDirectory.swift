@@ -6,7 +6,7 @@ import Simulation
 struct RunDirectory {
     let path: String
 
-    /// Every file that a run writes; `--force` removes these and nothing else.
+    /// The files that every run writes.
     static let files = RunTables.all.map(\.file) + ["datapackage.json", "scenario.yaml", "manifest.json"]
 
     /// A folder that is there already.
@@ -31,7 +31,8 @@ struct RunDirectory {
                 throw Failure(.cannotCreate, "\(path) exists already; give another --out, or --force to overwrite")
             }
             let ours = RunDirectory.files.filter(content.contains)
-            guard ours.isEmpty || content.contains("datapackage.json") else {
+            // An experiment's folder has a package and a manifest, too, but other tables.
+            guard ours.isEmpty || RunDirectory.marks.allSatisfy(content.contains) else {
                 throw Failure(
                     .cannotCreate, "\(path) holds \(ours[0]), but no run that could be overwritten; give another --out")
             }
@@ -40,7 +41,7 @@ struct RunDirectory {
                     .cannotCreate,
                     "\(path)/scenario.yaml is the scenario itself and would be overwritten; give another --out")
             }
-            for file in ours { try remove(file) }
+            if !ours.isEmpty { try removeRun(ours) }
         } else {
             try RunDirectory.make(path)
         }
@@ -77,12 +78,6 @@ struct RunDirectory {
             number += 1
         }
         return path
-    }
-
-    private func remove(_ file: String) throws {
-        guard unlink(path + "/" + file) == 0 else {
-            throw Failure(.cannotCreate, "cannot overwrite \(path)/\(file): \(String(cString: strerror(errno)))")
-        }
     }
 
     /// The tables' files, all of them empty; those that nobody wants are not made.

@@ -43,7 +43,8 @@ struct ScenarioRun {
             startedAt: startedAt, wallS: (ContinuousClock.now - clock) / .seconds(1), cpuS: Host.cpuSeconds,
             virtualS: Double(played.end.microseconds) / 1_000_000, queueEvents: played.queueEvents,
             commandLine: CommandLine.arguments,
-            build: buildKind, host: .init(), allocator: .init(allocator),
+            traceFile: outcome.status == .done ? trace?.nameInside : nil, build: buildKind, host: .init(),
+            allocator: .init(allocator),
             memory: memoryFacts(played, before: before, after: after), expectations: results,
             measurementWarnings: warnings.map(\.text))
         try write(manifest, to: directory, after: outcome)

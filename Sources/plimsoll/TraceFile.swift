@@ -5,6 +5,8 @@ import Metrics
 /// The file of `--trace`: made from the run's CSV when the run is over, whole or not at all.
 struct TraceFile {
     let path: String
+    /// Its name, if it lies in the run's own folder.
+    let nameInside: String?
 
     /// Refuses before the run what could not be written after it.
     ///
@@ -14,6 +16,7 @@ struct TraceFile {
         let file = URL(fileURLWithPath: path).standardizedFileURL
         let folder = file.deletingLastPathComponent()
         let isInside = folder.path == URL(fileURLWithPath: out).standardizedFileURL.path
+        nameInside = isInside ? file.lastPathComponent : nil
         guard !isInside || !RunDirectory.files.contains(file.lastPathComponent) else {
             throw Failure(.cannotCreate, "\(path) is one of the run's own files; give another --trace")
         }
