@@ -100,6 +100,8 @@ def answer(arguments: list[str]) -> str | None:
     """What the program prints for anything but a run; None: it is a run."""
     if arguments[:1] == ["--version"]:
         return "0.0-fake"
+    if arguments[:1] == ["build-id"]:
+        return os.environ.get("FAKE_BUILD", "f" * 40)
     if arguments[:2] == ["list", "policies"]:
         return json.dumps({"policies": [{"policy": "fake", "parameters": TABLE}]})
     if arguments[:2] == ["list", "metrics"]:

@@ -271,6 +271,23 @@ class Searching(TuneCase):
         self.assertEqual((after[:8], len(after)), (before, 14))
         self.assertLessEqual(FakeProgram.made - made, 6 * 6 + 6 * 2)
 
+    def test_going_on_with_another_build_is_told_once_and_kept_on_record(self) -> None:
+        arguments = (self.scenario("day"), "--policy", "fake", "--out", self.directory / "out")
+        facts = self.directory / "out" / "tuning.json"
+        self.assertEqual(self.tune(*arguments, "--trials", 3)[2], "")
+        self.assertEqual(json.loads(facts.read_text("utf-8"))["builds"], ["f" * 40])
+        with mock.patch.dict(os.environ, {"FAKE_BUILD": "a" * 40}):
+            # Nothing is left to do: this build makes no run, and mixes nothing.
+            self.assertEqual(self.tune(*arguments, "--trials", 3, "--resume")[2], "")
+            status, _, err = self.tune(*arguments, "--trials", 5, "--resume")
+        self.assertEqual((status, err.count("\n")), (0, 1), err)
+        self.assertIn("warning: the runs in ", err)
+        self.assertIn(f"2 builds of plimsoll 0.0-fake ({'f' * 10}, this one {'a' * 10}); if results differ", err)
+        self.assertEqual(json.loads(facts.read_text("utf-8"))["builds"], ["f" * 40, "a" * 40])
+        self.assertIn("2 builds of plimsoll 0.0-fake", (facts.parent / "report.md").read_text("utf-8"))
+        # Whoever comes last finds a mixture, whether it adds to it or not.
+        self.assertIn(f"(this one {'f' * 10}, {'a' * 10})", self.tune(*arguments, "--trials", 5, "--resume")[2])
+
     def test_going_on_with_another_option_is_refused_before_anything_is_written(self) -> None:
         out = self.directory / "out"
         arguments = (self.scenario("day"), "--policy", "fake", "--trials", 3, "--seeds", "1..2", "--out", out)

@@ -15,7 +15,7 @@ sys.path.insert(0, str(HERE.parent / "plotting"))
 
 import outcome  # noqa: E402
 import sqlalchemy  # noqa: E402
-from board import Board, open_storage, reason, shown, studies_in  # noqa: E402
+from board import UNKNOWN, Board, open_storage, reason, shown, studies_in  # noqa: E402
 from command_line import Parser  # noqa: E402
 from problem import (  # noqa: E402
     OPTIONS,
@@ -257,7 +257,9 @@ def search(
         raise Fault(
             65, f"the study {title} in {shown(url)} is about something else: it differs in {', '.join(differing)}"
         )
+    mixture = Mixture(program, folder)
     board.fill(check)
+    mixture.look(board)
     Worker(problem, board, program, check, progress.show).work()
     trials = board.read().completed
     if not any(trial.user_attrs["slot"] == 0 for trial in trials):
@@ -267,9 +269,35 @@ def search(
     name = f"{title} verdict on trial {chosen.user_attrs['slot'] + 1}, {problem.confirm_backend}"
     confirmation = Board(storage, name, ["minimize"], [{} for _ in cells(problem)])
     confirmation.fill(check)
+    mixture.look(board, confirmation)
     values = {} if chosen.user_attrs["slot"] == 0 else chosen.params
     Confirmation(problem, confirmation, program, check, progress.show).work(values, options.jobs)
+    # Other workers may have come with another build meanwhile.
+    mixture.look(board, confirmation)
     return board, confirmation
+
+
+class Mixture:
+    """Says so, once, where runs of several builds are in a study or will be: their results may differ."""
+
+    def __init__(self, program: Program, folder: Path) -> None:
+        self.program = program
+        self.folder = folder
+        self.is_said = False
+
+    def look(self, *boards: Board) -> None:
+        own = [] if all(board.read().is_done for board in boards) else [self.program.build]
+        builds = list(dict.fromkeys([*(build for board in boards for build in board.builds()), *own]))
+        if self.is_said or (len(builds) < 2 and builds != [UNKNOWN]):
+            return
+        self.is_said = True
+        makers = f"{len(builds)} builds" if len(builds) > 1 else "builds"
+        shorts = ", ".join(("this one " if one == self.program.build else "") + one[:10] for one in builds)
+        print(
+            f"tune: warning: the runs in {self.folder} are made by {makers} of plimsoll {self.program.version()} "
+            f"({shorts}); if results differ between them, the study mixes them",
+            file=sys.stderr,
+        )
 
 
 def resumed(problem: Problem, studies: dict[str, dict[str, Any]], folder: Path) -> str:
@@ -311,8 +339,9 @@ def tune(options: argparse.Namespace, command: Sequence[str], program: Program, 
     progress.clear()
     position = board.read()
     chosen, pairs = choose(problem, position.completed), pairs_of(problem, confirmation)
+    about = outcome.Study(board.study.study_name, list(dict.fromkeys(board.builds() + confirmation.builds())))
     try:
-        verdicts = outcome.write(problem, board.study.study_name, position, chosen, pairs, folder, command)
+        verdicts = outcome.write(problem, about, position, chosen, pairs, folder, command)
     except OSError as error:
         raise Fault(74, f"cannot write {error.filename or folder}: {error.strerror}") from error
     for verdict in verdicts:

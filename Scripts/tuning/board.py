@@ -30,6 +30,10 @@ MOST_ATTEMPTS = 4
 """A slot whose workers died so often is given up, and said to be: something about it kills them."""
 WORKER = f"{socket.gethostname()}:{os.getpid()}"
 """Who holds a trial, for people who look into the storage."""
+BUILD = "build "
+"""What a study knows of a build of the program that made runs for it goes by this and the build."""
+UNKNOWN = "unknown"
+"""The build that made runs of which the study does not say who made them."""
 PATIENCE_S = 10.0
 """How long whoever joins waits for whoever opened the study before doing its part, too."""
 
@@ -194,6 +198,22 @@ class Board:
         self.study.set_user_attr("problem", record)
         return record
 
+    def builds(self) -> list[str]:
+        """The builds of the program that made the runs that are done, in the order in which they came."""
+        places = {key[len(BUILD) :]: value for key, value in self.study.user_attrs.items() if key.startswith(BUILD)}
+        if not places and any(has_runs(trial) for trial in self.study.get_trials(deepcopy=False)):
+            return [UNKNOWN]
+        return sorted(places, key=lambda build: (places[build], build))
+
+    def sign(self, build: str) -> None:
+        """Says that this build made runs. Each has a key of its own, so that workers who sign at once both have."""
+        before = self.builds()
+        if build in before:
+            return
+        for place, one in enumerate([*before, build]):
+            if one == build or one == UNKNOWN:
+                self.study.set_user_attr(BUILD + one, place)
+
     def fill(self, tick: Callable[[], None]) -> None:
         """Puts a trial on every slot that has none. Whoever joins gives the opener time to do it first."""
         until = time.monotonic() + PATIENCE_S
@@ -251,6 +271,11 @@ class Board:
                 self.study.add_trial(_retry(before[-1]))
             else:
                 self.study.enqueue_trial(dict(self.slots[slot]), user_attrs={"slot": slot})
+
+
+def has_runs(trial: FrozenTrial) -> bool:
+    """Whether any run of the trial is done: a round of the search, or a pair of the verdict."""
+    return "round_0" in trial.user_attrs or "standard" in trial.user_attrs
 
 
 def _retry(failed: FrozenTrial) -> FrozenTrial:

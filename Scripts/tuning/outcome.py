@@ -24,6 +24,13 @@ POLICY = "policy.yaml"
 
 
 @dataclass(frozen=True)
+class Study:
+    name: str
+    builds: list[str]
+    """Of the program, that made the runs."""
+
+
+@dataclass(frozen=True)
 class Verdict:
     """On one set of scenarios."""
 
@@ -296,7 +303,7 @@ def span(seeds: Sequence[int]) -> str:
 
 def write(
     problem: Problem,
-    study: str,
+    study: Study,
     position: Position,
     chosen: FrozenTrial,
     pairs: Sequence[Pair],
@@ -327,9 +334,13 @@ def write(
     charts.draw_importance(problem, shares, folder)
     charts.draw_verdict(problem, rows, folder)
     text = report(problem, position, chosen, verdicts, rows, shares, command)
+    if len(study.builds) > 1:
+        text += f"\nThe runs were made by {len(study.builds)} builds of plimsoll {problem.version} (`tuning.json` names "
+        text += "them): if results differ between them, the figures here mix them.\n"
     (folder / "report.md").write_text(text, "utf-8")
     facts = {
-        "study": study,
+        "study": study.name,
+        "builds": study.builds,
         "problem": problem.record(),
         "command": list(command),
         "chosen_trial": chosen.user_attrs["slot"] + 1,

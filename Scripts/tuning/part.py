@@ -22,6 +22,8 @@ class Part:
     claims: list[Claim] = field(default_factory=list)
     told: int = 0
     """When the storage last heard of us."""
+    is_signed: bool = False
+    """Whether the study knows that our build makes runs for it."""
 
     def tick(self) -> None:
         """While runs go on: is there an interruption? And the storage hears that we live."""
@@ -31,6 +33,12 @@ class Part:
             self.told = now
             for claim in self.claims:
                 self.board.beat(claim)
+
+    def sign(self) -> None:
+        """Before the first of our runs is booked the study knows by which build."""
+        if not self.is_signed:
+            self.board.sign(self.program.build)
+            self.is_signed = True
 
     def release(self) -> None:
         """Gives back what is not done: it waits again."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import itertools
 import json
 import os
@@ -111,6 +112,11 @@ class Program:
 
     def version(self) -> str:
         return self.ask("--version").strip()
+
+    @functools.cached_property
+    def build(self) -> str:
+        """Two builds of one version may differ in their results."""
+        return self.ask("build-id").strip()
 
     def policies(self) -> dict[str, list[dict[str, object]]]:
         """Every policy's parameter table, by name."""

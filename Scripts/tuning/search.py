@@ -112,6 +112,7 @@ class Worker(Part):
         try:
             for pending in futures:
                 rounds.append([self._values(row) for row in gather(pending, self.tick)])
+                self.sign()
                 trial.set_user_attr(f"round_{len(rounds) - 1}", rounds[-1])
                 self._report(trial, rounds)
                 self.show(self.board, f"trial {claim.slot + 1}, seed {len(rounds)} of {len(problem.seeds)}")

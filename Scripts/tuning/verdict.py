@@ -107,6 +107,7 @@ class Confirmation(Part):
         for pending in futures:
             standard, tuned = gather(pending, self.tick)
             claim = self.claims[0]
+            self.sign()
             try:
                 for name, row in (("standard", standard), ("tuned", tuned)):
                     self.board.storage.set_trial_user_attr(claim.trial_id, name, row)

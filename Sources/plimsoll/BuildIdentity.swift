@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 
 /// Which build of the program this is: two builds of one version may differ in their results.
@@ -15,6 +16,14 @@ enum BuildIdentity {
 
     /// As people are shown it.
     static func short(_ build: String) -> Substring { build.prefix(10) }
+}
+
+/// Prints what manifests call `build_id`: for scripts that make many runs, not for people, who have `doctor`.
+struct BuildCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "build-id", abstract: "The build of the program, as manifests name it.", shouldDisplay: false)
+
+    func run() { Terminal.say(BuildIdentity.current) }
 }
 
 /// The notes of a 64-bit little-endian ELF file. Source: the System V ABI, chapters 4 and 5; a build identifier is the

@@ -16,7 +16,7 @@ struct DoctorCommand: ParsableCommand {
                 isWell = isWell && holds
                 Terminal.say("\(holds ? Terminal.green("ok  ") : Terminal.red("FAIL"))  \(pad(what, 18))  \(found)")
             }
-            row(true, "plimsoll", plimsollVersion)
+            row(true, "plimsoll", "\(plimsollVersion), build \(BuildIdentity.short(BuildIdentity.current))")
             row(true, "kernel", Host.kernel)
             row(true, "cores", "\(ProcessInfo.processInfo.activeProcessorCount)")
             allocator(row)

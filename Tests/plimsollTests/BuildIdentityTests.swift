@@ -26,6 +26,7 @@ struct BuildIdentityTests {
             }
             let build = try #require(try manifest(folder, "a/manifest.json")["build_id"] as? String)
             #expect(build.count >= 10 && build != "unknown")
+            #expect(try Program.run(["build-id"], in: folder).out == build + "\n")
             #expect(try manifest(folder, "b/manifest.json")["build_id"] as? String == build)
             #expect(try Program.run(["sweep", "tiny.yaml", "--out", "s"], in: folder).status == 0)
             #expect(try manifest(folder, "s/manifest.json")["builds"] as? [String] == [build])
