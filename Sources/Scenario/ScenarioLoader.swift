@@ -66,6 +66,7 @@ public enum ScenarioLoader {
         do {
             var tree = try Tree.read(bytes: bytes)
             overrides.apply(to: &tree, policy: policy, faults: &faults)
+            try tree.checkDepth()
             plan = decode(tree, faults: &faults)
         } catch {
             faults.append(error)

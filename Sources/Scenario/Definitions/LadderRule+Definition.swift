@@ -114,7 +114,8 @@ enum ConditionShape<Claim: RuleClaim> {
 
     static func encode(_ condition: RuleCondition<Claim>) -> Tree {
         switch condition {
-        case .all(let parts): .record([("all", .list(parts.map(encode)))])
+        // In as few levels as any text of it has: what could be read can be written and read again.
+        case .all(let parts): .list(parts.map(encode))
         case .any(let parts): .record([("any", .list(parts.map(encode)))])
         case .not(let part): .record([("not", encode(part))])
         case .claim(let claim): .string("\(claim)")

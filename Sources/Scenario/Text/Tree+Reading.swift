@@ -42,15 +42,27 @@ extension Tree {
         return try Tree(root, depth: 0, budget: &budget)
     }
 
+    /// What was put into a tree lies deeper there than in its own text.
+    func checkDepth(_ depth: Int = 0) throws(Fault) {
+        guard depth < TextLimits.depth else { throw Tree.tooDeep(origin) }
+        switch content {
+        case .scalar: return
+        case .sequence(let elements): for element in elements { try element.checkDepth(depth + 1) }
+        case .mapping(let entries): for entry in entries { try entry.value.checkDepth(depth + 1) }
+        }
+    }
+
+    private static func tooDeep(_ origin: Origin) -> Fault {
+        Fault(origin: origin, message: "nested more than \(TextLimits.depth) levels deep")
+    }
+
     private init(_ node: Node, depth: Int, budget: inout Int) throws(Fault) {
         let origin = Origin(node.mark)
         budget -= 1
         guard budget > 0 else {
             throw Fault(origin: origin, message: "more than \(TextLimits.nodes) keys and values, aliases resolved")
         }
-        guard depth < TextLimits.depth else {
-            throw Fault(origin: origin, message: "nested more than \(TextLimits.depth) levels deep")
-        }
+        guard depth < TextLimits.depth else { throw Tree.tooDeep(origin) }
         switch node {
         case .scalar(let scalar):
             let isPlain = scalar.style == .plain || scalar.style == .any
