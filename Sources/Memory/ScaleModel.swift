@@ -14,7 +14,8 @@ import Quantities
 /// ceiling, its limits, its pages, refusals, and its `books`.
 ///
 /// Limits: for objects made by name (`makeObject`, `play`) the model holds page runs only; pools release from either
-/// end only; the device that is meant has at most the highest ceiling.
+/// end only; the device that is meant has at most the highest ceiling. Calls that cannot fail on a device may need a
+/// purge here; where the allocator refuses it, the next call that can fail does, at the latest the next audit.
 final class ScaleModel: DeviceMemory {
     private let device: any DeviceMemory
     /// What is meant, without its memory.
@@ -22,6 +23,8 @@ final class ScaleModel: DeviceMemory {
     private let geometry: AllocatorGeometry
     private var samples: [ProcessSample] = []
     let scale: Ratio
+    /// The first purge that was refused while pages were followed: from then on no process is sure to hold its share.
+    private var refused: AllocatorError?
 
     /// A run is at most so many pages long, for one is freed whole when a few pages are too many.
     private static let longestRunMade = 64
@@ -38,6 +41,7 @@ final class ScaleModel: DeviceMemory {
     // MARK: Processes and pools
 
     func makeProcess() throws(AllocatorError) -> MemorySlot {
+        try checkFollowing()
         let slot = try device.makeProcess()
         let same = try original.makeProcess()
         precondition(same == slot, "slot \(slot.index) is \(same.index) on the device that is meant")
@@ -48,6 +52,7 @@ final class ScaleModel: DeviceMemory {
     }
 
     func endProcess(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount {
+        try checkFollowing()
         _ = try original.endProcess(slot)
         return try device.endProcess(slot)
     }
@@ -71,6 +76,7 @@ final class ScaleModel: DeviceMemory {
     func requested(in pool: PoolID) -> ByteCount { original.requested(in: pool) }
 
     func purge(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount {
+        try checkFollowing()
         _ = try original.purge(slot)
         let gone = try device.purge(slot)
         try balance(slot)
@@ -144,7 +150,12 @@ final class ScaleModel: DeviceMemory {
     }
 
     private func follow(_ slot: MemorySlot) {
-        do { try balance(slot) } catch { preconditionFailure("\(error)") }
+        guard refused == nil else { return }
+        do throws(AllocatorError) { try balance(slot) } catch { refused = error }
+    }
+
+    private func checkFollowing() throws(AllocatorError) {
+        if let refused { throw refused }
     }
 
     /// Makes and frees page runs until the process has its share of the pages.
@@ -264,6 +275,7 @@ final class ScaleModel: DeviceMemory {
     func keepBack(_ bytes: ByteCount) { original.keepBack(bytes.unscaled(by: scale)) }
 
     func audit(refreshingMetadata: Bool) throws(AuditFailure) {
+        do throws(AllocatorError) { try checkFollowing() } catch { throw .allocator(error) }
         try device.audit(refreshingMetadata: refreshingMetadata)
     }
 }
