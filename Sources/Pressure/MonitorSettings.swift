@@ -42,6 +42,8 @@ public struct MonitorSettings: Hashable, Sendable {
     public var coolDown = TimeSpan.zero
     /// Suspended apps are ended, longest idle first, before running apps are warned.
     public var endSuspendedFirst = false
+    /// A level rises only when there are fewer processes than at the last look; it falls freely.
+    public var riseNeedsFewerProcesses = false
 
     public init(
         preset: String, interval: TimeSpan, warning: LevelThresholds, critical: LevelThresholds, hold: TimeSpan,
@@ -105,8 +107,13 @@ extension MonitorSettings {
 
     /// Android: stalls of 70 ms a second warn, 700 ms of everybody are critical.
     ///
-    /// Source: AOSP lmkd android-13 (triggers, 100 ms polling); where a level is left is ours, so that it does not
-    /// flicker.
+    /// A level rises only when a process has gone since the last look: stalls without a loss are no shortage yet.
+    ///
+    /// Source: AOSP lmkd android-13 (triggers, 100 ms polling), and the activity manager's
+    /// `AppProfiler.updateLowMemStateLSP` (android-12 on), which lets its memory factor worsen only when the number of
+    /// processes has fallen. Where a level is left is ours, so that it does not flicker. Not followed: the activity
+    /// manager looks when a process changes, here every sample looks; and it disregards processes that it has ended
+    /// itself, as when somebody swipes an app away.
     public static let android = MonitorSettings.ios.changed {
         $0.preset = "android"
         $0.measure = .stall
@@ -114,6 +121,7 @@ extension MonitorSettings {
         $0.critical = LevelThresholds(enter: .percent(70), leave: .percent(50))
         $0.hold = .seconds(1)
         $0.warningMinimumFootprint = .zero
+        $0.riseNeedsFewerProcesses = true
     }
 
     /// Fuchsia: 300 MB free warn, 150 MB are critical, and a state changes only by 1 MB beyond its mark.

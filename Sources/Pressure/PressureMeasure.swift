@@ -53,6 +53,8 @@ public struct PressureObservation: Hashable, Sendable {
     public var full: Ratio = .zero
     /// The largest share of its own limit that a process holds.
     public var process: Ratio = .zero
+    /// How many there are.
+    public var processes = 0
 
     public init(available: ByteCount) {
         self.available = available

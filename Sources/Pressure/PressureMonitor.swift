@@ -50,6 +50,8 @@ public struct PressureMonitor: Sendable {
     private var lowerSince: Instant?
     /// When the level last fell.
     private var fellAt: Instant?
+    /// How many processes there were at the last look.
+    private var lastProcesses = 0
     private var round: Round?
     private var rests: [Rest] = []
 
@@ -83,7 +85,9 @@ public struct PressureMonitor: Sendable {
     public mutating func sample(at now: Instant, _ observation: PressureObservation) -> LevelChange? {
         let observed = observedLevel(observation)
         let old = level
-        if observed > level, let fellAt, now - fellAt < settings.coolDown {
+        let mayRise = mayRise(at: now, observation)
+        lastProcesses = observation.processes
+        if observed > level && !mayRise {
             lowerSince = nil
         } else if observed >= level {
             lowerSince = nil
@@ -110,6 +114,11 @@ public struct PressureMonitor: Sendable {
         return LevelChange(
             from: old, to: level, observed: headroom(observation, max(old, level)),
             threshold: threshold(from: old, to: level))
+    }
+
+    private func mayRise(at now: Instant, _ observation: PressureObservation) -> Bool {
+        if let fellAt, now - fellAt < settings.coolDown { return false }
+        return !settings.riseNeedsFewerProcesses || observation.processes < lastProcesses
     }
 
     private func headroom(_ observation: PressureObservation, _ level: PressureLevel) -> ByteCount {

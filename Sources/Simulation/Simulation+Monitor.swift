@@ -44,6 +44,7 @@ extension Simulation {
     /// What the monitor's measure needs to know.
     func observation() -> PressureObservation {
         var observation = PressureObservation(available: memory.books.available)
+        observation.processes = live.count
         switch plan.monitor.measure {
         case .available: break
         case .uncompressed:

@@ -81,15 +81,44 @@ struct MonitorPresetTests {
 
     @Test("android: 70 ms of somebody's waiting in a second warn, 700 ms of everybody's are critical")
     func android() {
-        func stall(_ some: Int64, _ full: Int64) -> PressureObservation {
-            var observation = PressureObservation(available: .zero)
-            observation.some = Ratio(partsPerMillion: some * 1_000)
-            observation.full = Ratio(partsPerMillion: full * 1_000)
-            return observation
-        }
+        // One process goes before every look.
+        let stalls = [(70, 0), (71, 0), (900, 700), (900, 701)] as [(Int64, Int64)]
+        let observations = stalls.enumerated().map { stall($1.0, $1.1, processes: 9 - $0) }
         #expect(
-            levels(.android, [stall(70, 0), stall(71, 0), stall(900, 700), stall(900, 701)])
-                == [.normal, .warning, .warning, .critical])
+            levels(.android, [stall(0, 0, processes: 10)] + observations)
+                == [.normal, .normal, .warning, .warning, .critical])
+    }
+
+    private func stall(_ some: Int64, _ full: Int64, processes: Int) -> PressureObservation {
+        var observation = PressureObservation(available: .zero)
+        observation.some = Ratio(partsPerMillion: some * 1_000)
+        observation.full = Ratio(partsPerMillion: full * 1_000)
+        observation.processes = processes
+        return observation
+    }
+
+    /// `AppProfiler.updateLowMemStateLSP`, row by row: the number of processes and the stalls at each look, and the
+    /// level that follows.
+    @Test("android: a level worsens only when there are fewer processes than at the last look, and improves freely")
+    func androidWorsens() {
+        let rows: [(processes: Int, some: Int64, full: Int64, level: PressureLevel)] = [
+            (5, 900, 900, .normal),  // Nothing was seen before: no loss is known.
+            (5, 900, 900, .normal),  // As many: the last level is kept, however bad it is.
+            (6, 900, 900, .normal),  // More.
+            (5, 100, 0, .warning),  // One fewer than at the last look.
+            (5, 900, 900, .warning),  // Only the last look counts, not the most there ever were.
+            (4, 900, 900, .critical),
+            (4, 100, 0, .critical),  // It must hold for a second, then it improves without a loss,
+            (4, 100, 0, .warning),
+            (6, 0, 0, .warning),
+            (7, 0, 0, .normal),  // and though there are more.
+            (3, 0, 0, .normal),
+            (3, 900, 900, .normal),  // A loss before the stall does not count later.
+        ]
+        #expect(levels(.android, rows.map { stall($0.some, $0.full, processes: $0.processes) }) == rows.map(\.level))
+        var free = MonitorSettings.android
+        free.riseNeedsFewerProcesses = false
+        #expect(levels(free, rows.prefix(1).map { stall($0.some, $0.full, processes: 5) }) == [.critical])
     }
 
     @Test("fuchsia: 300 MB and 150 MB free, and a state changes only 1 MB beyond its mark")

@@ -45,6 +45,7 @@ struct MonitorSettingsTests {
         "warning_minimum_footprint": ["warning_minimum_footprint=40MiB"],
         "measure": ["measure=uncompressed"], "debounce": ["debounce=8MiB"], "cool_down": ["cool_down=60s"],
         "end_suspended_first": ["end_suspended_first=true"],
+        "rise_needs_fewer_processes": ["rise_needs_fewer_processes=true"],
     ]
 
     /// What a preset or a setting does to the tables, by its name.

@@ -137,6 +137,9 @@ extension MonitorSettings: Described {
             Field(
                 "end_suspended_first", \.endSuspendedFirst, .flag,
                 "Suspended apps are ended, longest idle first, before running apps are warned."),
+            Field(
+                "rise_needs_fewer_processes", \.riseNeedsFewerProcesses, .flag,
+                "A level rises only when there are fewer processes than at the last look; it falls freely."),
         ])
 }
 
