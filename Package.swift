@@ -2,19 +2,16 @@
 import PackageDescription
 
 /// In a release build no access to a property is checked for overlapping another one: the checks are a quarter of a
-/// run's CPU time, and every test runs with them, in a debug build. SwiftPM allows such a flag to a package that is
-/// built by itself or by path, but not to one that it has fetched for another. It checks such a package out into
-/// `checkouts/<name>` of its scratch folder; one that came from a package registry is not recognised.
-let isCheckedOut = Context.packageDirectory.split(separator: "/").dropLast().last == "checkouts"
-let fast: [SwiftSetting] =
-    isCheckedOut ? [] : [.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))]
+/// run's CPU time, and every test runs with them, in a debug build. SwiftPM calls such a flag unsafe; since 6.2 it allows
+/// it to packages that others depend on, too, if they ask for 6.2 themselves.
+let fast = SwiftSetting.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))
 
-let settings: [SwiftSetting] =
-    [
-        .swiftLanguageMode(.v6),
-        .treatAllWarnings(as: .error),
-        .enableUpcomingFeature("ExistentialAny"),
-    ] + fast
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    fast,
+]
 
 /// A module of ours; the arrows are drawn in DocC and checked by the tidy test.
 func module(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
