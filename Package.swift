@@ -2,8 +2,8 @@
 import PackageDescription
 
 /// In a release build no access to a property is checked for overlapping another one: the checks are a quarter of a
-/// run's CPU time, and every test runs with them, in a debug build. SwiftPM calls such a flag unsafe; since 6.2 it allows
-/// it to packages that others depend on, too, if they ask for 6.2 themselves.
+/// run's CPU time, and every test runs with them, in a debug build. SwiftPM calls such a flag unsafe; since 6.2 it
+/// allows it to packages that others depend on, too, if they ask for 6.2 themselves.
 let fast = SwiftSetting.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))
 
 let settings: [SwiftSetting] = [

@@ -11,7 +11,8 @@ typealias AccountingDevice = LedgerDevice<AccountingHeaps>
 /// see `ExtentTable.Heap`. Sources: `arena.c`, `eset.c`, `extent.c`, `pac.c` and `ph.h` of 5.3.0.
 ///
 /// Limits: what an arena costs before its first extent is a constant of 5.3.0 on 64-bit machines; only `metadata`
-/// depends on it. Alignments above a page are not followed (`make`).
+/// depends on it. Alignments are of the device's pages, jemalloc's are of addresses: the region starts at a multiple of
+/// 2 MiB, and up to there they are the same.
 struct AccountingHeaps: ProcessHeaps, ~Copyable {
     private typealias Extent = ExtentTable.Extent
 
@@ -190,10 +191,15 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
 // MARK: - Objects
 
 extension AccountingHeaps {
-    /// An alignment up to a page decides the size class and nothing else, as in jemalloc. A wider one is not followed:
-    /// jemalloc takes a longer run and gives its ends back.
+    /// An alignment up to a page decides the size class and nothing else; a wider one also where its pages lie.
     mutating func make(_ size: Int, logAlignment: Int, _ slot: Int) -> Int? {
-        make(sizeClasses.usable(size, logAlignment: logAlignment), slot)
+        let usable = sizeClasses.usable(size, logAlignment: logAlignment)
+        let alignment = (1 << logAlignment) / DeviceRegion.pageSize
+        guard alignment > 1 else { return make(usable, slot) }
+        let pages = usable / DeviceRegion.pageSize + geometry.largePad
+        guard let number = takeLarge(pages, alignedTo: alignment, slot) else { return nil }
+        extents.append(number, to: &heaps[slot].large)
+        return number
     }
 
     mutating func make(_ size: Int, _ slot: Int) -> Int? {
@@ -329,6 +335,56 @@ extension AccountingHeaps {
             state: .dirty)
         describeOneMore(slot)
         keepDirty(add(trail, slot), slot)
+    }
+
+    /// Takes a run for a large object that starts at a multiple of so many pages (`eset_fit`, `extent_split_interior`):
+    /// a dirty one that is long enough wherever it lies, otherwise one that happens to lie well, otherwise a new one.
+    /// The pages before and after it become dirty runs, in this order.
+    private mutating func takeLarge(_ pages: Int, alignedTo alignment: Int, _ slot: Int) -> Int? {
+        guard let found = fittingDirty(pages + alignment - 1, slot) ?? crossingDirty(pages, alignment, slot) else {
+            describeOneMore(slot)
+            guard let page = books.handOut(pages, alignment: alignment) else { return nil }
+            let extent = Extent(
+                page: Int32(page), pages: Int32(pages), serial: heaps[slot].serial, slot: Int32(slot), state: .large)
+            heaps[slot].serial += 1
+            heaps[slot].pages += pages
+            heaps[slot].active += pages
+            return add(extent, slot)
+        }
+        takeDirty(found, slot)
+        let extent = extents[found]
+        let lead = AccountingHeaps.gap(before: Int(extent.page), alignment)
+        var number = found
+        if lead > 0 {
+            extents[found].pages = Int32(lead)
+            describeOneMore(slot)
+            number = add(
+                Extent(
+                    page: extent.page + Int32(lead), pages: extent.pages - Int32(lead), serial: extent.serial,
+                    slot: extent.slot, state: .large), slot)
+            keepDirty(found, slot)
+        }
+        split(number, after: pages, slot)
+        extents[number].state = .large
+        heaps[slot].active += pages
+        return number
+    }
+
+    /// Of each class of dirty runs that may be long enough the first, if enough of it is left from the next multiple
+    /// of the alignment on (`eset_fit_alignment`).
+    private mutating func crossingDirty(_ pages: Int, _ alignment: Int, _ slot: Int) -> Int? {
+        let limit = min(geometry.classToSearch(pages + alignment - 1), AccountingHeaps.runClasses)
+        for index in geometry.classToSearch(pages)..<limit where !heaps[slot].dirty[index].heap.isEmpty {
+            let number = extents.first(of: &heaps[slot].dirty[index].heap)
+            let lead = AccountingHeaps.gap(before: Int(extents[number].page), alignment)
+            if Int(extents[number].pages) - lead >= pages { return number }
+        }
+        return nil
+    }
+
+    /// The pages up to the next multiple of the alignment.
+    private static func gap(before page: Int, _ alignment: Int) -> Int {
+        (page + alignment - 1) / alignment * alignment - page
     }
 
     /// An extent is no longer in use: it is joined with dirty neighbours if it is long, and kept.

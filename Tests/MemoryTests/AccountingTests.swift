@@ -18,16 +18,25 @@ struct AccountingTests {
         #expect(refusals > 0, "seed \(seed)")
     }
 
+    @Test("so they are with objects at alignments of up to 2 MiB, with room and without", arguments: 0..<60)
+    func sameBooksAligned(seed: Int) throws {
+        let isFull = seed % 2 == 0
+        let ceiling = ByteCount.mebibytes(isFull ? 4 : 96)
+        let refusals = try compare(seed, ceiling: ceiling, steps: 150, batch: 128 << 10, sizes: nil, wide: true)
+        #expect(refusals > 0 || !isFull, "seed \(seed)")
+    }
+
     @discardableResult
     private func compare(
-        _ seed: Int, ceiling: ByteCount, steps: Int, batch: Int, sizes: SizeDistribution?, mostProcesses: Int = 20
+        _ seed: Int, ceiling: ByteCount, steps: Int, batch: Int, sizes: SizeDistribution?, mostProcesses: Int = 20,
+        wide: Bool = false
     ) throws -> Int {
         let real = try JemallocDevice(ceiling: ceiling, reserved: .mebibytes(1))
         let counted = try AccountingDevice(ceiling: ceiling, reserved: .mebibytes(1))
         var onReal = RandomOperations(
-            real, seed: UInt64(seed), mostProcesses: mostProcesses, batch: batch, sizes: sizes)
+            real, seed: UInt64(seed), mostProcesses: mostProcesses, batch: batch, sizes: sizes, wide: wide)
         var onCounted = RandomOperations(
-            counted, seed: UInt64(seed), mostProcesses: mostProcesses, batch: batch, sizes: sizes)
+            counted, seed: UInt64(seed), mostProcesses: mostProcesses, batch: batch, sizes: sizes, wide: wide)
         for step in 0..<steps {
             try onReal.step()
             try onCounted.step()

@@ -15,11 +15,14 @@ struct RandomOperations {
     private let mostProcesses: Int
     /// The bytes of one batch of allocations, at most.
     private let batch: Int
+    /// Whether many single objects are made beside, at alignments of up to 2 MiB.
+    private let isWide: Bool
 
     init(
         _ device: any DeviceMemory, seed: UInt64, mostProcesses: Int = 20, batch: Int = 128 << 10,
-        sizes: SizeDistribution? = nil
+        sizes: SizeDistribution? = nil, wide: Bool = false
     ) {
+        isWide = wide
         self.device = device
         self.mostProcesses = mostProcesses
         self.batch = batch
@@ -39,6 +42,7 @@ struct RandomOperations {
         let chosen = Int(random.below(UInt64(live.count)))
         let (slot, pools) = (live[chosen].slot, live[chosen].pools)
         let pool = pools[Int(random.below(UInt64(pools.count)))]
+        if isWide { for _ in 0..<3 { useObject(chosen) } }
         switch random.below(100) {
         case 0..<6 where live.count < mostProcesses: try launch()
         case 6..<8: try end(chosen)
@@ -72,8 +76,11 @@ struct RandomOperations {
             let result = device.resizeObject(live[chosen].objects[position], to: size, in: slot, limit: limit)
             if let object = result.object { live[chosen].objects[position] = object }
         default:
-            let alignment = ByteCount(1 << Int(random.below(10)))
-            let result = device.makeObject(size, alignment: alignment, in: slot, limit: limit)
+            let alignment = ByteCount(1 << Int(random.below(isWide ? 22 : 10)))
+            let result = device.makeObject(
+                isWide ? size + ByteCount(random.number(in: 0...200_000)) : size, alignment: alignment, in: slot,
+                limit: limit)
+            if isWide, let refusal = result.refusal, case .noRoom = refusal { refusals.append(refusal) }
             if let object = result.object { live[chosen].objects.append(object) }
         }
     }
