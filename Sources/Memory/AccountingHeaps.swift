@@ -18,8 +18,12 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
 
     /// The slabs of one size class.
     private struct Slabs {
+        /// How many objects fit into one.
+        let objects: Int32
         /// The slab that objects are taken from; -1 when there is none.
         var current: Int32 = -1
+        /// How many objects it still takes. It is counted here alone: the table learns of it with the next change.
+        var room: Int32 = 0
         var withRoom = ExtentTable.Heap()
         /// In the order in which they became full; the current one is not among them.
         var full = ExtentTable.List()
@@ -104,7 +108,9 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
             throw AllocatorError(control: "experimental.arenas_create_ext", code: 11)
         }
         let slabs = UnsafeMutablePointer<Slabs>.allocate(capacity: geometry.bins.count)
-        slabs.initialize(repeating: Slabs(), count: geometry.bins.count)
+        for (bin, kind) in geometry.bins.enumerated() {
+            (slabs + bin).initialize(to: Slabs(objects: Int32(kind.objects)))
+        }
         let dirty = UnsafeMutablePointer<DirtyRuns>.allocate(capacity: AccountingHeaps.runClasses)
         dirty.initialize(repeating: DirtyRuns(), count: AccountingHeaps.runClasses)
         (heaps + made).initialize(to: Heap(slabs: slabs, dirty: dirty))
@@ -121,7 +127,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         }
         for bin in geometry.bins.indices {
             if heaps[slot].slabs[bin].current >= 0 { makeDirty(Int(heaps[slot].slabs[bin].current), slot) }
-            heaps[slot].slabs[bin].current = -1
+            (heaps[slot].slabs[bin].current, heaps[slot].slabs[bin].room) = (-1, 0)
             while let slab = extents.removeFirst(from: &heaps[slot].slabs[bin].withRoom) { makeDirty(slab, slot) }
             while heaps[slot].slabs[bin].full.first >= 0 {
                 let slab = Int(heaps[slot].slabs[bin].full.first)
@@ -205,83 +211,96 @@ extension AccountingHeaps {
     mutating func make(_ size: Int, _ slot: Int) -> Int? {
         guard size <= geometry.largestSmall else {
             let pages = usable(size) / DeviceRegion.pageSize + geometry.largePad
-            guard let number = take(pages, slot, .large) else { return nil }
+            guard let number = take(pages, slot, nil) else { return nil }
             extents.append(number, to: &heaps[slot].large)
             return number
         }
         let bin = geometry.bin(of: size)
-        var slab = Int(heaps[slot].slabs[bin].current)
-        if slab < 0 || extents[slab].room == 0 {
-            guard let next = nextSlab(bin, slot) else { return nil }
-            slab = next
+        let slabs = heaps[slot].slabs + bin
+        if slabs.pointee.room == 0 {
+            guard changeSlab(bin, slot) else { return nil }
         }
-        extents[slab].room -= 1
-        return slab
+        slabs.pointee.room -= 1
+        return Int(slabs.pointee.current)
     }
 
-    /// Changes the current slab: the oldest and lowest with room, or a new one.
-    private mutating func nextSlab(_ bin: Int, _ slot: Int) -> Int? {
+    /// The full current slab gives way to the oldest and lowest with room, or to a new one; false if there is none.
+    private mutating func changeSlab(_ bin: Int, _ slot: Int) -> Bool {
+        let slabs = heaps[slot].slabs + bin
         // As in jemalloc, a full slab is no longer the current one, even if no other is found.
-        let full = Int(heaps[slot].slabs[bin].current)
-        if full >= 0 { extents.append(full, to: &heaps[slot].slabs[bin].full) }
-        heaps[slot].slabs[bin].current = -1
-        if let first = extents.removeFirst(from: &heaps[slot].slabs[bin].withRoom) {
-            heaps[slot].slabs[bin].current = Int32(first)
-            return first
+        retire(slabs)
+        slabs.pointee.current = -1
+        if let first = extents.removeFirst(from: &slabs.pointee.withRoom) {
+            use(first, slabs)
+            return true
         }
-        guard let slab = take(geometry.bins[bin].pages, slot, .slab) else { return nil }
-        extents[slab].bin = UInt8(bin)
-        extents[slab].room = UInt16(geometry.bins[bin].objects)
-        heaps[slot].slabs[bin].current = Int32(slab)
-        return slab
+        guard let slab = take(geometry.bins[bin].pages, slot, bin) else { return false }
+        extents.uses[slab].room = UInt16(slabs.pointee.objects)
+        use(slab, slabs)
+        return true
+    }
+
+    private mutating func use(_ slab: Int, _ slabs: UnsafeMutablePointer<Slabs>) {
+        slabs.pointee.current = Int32(slab)
+        slabs.pointee.room = Int32(extents.uses[slab].room)
+    }
+
+    /// The current slab, if there is one, goes to those with room or to the full ones.
+    private mutating func retire(_ slabs: UnsafeMutablePointer<Slabs>) {
+        guard slabs.pointee.current >= 0 else { return }
+        let slab = Int(slabs.pointee.current)
+        extents.uses[slab].room = UInt16(slabs.pointee.room)
+        if slabs.pointee.room > 0 {
+            extents.insert(slab, into: &slabs.pointee.withRoom)
+        } else {
+            extents.append(slab, to: &slabs.pointee.full)
+        }
     }
 
     mutating func free(_ entry: ObjectTable.Entry, _ slot: Int) {
         let number = entry.unit
-        guard extents[number].state == .slab else {
+        guard let bin = extents.bin(of: number) else {
             extents.remove(number, from: &heaps[slot].large)
             return makeDirty(number, slot)
         }
-        let bin = Int(extents[number].bin)
-        extents[number].room += 1
-        let room = Int(extents[number].room)
-        let current = Int(heaps[slot].slabs[bin].current)
-        if room == geometry.bins[bin].objects {
-            if current == number {
-                heaps[slot].slabs[bin].current = -1
-            } else if geometry.bins[bin].objects > 1 {
-                extents.remove(number, from: &heaps[slot].slabs[bin].withRoom)
+        let slabs = heaps[slot].slabs + bin
+        if Int(slabs.pointee.current) == number {
+            slabs.pointee.room += 1
+            guard slabs.pointee.room == slabs.pointee.objects else { return }
+            (slabs.pointee.current, slabs.pointee.room) = (-1, 0)
+            return makeDirty(number, slot)
+        }
+        extents.uses[number].room += 1
+        let room = Int32(extents.uses[number].room)
+        if room == slabs.pointee.objects {
+            if room > 1 {
+                extents.remove(number, from: &slabs.pointee.withRoom)
             } else {
-                extents.remove(number, from: &heaps[slot].slabs[bin].full)
+                extents.remove(number, from: &slabs.pointee.full)
             }
             makeDirty(number, slot)
-        } else if room == 1 && current != number {
-            extents.remove(number, from: &heaps[slot].slabs[bin].full)
-            lower(number, bin, slot)
+        } else if room == 1 {
+            extents.remove(number, from: &slabs.pointee.full)
+            lower(number, slabs)
         }
     }
 
     /// A full slab has room again: an older or lower one takes the place of the current one.
-    private mutating func lower(_ number: Int, _ bin: Int, _ slot: Int) {
-        let current = Int(heaps[slot].slabs[bin].current)
+    private mutating func lower(_ number: Int, _ slabs: UnsafeMutablePointer<Slabs>) {
+        let current = Int(slabs.pointee.current)
         guard current >= 0, extents[current].key > extents[number].key else {
-            extents.insert(number, into: &heaps[slot].slabs[bin].withRoom)
-            return
+            return extents.insert(number, into: &slabs.pointee.withRoom)
         }
-        if extents[current].room > 0 {
-            extents.insert(current, into: &heaps[slot].slabs[bin].withRoom)
-        } else {
-            extents.append(current, to: &heaps[slot].slabs[bin].full)
-        }
-        heaps[slot].slabs[bin].current = Int32(number)
+        retire(slabs)
+        use(number, slabs)
     }
 }
 
 // MARK: - Page runs
 
 extension AccountingHeaps {
-    /// Takes a run for a slab or a large object: a dirty one if there is, otherwise a new one.
-    private mutating func take(_ pages: Int, _ slot: Int, _ state: ExtentTable.State) -> Int? {
+    /// Takes a run for a slab of the bin, or for a large object: a dirty one if there is, otherwise a new one.
+    private mutating func take(_ pages: Int, _ slot: Int, _ bin: Int?) -> Int? {
         let number: Int
         if let extent = fittingDirty(pages, slot) {
             takeDirty(extent, slot)
@@ -291,12 +310,12 @@ extension AccountingHeaps {
             describeOneMore(slot)
             guard let page = books.handOut(pages) else { return nil }
             let extent = Extent(
-                page: Int32(page), pages: Int32(pages), serial: heaps[slot].serial, slot: Int32(slot), state: state)
+                page: Int32(page), pages: Int32(pages), serial: heaps[slot].serial, slot: Int32(slot))
             heaps[slot].serial += 1
             number = add(extent, slot)
             heaps[slot].pages += pages
         }
-        extents[number].state = state
+        extents.setBin(of: number, bin)
         heaps[slot].active += pages
         return number
     }
@@ -331,8 +350,7 @@ extension AccountingHeaps {
         guard rest > 0 else { return }
         extents[number].pages = Int32(pages)
         let trail = Extent(
-            page: extent.page + Int32(pages), pages: Int32(rest), serial: extent.serial, slot: extent.slot,
-            state: .dirty)
+            page: extent.page + Int32(pages), pages: Int32(rest), serial: extent.serial, slot: extent.slot)
         describeOneMore(slot)
         keepDirty(add(trail, slot), slot)
     }
@@ -345,7 +363,7 @@ extension AccountingHeaps {
             describeOneMore(slot)
             guard let page = books.handOut(pages, alignment: alignment) else { return nil }
             let extent = Extent(
-                page: Int32(page), pages: Int32(pages), serial: heaps[slot].serial, slot: Int32(slot), state: .large)
+                page: Int32(page), pages: Int32(pages), serial: heaps[slot].serial, slot: Int32(slot))
             heaps[slot].serial += 1
             heaps[slot].pages += pages
             heaps[slot].active += pages
@@ -361,11 +379,11 @@ extension AccountingHeaps {
             number = add(
                 Extent(
                     page: extent.page + Int32(lead), pages: extent.pages - Int32(lead), serial: extent.serial,
-                    slot: extent.slot, state: .large), slot)
+                    slot: extent.slot), slot)
             keepDirty(found, slot)
         }
         split(number, after: pages, slot)
-        extents[number].state = .large
+        extents.setBin(of: number, nil)
         heaps[slot].active += pages
         return number
     }
@@ -393,7 +411,6 @@ extension AccountingHeaps {
         if Int(extents[number].pages) >= AccountingHeaps.joinedPages {
             while joinOnce(number, slot) {}
         }
-        extents[number].state = .dirty
         keepDirty(number, slot)
     }
 

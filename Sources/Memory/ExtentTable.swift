@@ -5,19 +5,11 @@ import Glibc
 /// An extent lives in a table and is named by its number, which is used again. Numbers never decide anything: order is
 /// by serial and page, as in jemalloc, where the serial tells when the pages came from the device.
 struct ExtentTable: ~Copyable {
-    enum State: UInt8 {
-        case unused, dirty, slab, large
-    }
-
     struct Extent {
         var page: Int32
         var pages: Int32
         var serial: UInt32
         var slot: Int32
-        var state: State
-        /// The small size class of a slab, and how many objects still fit.
-        var bin: UInt8 = 0
-        var room: UInt16 = 0
         /// The neighbours in the list that the extent is in; -1 at its ends.
         var previous: Int32 = -1
         var next: Int32 = -1
@@ -31,6 +23,16 @@ struct ExtentTable: ~Copyable {
         var key: UInt64 { UInt64(serial) << 32 | UInt64(UInt32(bitPattern: page)) }
     }
 
+    /// What an extent in use is used for. It is asked for every object that is freed, so it lies apart, where many fit
+    /// into the cache.
+    struct Use {
+        /// How many objects a slab still takes, as of the last time at which it was not the current one.
+        var room: UInt16 = 0
+        /// The small size class of a slab.
+        fileprivate var bin = Use.large
+        fileprivate static let large = UInt8.max
+    }
+
     /// Extents in the order in which they came.
     struct List {
         fileprivate(set) var first: Int32 = -1
@@ -39,6 +41,7 @@ struct ExtentTable: ~Copyable {
 
     /// Memory of its own: an array would ask at every access whether it is shared.
     private(set) var extents: UnsafeMutablePointer<Extent>
+    private(set) var uses: UnsafeMutablePointer<Use>
     private var capacity = 1024
     private var count = 0
     private var unused: [Int] = []
@@ -52,11 +55,13 @@ struct ExtentTable: ~Copyable {
         edges = memory.bindMemory(to: UInt32.self, capacity: pages)
         self.pages = pages
         extents = .allocate(capacity: capacity)
+        uses = .allocate(capacity: capacity)
     }
 
     deinit {
         free(edges)
         extents.deallocate()
+        uses.deallocate()
     }
 
     subscript(number: Int) -> Extent {
@@ -75,14 +80,28 @@ struct ExtentTable: ~Copyable {
         precondition(number >= 0 && number < count, "there is no extent \(number)")
     }
 
-    /// Adds an extent that is in no list and no heap.
+    /// The small size class of a slab; nil for a large object.
+    func bin(of number: Int) -> Int? {
+        check(number)
+        let bin = uses[number].bin
+        return bin == Use.large ? nil : Int(bin)
+    }
+
+    mutating func setBin(of number: Int, _ bin: Int?) {
+        check(number)
+        uses[number].bin = bin.map { UInt8($0) } ?? Use.large
+    }
+
+    /// Adds an extent that is in no list and no heap, and not used yet.
     mutating func add(_ extent: Extent) -> Int {
         if let number = unused.popLast() {
             extents[number] = extent
+            uses[number] = Use()
             return number
         }
         if count == capacity { grow() }
         (extents + count).initialize(to: extent)
+        (uses + count).initialize(to: Use())
         count += 1
         return count - 1
     }
@@ -92,12 +111,15 @@ struct ExtentTable: ~Copyable {
         larger.moveInitialize(from: extents, count: count)
         extents.deallocate()
         extents = larger
+        let longer = UnsafeMutablePointer<Use>.allocate(capacity: capacity * 2)
+        longer.moveInitialize(from: uses, count: count)
+        uses.deallocate()
+        uses = longer
         capacity *= 2
     }
 
     /// Forgets an extent that is in no list and no heap.
     mutating func remove(_ number: Int) {
-        extents[number].state = .unused
         unused.append(number)
     }
 

@@ -1,6 +1,7 @@
 import CJemalloc
 
-/// How many bytes an object of some size really gets; the small ones are looked up in a table that fits the cache.
+/// How many bytes an object of some size really gets (`nallocx`): the small ones are looked up in a table that fits the
+/// cache, of the large ones there are four classes to a doubling (`sz_s2u_compute` of 5.3).
 struct SizeClasses {
     private static let highestLookedUp = 16 << 10
     private let small: [UInt16]
@@ -13,6 +14,8 @@ struct SizeClasses {
     func usable(_ size: Int, logAlignment: Int) -> Int { nallocx(size, Int32(logAlignment)) }
 
     func usable(_ size: Int) -> Int {
-        size <= SizeClasses.highestLookedUp ? Int(small[(size + 7) >> 3]) : nallocx(size, 0)
+        if size <= SizeClasses.highestLookedUp { return Int(small[(size + 7) >> 3]) }
+        let delta = 1 << ((2 * size - 1).bitWidth - (2 * size - 1).leadingZeroBitCount - 4)
+        return (size + delta - 1) & ~(delta - 1)
     }
 }

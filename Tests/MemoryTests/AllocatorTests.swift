@@ -16,6 +16,20 @@ struct AllocatorTests {
         #expect(options.count >= 15)
     }
 
+    @Test("our size classes are jemalloc's, around every boundary and between")
+    func sizeClasses() {
+        let classes = SizeClasses()
+        var sizes = Array(1...40_000)
+        var random = SeededGenerator(seed: 1, stream: "classes")
+        for power in 14..<30 {
+            for quarter in 4..<8 { for near in -2...2 { sizes.append((1 << power) / 4 * quarter + near) } }
+            for _ in 0..<200 { sizes.append(random.number(in: 1 << power...1 << (power + 1))) }
+        }
+        // With an alignment, if only the natural one, jemalloc itself is asked.
+        let differing = sizes.filter { classes.usable($0) != classes.usable($0, logAlignment: 0) }
+        #expect(differing.isEmpty)
+    }
+
     @Test("this host's allocator is good enough")
     func check() throws {
         try AllocatorDescription().check()
