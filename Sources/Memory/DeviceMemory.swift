@@ -286,13 +286,3 @@ public enum AuditFailure: Error, Hashable, Sendable {
     case disagreement(BooksDisagree)
     case allocator(AllocatorError)
 }
-
-extension DeviceMemory {
-    /// It stands for itself.
-    public var scale: Ratio { .one }
-
-    public func hasDirtyPages(_ slot: MemorySlot) -> Bool { books(of: slot).dirty > .zero }
-
-    /// An audit that refreshes `metadata`, too.
-    public func audit() throws(AuditFailure) { try audit(refreshingMetadata: true) }
-}

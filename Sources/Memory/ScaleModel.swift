@@ -197,8 +197,7 @@ final class ScaleModel: DeviceMemory {
     }
 
     private func freeRun(_ slot: MemorySlot) {
-        var unused = SeededGenerator(seed: 0, stream: "unused")
-        _ = device.release(ByteCount(1), from: samples[slot.index].runs, order: .newestFirst, using: &unused)
+        _ = device.release(ByteCount(1), from: samples[slot.index].runs, order: .newestFirst)
     }
 
     // MARK: Use

@@ -179,6 +179,7 @@ public struct PressureMonitor: Sendable {
     public func demand(
         _ observation: PressureObservation
     ) -> (level: PressureLevel, deficit: ByteCount, threshold: ByteCount)? {
+        guard level > .normal else { return nil }
         let leaveCritical = headroom(settings.critical.leave)
         let leaveWarning = headroom(settings.warning.leave)
         let forWarning = headroom(observation, .warning)

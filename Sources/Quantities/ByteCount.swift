@@ -82,5 +82,8 @@ public struct ByteRate: Hashable, Comparable, Sendable {
 /// `value * multiplier / divisor` without overflow in between, rounded towards zero.
 @inlinable
 public func scaled(_ value: Int64, by multiplier: Int64, over divisor: Int64) -> Int64 {
-    divisor.dividingFullWidth(value.multipliedFullWidth(by: multiplier)).quotient
+    // Nearly always 64 bits are enough, and then the division is a short one.
+    let (product, isTooLong) = value.multipliedReportingOverflow(by: multiplier)
+    if !isTooLong { return product / divisor }
+    return divisor.dividingFullWidth(value.multipliedFullWidth(by: multiplier)).quotient
 }

@@ -9,6 +9,9 @@ struct LogNormalSizes: Sendable {
     private let sigmaPartsPerMillion: Double
     private let highest: Int
     private let tolerance: Double
+    /// Beyond these the approximation says nothing.
+    private let smallestQuick: Double
+    private let largestQuick: Double
     private let tables = LogNormalTables.shared
 
     /// Nearer to 1 than this, or further from 0, the tables are not precise enough.
@@ -23,32 +26,87 @@ struct LogNormalSizes: Sendable {
         // The logarithm is off by at most 3e-13, so the deviation by sigma x 2e-10, and the size by the same share;
         // what is left is a margin of five.
         tolerance = 1e-9 * (self.sigma + 1)
+        let limit = LogNormalSizes.largestDeviation - 1
+        smallestQuick = self.median * Quantities.exponential(-limit)
+        largestQuick = min(0x1p50, self.median * Quantities.exponential(limit))
     }
 
     /// The next size in bytes, at least 1.
-    @inline(__always)
     func next(using generator: inout SeededGenerator) -> Int {
         while true {
-            let u = 2 * generator.unit() - 1
-            let v = 2 * generator.unit() - 1
-            let square = u * u + v * v
-            guard square > 0 && square < 1 else { continue }
-            if square < LogNormalSizes.largestSquare, let size = quick(u, square) { return size }
-            return exact(u, square)
+            let (u, square) = LogNormalSizes.point(using: &generator)
+            guard square < 1 else { continue }
+            let size = decided(approximate(deviation(u, square)), u, square)
+            return size > 0 ? size : exact(u, square)
         }
     }
 
-    /// The size, unless the approximation is too close to a whole number to tell.
+    /// The next sizes, in the order in which `next` would draw them.
+    ///
+    /// One short loop after the other: in none of them does a size wait for the one before.
+    func draw(into sizes: UnsafeMutableBufferPointer<UInt32>, using generator: inout SeededGenerator) {
+        let count = sizes.count
+        withUnsafeTemporaryAllocation(of: Double.self, capacity: 3 * count + 2) { numbers in
+            guard let us = numbers.baseAddress, let drawn = sizes.baseAddress else { return }
+            let (squares, found) = (us + count + 1, us + 2 * count + 2)
+            LogNormalSizes.points(count, us, squares, using: &generator)
+            for index in 0..<count { found[index] = deviation(us[index], squares[index]) }
+            for index in 0..<count { found[index] = approximate(found[index]) }
+            for index in 0..<count {
+                let size = decided(found[index], us[index], squares[index])
+                drawn[index] = UInt32(truncatingIfNeeded: size > 0 ? size : exact(us[index], squares[index]))
+            }
+        }
+    }
+
+    /// So many points within the circle; there must be room for one more.
     @inline(__always)
-    private func quick(_ u: Double, _ square: Double) -> Int? {
-        let deviation = sigma * u * (-2 * tables.logarithm(square) / square).squareRoot()
-        guard abs(deviation) < LogNormalSizes.largestDeviation else { return nil }
-        let size = median * tables.exponential(deviation)
-        guard size < 0x1p50 else { return nil }
+    private static func points(
+        _ count: Int, _ us: UnsafeMutablePointer<Double>, _ squares: UnsafeMutablePointer<Double>,
+        using generator: inout SeededGenerator
+    ) {
+        // A copy stays in registers.
+        var random = generator
+        var kept = 0
+        while kept < count {
+            (us[kept], squares[kept]) = point(using: &random)
+            // The sign of the difference instead of a branch, which would be wrong for every fifth point.
+            kept &+= Int(truncatingIfNeeded: (squares[kept] - 1).bitPattern >> 63)
+        }
+        generator = random
+    }
+
+    /// A point in the square around the unit circle: how far to the right, and how far from the middle, squared. It is
+    /// never the middle itself.
+    @inline(__always)
+    private static func point(using generator: inout SeededGenerator) -> (u: Double, square: Double) {
+        let u = 2 * generator.unit() - 1
+        let v = 2 * generator.unit() - 1
+        return (u, u * u + v * v)
+    }
+
+    /// What a point's size is the median's multiple of, as a power of e. To 1e-10 but for squares close to 1.
+    @inline(__always)
+    private func deviation(_ u: Double, _ square: Double) -> Double {
+        sigma * u * (-2 * tables.logarithm(square) / square).squareRoot()
+    }
+
+    @inline(__always)
+    private func approximate(_ deviation: Double) -> Double {
+        // Beyond this the power is not computed; `decided` refuses what comes of it.
+        let limit = LogNormalSizes.largestDeviation
+        return median * tables.exponential(max(-limit, min(limit, deviation)))
+    }
+
+    /// The size, or 0 if the approximation is too close to a whole number to tell.
+    @inline(__always)
+    private func decided(_ size: Double, _ u: Double, _ square: Double) -> Int {
+        guard square < LogNormalSizes.largestSquare, size < largestQuick, size > smallestQuick else { return 0 }
+        let whole = Int(size)
+        let rest = size - Double(whole)
         let margin = size * tolerance
-        let (low, high) = (Int(size - margin), Int(size + margin))
-        guard low == high, size - margin > 0 else { return nil }
-        return low >= highest ? highest : max(1, low)
+        guard rest > margin, rest < 1 - margin else { return 0 }
+        return whole >= highest ? highest : max(1, whole)
     }
 
     /// The draw as it is defined.
@@ -64,16 +122,16 @@ struct LogNormalSizes: Sendable {
 private final class LogNormalTables: Sendable {
     static let shared = LogNormalTables()
 
-    private let inverses: [Double]
-    private let logarithms: [Double]
-    private let powers: [Double]
+    private let inverses: InlineArray<128, Double>
+    private let logarithms: InlineArray<128, Double>
+    private let powers: InlineArray<64, Double>
     private static let ln2 = 0.6931471805599453
 
     private init() {
-        let centres = (0..<128).map { 1 + (Double($0) + 0.5) / 128 }
-        inverses = centres.map { 1 / $0 }
-        logarithms = centres.map { naturalLogarithm($0) }
-        powers = (0..<64).map { Quantities.exponential(Double($0) * LogNormalTables.ln2 / 64) }
+        func centre(_ place: Int) -> Double { 1 + (Double(place) + 0.5) / 128 }
+        inverses = InlineArray { 1 / centre($0) }
+        logarithms = InlineArray { naturalLogarithm(centre($0)) }
+        powers = InlineArray { Quantities.exponential(Double($0) * LogNormalTables.ln2 / 64) }
     }
 
     /// Of a number in (0, 1), to 3e-13.
@@ -82,7 +140,7 @@ private final class LogNormalTables: Sendable {
         let bits = x.bitPattern
         let place = Int(truncatingIfNeeded: bits >> 45) & 127
         let significand = Double(bitPattern: bits & 0x000f_ffff_ffff_ffff | 0x3ff0_0000_0000_0000)
-        let exponent = Double(Int(truncatingIfNeeded: bits >> 52) - 1023)
+        let exponent = Double(Int32(truncatingIfNeeded: bits >> 52) - 1023)
         let r = significand * inverses[place] - 1
         let series = r * (1 - r * (0.5 - r * (1 / 3.0 - r * 0.25)))
         return exponent * LogNormalTables.ln2 + logarithms[place] + series
@@ -91,13 +149,14 @@ private final class LogNormalTables: Sendable {
     /// To 1e-13 relative, for |x| up to 40.
     @inline(__always)
     func exponential(_ x: Double) -> Double {
-        // Adding and taking away this number rounds to a whole one.
+        // Adding this number rounds to a whole one, which then stands in the lowest bits.
         let rounder = 0x1.8p52
-        let steps = x * (64 / LogNormalTables.ln2) + rounder - rounder
-        let r = x - steps * (LogNormalTables.ln2 / 64)
-        let count = Int(steps)
-        let scale = Double(bitPattern: UInt64(bitPattern: Int64((count >> 6) + 1023)) << 52)
-        let series = 1 + r * (1 + r * (0.5 + r * (1 / 6.0 + r / 24)))
-        return powers[count & 63] * series * scale
+        let shifted = x * (64 / LogNormalTables.ln2) + rounder
+        let r = x - (shifted - rounder) * (LogNormalTables.ln2 / 64)
+        let count = Int(truncatingIfNeeded: shifted.bitPattern &- rounder.bitPattern)
+        let scale = Double(bitPattern: UInt64(bitPattern: Int64(count >> 6 &+ 1023)) << 52)
+        let square = r * r
+        let series = 1 + r + square * (0.5 + r * (1 / 6.0)) + square * square * (1 / 24.0)
+        return powers[count & 63] * scale * series
     }
 }

@@ -67,24 +67,68 @@ public final class SizeSampler: Sendable {
         }
     }
 
-    /// Sizes that together ask for `bytes`: the last one is cut so that the sum is exact.
+    /// Sizes that together ask for `bytes`: the last one is cut so that the sum is exact. For a generator from which
+    /// others draw, too; `SizeStream` is faster.
     public func fill(_ sizes: inout [Int], with bytes: ByteCount, using generator: inout SeededGenerator) {
         sizes.removeAll(keepingCapacity: true)
-        if case .logNormal(let draw) = draw {
-            // One loop of its own: it is what nearly all objects come from.
-            return SizeSampler.fill(&sizes, with: bytes.bytes) { draw.next(using: &generator) }
+        var remaining = bytes.bytes
+        while remaining > 0 {
+            sizes.append(min(next(using: &generator), remaining))
+            remaining -= sizes[sizes.count - 1]
         }
-        SizeSampler.fill(&sizes, with: bytes.bytes) { next(using: &generator) }
     }
 
-    @inline(__always)
-    private static func fill(_ sizes: inout [Int], with bytes: Int, next: () -> Int) {
-        var remaining = bytes
+    /// The next sizes, in the order in which `next` would draw them.
+    fileprivate func draw(into sizes: UnsafeMutableBufferPointer<UInt32>, using generator: inout SeededGenerator) {
+        if case .logNormal(let draw) = draw { return draw.draw(into: sizes, using: &generator) }
+        for index in sizes.indices { sizes[index] = UInt32(next(using: &generator)) }
+    }
+}
+
+/// Sizes of one distribution, one after the other, from a generator that nobody else draws from.
+///
+/// They are drawn in blocks ahead of their use, which takes a third of the time and changes none of them.
+public final class SizeStream {
+    private let sampler: SizeSampler
+    private var generator: SeededGenerator
+    /// Sizes that are drawn; nil before the first is asked for.
+    private var block: UnsafeMutableBufferPointer<UInt32>?
+    /// How many of them are used.
+    private var used = SizeStream.blockSize
+
+    private static let blockSize = 64
+
+    public init(_ sampler: SizeSampler, _ generator: SeededGenerator) {
+        self.sampler = sampler
+        self.generator = generator
+    }
+
+    deinit { block?.deallocate() }
+
+    /// Sizes that together ask for `bytes`: the last one is cut so that the sum is exact.
+    public func fill(_ sizes: inout [Int], with bytes: ByteCount) {
+        sizes.removeAll(keepingCapacity: true)
+        var remaining = bytes.bytes
         while remaining > 0 {
-            let size = min(next(), remaining)
-            sizes.append(size)
-            remaining -= size
+            let block = freshBlock()
+            while remaining > 0 && used < block.count {
+                let size = min(Int(block[used]), remaining)
+                used += 1
+                sizes.append(size)
+                remaining -= size
+            }
         }
+    }
+
+    /// The block, drawn anew if all of it is used.
+    private func freshBlock() -> UnsafeMutableBufferPointer<UInt32> {
+        let block = self.block ?? .allocate(capacity: SizeStream.blockSize)
+        if used == block.count {
+            self.block = block
+            sampler.draw(into: block, using: &generator)
+            used = 0
+        }
+        return block
     }
 }
 

@@ -17,6 +17,11 @@ public protocol ReclaimPolicy: Sendable {
 
     func decide(_ snapshot: SystemSnapshot) -> Decision
 
+    /// With so much available on a device of that size, nothing demanded and the level normal all along, the policy is
+    /// content whatever the processes are and whatever has been: it need not be asked. Nil: it is asked at every sample
+    /// if it needs that.
+    func contentAbove(ceiling: ByteCount) -> ByteCount?
+
     /// What becomes, at this snapshot, of the memory that the simulation keeps for the policy in the history. A policy
     /// that wants it kept says so in `needs`; following the same snapshot twice gives the same.
     func follow(_ snapshot: SystemSnapshot) -> [RuleMemory]
@@ -41,6 +46,7 @@ public struct PolicyNeeds: OptionSet, Hashable, Sendable {
 extension ReclaimPolicy {
     public static var needs: PolicyNeeds { [] }
     public static func meaning(ofDefault parameter: String, ceiling: ByteCount) -> ParameterValue? { nil }
+    public func contentAbove(ceiling: ByteCount) -> ByteCount? { nil }
     public func follow(_ snapshot: SystemSnapshot) -> [RuleMemory] { [] }
 }
 

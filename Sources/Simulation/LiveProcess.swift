@@ -11,9 +11,8 @@ import Workload
 final class AppRecord {
     let id: AppID
     let profile: AppProfile
-    let sampler: SizeSampler
     /// Streams of its own: adding an app does not change the draws of the others.
-    var sizes: SeededGenerator
+    let sizes: SizeStream
     var behaviour: SeededGenerator
     /// Whether the app does its duty off screen and on a disconnect.
     var duty: SeededGenerator
@@ -42,8 +41,8 @@ final class AppRecord {
     init(_ id: AppID, _ profile: AppProfile, seed: UInt64) {
         self.id = id
         self.profile = profile
-        sampler = SizeSampler(profile.memory.objects)
-        sizes = SeededGenerator(seed: seed, stream: "app/\(profile.name)/sizes")
+        sizes = SizeStream(
+            SizeSampler(profile.memory.objects), SeededGenerator(seed: seed, stream: "app/\(profile.name)/sizes"))
         behaviour = SeededGenerator(seed: seed, stream: "app/\(profile.name)/behaviour")
         duty = SeededGenerator(seed: seed, stream: "app/\(profile.name)/duty")
     }
@@ -141,7 +140,7 @@ final class WorkInProgress {
 
 /// A process of the device. It has an identity and one owner, the simulation.
 final class LiveProcess {
-    let app: AppID
+    let record: AppRecord
     let pid: ProcessID
     let slot: MemorySlot
     let launchedAt: Instant
@@ -151,6 +150,8 @@ final class LiveProcess {
     let relaunchCost: TimeSpan
     /// Of its background modes those that keep it running.
     private let lastingModes: [BackgroundMode]
+    /// The band in the background while these keep it running.
+    private let lastingBand: JetsamBand
     var machine = ProcessMachine()
     let workload: AppWorkload
     var goal: Goal
@@ -235,14 +236,15 @@ final class LiveProcess {
     let trace: TracePlayback?
 
     init(
-        app: AppID, pid: ProcessID, slot: MemorySlot, now: Instant, workload: AppWorkload, goal: Goal,
+        record: AppRecord, pid: ProcessID, slot: MemorySlot, now: Instant, workload: AppWorkload, goal: Goal,
         isFirstLaunch: Bool, relaunchCost: TimeSpan, memory: any DeviceMemory, trace: TracePlayback? = nil
     ) {
-        self.app = app
+        self.record = record
         self.pid = pid
         self.slot = slot
         self.workload = workload
         lastingModes = workload.profile.backgroundModes.filter(\.keepsRunning)
+        lastingBand = JetsamBand.band(of: .background, modes: lastingModes)
         self.goal = goal
         self.isFirstLaunch = isFirstLaunch
         self.relaunchCost = relaunchCost
@@ -258,6 +260,7 @@ final class LiveProcess {
         burst = memory.makePool(in: slot)
     }
 
+    var app: AppID { record.id }
     var reference: ProcessReference { ProcessReference(slot: slot.index, pid: pid) }
     var phase: ProcessPhase { machine.phase }
 
@@ -267,6 +270,14 @@ final class LiveProcess {
     /// The background modes that keep it running off screen; the others only launch it.
     var keepAliveModes: [BackgroundMode] { modesAreActive ? lastingModes : [] }
 
+    /// Whether there are any.
+    var hasKeepAliveModes: Bool { modesAreActive && !lastingModes.isEmpty }
+
     /// Whether anything keeps it running off screen.
-    var hasReasonToRun: Bool { !assertions.isEmpty || (modesAreActive && !lastingModes.isEmpty) }
+    var hasReasonToRun: Bool { !assertions.isEmpty || hasKeepAliveModes }
+
+    /// The band that follows from what it does.
+    var naturalBand: JetsamBand {
+        phase == .background && modesAreActive ? lastingBand : JetsamBand.band(of: phase, modes: [])
+    }
 }

@@ -33,7 +33,7 @@ extension Simulation {
     private func beginStay(of process: LiveProcess) {
         let profile = process.profile.background
         let serial = process.backgroundSerial
-        if process.keepAliveModes.isEmpty {
+        if !process.hasKeepAliveModes {
             let id = process.assertions.begin(.finishing)
             let span = min(profile.work, plan.limits.backgroundTime)
             queue.schedule(.assertionEnds(process.reference, id: id), at: now + span)
@@ -132,7 +132,7 @@ extension Simulation {
 
     /// The time for tasks runs from entering the background; while a mode keeps the app running, it has no end.
     private func scheduleExpiry(of process: LiveProcess) {
-        guard process.assertions.holdsTask, process.keepAliveModes.isEmpty, let since = process.backgroundSince else {
+        guard process.assertions.holdsTask, !process.hasKeepAliveModes, let since = process.backgroundSince else {
             return
         }
         let end = since + plan.limits.backgroundTime
@@ -143,7 +143,7 @@ extension Simulation {
 
     private func holdsExpiringTask(_ reference: ProcessReference, _ serial: Int) -> LiveProcess? {
         guard let process = process(reference), process.backgroundSerial == serial, process.assertions.holdsTask,
-            process.keepAliveModes.isEmpty
+            !process.hasKeepAliveModes
         else { return nil }
         return process
     }

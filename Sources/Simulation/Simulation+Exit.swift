@@ -34,12 +34,12 @@ extension Simulation {
     }
 
     private func leaveScenes(of process: LiveProcess) {
-        for index in apps[process.app.index].sessions.indices {
-            guard apps[process.app.index].sessions[index].machine.phase.isConnected else { continue }
-            apps[process.app.index].sessions[index].machine.processDied()
+        for index in process.record.sessions.indices {
+            guard process.record.sessions[index].machine.phase.isConnected else { continue }
+            process.record.sessions[index].machine.processDied()
             recorder.event(
                 .sceneState, at: now, app: process.profile.name, pid: process.pid,
-                scene: apps[process.app.index].sessions[index].id, "unattached", reason: "process ended")
+                scene: process.record.sessions[index].id, "unattached", reason: "process ended")
         }
     }
 
@@ -48,21 +48,21 @@ extension Simulation {
     ) {
         recorder.tally.terminations.append(
             .init(reason: reason.rawValue, wasForeground: wasForeground, wasPerceived: false, footprint: footprint))
-        apps[process.app.index].lastTermination = (now, recorder.tally.terminations.count - 1)
+        process.record.lastTermination = (now, recorder.tally.terminations.count - 1)
     }
 
     /// The process leaves every table; its memory goes back to the device.
     func releaseEverything(of process: LiveProcess) {
-        for index in apps[process.app.index].sessions.indices {
-            apps[process.app.index].sessions[index].machine.processDied()
-            apps[process.app.index].sessions[index].pool = nil
+        for index in process.record.sessions.indices {
+            process.record.sessions[index].machine.processDied()
+            process.record.sessions[index].pool = nil
         }
         // What the user closed while the process was on its way out is discarded all the same.
-        apps[process.app.index].discardedWhileDead += process.closing.count
-        apps[process.app.index].sessions.removeAll { process.closing.contains($0.id) }
+        process.record.discardedWhileDead += process.closing.count
+        process.record.sessions.removeAll { process.closing.contains($0.id) }
         // The second display goes dark; its session has no use without it.
         if let external = process.externalScene {
-            apps[process.app.index].sessions.removeAll { $0.id == external }
+            process.record.sessions.removeAll { $0.id == external }
             externalApp = nil
         }
         processes[process.slot.index] = nil
@@ -72,7 +72,7 @@ extension Simulation {
         }
         forgetSample(of: process)
         waiters.removeAll { $0 == process.reference }
-        apps[process.app.index].slot = nil
+        process.record.slot = nil
         process.steps.removeAll()
         process.serial += 1
         if displayOwner == process.pid {

@@ -23,14 +23,14 @@ extension Simulation {
 
     private func isActive(_ process: LiveProcess, onExternalDisplay isExternal: Bool) -> Bool {
         guard process.profile.scenes.support else { return process.phase == .active && !isExternal }
-        return apps[process.app.index].sessions.contains {
+        return process.record.sessions.contains {
             $0.machine.phase == .foregroundActive && $0.isExternal == isExternal
         }
     }
 
     private func check(_ process: LiveProcess) {
         let name = process.profile.name
-        let sessions = apps[process.app.index].sessions
+        let sessions = process.record.sessions
         for isExternal in [false, true] {
             claim(
                 sessions.count { $0.machine.phase == .foregroundActive && $0.isExternal == isExternal } <= 1,

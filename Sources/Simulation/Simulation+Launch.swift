@@ -46,7 +46,7 @@ extension Simulation {
         lastPid += 1
         let trace = openTrace(of: apps[app.index].profile)
         let process = LiveProcess(
-            app: app, pid: ProcessID(lastPid), slot: slot, now: now,
+            record: apps[app.index], pid: ProcessID(lastPid), slot: slot, now: now,
             workload: AppWorkload(apps[app.index].profile, traceLength: trace?.length ?? 0), goal: goal,
             isFirstLaunch: !apps[app.index].wasLaunched, relaunchCost: relaunchCost(of: apps[app.index].profile),
             memory: memory, trace: trace)
@@ -93,8 +93,8 @@ extension Simulation {
 
     /// Sessions that the user closed while the app was dead are told after the launch.
     private func tellOfDiscardedSessions(_ process: LiveProcess) {
-        guard apps[process.app.index].discardedWhileDead > 0 else { return }
-        apps[process.app.index].discardedWhileDead = 0
+        guard process.record.discardedWhileDead > 0 else { return }
+        process.record.discardedWhileDead = 0
         process.steps.prepend(.tell(.didDiscardSceneSessions, nil))
     }
 
@@ -190,7 +190,7 @@ extension Simulation {
     }
 
     func discardSession(_ scene: SceneID, of process: LiveProcess) {
-        apps[process.app.index].sessions.removeAll { $0.id == scene }
+        process.record.sessions.removeAll { $0.id == scene }
         process.closing.removeAll { $0 == scene }
         process.steps.prepend(.tell(.didDiscardSceneSessions, scene))
     }

@@ -69,7 +69,7 @@ extension Simulation {
         if callback == .didFinishLaunching { beginDeferredWork(of: process) }
         let work = process.workload.work(
             for: callback, scene: scene ?? SceneID(1), cache: memory.requested(in: process.cache),
-            isFirstLaunch: process.isFirstLaunch, using: &apps[process.app.index].duty)
+            isFirstLaunch: process.isFirstLaunch, using: &process.record.duty)
         start(work, of: process)
     }
 
@@ -144,7 +144,7 @@ extension Simulation {
 
     /// A scene-based process's own state follows from its scenes, one neighbour at a time.
     private func followScenes(_ process: LiveProcess) {
-        let scenes = apps[process.app.index].sessions.map(\.machine.phase)
+        let scenes = process.record.sessions.map(\.machine.phase)
         let target = processPhase(followingFrom: scenes, hasReasonToRun: process.phase.runsCode)
         guard let event = process.phase.event(towards: target) else {
             return claim(

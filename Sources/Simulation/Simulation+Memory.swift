@@ -133,7 +133,7 @@ extension Simulation {
             sizes = process.work.refused
             process.work.refused = []
         } else {
-            apps[process.app.index].sampler.fill(&sizes, with: bytes, using: &apps[process.app.index].sizes)
+            process.record.sizes.fill(&sizes, with: bytes)
         }
     }
 
@@ -159,7 +159,7 @@ extension Simulation {
 
     private func release(_ bytes: ByteCount, from pool: Pool, of process: LiveProcess) {
         guard bytes > .zero, let existing = existingPool(pool, of: process) else { return }
-        _ = memory.release(bytes, from: existing, order: .oldestFirst, using: &apps[process.app.index].sizes)
+        _ = memory.release(bytes, from: existing, order: .oldestFirst)
     }
 
     private func endScenePool(_ scene: SceneID, of process: LiveProcess) {
@@ -237,7 +237,7 @@ extension Simulation {
     // MARK: Limits
 
     func activeLimitApplies(to process: LiveProcess) -> Bool {
-        process.phase.isForeground || (process.phase == .background && !process.keepAliveModes.isEmpty)
+        process.phase.isForeground || (process.phase == .background && process.hasKeepAliveModes)
     }
 
     func limit(of process: LiveProcess) -> ByteCount? {
@@ -304,13 +304,13 @@ extension Simulation {
     }
 
     private func mayTick(_ process: LiveProcess) -> Bool {
-        process.phase == .active || (process.phase == .background && !process.keepAliveModes.isEmpty)
+        process.phase == .active || (process.phase == .background && process.hasKeepAliveModes)
     }
 
     /// The scene that the user sees, and what it holds.
     private func frontScene(of process: LiveProcess) -> (scene: SceneID, held: ByteCount)? {
-        guard process.phase == .active, let front = apps[process.app.index].frontScene,
-            let pool = apps[process.app.index].sessions.first(where: { $0.id == front })?.pool
+        guard process.phase == .active, let front = process.record.frontScene,
+            let pool = process.record.sessions.first(where: { $0.id == front })?.pool
         else { return nil }
         return (front, memory.requested(in: pool))
     }

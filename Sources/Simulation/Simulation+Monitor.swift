@@ -89,7 +89,7 @@ extension Simulation {
         let candidates = live.map { process in
             var candidate = WarningCandidate(
                 pid: process.pid, phase: process.phase,
-                band: JetsamBand.band(of: process.phase, modes: process.keepAliveModes),
+                band: process.naturalBand,
                 footprint: memory.books(of: process.slot).footprint)
             candidate.limitShare = limitShare(of: process)
             return candidate
@@ -174,7 +174,7 @@ extension Simulation {
         post(.didReceiveMemoryWarning, scene: nil, process)
         let cache = memory.requested(in: process.cache)
         let answer = process.workload.answerToWarning(
-            cache: cache, using: &apps[process.app.index].behaviour)
+            cache: cache, using: &process.record.behaviour)
         start(answer, of: process, answersWarning: cache)
     }
 

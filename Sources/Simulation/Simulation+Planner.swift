@@ -35,7 +35,7 @@ extension Simulation {
     // MARK: Scene-based
 
     private func planScenes(_ process: LiveProcess) -> Bool {
-        let sessions = apps[process.app.index].sessions
+        let sessions = process.record.sessions
         let wanted: SceneID? = if case .foreground(let scene) = process.goal { scene } else { nil }
         let external = lockedUntil == nil && process.quitReason == nil ? process.externalScene : nil
         for session in sessions

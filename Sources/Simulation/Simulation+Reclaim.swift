@@ -138,7 +138,30 @@ extension Simulation {
         }
         if let snapshot = limitDemand() { return snapshot }
         guard needs.contains(.everySample) else { return nil }
+        if isPolicyContent {
+            // A question would have brought them up to date.
+            for process in changedProcesses() { followBand(of: process) }
+            _ = reclaim.stalls.lostWithinWindow()
+            if auditsEverySample { checkContent() }
+            return nil
+        }
         return snapshot(.nothing, level: monitor.level, threshold: .zero)
+    }
+
+    /// So much is available that the policy need not be asked.
+    private var isPolicyContent: Bool {
+        guard let enough = contentAbove, monitor.level == .normal, reclaim.history.notNormalSince == nil else {
+            return false
+        }
+        return memory.books.available >= enough
+    }
+
+    /// What the policy says of itself is so: with `--verify`.
+    private func checkContent() {
+        let decision = policy.decide(snapshot(.nothing, level: monitor.level, threshold: .zero))
+        guard case .content = decision.standstill, decision.ranking.isEmpty, decision.nextLook == nil else {
+            return fail("\(plan.policy.title) was to be content, but answers \(decision)")
+        }
     }
 
     private func limitDemand() -> SystemSnapshot? {
@@ -236,7 +259,7 @@ extension Simulation {
             MemoryLimit(bytes: $0, isFatal: process.profile.limits.fatal)
         }
         snapshot.isEnding = process.quitReason != nil
-        snapshot.relaunchIntervals = apps[process.app.index].relaunchIntervals
+        snapshot.relaunchIntervals = process.record.relaunchIntervals
         snapshot.like = process.profile.like
         if process.averageFootprint > .zero { snapshot.growth = books.footprint.share(of: process.averageFootprint) }
         return snapshot
@@ -244,8 +267,7 @@ extension Simulation {
 
     /// Its band follows from what it does; a change puts it at the tail of its new band.
     func followBand(of process: LiveProcess) {
-        let modes = process.phase == .suspended ? [] : process.keepAliveModes
-        let band = JetsamBand.band(of: process.phase, modes: modes)
+        let band = process.naturalBand
         if process.bands.requested != band { process.bands.set(band, at: now) }
     }
 
@@ -287,7 +309,7 @@ extension Simulation {
     private func sceneSnapshots(of process: LiveProcess) -> [SceneSnapshot] {
         guard process.profile.scenes.support else { return [] }
         var scenes: [SceneSnapshot] = []
-        for session in apps[process.app.index].sessions where session.machine.phase.isConnected {
+        for session in process.record.sessions where session.machine.phase.isConnected {
             scenes.append(
                 SceneSnapshot(
                     scene: session.id, phase: session.machine.phase,

@@ -67,6 +67,8 @@ struct SampledDevice: Equatable {
 struct SampleState {
     /// Live processes that may have changed since the last sample.
     var changed: [LiveProcess] = []
+    /// They are by rising process number.
+    var isSorted = true
     var slots: [Int] = []
     var totals = SampledTotals()
     var device: SampledDevice?
@@ -82,6 +84,7 @@ extension Simulation {
         guard !process.hasChanged else { return }
         process.hasChanged = true
         samples.changed.append(process)
+        samples.isSorted = false
     }
 
     /// The processes that may have changed since the last sample, by rising process number.
@@ -90,23 +93,26 @@ extension Simulation {
         for slot in samples.slots where slot < processes.count {
             if let process = processes[slot] { noteChange(of: process) }
         }
-        samples.changed.removeAll { !isAlive($0) }
-        samples.changed.sort { $0.pid < $1.pid }
+        if !samples.isSorted {
+            samples.changed.removeAll { !isAlive($0) }
+            samples.changed.sort { $0.pid < $1.pid }
+            samples.isSorted = true
+        }
         return samples.changed
     }
 
     func recordSample() {
         let changed = changedProcesses()
-        for process in changed { resample(process) }
+        for process in changed {
+            resample(process)
+            if process.rowIsStale && plan.appRows == .changed { recorder.app(process, at: now) }
+        }
         recordDevice()
         recorder.tally.sampledRequested += samples.totals.requested
         recorder.tally.sampledUsable += samples.totals.usable
         recorder.tally.sampledActive += samples.totals.active
         recorder.tally.sampledDirty += samples.totals.dirty
-        switch plan.appRows {
-        case .all: for process in live { recorder.app(process, at: now) }
-        case .changed: for process in changed where process.rowIsStale { recorder.app(process, at: now) }
-        }
+        if plan.appRows == .all { for process in live { recorder.app(process, at: now) } }
         // Time alone may still change the band of some of them.
         samples.changed.removeAll { process in
             process.hasChanged = !process.bands.isSettled(at: now)
@@ -128,13 +134,14 @@ extension Simulation {
         SampledProcess(
             phase: process.phase, band: process.bands.band(at: now), books: memory.books(of: process.slot),
             cache: memory.requested(in: process.cache) * memory.scale,
-            connectedScenes: apps[process.app.index].sessions.count { $0.machine.phase.isConnected })
+            connectedScenes: process.record.sessions.count { $0.machine.phase.isConnected })
     }
 
     /// It has died: it counts no more.
     func forgetSample(of process: LiveProcess) {
         if let before = process.sampled { samples.totals.remove(before) }
         process.sampled = nil
+        if process.hasChanged { samples.changed.removeAll { $0 === process } }
     }
 
     private func recordDevice() {
@@ -159,12 +166,15 @@ extension Simulation {
         row.integer(device.totals.suspended)
         row.bytes(device.books.reserved)
         row.bytes(device.books.peakResident)
-        for averages in [device.some, device.full] {
-            row.ratio(averages.avg10)
-            row.ratio(averages.avg60)
-            row.ratio(averages.avg300)
-        }
+        write(device.some, into: row)
+        write(device.full, into: row)
         row.endRow(keeping: samples.deviceRow)
+    }
+
+    private func write(_ averages: StallAverages, into row: TableWriter) {
+        row.ratio(averages.avg10)
+        row.ratio(averages.avg60)
+        row.ratio(averages.avg300)
     }
 
     /// What was not said to have changed has not: with `--verify`, at every sample.
@@ -173,9 +183,8 @@ extension Simulation {
         for process in live {
             let facts = sampled(process)
             claim(facts == process.sampled, "the sample of \(process.profile.name) is not what it is now")
-            let modes = process.phase == .suspended ? [] : process.keepAliveModes
             claim(
-                process.bands.requested == JetsamBand.band(of: process.phase, modes: modes),
+                process.bands.requested == process.naturalBand,
                 "the band of \(process.profile.name) is not what it is now")
             totals.add(facts)
         }

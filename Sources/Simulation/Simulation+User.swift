@@ -85,8 +85,8 @@ extension Simulation {
         process.sceneReason = reason
         // A scene that has still to connect is told by its connection options.
         if isThere { deliver(reason, to: process) }
-        apps[process.app.index].frontScene = scene
-        apps[process.app.index].wasSwipedAway = false
+        process.record.frontScene = scene
+        process.record.wasSwipedAway = false
         advance(process)
     }
 

@@ -37,6 +37,8 @@ public final class Simulation {
     let memory: any DeviceMemory
     let policy: any ReclaimPolicy
     let needs: PolicyNeeds
+    /// With so much available the policy is not asked if nothing is demanded.
+    let contentAbove: ByteCount?
     let dryRun: Bool
     /// Told of every decision that is recorded.
     let observer: ((DecisionRecord) -> Void)?
@@ -107,6 +109,7 @@ public final class Simulation {
         self.memory = memory
         self.policy = policy
         needs = type(of: policy).needs
+        contentAbove = policy.contentAbove(ceiling: memory.books.ceiling)
         self.observer = observer
         self.dryRun = dryRun
         self.traces = traces
@@ -235,7 +238,7 @@ public final class Simulation {
         for process in live {
             endWaiting(of: process)
             abandonLaunch(of: process, outcome: "abandoned")
-            if let tap = apps[process.app.index].tapAfterExit { abandonTap(at: tap.at, on: process.app) }
+            if let tap = process.record.tapAfterExit { abandonTap(at: tap.at, on: process.app) }
         }
         recorder.tally.duration = now - .zero
         recorder.tally.peakResident = memory.books.peakResident

@@ -149,9 +149,11 @@ struct ScenarioRun {
             progress.finish()
             live?.finish()
         }
+        // Read once: it is asked for at every sample.
+        let lifeline = command.lifeline
         do {
             let ending = try simulation.run(
-                shouldStop: { Interruption.isAsked(lifeline: command.lifeline) },
+                shouldStop: { Interruption.isAsked(lifeline: lifeline) },
                 progress: {
                     progress.update($0)
                     live?.update(simulation)

@@ -33,6 +33,25 @@ struct SeededGeneratorTests {
         #expect(sizes.reduce(0, +) == 3 << 20)
     }
 
+    @Test(
+        "a stream gives the sizes that its sampler draws one by one",
+        arguments: [
+            .logNormal(median: .kibibytes(2), sigma: Ratio(partsPerMillion: 1_400_000), highest: .mebibytes(1)),
+            .uniform(lowest: ByteCount(10), highest: ByteCount(5000)), .constant(ByteCount(48)),
+            .histogram([.init(size: ByteCount(16), weight: 3), .init(size: .mebibytes(1), weight: 1)]),
+        ] as [SizeDistribution])
+    func stream(_ distribution: SizeDistribution) {
+        let sampler = SizeSampler(distribution)
+        var one = SeededGenerator(seed: 5, stream: "sizes")
+        let stream = SizeStream(sampler, one)
+        var (sizes, expected): ([Int], [Int]) = ([], [])
+        for bytes in [1, 100, 64 << 10, 3 << 20, 5, 0, 777_777] {
+            stream.fill(&sizes, with: ByteCount(bytes))
+            sampler.fill(&expected, with: ByteCount(bytes), using: &one)
+            #expect(sizes == expected)
+        }
+    }
+
     @Test("a histogram draws its sizes by weight")
     func histogram() {
         var generator = SeededGenerator(seed: 1, stream: "sizes")

@@ -52,6 +52,51 @@ struct PolicyTests {
         }
     }
 
+    @Test("what a policy says of when it is content is so", arguments: PolicyCatalogue.all.map { $0.name })
+    func content(name: String) throws {
+        let policy = try policy(name)
+        var random = SeededGenerator(seed: 3, stream: name)
+        let phases: [ProcessPhase] = [.active, .inactive, .background, .suspended]
+        for ceiling in [ByteCount.mebibytes(256), .gibibytes(1), .gibibytes(4), .gibibytes(16)] {
+            guard let enough = policy.contentAbove(ceiling: ceiling) else { continue }
+            for _ in 0..<50 {
+                let processes = (1...random.number(in: 1...20)).map { number in
+                    process(
+                        number, phases[random.number(in: 0...3)], idle: Int64(random.number(in: 0...900)),
+                        size: random.number(in: 1...500), dirty: random.number(in: 0...9)
+                    ) {
+                        $0.limit = MemoryLimit(bytes: .mebibytes(100), isFatal: random.below(2) == 0)
+                        $0.relaunchIntervals = [.seconds(Int64(random.number(in: 1...3_000)))]
+                    }
+                }
+                var asked = snapshot(processes, level: .normal, demand: .nothing)
+                asked.ceiling = ceiling
+                asked.available = enough + ByteCount(random.number(in: 0...1) * random.number(in: 0...1 << 28))
+                asked.history.kills = [
+                    .init(at: now - .seconds(1), pid: ProcessID(99), band: .idle, cause: nil, footprint: .mebibytes(1))
+                ]
+                let decision = policy.decide(asked)
+                #expect(decision.ranking.isEmpty && decision.nextLook == nil, "\(name) at \(asked.available)")
+                if case .content = decision.standstill { continue }
+                Issue.record("\(name) is not content: \(decision)")
+            }
+        }
+    }
+
+    @Test("jetsam, its relatives and largest-first say when they are content, and below that they may act")
+    func contentAbove() throws {
+        for name in ["jetsam", "jetsam-classic", "largest-first", "lmkd-minfree"] {
+            let policy = try policy(name)
+            let enough = try #require(policy.contentAbove(ceiling: .gibibytes(4)))
+            var asked = snapshot([process(1, idle: 900)], level: .normal, demand: .nothing)
+            asked.ceiling = .gibibytes(4)
+            // Everything is below the lowest threshold, and not far below the highest.
+            asked.available = .zero
+            #expect(!policy.decide(asked).ranking.isEmpty, "\(name)")
+            #expect(enough > .zero && enough < .gibibytes(1), "\(name)")
+        }
+    }
+
     @Test("none ranks nobody, whatever the demand")
     func none() throws {
         let decision = try policy("none").decide(snapshot([process(1), process(2)]))

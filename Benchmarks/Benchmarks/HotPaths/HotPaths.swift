@@ -13,18 +13,20 @@ private func device(_ backend: MemoryBackend, _ benchmark: Benchmark) -> (any De
     }
 }
 
+private let usualSizes = SizeSampler(
+    .logNormal(median: .kibibytes(2), sigma: Ratio(partsPerMillion: 1_400_000), highest: .mebibytes(1)))
+
 /// Draws, allocates and frees objects of one process, a mebibyte at a time.
 private func churn(_ backend: MemoryBackend, _ benchmark: Benchmark) {
     guard let memory = device(backend, benchmark) else { return }
     guard let slot = try? memory.makeProcess() else { return benchmark.error("no process") }
     let pool = memory.makePool(in: slot)
-    let sampler = SizeSampler(
-        .logNormal(median: .kibibytes(2), sigma: Ratio(partsPerMillion: 1_400_000), highest: .mebibytes(1)))
-    var generator = SeededGenerator(seed: 1, stream: "benchmark")
+    var generator = SeededGenerator(seed: 1, stream: "releases")
+    let stream = SizeStream(usualSizes, SeededGenerator(seed: 1, stream: "benchmark"))
     var sizes: [Int] = []
     benchmark.startMeasurement()
     for _ in benchmark.scaledIterations {
-        sampler.fill(&sizes, with: .mebibytes(1), using: &generator)
+        stream.fill(&sizes, with: .mebibytes(1))
         let drawn = sizes
         blackHole(memory.allocate(drawn.span, in: pool, limit: nil))
         if memory.requested(in: pool) > .mebibytes(64) {
@@ -75,10 +77,15 @@ let benchmarks: @Sendable () -> Void = {
     }
 
     Benchmark("a size, drawn") { benchmark in
-        let sampler = SizeSampler(
-            .logNormal(median: .kibibytes(2), sigma: Ratio(partsPerMillion: 1_400_000), highest: .mebibytes(1)))
         var generator = SeededGenerator(seed: 1, stream: "benchmark")
-        for _ in benchmark.scaledIterations { blackHole(sampler.next(using: &generator)) }
+        for _ in benchmark.scaledIterations { blackHole(usualSizes.next(using: &generator)) }
+    }
+
+    Benchmark("a mebibyte of sizes, drawn ahead") { benchmark in
+        let stream = SizeStream(usualSizes, SeededGenerator(seed: 1, stream: "benchmark"))
+        var sizes: [Int] = []
+        for _ in benchmark.scaledIterations { stream.fill(&sizes, with: .mebibytes(1)) }
+        blackHole(sizes)
     }
 
     let slow = Benchmark.Configuration(

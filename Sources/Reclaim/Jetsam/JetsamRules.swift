@@ -50,6 +50,12 @@ struct JetsamRules: Sendable {
             soft: pick(given.soft, row.soft) + ballast, reaper: pick(given.reaper, row.reaper) + ballast)
     }
 
+    /// Above every threshold nobody goes but after a long time without a normal level.
+    func contentAbove(ceiling: ByteCount) -> ByteCount {
+        let thresholds = thresholds(for: ceiling)
+        return ceiling * max(thresholds.critical, thresholds.idle, thresholds.soft, thresholds.reaper)
+    }
+
     func decide(_ snapshot: SystemSnapshot) -> Decision {
         if snapshot.isAboutLimits {
             return answer(snapshot, Step(.jettisoned, "a limit on background apps is exceeded"), snapshot.processes)

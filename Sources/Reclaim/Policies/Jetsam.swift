@@ -21,5 +21,7 @@ public struct Jetsam: ReclaimPolicy {
         rules = JetsamRules(values, isClassic: false)
     }
 
+    public func contentAbove(ceiling: ByteCount) -> ByteCount? { rules.contentAbove(ceiling: ceiling) }
+
     public func decide(_ snapshot: SystemSnapshot) -> Decision { rules.decide(snapshot) }
 }

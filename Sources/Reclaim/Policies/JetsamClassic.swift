@@ -19,5 +19,7 @@ public struct JetsamClassic: ReclaimPolicy {
         rules = JetsamRules(values, isClassic: true)
     }
 
+    public func contentAbove(ceiling: ByteCount) -> ByteCount? { rules.contentAbove(ceiling: ceiling) }
+
     public func decide(_ snapshot: SystemSnapshot) -> Decision { rules.decide(snapshot) }
 }

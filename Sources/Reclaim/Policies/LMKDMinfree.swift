@@ -52,6 +52,8 @@ public struct LMKDMinfree: ReclaimPolicy {
         return zip(given, standard).map { $0 == .zero ? $1 : $0 }
     }
 
+    public func contentAbove(ceiling: ByteCount) -> ByteCount? { table(for: ceiling).max() }
+
     public func decide(_ snapshot: SystemSnapshot) -> Decision {
         if snapshot.isAboutLimits {
             return snapshot.rankingByScore(floor: 0, heaviestBelow: heaviestAt, because: "a limit is exceeded")

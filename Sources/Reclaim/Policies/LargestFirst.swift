@@ -20,6 +20,8 @@ public struct LargestFirst: ReclaimPolicy {
         floor = values.ratio("floor")
     }
 
+    public func contentAbove(ceiling: ByteCount) -> ByteCount? { ceiling * floor }
+
     public func decide(_ snapshot: SystemSnapshot) -> Decision {
         let threshold = snapshot.ceiling * floor
         guard snapshot.available < threshold || snapshot.requester != nil || snapshot.isAboutLimits else {
