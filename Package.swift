@@ -54,7 +54,11 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
         module(
-            "Interchange", ["Scenario", "Simulation", "Memory", "Workload", "Lifecycle", "Metrics", "Quantities"]),
+            "Interchange",
+            [
+                "Scenario", "Simulation", "Memory", "Workload", "Lifecycle", "Pressure", "Reclaim", "Metrics",
+                "Quantities",
+            ]),
         module("Experiments", ["Metrics", "Quantities"]),
         .executableTarget(
             name: "plimsoll",

@@ -100,7 +100,7 @@ enum TraceFixture {
 
     struct Output {
         let tally: RunTally
-        let events, apps: [[String]]
+        let events, apps, samples: [[String]]
 
         /// Rows of `events.csv` of that kind: (time, app, detail, reason).
         func events(_ kind: String) -> [(time: String, detail: String, reason: String)] {
@@ -126,6 +126,8 @@ enum TraceFixture {
                 $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
             }
         }
-        return Output(tally: simulation.tally, events: rows(sinks.events), apps: rows(sinks.apps))
+        return Output(
+            tally: simulation.tally, events: rows(sinks.events), apps: rows(sinks.apps),
+            samples: rows(sinks.samples))
     }
 }

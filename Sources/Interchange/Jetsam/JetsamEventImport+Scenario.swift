@@ -1,0 +1,129 @@
+import Lifecycle
+import Quantities
+
+extension JetsamEventImport {
+    /// A scenario that can be run as it is.
+    public var scenario: String {
+        (heading + deviceLines + policyLines + ["apps:"] + apps.flatMap(lines) + userLines).joined(separator: "\n")
+            + "\n"
+    }
+
+    private var heading: [String] {
+        let told = [report.product, report.system, report.date].compactMap { $0 }.map { onOneLine($0) }
+        let source = onOneLine(report.source.file.split(separator: "/").last.map(String.init) ?? "a report")
+        var lines = [
+            "# The JetsamEvent report \(source)" + (told.isEmpty ? "" : ": \(told.joined(separator: ", "))") + ".",
+            "# \(report.processes.count) processes; \(apps.count) of them are apps and are launched here, the least "
+                + "recently used first.",
+            "# At \(stateAt) each is in the band that the report shows and holds what it held there.",
+        ]
+        for victim in victims {
+            let size = ByteCount(victim.pages * report.pageSize).readable
+            let place = apps.first { $0.process == victim || $0.helpers.contains(victim) }
+            lines.append(
+                "# jetsam ended \(onOneLine(victim.name))\(pid(victim)): \(onOneLine(victim.reason ?? "")); it held "
+                    + size + (place.map { ", and is '\($0.name)' here." } ?? ", and is part of what is reserved here."))
+        }
+        return lines + [
+            "plimsoll: 1", "name: jetsam-event", "duration: \(stateAt + JetsamEventImport.afterwards)",
+        ]
+    }
+
+    /// So long the run goes on when everybody is there.
+    private static let afterwards = TimeSpan.minutes(1)
+
+    private func pid(_ process: JetsamReport.Process) -> String { process.pid.map { " (pid \($0))" } ?? "" }
+
+    private func readable(_ pages: Int) -> String { ByteCount(pages * report.pageSize).readable }
+
+    private var deviceLines: [String] {
+        let pages = report.pages
+        var lines = [
+            "# The ceiling is the report's memoryPages and its compressor's: \(readable(pages.all)). Reserved is what",
+            "# no app of this scenario holds and is not available: wired \(readable(pages.wired)), the compressor's "
+                + "\(readable(pages.compressor)), daemons and the system.",
+            "# Available in the report: \(readable(pages.available)), free or backed by a file.",
+        ]
+        if device.added > .zero {
+            lines.append(
+                "# The ceiling is \(device.added.readable) higher: footprints count at full size what was compressed."
+            )
+        }
+        if device.spared > .zero {
+            lines += [
+                "# \(device.spared.readable) more are available, so that nobody is ended before all are there; for",
+                "# the report's own shortage: --set device.reserved=\(device.reserved + device.spared)",
+            ]
+        }
+        return lines + ["device: { ceiling: \(device.ceiling), reserved: \(device.reserved) }"]
+    }
+
+    private var policyLines: [String] {
+        var lines: [String] = []
+        if stateAt > .minutes(4) {
+            lines += [
+                "# The launches take longer than the 5 min after which an idle app counts as long idle.",
+                "policy: { name: jetsam, parameters: { reaper_idle: \(min(stateAt + .minutes(5), .hours(24))) } }",
+            ]
+        } else {
+            lines.append("policy: jetsam")
+        }
+        if let stay, stay > .seconds(30) {
+            lines += [
+                "# Those that were finishing off screen are launched over more than the 30 s that they may take.",
+                "limits: { background_time: \(stay) }",
+            ]
+        }
+        return lines
+    }
+
+    /// So long those work that finish something off screen: until everybody is there, and 30 s more.
+    private var stay: TimeSpan? {
+        apps.first { $0.standing == .finishing }.map { stateAt - $0.tapped + .seconds(30) }
+    }
+
+    private func lines(of app: App) -> [String] {
+        let process = app.process
+        var facts = [app.standing.words]
+        if let priority = process.priority { facts.append("band \(priority) in the report") }
+        if !process.states.isEmpty { facts.append("states: " + process.states.joined(separator: ", ")) }
+        facts.append("held \(readable(process.pages))")
+        if let most = process.lifetimeMaximum { facts.append("at most \(readable(most)) in its life") }
+        var who = app.name == process.name ? [] : ["\"\(onOneLine(process.name, atMost: 40))\""]
+        if let pid = process.pid { who.append("pid \(pid)") }
+        let title = who.isEmpty ? "" : who.joined(separator: ", ") + ": "
+        var lines = ["  # " + onOneLine(title + facts.joined(separator: "; "), atMost: 110)]
+        if !app.helpers.isEmpty {
+            let names = app.helpers.map { "\(onOneLine($0.name, atMost: 40)), \(readable($0.pages))" }
+            lines.append("  # " + onOneLine("with its helpers in front: " + names.joined(separator: "; "), atMost: 110))
+        }
+        lines += ["  - name: \"\(app.name)\"", "    memory: \(memory(of: app))"]
+        let snapshot = "snapshot: \(JetsamEventImport.snapshot(of: app.footprint))"
+        switch app.standing {
+        case .suspended, .front: lines.append("    background: { \(snapshot) }")
+        case .finishing: lines.append("    background: { \(snapshot), work: \(stay ?? .seconds(30)) }")
+        case .running(let mode):
+            lines += ["    background: { \(snapshot) }", "    background_modes: [\(mode.rawValue)]"]
+        }
+        return lines
+    }
+
+    /// Objects are of one page, for pages are all that a report counts.
+    private func memory(of app: App) -> String {
+        let kept = JetsamEventImport.cache(of: app.footprint)
+        let scene = JetsamEventImport.scene(of: app.footprint)
+        let cache = app.standing == .front ? kept : kept * 2
+        // Full within a quarter of a second.
+        return "{ base: \(app.footprint - scene - kept), scene: \(scene), "
+            + "cache: { size: \(cache), rate: \(ByteRate(bytesPerSecond: cache.bytes * 4)) }, "
+            + "objects: { constant: \(ByteCount(JetsamEventImport.page)) } }"
+    }
+
+    private var userLines: [String] {
+        var lines = ["user:"] + apps.map { "  - { at: \($0.tapped), launch: \"\($0.name)\" }" }
+        if front == nil {
+            lines.append("  - { at: \(stateAt - JetsamEventImport.settling), home: true }")
+        }
+        return lines + ["# \(stateAt): as in the report."]
+    }
+}

@@ -1,0 +1,210 @@
+import Memory
+import Quantities
+import Scenario
+
+/// What a JetsamEvent report (`.ips`, bug type 298) says of a device at the moment at which jetsam ended a process.
+///
+/// Versions differ, as seen in reports of iOS 10.1 to 14.2 and Apple's page "Identifying high-memory use with jetsam
+/// event reports": `priority` is missing in iOS 10 to 12, pages have 4 or 16 KiB, `states` may be empty, the order of
+/// keys varies. Keys that are not needed are passed over, whatever they hold.
+public struct JetsamReport: Sendable {
+    /// The system's pages, by what they were used for; all counts are of pages of `pageSize`.
+    public struct Pages: Hashable, Sendable {
+        public var active, inactive, free, wired: Int
+        public var speculative = 0
+        public var throttled = 0
+        /// Of the active, inactive and speculative ones, those that a file backs: they can be dropped.
+        public var fileBacked = 0
+        /// Those that hold what was compressed.
+        public var compressor = 0
+
+        /// All of them: the device's RAM, but for what its firmware keeps.
+        public var all: Int { active + inactive + free + wired + speculative + throttled + compressor }
+        /// What jetsam regards as available: free or backed by a file (xnu's `memorystatus_available_pages`).
+        public var available: Int { min(free + max(fileBacked, speculative), all - wired - compressor) }
+    }
+
+    public struct Process: Hashable, Sendable {
+        public var name: String
+        public var pid: Int?
+        /// Its footprint, compressed pages included.
+        public var pages: Int
+        public var lifetimeMaximum: Int?
+        /// jetsam's band, on the report's own scale.
+        public var priority: Int?
+        public var states: [String]
+        /// Processes that were accounted together: an app and its helpers.
+        public var coalition: Int?
+        /// Why jetsam ended it; nil for all but the victims.
+        public var reason: String?
+    }
+
+    /// As the report says: `iPhone OS 14.2 (18B5061e)`.
+    public let system: String?
+    public let product: String?
+    public let date: String?
+    public let pageSize: Int
+    public let pages: Pages
+    /// In the report's order: band by band, the least recently used first, which is the order of kills.
+    public let processes: [Process]
+    /// Where the list of processes begins, for faults that concern them all.
+    let source: SourceText
+    let listOffset: Int
+
+    /// Reads a report.
+    ///
+    /// - Parameter file: Its name, for messages.
+    /// - Throws: The first fault, with line and column.
+    public init(_ bytes: [UInt8], file: String) throws(ScenarioFault) {
+        source = SourceText(file: file, bytes: bytes)
+        do throws(TextFault) {
+            let (header, body) = try JetsamReport.parts(bytes)
+            let fields = ReportFields(body, of: "the report")
+            system = header?["os_version"]?.text ?? body["os_version"]?.text
+            date = header?["timestamp"]?.text ?? body["date"]?.text
+            product = body["product"]?.text
+            let status = try fields.object("memoryStatus")
+            pageSize = try status.whole("pageSize", 1_024...65_536)
+            pages = try JetsamReport.pages(status, pageSize: pageSize)
+            let list = try fields.list("processes")
+            listOffset = list.offset
+            let most = MemoryLimits.highestCeiling.bytes / pageSize
+            var processes: [Process] = []
+            for (index, node) in list.elements.enumerated() {
+                processes.append(try JetsamReport.process(ReportFields(node, of: "process \(index + 1)"), most: most))
+            }
+            self.processes = processes
+        } catch {
+            throw source.fault(at: error.offset, error.message)
+        }
+    }
+
+    /// A header of one line, if there is one, and the report itself.
+    private static func parts(_ bytes: [UInt8]) throws(TextFault) -> (header: JSONNode?, body: JSONNode) {
+        var reader = JSONReader(bytes)
+        guard let first = try reader.next() else {
+            throw TextFault(offset: 0, message: "the file is empty; expected a JetsamEvent report")
+        }
+        guard case .object = first.content else {
+            throw TextFault(offset: first.offset, message: "expected a JetsamEvent report, not \(first.summary)")
+        }
+        // Passed on without its header, a report is as good.
+        if first["processes"] != nil { return (nil, first) }
+        if let type = first["bug_type"], let text = type.text ?? type.number.map({ "\($0)" }), text != "298" {
+            throw TextFault(
+                offset: type.offset,
+                message: "this is a report of another kind (bug_type \(onOneLine(text, atMost: 40))); "
+                    + "expected a JetsamEvent report, 298")
+        }
+        guard let body = try reader.next() else {
+            throw TextFault(
+                offset: bytes.count, message: "the file ends here; expected the report behind its header line")
+        }
+        if let more = try reader.next() {
+            throw TextFault(offset: more.offset, message: "the report is over; expected nothing behind it")
+        }
+        return (first, body)
+    }
+
+    private static func pages(_ status: ReportFields, pageSize: Int) throws(TextFault) -> Pages {
+        let counts = try status.object("memoryPages")
+        let most = MemoryLimits.highestCeiling.bytes / pageSize
+        var pages = Pages(
+            active: try counts.whole("active", 0...most), inactive: try counts.whole("inactive", 0...most),
+            free: try counts.whole("free", 0...most), wired: try counts.whole("wired", 0...most))
+        pages.speculative = try counts.wholeIfAny("speculative", 0...most) ?? 0
+        pages.throttled = try counts.wholeIfAny("throttled", 0...most) ?? 0
+        pages.fileBacked = try counts.wholeIfAny("fileBacked", 0...most) ?? 0
+        pages.compressor = try status.wholeIfAny("compressorSize", 0...most) ?? 0
+        let size = ByteCount(pages.all * pageSize)
+        guard size >= .mebibytes(1), size <= MemoryLimits.highestCeiling else {
+            throw TextFault(
+                offset: counts.node.offset,
+                message: "these pages make \(size.readable); a device has from 1MiB to \(MemoryLimits.highestCeiling)")
+        }
+        return pages
+    }
+
+    private static func process(_ fields: ReportFields, most: Int) throws(TextFault) -> Process {
+        var process = Process(
+            name: try fields.text("name"), pages: try fields.whole("rpages", 0...most), states: [])
+        process.pid = try fields.wholeIfAny("pid", 0...Int(Int32.max))
+        process.lifetimeMaximum = try fields.wholeIfAny("lifetimeMax", 0...most)
+        process.priority = try fields.wholeIfAny("priority", -1...999)
+        process.coalition = fields.node["coalition"]?.number.flatMap { Int($0) }
+        process.reason = fields.node["reason"]?.text
+        guard let states = fields.node["states"] else { return process }
+        guard case .array(let words) = states.content else {
+            throw TextFault(offset: states.offset, message: "states: expected a list of texts, not \(states.summary)")
+        }
+        process.states = words.compactMap(\.text)
+        return process
+    }
+}
+
+extension JSONNode {
+    fileprivate var text: String? {
+        guard case .string(let text) = content else { return nil }
+        return text
+    }
+
+    fileprivate var number: String? {
+        guard case .number(let text) = content else { return nil }
+        return text
+    }
+}
+
+/// An object of a report, and what it is called in messages.
+private struct ReportFields {
+    let node: JSONNode
+    let name: String
+
+    init(_ node: JSONNode, of name: String) {
+        self.node = node
+        self.name = name
+    }
+
+    private func field(_ key: String, _ expected: String) throws(TextFault) -> JSONNode {
+        guard case .object = node.content else {
+            throw TextFault(offset: node.offset, message: "\(name): expected an object, not \(node.summary)")
+        }
+        guard let value = node[key] else {
+            throw TextFault(offset: node.offset, message: "\(name) lacks '\(key)'; expected \(expected)")
+        }
+        return value
+    }
+
+    private func wrong(_ value: JSONNode, _ key: String, _ expected: String) -> TextFault {
+        TextFault(offset: value.offset, message: "\(key): expected \(expected), not \(value.summary)")
+    }
+
+    func object(_ key: String) throws(TextFault) -> ReportFields {
+        ReportFields(try field(key, "an object"), of: key)
+    }
+
+    func list(_ key: String) throws(TextFault) -> (elements: [JSONNode], offset: Int) {
+        let value = try field(key, "a list")
+        guard case .array(let elements) = value.content else { throw wrong(value, key, "a list") }
+        return (elements, value.offset)
+    }
+
+    func text(_ key: String) throws(TextFault) -> String {
+        let value = try field(key, "a text")
+        guard let text = value.text else { throw wrong(value, key, "a text") }
+        return text
+    }
+
+    func whole(_ key: String, _ range: ClosedRange<Int>) throws(TextFault) -> Int {
+        let expected = "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        let value = try field(key, expected)
+        guard let number = value.number.flatMap({ Int($0) }), range.contains(number) else {
+            throw wrong(value, key, expected)
+        }
+        return number
+    }
+
+    func wholeIfAny(_ key: String, _ range: ClosedRange<Int>) throws(TextFault) -> Int? {
+        guard case .object = node.content, node[key] != nil else { return nil }
+        return try whole(key, range)
+    }
+}

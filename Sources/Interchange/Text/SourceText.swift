@@ -1,0 +1,78 @@
+import Quantities
+import Scenario
+
+/// Bytes that were written elsewhere, with their name, for faults that say where they are.
+struct SourceText: Sendable {
+    let file: String
+    let bytes: [UInt8]
+
+    /// The fault at an offset, as everybody hears it: `report.ips:12:7: error: …`.
+    func fault(at offset: Int, _ message: String) -> ScenarioFault {
+        let place = place(of: offset)
+        return .invalid([
+            Diagnostic(location: .file(file, line: place.line, column: place.column), message: message)
+        ])
+    }
+
+    /// Line and column count from 1; the column counts Unicode scalars.
+    func place(of offset: Int) -> (line: Int, column: Int) {
+        var line = 1
+        var column = 1
+        for byte in bytes.prefix(offset) {
+            if byte == 0x0a {
+                line += 1
+                column = 1
+            } else if byte & 0xc0 != 0x80 {
+                column += 1
+            }
+        }
+        return (line, column)
+    }
+}
+
+/// The names that recorded apps get in a scenario: valid, unique, and as close to their own as that allows.
+struct ImportedNames {
+    private var taken: Set<String> = []
+
+    /// The longest name that leaves room for a number behind it; a name has at most 64 characters.
+    private static let longest = 56
+
+    /// A name that was not given before: letters, digits, blanks, dots, underscores and hyphens, a letter first.
+    mutating func name(for recorded: String) -> String {
+        var text = ""
+        for scalar in recorded.unicodeScalars.prefix(ImportedNames.longest) {
+            let isFit =
+                scalar.isASCII && (scalar.properties.isAlphabetic || "0123456789 ._-".unicodeScalars.contains(scalar))
+            text.unicodeScalars.append(isFit ? scalar : "-")
+        }
+        while text.last == " " { text.removeLast() }
+        if !text.contains(where: { $0.isLetter || $0.isNumber }) { text = "app" }
+        if text.first?.isLetter != true { text = "app " + text }
+        var unique = text
+        var number = 2
+        while !taken.insert(unique).inserted {
+            unique = "\(text) \(number)"
+            number += 1
+        }
+        return unique
+    }
+}
+
+/// What an import found, one figure per line: for people and for scripts.
+func importReport(_ rows: [(String, String)]) -> String {
+    let width = rows.map(\.0.count).max() ?? 0
+    return rows.map { $0.0 + String(repeating: " ", count: width + 2 - $0.0.count) + $0.1 }.joined(separator: "\n")
+}
+
+/// Recorded text in a comment or a message: on one line, and not endless.
+func onOneLine(_ text: String, atMost longest: Int = 100) -> String {
+    let line = String(
+        String.UnicodeScalarView(
+            text.unicodeScalars.map { scalar in
+                switch scalar.properties.generalCategory {
+                case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: " "
+                default: scalar
+                }
+            }))
+    return line.count > longest ? String(line.prefix(longest)) + "…" : line
+}

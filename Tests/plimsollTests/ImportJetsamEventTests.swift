@@ -1,0 +1,50 @@
+import Foundation
+import Testing
+
+@Suite("plimsoll import jetsam-event")
+struct ImportJetsamEventTests {
+    private static let report = """
+        {"bug_type":"298","os_version":"iPhone OS 17.2 (21C62)"}
+        { "memoryStatus" : { "pageSize" : 16384, "memoryPages" :
+            { "active" : 4000, "inactive" : 4000, "free" : 3000, "wired" : 2000 } },
+          "processes" : [
+            { "name" : "Notes", "rpages" : 900, "priority" : 0, "states" : ["suspended"],
+              "reason" : "vm-pageshortage" },
+            { "name" : "Maps", "rpages" : 1900, "priority" : 100, "states" : ["frontmost"] } ] }
+        """
+
+    @Test("a report becomes a scenario that validates and runs; without --out there are only the figures")
+    func imports() throws {
+        let folder = try Program.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try Data(Self.report.utf8).write(to: folder.appending(path: "report.ips"))
+        let figures = try Program.run(["import", "jetsam-event", "report.ips"], in: folder)
+        #expect(figures.status == 0)
+        #expect(figures.out.contains("app_in_front              Maps\n"))
+        #expect(figures.out.contains("ended                     Notes, vm-pageshortage\n"))
+        let written = try Program.run(["import", "jetsam-event", "report.ips", "--out", "state.yaml"], in: folder)
+        #expect(written.status == 0 && written.out == figures.out)
+        #expect(try Program.run(["validate", "state.yaml"], in: folder).status == 0)
+        let run = try Program.run(
+            ["run", "state.yaml", "--backend", "accounting", "--out", "run", "--set", "expect=[terminations == 0]"],
+            in: folder)
+        #expect(run.status == 0)
+    }
+
+    @Test("broken input ends with 65 and its place, a missing file with 66, a folder that is not there with 73")
+    func refusals() throws {
+        let folder = try Program.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try Data(Self.report.utf8).write(to: folder.appending(path: "report.ips"))
+        try Data(Self.report.utf8.dropLast(9)).write(to: folder.appending(path: "cut.ips"))
+        let cut = try Program.run(["import", "jetsam-event", "cut.ips", "--out", "state.yaml"], in: folder)
+        #expect(cut.status == 65)
+        #expect(cut.error == "cut.ips:7:71: error: the file ends within this text\n")
+        #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "state.yaml").path()))
+        let missing = try Program.run(["import", "jetsam-event", "none.ips"], in: folder)
+        #expect(missing.status == 66)
+        #expect(missing.error == "none.ips: error: there is no such file; expected a JetsamEvent report\n")
+        let nowhere = try Program.run(["import", "jetsam-event", "report.ips", "--out", "no/s.yaml"], in: folder)
+        #expect(nowhere.status == 73)
+    }
+}
