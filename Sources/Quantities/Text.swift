@@ -4,6 +4,8 @@
 public struct Unit: Sendable {
     public let symbol: String
     public let size: Int64
+
+    public init(symbol: String, size: Int64) { (self.symbol, self.size) = (symbol, size) }
 }
 
 /// Why a text is not a quantity, in words that fit after "expected".
@@ -125,6 +127,25 @@ extension ByteRate: CustomStringConvertible {
     }
 
     public var description: String { "\(ByteCount(bytesPerSecond))/s" }
+}
+
+extension StringProtocol {
+    /// The text with its line breaks and other control characters spelt out (`\n`, `\u{1B}`): a name that holds one
+    /// neither splits the line in which it is said, nor commands the terminal.
+    public var onOneLine: String {
+        var text = ""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\n": text += "\\n"
+            case "\r": text += "\\r"
+            case "\t": text += "\\t"
+            case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}":
+                text += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
+    }
 }
 
 /// `value / 10^digits` as a decimal without trailing zeros.

@@ -1,3 +1,5 @@
+import Quantities
+
 /// A fault of a scenario: where it is, what is wrong, and what would be right.
 public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
     /// Where the fault was written.
@@ -17,7 +19,7 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// `path/to/file.yaml:12:7: error: unknown key 'ceilng' in device; did you mean 'ceiling'?`
-    public var description: String { "\(location): error: \(message)" }
+    public var description: String { "\(location): error: \(message)".onOneLine }
 }
 
 extension Diagnostic.Location: CustomStringConvertible {

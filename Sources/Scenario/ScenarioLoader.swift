@@ -13,7 +13,7 @@ public enum ScenarioFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// One line per fault.
     public var description: String {
         switch self {
-        case .unreadable(let path, let reason): "\(path): error: \(reason)"
+        case .unreadable(let path, let reason): "\(path): error: \(reason)".onOneLine
         case .invalid(let diagnostics): diagnostics.map(\.description).joined(separator: "\n")
         }
     }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Quantities
 
 /// The program's exit statuses, after sysexits.h; a contract.
 enum ExitStatus: Int32 {
@@ -24,7 +25,7 @@ struct Failure: Error {
         self.lines = lines
     }
 
-    init(_ status: ExitStatus, _ line: String) { self.init(status, ["plimsoll: \(line)"]) }
+    init(_ status: ExitStatus, _ line: String) { self.init(status, ["plimsoll: \(line.onOneLine)"]) }
 }
 
 /// Runs a command's work; a failure becomes its lines on stderr and its exit status.

@@ -48,7 +48,8 @@ struct RunReport {
                     + "\(count("terminations_perceived")) perceived"),
         ]
         if tally.stalls > 0 {
-            lines.append(row("waiting", "\(tally.stalls) allocations waited, \(tally.stallTime) in all"))
+            lines.append(
+                row("waiting", "\(tally.stalls) allocations waited, \(RunReport.short(tally.stallTime)) in all"))
         }
         let held = manifest.expectations.count { $0.held }
         if !manifest.expectations.isEmpty {
@@ -61,6 +62,13 @@ struct RunReport {
         }
         lines.append(row("written to", path))
         return lines.joined(separator: "\n")
+    }
+
+    /// A time that may well be far below a second.
+    static func short(_ span: TimeSpan) -> String {
+        if span >= .seconds(1) { return span.readable }
+        if span.microseconds < 100 { return "less than 0.1 ms" }
+        return decimalText(span.microseconds / 100, digits: 1) + " ms"
     }
 
     private func row(_ name: String, _ text: String) -> String { "  \(pad(name, 14))\(text)" }

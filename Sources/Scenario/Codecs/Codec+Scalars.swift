@@ -3,6 +3,8 @@ import Quantities
 /// A quantity that is written with its unit.
 protocol Quantity: Comparable, Sendable, CustomStringConvertible {
     static var expectation: String { get }
+    /// Empty where it has none.
+    static var units: [Unit] { get }
     /// A regular expression for the JSON Schema.
     static var pattern: String { get }
     /// What is allowed where the key says nothing else.
@@ -20,6 +22,7 @@ extension ByteCount: Quantity {
 extension ByteRate: Quantity {
     static var ordinary: ClosedRange<ByteRate> { .zero...ByteRate(bytesPerSecond: 64 << 30) }
     static var pattern: String { String(ByteCount.pattern.dropLast()) + "/s$" }
+    static var units: [Unit] { ByteCount.units.map { Unit(symbol: $0.symbol + "/s", size: $0.size) } }
 }
 
 extension TimeSpan: Quantity {
@@ -28,21 +31,35 @@ extension TimeSpan: Quantity {
 }
 
 extension Ratio: Quantity {
+    static var units: [Unit] { [] }
     static var ordinary: ClosedRange<Ratio> { .zero ... .one }
     static var pattern: String { "^[0-9]+(\\.[0-9]+)?%?$" }
 }
 
+extension Quantity {
+    /// `; the units are …` for a number with another unit, which its writer cannot guess from an example.
+    static func advice(for text: String) -> String {
+        let unit = text.drop { $0.isNumber || $0 == "." }
+        guard !units.isEmpty, unit.startIndex > text.startIndex, let first = unit.first, first.isLetter,
+            unit.allSatisfy({ $0.isLetter || $0 == "/" })
+        else { return "" }
+        return "; the units are \(units.map(\.symbol).joined(separator: ", "))"
+    }
+}
+
 extension Codec {
-    /// A scalar that is read from its text; `parse` gives nil for what is not one.
+    /// A scalar that is read from its text; `parse` gives nil for what is not one, and `advice` may add to what is said
+    /// of that.
     static func scalar(
         expected: String, quoted: Bool = true, schema: JSON, parse: @escaping @Sendable (String) -> Value?,
-        text: @escaping @Sendable (Value) -> String
+        text: @escaping @Sendable (Value) -> String, advice: @escaping @Sendable (String) -> String = { _ in "" }
     ) -> Codec {
         Codec(
             expected: expected,
             decode: { tree, _, decoding in
                 if let value = tree.text.flatMap(parse) { return value }
-                decoding.faultHere(tree.origin, "expected \(expected), not \(tree.summary)")
+                decoding.faultHere(
+                    tree.origin, "expected \(expected), not \(tree.summary)\(tree.text.map(advice) ?? "")")
                 return nil
             },
             encode: { value, _ in quoted ? .string(text(value)) : .plain(text(value)) },
@@ -79,7 +96,7 @@ extension Codec where Value: Quantity {
         ])
         return .scalar(
             expected: Value.expectation, quoted: false, schema: schema,
-            parse: { try? Value(parsing: $0) }, text: { $0.description }
+            parse: { try? Value(parsing: $0) }, text: { $0.description }, advice: { Value.advice(for: $0) }
         ).bounded(range)
     }
 }

@@ -14,6 +14,8 @@ enum Nearest {
 
     /// `; did you mean 'ceiling'?`, or the whole list.
     static func advice(for text: String, among names: [String], kind: String) -> String {
+        // An element that was begun without a name has none to choose.
+        let names = names.filter { !$0.isEmpty }
         if let nearest = name(to: text, among: names) { return "; did you mean '\(nearest)'?" }
         if names.isEmpty { return "; there are no valid \(kind)" }
         let shown = names.prefix(40).joined(separator: ", ")
