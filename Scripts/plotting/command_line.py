@@ -14,3 +14,10 @@ class Parser(argparse.ArgumentParser):
         self.print_usage(sys.stderr)
         print(f"{Path(self.prog).name}: {message}", file=sys.stderr)
         raise SystemExit(64)
+
+
+def output(text: str) -> Path:
+    """A path to write to. An empty one would be taken for the current folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("is empty; name what to write")
+    return Path(text)

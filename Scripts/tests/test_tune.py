@@ -490,6 +490,7 @@ class BadInput(TuneCase):
         day = self.scenario("day")
         fine = (day, "--policy", "fake", "--out", self.directory / "none")
         self.refused(64, "required: --policy", day)
+        self.refused(64, "--out: is empty", day, "--policy", "fake", "--out", "")
         self.refused(64, "name a scenario", "--policy", "fake")
         self.refused(64, "--trials must be at least 2", *fine, "--trials", 1)
         self.refused(64, "no metric 'kils'", *fine, "--minimize", "kils")
@@ -634,6 +635,28 @@ class Processes(TuneCase):
         process.communicate(timeout=60)
         run = Path("/proc") / note.read_text("utf-8") / "cmdline"
         self.until("the run has ended", lambda: not run.is_file() or b"endless" not in run.read_bytes())
+
+    def test_a_closed_terminal_interrupts_the_search_unless_it_is_under_nohup(self) -> None:
+        endless = self.scenario("endless")
+        note = endless.with_suffix(".pid")
+        arguments = (endless, "--policy", "fake", "--jobs", 1, "--out", self.directory / "out")
+        process = self.start(*arguments)
+        self.until("a run has begun", lambda: note.is_file() and note.read_text("utf-8") != "")
+        process.send_signal(signal.SIGHUP)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 129, err)
+        self.assertIn("what is done is kept", err)
+        note.unlink()
+        process = self.start(
+            *arguments, "--resume", preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN) and None
+        )
+        self.until("a run has begun again", lambda: note.is_file() and note.read_text("utf-8") != "")
+        process.send_signal(signal.SIGHUP)
+        time.sleep(1)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 143, err)
 
     def until(self, what: str, holds: Callable[[], bool]) -> None:
         end = time.monotonic() + 60

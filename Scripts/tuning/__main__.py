@@ -16,7 +16,7 @@ sys.path.insert(0, str(HERE.parent / "plotting"))
 import outcome  # noqa: E402
 import sqlalchemy  # noqa: E402
 from board import UNKNOWN, Board, open_storage, reason, shown, studies_in  # noqa: E402
-from command_line import Parser  # noqa: E402
+from command_line import Parser, output  # noqa: E402
 from problem import (  # noqa: E402
     OPTIONS,
     Problem,
@@ -47,7 +47,7 @@ One worker and one --seed give the same result, whatever --jobs says. Ctrl-C kee
 EXIT STATUS
   0 done, better or not; 64 usage; 65 a scenario or policy is invalid, or the study is about something else;
   66 a file is missing; 69 the storage cannot be reached; 70 our own fault; 71 this machine refuses;
-  73 the result directory exists or cannot be made; 74 it cannot be written; 130, 143 interrupted, what is done
+  73 the result directory exists or cannot be made; 74 it cannot be written; 129, 130, 143 interrupted, what is done
   is kept.
 """
 
@@ -112,7 +112,7 @@ def parse_arguments() -> argparse.Namespace:
     )
     where = parser.add_argument_group("where")
     where.add_argument(
-        "--out", metavar="DIR", type=Path, help="result directory (tunings/POLICY, or the next free -2, -3, …)"
+        "--out", metavar="DIR", type=output, help="result directory (tunings/POLICY, or the next free -2, -3, …)"
     )
     where.add_argument("--resume", action="store_true", help="go on with the study in --out")
     where.add_argument(

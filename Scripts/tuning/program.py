@@ -10,6 +10,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -47,17 +48,26 @@ class Interrupted(Exception):
 
 
 class Interruption:
-    """Remembers SIGINT and SIGTERM; whoever waits asks, so that nothing is cut in the middle of a write."""
+    """Remembers SIGINT, SIGTERM and SIGHUP; whoever waits asks, so that nothing is cut in the middle of a write."""
 
     def __init__(self) -> None:
         self.number = 0
+        self.screens: list[str] = []
 
     def listen(self) -> None:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._note)
+        # Asked now: a terminal that was closed no longer says that it is one.
+        self.screens = [name for name in ("stdout", "stderr") if getattr(sys, name).isatty()]
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            # Under nohup a closed terminal is nothing to us.
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, self._note)
 
     def _note(self, number: int, _frame: object) -> None:
         self.number = number
+        if number == signal.SIGHUP:
+            # Whoever writes to a closed terminal fails.
+            for name in self.screens:
+                setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))
 
     def check(self) -> None:
         if self.number:

@@ -24,7 +24,7 @@ struct Plimsoll: ParsableCommand {
               64 wrong usage                             73  output cannot be created
               65 the scenario is invalid                 74  output cannot be written
               66 the scenario is missing                 99  an expectation did not hold
-              70 our own fault                           130, 143  interrupted; the CSV is flushed
+              70 our own fault                           129, 130, 143  interrupted; the CSV is flushed
             """,
         version: plimsollVersion,
         subcommands: [

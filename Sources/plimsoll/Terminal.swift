@@ -2,9 +2,10 @@ import Foundation
 
 /// What the program may say, and where.
 enum Terminal {
-    /// A line on stdout. Where stdout takes no more, the program ends with 74; silently when the reader has gone.
+    /// A line on stdout. Where stdout takes no more, the program ends with 74; silently when the reader has gone. A
+    /// terminal that was closed has no reader, and the run ends as one that was interrupted.
     static func say(_ text: String) {
-        guard let code = write(text + "\n", to: 1) else { return }
+        guard let code = write(text + "\n", to: 1), Interruption.signalNumber != SIGHUP else { return }
         if code != EPIPE { complain("plimsoll: cannot write to standard output: \(String(cString: strerror(code)))") }
         exit(ExitStatus.cannotWrite.rawValue)
     }

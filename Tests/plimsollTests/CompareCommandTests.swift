@@ -162,7 +162,9 @@ struct CompareCommandTests {
         }
     }
 
-    @Test("interrupted, it ends its runs, writes nothing, and says so by its status", arguments: [SIGINT, SIGTERM])
+    @Test(
+        "interrupted, it ends its runs, writes nothing, and says so by its status",
+        arguments: [SIGINT, SIGTERM, SIGHUP])
     func interrupted(signal: Int32) throws {
         try Experiments.within { folder in
             let path = folder.appending(path: "tiny.yaml").path()

@@ -151,7 +151,9 @@ struct RunCommandTests {
         }
     }
 
-    @Test("Ctrl-C and SIGTERM in mid-run leave valid CSV and a manifest that says so", arguments: [SIGINT, SIGTERM])
+    @Test(
+        "Ctrl-C, SIGTERM and a closed terminal leave valid CSV and a manifest that says so",
+        arguments: [SIGINT, SIGTERM, SIGHUP])
     func interruption(signal: Int32) throws {
         try within { folder in
             let samples = folder.appending(path: "r/samples.csv")

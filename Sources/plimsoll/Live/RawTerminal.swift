@@ -6,8 +6,9 @@ struct ScreenSize: Hashable {
     var rows: Int
 }
 
-/// The terminal, taken over for a full screen and given back as it was, however the program ends: at the end, on Ctrl-C
-/// and SIGTERM (which the run notices), and on a trap of our own (by a handler that does only what a handler may).
+/// The terminal, taken over for a full screen and given back as it was, however the program ends: at the end, on
+/// Ctrl-C, SIGTERM and SIGHUP (which the run notices), and on a trap of our own (by a handler that does only what a
+/// handler may).
 final class RawTerminal {
     /// What the handler needs; written once, before the handlers are installed.
     private nonisolated(unsafe) static var saved = termios()
@@ -43,7 +44,7 @@ final class RawTerminal {
             withUnsafeMutableBytes(of: &raw.c_cc) { $0[Int(VSUSP)] = 0 }
             tcsetattr(0, TCSADRAIN, &raw)
         }
-        for number in [SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGHUP] {
+        for number in [SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE] {
             signal(number) { number in
                 RawTerminal.giveBack()
                 signal(number, SIG_DFL)
@@ -61,7 +62,7 @@ final class RawTerminal {
 
     /// Gives the terminal back.
     func restore() {
-        for number in [SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGHUP] { signal(number, SIG_DFL) }
+        for number in [SIGILL, SIGTRAP, SIGABRT, SIGSEGV, SIGBUS, SIGFPE] { signal(number, SIG_DFL) }
         RawTerminal.giveBack()
         RawTerminal.isTaken = false
     }
