@@ -1,6 +1,5 @@
 """Measures the figures of the page "Performance" beside their anchors; see `Scripts/bench --help`."""
 
-import argparse
 import csv
 import os
 import subprocess
@@ -13,14 +12,19 @@ import trace as traces
 from measure import BenchFailure, compare, say_nothing
 
 ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "Scripts" / "plotting"))
+
+from command_line import Parser, output  # noqa: E402
+
 COMPILERS = {".c": ["cc", "-O2"], ".cpp": ["c++", "-O2", "-std=c++17"]}
 
 
 def arguments():
-    parser = argparse.ArgumentParser(prog="Scripts/bench")
+    parser = Parser(prog="Scripts/bench")
     parser.add_argument("--only", type=int, action="append", choices=sorted(figures.ALL))
     parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--out")
+    parser.add_argument("--out", type=output)
+    parser.add_argument("--force", action="store_true")
     parser.add_argument("--trace")
     parser.add_argument("--quick", action="store_true")
     given = parser.parse_args()
@@ -75,8 +79,21 @@ def print_table(results):
         print(line(row, widths))
 
 
-def write_csv(path, results):
-    with open(path, "w", newline="", encoding="utf-8") as file:
+def complaint(path, force):
+    """Why the table cannot be written there, or nothing: asked before the measuring, which takes long."""
+    if path.is_dir():
+        return f"{path} is a folder; give another --out"
+    if path.exists() and not path.is_file():
+        return f"{path} is no plain file; give another --out"
+    if path.exists() and not force:
+        return f"{path} exists already; give another --out, or --force to overwrite"
+    if not os.access(path.parent, os.W_OK):
+        return f"cannot create {path}: {path.parent} is no folder that can be written to"
+    return None
+
+
+def write_csv(path, results, force):
+    with open(path, "w" if force else "x", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(["figure", "name", "engine", "anchor", "unit", "ratio", "ratio_lowest", "ratio_highest",
                         "comparison", "limit", "holds"])
@@ -97,6 +114,10 @@ def program():
 
 def main():
     given = arguments()
+    wrong = given.out and complaint(given.out, given.force)
+    if wrong:
+        print(f"bench: {wrong}", file=sys.stderr)
+        return 73
     with tempfile.TemporaryDirectory(prefix="plimsoll-bench-") as folder:
         scratch = Path(folder)
         try:
@@ -121,7 +142,11 @@ def main():
     print(f"{os.cpu_count()} cores, load {load:.1f}; {given.repeat} rounds in turn, medians; trace: {name}")
     print_table(results)
     if given.out:
-        write_csv(given.out, results)
+        try:
+            write_csv(given.out, results, given.force)
+        except OSError as error:
+            print(f"bench: cannot write {given.out}: {error.strerror}", file=sys.stderr)
+            return 73 if isinstance(error, FileExistsError) else 74
     return 0
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import several
 import style
-from command_line import Parser
+from command_line import Parser, output
 from run_directory import Run, read_run
 
 COMPARED = ("launches.latency_ms", "events.event", "samples.pressure_level", "summary.policy")
@@ -45,7 +45,7 @@ def parse_arguments() -> argparse.Namespace:
         help="one picture of several runs, or of directories of runs, instead; seeds of one policy are put together",
     )  # fmt: skip
     parser.add_argument(
-        "--out", metavar="DIR", type=Path,
+        "--out", metavar="DIR", type=output,
         help="where the pictures go (default: RUN-DIRECTORY/plots; with --compare the current folder)",
     )  # fmt: skip
     parser.add_argument("--format", metavar="LIST", type=formats, default="png,svg", help="png, svg, or both (default)")

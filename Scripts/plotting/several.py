@@ -30,7 +30,7 @@ def is_run(directory: Path) -> bool:
 
 
 def expand(paths: list[Path]) -> list[Path]:
-    """Run directories as they are; a directory of runs (a comparison, a sweep) as the runs within it, by name."""
+    """Run directories as they are; a directory of runs as the runs within it, by name."""
     found: list[Path] = []
     for path in paths:
         if not path.is_dir():
@@ -40,6 +40,9 @@ def expand(paths: list[Path]) -> list[Path]:
             continue
         within = sorted({file.parent for name in RUN_FILES[:5] for file in path.rglob(name)}, key=natural)
         if not within:
+            for kind, table in (("sweep", "sweep.csv"), ("comparison", "comparison.csv")):
+                if (path / table).is_file():
+                    raise FileNotFoundError(f"{path} holds a {kind}'s tables and no runs; Scripts/plot {path} draws it")
             raise FileNotFoundError(f"no CSV of a run in {path}")
         found += within
     return list(dict.fromkeys(found))

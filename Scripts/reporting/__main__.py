@@ -14,7 +14,7 @@ sys.path.insert(0, str(HERE.parent / "plotting"))
 
 import several  # noqa: E402
 import style  # noqa: E402
-from command_line import Parser  # noqa: E402
+from command_line import Parser, output  # noqa: E402
 from payload import payload_of, slim, varied  # noqa: E402
 from run_directory import read_run  # noqa: E402
 
@@ -31,11 +31,22 @@ def parse_arguments() -> argparse.Namespace:
         prog="Scripts/report",
         description="Writes one page that needs nothing else, not even a network: headline figures, pictures linked by "
         "time, decisions, scenario and manifest. Several runs, or a directory of runs, are compared.",
-        epilog="Exit status: 0 written, 64 usage, 66 no such directory or no CSV in it, 73 cannot write.",
+        epilog="Exit status: 0 written, 64 usage, 66 no such directory or no CSV in it, 73 cannot write, "
+        "or --out is there and is no report.",
     )
     parser.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="a run directory, or a directory of runs")
-    parser.add_argument("--out", metavar="FILE", type=Path, help="the page (default: report.html in the first RUN)")
+    parser.add_argument("--out", metavar="FILE", type=output, help="the page (default: report.html in the first RUN)")
     return parser.parse_args()
+
+
+def is_report(path: Path) -> bool:
+    """Whether the file begins as our pages do; nothing else is overwritten."""
+    beginning = (HERE / "page.html").read_text("utf-8").split("@", 1)[0].encode()
+    try:
+        with path.open("rb") as file:
+            return file.read(len(beginning)) == beginning
+    except OSError:
+        return False
 
 
 def page(runs: list[dict[str, object]]) -> str:
@@ -57,6 +68,10 @@ def page(runs: list[dict[str, object]]) -> str:
 
 def main() -> int:
     options = parse_arguments()
+    out: Path = options.out or options.runs[0] / "report.html"
+    if out.is_file() and not is_report(out):
+        say(f"{out} exists and is no report; give another --out")
+        return 73
     try:
         directories = several.expand(options.runs)
         tables = [read_run(directory) for directory in directories]
@@ -76,7 +91,6 @@ def main() -> int:
             break
         slim(run)
         document = page(runs)
-    out: Path = options.out or options.runs[0] / "report.html"
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(document, encoding="utf-8")

@@ -49,6 +49,12 @@ def write_sweep(directory: Path, settings: dict[str, list[str]], seeds: int = 3)
 
 
 class Experiments(RunDirectoryCase):
+    def test_an_empty_path_is_not_the_current_folder(self) -> None:
+        write_comparison(self.directory / "c", ["commute"], ["ladder", "jetsam"])
+        status, err = self.plot(str(self.directory / "c"), "--out", "")
+        self.assertEqual(status, 64)
+        self.assertIn("--out: is empty", err)
+
     def test_one_scenario_has_one_picture_and_the_same_bytes_each_time(self) -> None:
         folder = self.directory / "c"
         write_comparison(folder, ["commute"], ["ladder", "jetsam", "lru", "none"])

@@ -90,6 +90,29 @@ def data_of(page: Path) -> dict[str, object]:
     return json.loads(found[1])
 
 
+class Refusals(ReportCase):
+    def test_another_files_place_is_not_taken(self) -> None:
+        run, mine = self.make(), self.directory / "mine.html"
+        mine.write_text("mine", "utf-8")
+        status, said = self.report(run, "--out", mine)
+        self.assertEqual((status, mine.read_text("utf-8")), (73, "mine"))
+        self.assertIn("is no report", said)
+        for _ in range(2):
+            self.assertEqual(self.report(run)[0], 0)
+
+    def test_an_empty_path_is_wrong_usage(self) -> None:
+        self.assertEqual(self.report(self.make(), "--out", "")[0], 64)
+
+    def test_a_sweep_holds_no_runs_and_is_told_who_draws_it(self) -> None:
+        for name, table in (("sweep", "sweep.csv"), ("comparison", "comparison.csv")):
+            folder = self.directory / name
+            folder.mkdir()
+            (folder / table).write_text("case\n", "utf-8")
+            status, said = self.report(folder)
+            self.assertEqual(status, 66)
+            self.assertIn(f"holds a {name}'s tables and no runs; Scripts/plot {folder} draws it", said)
+
+
 class Pages(ReportCase):
     def test_every_kill_says_who_why_and_who_was_spared(self) -> None:
         run = data_of(self.page(self.make()))["runs"][0]  # type: ignore[index]
