@@ -40,7 +40,8 @@ public struct MemoryReplayImport: Sendable {
     public func scenario(in folder: String) -> String {
         let ceiling = max(64, survey.peakRequested.bytes * 2 >> 20 + 32)
         return """
-            # The allocation trace \(URL(filePath: path).lastPathComponent), played by one app that does nothing else.
+            # The allocation trace \(URL(filePath: path).lastPathComponent.onOneLine), played by one app that does \
+            nothing else.
             # \(survey.lines) operations; at most \(survey.peakRequested.bytes) bytes requested, in at most \
             \(survey.peakObjects) objects.
             plimsoll: 1
@@ -71,7 +72,18 @@ public struct MemoryReplayImport: Sendable {
         return file.hasPrefix(prefix) ? String(file.dropFirst(prefix.count)) : file
     }
 
+    /// As YAML in double quotes, on one line.
     private func quoted(_ text: String) -> String {
-        "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": quoted += "\\\(scalar)"
+            case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}", "\u{FEFF}":
+                let digits = String(scalar.value, radix: 16, uppercase: true)
+                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
     }
 }

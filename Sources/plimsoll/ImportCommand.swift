@@ -16,7 +16,8 @@ struct ImportMemoryReplay: ParsableCommand {
         abstract: "Reads an allocation trace (Android's memory_replay format), counts it, and writes a scenario.",
         discussion: """
             The trace is plain text; unpack a zip first. It is read line by line and stays where it is: the
-            scenario names it. Exit status 65 when a line is broken, 66 when the file is missing.
+            scenario names it. Exit status 65 when a line is broken, 66 when the file is missing, \
+            73 when --out exists or cannot be created, 74 when it cannot be written.
 
             EXAMPLES
               plimsoll import memory-replay trace.txt
@@ -26,20 +27,20 @@ struct ImportMemoryReplay: ParsableCommand {
     @Argument(help: "The trace.")
     var file: String
 
-    @Option(help: "The scenario to write; without it, only the counts are printed.")
-    var out: String?
+    @OptionGroup var output: ImportOutput
 
     func run() throws {
         try reporting {
+            try output.check(keeping: (file, "trace"))
             let trace: MemoryReplayImport
             do throws(ScenarioFault) {
                 trace = try MemoryReplayImport(path: file)
             } catch {
                 throw Failure(error.status, [error.description])
             }
-            if let out {
+            if let out = output.out {
                 let folder = URL(filePath: out).deletingLastPathComponent().path(percentEncoded: false)
-                try write(trace.scenario(in: folder), to: out)
+                try output.write(trace.scenario(in: folder))
             }
             Terminal.say(trace.report)
             return ExitStatus.done.code
@@ -55,7 +56,8 @@ struct ImportJetsamEvent: ParsableCommand {
             The device gets the report's memory; every process that is an app is launched, the least recently used
             first, until the same apps are in the same bands in the same order with the footprints of the report.
             The scenario says in comments what was decided. Exit status 65 when the report is broken, with line and
-            column; 66 when the file is missing.
+            column; 66 when the file is missing; 73 when --out exists or cannot be created, 74 when it cannot be
+            written.
 
             EXAMPLES
               plimsoll import jetsam-event JetsamEvent-2020-10-15-172958.ips
@@ -65,29 +67,45 @@ struct ImportJetsamEvent: ParsableCommand {
     @Argument(help: "The report.")
     var file: String
 
-    @Option(help: "The scenario to write; without it, only the figures are printed.")
-    var out: String?
+    @OptionGroup var output: ImportOutput
 
     func run() throws {
         try reporting {
+            try output.check(keeping: (file, "report"))
             let report: JetsamEventImport
             do throws(ScenarioFault) {
                 report = try JetsamEventImport(path: file)
             } catch {
                 throw Failure(error.status, [error.description])
             }
-            if let out { try write(report.scenario, to: out) }
+            try output.write(report.scenario)
             Terminal.say(report.summary)
             return ExitStatus.done.code
         }
     }
 }
 
-/// Writes an imported scenario.
-private func write(_ scenario: String, to path: String) throws {
-    do {
-        try Data(scenario.utf8).write(to: URL(filePath: path))
-    } catch {
-        throw Failure(.cannotCreate, "\(path) cannot be written: \(error.localizedDescription)")
+/// Where an import writes its scenario.
+struct ImportOutput: ParsableArguments {
+    @Option(help: "The scenario to write; without it, only the figures are printed.")
+    var out: String?
+
+    @Flag(help: "Overwrite the file that --out names; never the input itself.")
+    var force = false
+
+    func validate() throws { try refuseEmpty(out, "--out") }
+
+    /// Refuses before the work what could not be written after it.
+    ///
+    /// - Parameter input: What is read, and what it is called.
+    func check(keeping input: (path: String, kind: String)) throws {
+        if let out { try OutputFile.check(out, force: force, keeping: input, option: "--out") }
+    }
+
+    /// Writes the scenario, if it is wanted. What has come there since the check is not ours to overwrite, either.
+    func write(_ scenario: String) throws {
+        guard let out else { return }
+        let bytes = Array(scenario.utf8)
+        try force ? OutputFile.replace(out, bytes) : OutputFile.create(out, bytes)
     }
 }

@@ -93,6 +93,8 @@ struct RunCommand: ParsableCommand {
     var lifeline = false
 
     func validate() throws {
+        try refuseEmpty(out, "--out")
+        try refuseEmpty(trace, "--trace")
         if speed != nil && !live { throw ValidationError("--speed needs --live") }
         if trace != nil && summaryOnly {
             throw ValidationError("--trace is made from the tables; not with --summary-only")

@@ -1,3 +1,4 @@
+import Experiments
 import Foundation
 import Metrics
 import Simulation
@@ -5,79 +6,92 @@ import Simulation
 /// The folder that a run leaves behind. Tables are written as the run goes; the manifest comes last and at once.
 struct RunDirectory {
     let path: String
+    /// Nobody else writes there meanwhile; nil for a folder that is only read.
+    private let hold: FolderHold?
+    /// Those of `files` that an earlier run has left there.
+    private let earlier: [String]
 
     /// The files that every run writes.
     static let files = RunTables.all.map(\.file) + ["datapackage.json", "scenario.yaml", "manifest.json"]
 
     /// A folder that is there already.
-    init(existing path: String) { self.path = path }
+    init(existing path: String) { (self.path, hold, earlier) = (path, nil, []) }
 
-    /// Makes the folder, or takes one that holds no earlier run.
+    /// A new folder below `runs`: `runs/NAME`, or the first `runs/NAME-2`, -3, … that is free.
+    init(free name: String) throws {
+        let hold = try FolderHold(makingFree: name, in: "runs")
+        (path, self.hold, earlier) = (hold.path, hold, [])
+    }
+
+    /// Makes the folder, or takes an empty one.
+    init(empty path: String, advice: String) throws {
+        let (hold, content) = try RunDirectory.take(path)
+        guard content.isEmpty else {
+            throw Failure(.cannotCreate, "\(path) exists already; \(advice)")
+        }
+        (self.path, self.hold, earlier) = (path, hold, [])
+    }
+
+    /// Makes the folder, or takes one that holds no earlier run; `removeEarlierRun` comes before the first file.
     ///
     /// - Parameter scenario: The input; it is never overwritten by the run's own `scenario.yaml`.
     init(creating path: String, force: Bool, keeping scenario: String) throws {
-        self.path = path
+        let (hold, content) = try RunDirectory.take(path)
+        guard content.isEmpty || force else {
+            throw Failure(.cannotCreate, "\(path) exists already; give another --out, or --force to overwrite")
+        }
+        let ours = RunDirectory.files.filter(content.contains)
+        // An experiment's folder has a package and a manifest, too, but other tables; while it runs, only its ledger.
+        let claimed = ours + [Ledger.file].filter(content.contains)
+        guard claimed.isEmpty || RunDirectory.marks.allSatisfy(content.contains) else {
+            throw Failure(
+                .cannotCreate, "\(path) holds \(claimed[0]), but no run that could be overwritten; give another --out")
+        }
+        guard !RunDirectory.isSame(scenario, path + "/scenario.yaml") else {
+            throw Failure(
+                .cannotCreate,
+                "\(path)/scenario.yaml is the scenario itself and would be overwritten; give another --out")
+        }
+        (self.path, self.hold, earlier) = (path, hold, ours)
+    }
+
+    /// Makes the folder if need be, takes it, and looks into it.
+    private static func take(_ path: String) throws -> (FolderHold, content: [String]) {
         let manager = FileManager.default
         var isFolder: ObjCBool = false
-        if manager.fileExists(atPath: path, isDirectory: &isFolder) {
-            guard isFolder.boolValue else { throw Failure(.cannotCreate, "\(path) exists and is not a folder") }
-            let content: [String]
-            do {
-                content = try manager.contentsOfDirectory(atPath: path)
-            } catch {
-                throw Failure(.cannotCreate, "cannot look into \(path): \(RunDirectory.why(error))")
-            }
-            guard content.isEmpty || force else {
-                throw Failure(.cannotCreate, "\(path) exists already; give another --out, or --force to overwrite")
-            }
-            let ours = RunDirectory.files.filter(content.contains)
-            // An experiment's folder has a package and a manifest, too, but other tables.
-            guard ours.isEmpty || RunDirectory.marks.allSatisfy(content.contains) else {
-                throw Failure(
-                    .cannotCreate, "\(path) holds \(ours[0]), but no run that could be overwritten; give another --out")
-            }
-            guard !RunDirectory.isSame(scenario, path + "/scenario.yaml") else {
-                throw Failure(
-                    .cannotCreate,
-                    "\(path)/scenario.yaml is the scenario itself and would be overwritten; give another --out")
-            }
-            if !ours.isEmpty { try removeRun(ours) }
-        } else {
-            try RunDirectory.make(path)
+        guard !manager.fileExists(atPath: path, isDirectory: &isFolder) || isFolder.boolValue else {
+            throw Failure(.cannotCreate, "\(path) exists and is not a folder")
+        }
+        let hold = try FolderHold(making: path)
+        do {
+            return (hold, try manager.contentsOfDirectory(atPath: path))
+        } catch {
+            // The library keeps the reason to itself; the system says it again.
+            let code = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) < 0 ? errno : EIO
+            hold.withdraw()
+            throw Failure(.cannotCreate, "cannot look into \(path): \(String(cString: strerror(code)))")
         }
     }
 
-    /// Makes a folder and those above it.
-    static func make(_ path: String) throws {
-        var built = path.hasPrefix("/") ? "/" : ""
-        for part in path.split(separator: "/") {
-            built += built.isEmpty || built == "/" ? String(part) : "/" + part
-            guard mkdir(built, 0o755) != 0 else { continue }
-            let code = errno
-            var isFolder: ObjCBool = false
-            if code == EEXIST, FileManager.default.fileExists(atPath: built, isDirectory: &isFolder), isFolder.boolValue
-            {
-                continue
-            }
-            throw Failure(.cannotCreate, "cannot create \(path): \(built): \(String(cString: strerror(code)))")
-        }
+    /// Takes away what an earlier run has left, so that nothing is there that speaks of it.
+    func removeEarlierRun() throws {
+        if !earlier.isEmpty { try removeRun(earlier) }
+    }
+
+    /// Takes away the folders that this call has made, before the first file.
+    func leave() { hold?.withdraw() }
+
+    /// Takes away what this call has made, after `removeEarlierRun`: the files, and the folders if they were not there
+    /// before.
+    func withdraw() {
+        for file in RunDirectory.files { unlink("\(path)/\(file)") }
+        hold?.withdraw()
     }
 
     static func isSame(_ a: String, _ b: String) -> Bool {
         var (first, second) = (stat(), stat())
         guard stat(a, &first) == 0, stat(b, &second) == 0 else { return false }
         return first.st_ino == second.st_ino && first.st_dev == second.st_dev
-    }
-
-    /// `runs/NAME` below the current folder, or the first `runs/NAME-2`, `-3`, … that is free.
-    static func free(for name: String) -> String {
-        var path = "runs/\(name)"
-        var number = 2
-        while FileManager.default.fileExists(atPath: path) {
-            path = "runs/\(name)-\(number)"
-            number += 1
-        }
-        return path
     }
 
     /// The tables' files, all of them empty; those that nobody wants are not made.
@@ -107,13 +121,5 @@ struct RunDirectory {
         guard rename(draft, target) == 0 else {
             throw Failure(.cannotWrite, "cannot write \(target): \(String(cString: strerror(errno)))")
         }
-    }
-
-    static func why(_ error: any Error) -> String {
-        let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
-        if let code = underlying?.code, underlying?.domain == NSPOSIXErrorDomain {
-            return String(cString: strerror(Int32(code)))
-        }
-        return error.localizedDescription
     }
 }

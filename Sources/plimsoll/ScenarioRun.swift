@@ -18,16 +18,14 @@ struct ScenarioRun {
         let allocator = try describeAllocator()
         let traces = try openTraces()
         try checkHost()
-        let out = command.out ?? RunDirectory.free(for: plan.name)
-        let trace = try command.trace.map { try TraceFile(path: $0, besides: out, force: command.force) }
         Host.volunteerForOutOfMemory()
         Interruption.install()
         HarnessHeap.trim()
         let before = HostMemory()
-        let played = try playOnDevice(traces, out: out)
+        let played = try playOnDevice(traces)
         // The device is gone by now: what is left is the harness's own.
         let after = HostMemory()
-        let (directory, outcome) = (played.directory, played.outcome)
+        let (directory, trace, outcome) = (played.directory, played.trace, played.outcome)
         let results = outcome.ending == "completed" ? checkExpectations(played.tally) : []
         let status: ExitStatus =
             outcome.status == .done && results.contains { !$0.held } ? .expectationFailed : outcome.status
@@ -56,6 +54,7 @@ struct ScenarioRun {
     /// What is left of the run when the device and the simulation are gone.
     private struct Played {
         let directory: RunDirectory
+        let trace: TraceFile?
         let outcome: Outcome
         let tally: RunTally
         let end: Instant
@@ -66,22 +65,45 @@ struct ScenarioRun {
     }
 
     /// The device comes first: a host that refuses it leaves no folder behind.
-    private func playOnDevice(_ traces: TraceFiles, out: String) throws -> Played {
+    private func playOnDevice(_ traces: TraceFiles) throws -> Played {
         let memory = try makeDevice()
-        let directory = try RunDirectory(creating: out, force: command.force, keeping: command.scenario)
-        let sinks = try directory.sinks(summaryOnly: command.summaryOnly)
-        try directory.write(EffectiveScenario.yaml(of: plan), to: "scenario.yaml")
-        let tables = command.summaryOnly ? [RunTables.summary] : RunTables.all
-        try directory.write(try DataPackage.json(of: plan.name, tables), to: "datapackage.json")
+        let (directory, trace, sinks) = try prepareFolder()
         HarnessHeap.trim()
         let simulation = Simulation(
             plan, memory: memory, sinks: sinks, traces: traces, verify: command.verify, dryRun: command.dryRun)
         let outcome = play(simulation)
         return Played(
-            directory: directory, outcome: outcome, tally: simulation.tally, end: simulation.now,
+            directory: directory, trace: trace, outcome: outcome, tally: simulation.tally, end: simulation.now,
             queueEvents: simulation.handled,
             peakResident: memory.books.peakResident, touched: memory.touchedBytes,
             allocatorMetadata: memory.allocatorMetadata)
+    }
+
+    /// The folder with all its files begun. Where that fails, nothing is left that was made here.
+    private func prepareFolder() throws -> (RunDirectory, TraceFile?, RunSinks) {
+        let directory =
+            try command.out.map { try RunDirectory(creating: $0, force: command.force, keeping: command.scenario) }
+            ?? RunDirectory(free: plan.name)
+        let trace: TraceFile?
+        do {
+            trace = try command.trace.map {
+                try TraceFile(path: $0, besides: directory.path, force: command.force, keeping: command.scenario)
+            }
+            try directory.removeEarlierRun()
+        } catch {
+            directory.leave()
+            throw error
+        }
+        do {
+            let sinks = try directory.sinks(summaryOnly: command.summaryOnly)
+            try directory.write(EffectiveScenario.yaml(of: plan), to: "scenario.yaml")
+            let tables = command.summaryOnly ? [RunTables.summary] : RunTables.all
+            try directory.write(try DataPackage.json(of: plan.name, tables), to: "datapackage.json")
+            return (directory, trace, sinks)
+        } catch {
+            directory.withdraw()
+            throw error
+        }
     }
 
     private var buildKind: String {

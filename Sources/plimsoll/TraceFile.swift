@@ -10,8 +10,11 @@ struct TraceFile {
 
     /// Refuses before the run what could not be written after it.
     ///
-    /// - Parameter out: The run's own folder. It may hold the timeline, too, and is not there yet.
-    init(path: String, besides out: String, force: Bool) throws {
+    /// - Parameters:
+    ///   - out: The run's own folder. It may hold the timeline, too.
+    ///   - force: Overwrites an earlier timeline, and nothing else.
+    ///   - scenario: The input; it is never overwritten.
+    init(path: String, besides out: String, force: Bool, keeping scenario: String) throws {
         self.path = path
         let file = URL(fileURLWithPath: path).standardizedFileURL
         let folder = file.deletingLastPathComponent()
@@ -20,11 +23,11 @@ struct TraceFile {
         guard !isInside || !RunDirectory.files.contains(file.lastPathComponent) else {
             throw Failure(.cannotCreate, "\(path) is one of the run's own files; give another --trace")
         }
-        var isFolder: ObjCBool = false
-        let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-        guard !isFolder.boolValue else { throw Failure(.cannotCreate, "\(path) is a folder") }
-        guard !exists || force else {
-            throw Failure(.cannotCreate, "\(path) exists already; give another --trace, or --force to overwrite")
+        try OutputFile.check(path, force: force, keeping: (scenario, "scenario"), option: "--trace")
+        guard !FileManager.default.fileExists(atPath: path) || TraceFile.isTimeline(path) else {
+            throw Failure(
+                .cannotCreate,
+                "\(path) is no timeline of a run, and --force overwrites nothing else; give another --trace")
         }
         guard isInside || access(folder.path, W_OK) == 0 else {
             throw Failure(.cannotCreate, "cannot create \(path): \(String(cString: strerror(errno)))")
@@ -42,16 +45,15 @@ struct TraceFile {
             of: RunTrace.Tables(
                 samples: try bytes(RunTables.samples), apps: try bytes(RunTables.apps),
                 events: try bytes(RunTables.events), launches: try bytes(RunTables.launches)))
-        let draft = path + ".part"
-        unlink(draft)
-        do {
-            try FileSink(creating: draft).write(json)
-        } catch {
-            unlink(draft)
-            throw Failure(.cannotWrite, "cannot write \(path): \(String(cString: strerror(error.code)))")
-        }
-        guard rename(draft, path) == 0 else {
-            throw Failure(.cannotWrite, "cannot write \(path): \(String(cString: strerror(errno)))")
-        }
+        try OutputFile.replace(path, json)
+    }
+
+    /// Whether the file begins as every timeline of ours does.
+    private static func isTimeline(_ path: String) -> Bool {
+        let beginning = RunTrace.beginning
+        guard let file = FileHandle(forReadingAtPath: path),
+            let bytes = try? file.read(upToCount: beginning.count)
+        else { return false }
+        return bytes.elementsEqual(beginning)
     }
 }

@@ -47,6 +47,13 @@ public struct RunTrace {
         return trace.written()
     }
 
+    /// The bytes that every trace of a run begins with: its first two lines.
+    public static var beginning: [UInt8] {
+        let bare = json(of: Tables(samples: [], apps: [], events: [], launches: []))
+        let lines = bare.split(separator: UInt8(ascii: "\n"), maxSplits: 2)
+        return Array(lines[0] + [UInt8(ascii: "\n")] + lines[1])
+    }
+
     private func written() -> [UInt8] {
         // Stable: at one instant things stay in the order in which they happened. Names come first.
         let order = events.indices.sorted {

@@ -17,7 +17,7 @@ struct CompareCommand: ParsableCommand {
               plimsoll compare Scenarios/seeded-commuter.yaml --policy ladder --policy mine.yaml --backend accounting
               plimsoll compare Scenarios/quickstart.yaml --policy lru --metric terminations --metric bytes_reclaimed
 
-            Exit status: 0 done, 130 and 143 interrupted (nothing is written); when a run fails, its own status.
+            Exit status: 0 done, 129, 130 and 143 interrupted (nothing is written); when a run fails, its own status.
             """)
 
     @OptionGroup var options: ExperimentOptions
@@ -34,6 +34,7 @@ struct CompareCommand: ParsableCommand {
     var out: String?
 
     func validate() throws {
+        try refuseEmpty(out, "--out")
         if options.policies.isEmpty {
             throw ValidationError("name at least one --policy; the first is the one that the others are compared with")
         }
@@ -56,7 +57,7 @@ struct CompareCommand: ParsableCommand {
                 Terminal.say(plan.outline())
                 return .success
             }
-            let folder = try ExperimentFolder(creating: out ?? ExperimentFolder.free(for: "compare"))
+            let folder = try out.map { try ExperimentFolder(creating: $0) } ?? ExperimentFolder(free: "compare")
             var rows = [String](repeating: "", count: plan.count)
             let cost: CaseCrew.Cost
             do {

@@ -5,28 +5,23 @@ import Metrics
 /// The folder that an experiment leaves behind.
 struct ExperimentFolder {
     let directory: RunDirectory
-    /// Whether it was there before, and empty.
-    private let wasThere: Bool
     var path: String { directory.path }
 
     /// Makes the folder, or takes an empty one.
     init(creating path: String, advice: String = "give another --out") throws {
-        let content = try? FileManager.default.contentsOfDirectory(atPath: path)
-        wasThere = FileManager.default.fileExists(atPath: path)
-        if wasThere, content?.isEmpty != true {
-            throw Failure(.cannotCreate, "\(path) exists already; \(advice)")
-        }
-        try RunDirectory.make(path)
-        directory = RunDirectory(existing: path)
+        directory = try RunDirectory(empty: path, advice: advice)
     }
 
-    init(existing path: String) { (directory, wasThere) = (RunDirectory(existing: path), true) }
+    /// `runs/NAME` or the first `runs/NAME-2`, -3, … that is free.
+    init(free name: String) throws { directory = try RunDirectory(free: name) }
 
-    /// Takes an empty folder away again, if we made it.
-    func withdraw() { if !wasThere { rmdir(path) } }
+    init(existing path: String) { directory = RunDirectory(existing: path) }
 
-    /// `runs/NAME` or the first `runs/NAME-2`, … that is free.
-    static func free(for name: String) -> String { RunDirectory.free(for: name) }
+    /// Takes the folder away again, if we made it, with the files that were begun.
+    func withdraw(_ files: [String] = []) {
+        for file in files { unlink("\(path)/\(file)") }
+        directory.withdraw()
+    }
 
     /// Writes a table whole or not at all.
     func write(_ schema: TableSchema, _ rows: (TableWriter) throws -> Void) throws {

@@ -23,7 +23,7 @@ struct SweepCommand: ParsableCommand {
             Finished runs are in DIR/ledger.txt at once. Whatever ends a sweep, the same command with --resume goes \
             on, and sweep.csv has the same bytes in the end.
 
-            Exit status: 0 done, 130 and 143 interrupted; when runs fail, the status of the first of them.
+            Exit status: 0 done, 129, 130 and 143 interrupted; when runs fail, the status of the first of them.
             """,
         subcommands: [SweepRun.self, SweepMerge.self], defaultSubcommand: SweepRun.self)
 }
@@ -62,6 +62,7 @@ struct SweepRun: ParsableCommand {
     var out: String?
 
     func validate() throws {
+        try refuseEmpty(out, "--out")
         if out == nil && !options.dryRun { throw ValidationError("name the folder to write with --out DIR") }
         if sample != nil && variations.isEmpty { throw ValidationError("--sample needs settings to --vary") }
         do {
@@ -150,6 +151,8 @@ struct SweepMerge: ParsableCommand {
 
     @Flag(help: "No summary.")
     var quiet = false
+
+    func validate() throws { try refuseEmpty(out, "--out") }
 
     func run() throws {
         try reporting {

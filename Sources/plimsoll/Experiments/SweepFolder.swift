@@ -35,13 +35,18 @@ struct SweepFolder {
             folder = ExperimentFolder(existing: path)
         } else {
             folder = try SweepFolder.make(path, resume: resume)
-            try folder.directory.write(text, to: SweepFolder.planFile)
         }
-        let exists = FileManager.default.fileExists(atPath: ledgerPath)
-        ledger = try SweepFolder.saying { [fingerprint] () throws(LedgerFault) in
-            exists
-                ? try Ledger(resuming: ledgerPath, plan: fingerprint, shard: shard, cases: plan.count)
-                : try Ledger(creating: ledgerPath, plan: fingerprint, shard: shard, cases: plan.count)
+        do {
+            if old == nil { try folder.directory.write(text, to: SweepFolder.planFile) }
+            let exists = FileManager.default.fileExists(atPath: ledgerPath)
+            ledger = try SweepFolder.saying { [fingerprint] () throws(LedgerFault) in
+                exists
+                    ? try Ledger(resuming: ledgerPath, plan: fingerprint, shard: shard, cases: plan.count)
+                    : try Ledger(creating: ledgerPath, plan: fingerprint, shard: shard, cases: plan.count)
+            }
+        } catch {
+            if old == nil { folder.withdraw([SweepFolder.planFile, Ledger.file]) }
+            throw error
         }
         builds = SweepFolder.builds(of: path, having: ledger)
         if ledger.finished < shard.count(of: plan.count) { warnOfMixture(with: BuildIdentity.current) }
