@@ -26,6 +26,8 @@ struct ScenarioRun {
         // The device is gone by now: what is left is the harness's own.
         let after = HostMemory()
         let (directory, trace, outcome) = (played.directory, played.trace, played.outcome)
+        // It is ours until the last file is written.
+        defer { withExtendedLifetime(directory) {} }
         let results = outcome.ending == "completed" ? checkExpectations(played.tally) : []
         let status: ExitStatus =
             outcome.status == .done && results.contains { !$0.held } ? .expectationFailed : outcome.status

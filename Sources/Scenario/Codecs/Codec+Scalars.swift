@@ -41,7 +41,7 @@ extension Quantity {
     static func advice(for text: String) -> String {
         let unit = text.drop { $0.isNumber || $0 == "." }
         guard !units.isEmpty, unit.startIndex > text.startIndex, let first = unit.first, first.isLetter,
-            unit.allSatisfy({ $0.isLetter || $0 == "/" })
+            unit.allSatisfy({ $0.isLetter || $0 == "/" }), !units.contains(where: { $0.symbol == unit })
         else { return "" }
         return "; the units are \(units.map(\.symbol).joined(separator: ", "))"
     }

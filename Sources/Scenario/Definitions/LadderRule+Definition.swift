@@ -157,7 +157,8 @@ extension SystemClaim: RuleClaim {
         if let range = ClaimParts.duration(in: value) {
             let written = value[range.upperBound...]
             guard let span = try? TimeSpan(parsing: String(written)), span <= TimeSpan.ordinary.upperBound else {
-                throw RuleFault(message: "expected \(TimeSpan.expectation) after 'for', not '\(written)'")
+                let advice = TimeSpan.advice(for: String(written))
+                throw RuleFault(message: "expected \(TimeSpan.expectation) after 'for', not '\(written)'\(advice)")
             }
             duration = span
             value = String(value[..<range.lowerBound])
@@ -225,7 +226,8 @@ private struct ClaimParts {
             case .name: Codec<String>.isName(text) ? .word(text) : nil
             }
         guard let found else {
-            throw RuleFault(message: "\(name): expected \(ClaimParts.expectation(of: kind)), not '\(text)'")
+            let advice = ClaimParts.advice(of: kind, for: text)
+            throw RuleFault(message: "\(name): expected \(ClaimParts.expectation(of: kind)), not '\(text)'\(advice)")
         }
         switch kind {
         case .choice, .name:
@@ -245,6 +247,14 @@ private struct ClaimParts {
     private static func bytes(_ text: String) -> ByteCount? {
         guard let bytes = try? ByteCount(parsing: text), bytes <= ByteCount.ordinary.upperBound else { return nil }
         return bytes
+    }
+
+    private static func advice(of kind: RuleKind, for text: String) -> String {
+        switch kind {
+        case .memory: ByteCount.advice(for: text)
+        case .time: TimeSpan.advice(for: text)
+        case .share, .count, .ladder, .choice, .name: ""
+        }
     }
 
     private static func expectation(of kind: RuleKind) -> String {

@@ -58,6 +58,7 @@ struct CompareCommand: ParsableCommand {
                 return .success
             }
             let folder = try out.map { try ExperimentFolder(creating: $0) } ?? ExperimentFolder(free: "compare")
+            defer { withExtendedLifetime(folder) {} }
             var rows = [String](repeating: "", count: plan.count)
             let cost: CaseCrew.Cost
             do {

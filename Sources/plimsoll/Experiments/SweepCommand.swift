@@ -101,6 +101,7 @@ struct SweepRun: ParsableCommand {
                 return .success
             }
             var folder = try SweepFolder(plan, shard, path: out, resume: resume)
+            defer { withExtendedLifetime(folder) {} }
             let missing = shard.count(of: plan.count) - folder.ledger.finished
             if resume, folder.ledger.finished > 0, !options.quiet {
                 Terminal.complain("\(folder.ledger.finished) runs are finished already, \(missing) are left")
