@@ -32,7 +32,15 @@ public struct RunTally: Sendable {
     public var timeNormal: TimeSpan = .zero
     public var timeWarning: TimeSpan = .zero
     public var timeCritical: TimeSpan = .zero
-    public var processSeconds: TimeSpan = .zero
+    /// The lives of all processes, summed.
+    public var processTime: TimeSpan = .zero
+    public var suspendedTime: TimeSpan = .zero
+    /// After any termination by the system.
+    public var leastProcesses: Int?
+    /// From the last warning to the termination by the system, of each that was warned.
+    public var warningLeads: [TimeSpan] = []
+    /// How long each reclaim action took.
+    public var reclaimTimes: [TimeSpan] = []
     public var events = 0
 
     public init(scenario: String, policy: String, seed: UInt64, ceiling: ByteCount) {

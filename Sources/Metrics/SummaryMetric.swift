@@ -61,7 +61,7 @@ public enum SummaryMetrics {
     public static let all: [SummaryMetric] =
         SummaryMetric.identity + SummaryMetric.launches + SummaryMetric.terminations + SummaryMetric.reclaim
         + SummaryMetric.levels + SummaryMetric.waiting + SummaryMetric.launchShares + SummaryMetric.use
-        + SummaryMetric.felt
+        + SummaryMetric.felt + SummaryMetric.lives
 
     public static func named(_ name: String) -> SummaryMetric? { all.first { $0.name == name } }
 }

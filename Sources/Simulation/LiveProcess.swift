@@ -182,6 +182,7 @@ final class LiveProcess {
     var quitReason: (reason: ExitReason, explanation: String)?
     /// A policy asks for it.
     var wantsSuspension = false
+    var suspendedSince: Instant?
     /// The reasons to run off screen.
     var assertions = RunAssertions()
     /// The background modes have something to do: the app came from the screen, and they are not over.

@@ -56,6 +56,7 @@ extension Simulation {
 
     func beginSuspension(of process: LiveProcess) {
         recorder.tally.suspensions += 1
+        process.suspendedSince = now
         process.wantsSuspension = false
         process.backgroundSince = nil
         process.backgroundSerial += 1

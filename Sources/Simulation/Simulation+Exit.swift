@@ -17,6 +17,7 @@ extension Simulation {
         recorder.event(
             .exit, at: now, app: process.profile.name, pid: process.pid, reason.rawValue, reason: explanation)
         leaveScenes(of: process)
+        noteLife(of: process)
         if process.phase != .notRunning { apply(.terminate, to: process, reason: reason.rawValue) }
         if bySystem { noteTermination(of: process, reason, wasForeground: wasForeground, footprint) }
         releaseEverything(of: process)
@@ -49,6 +50,22 @@ extension Simulation {
         recorder.tally.terminations.append(
             .init(reason: reason.rawValue, wasForeground: wasForeground, wasPerceived: false, footprint: footprint))
         process.record.lastTermination = (now, recorder.tally.terminations.count - 1)
+        // It is still among them.
+        recorder.tally.leastProcesses = min(recorder.tally.leastProcesses ?? .max, live.count - 1)
+        if let warned = process.warnedAt { recorder.tally.warningLeads.append(now - warned) }
+    }
+
+    /// It ends, or the run does: how long it lived, and how long of that it was suspended.
+    func noteLife(of process: LiveProcess) {
+        recorder.tally.processTime += now - process.launchedAt
+        noteSuspension(of: process)
+    }
+
+    /// The suspension under way counts up to now.
+    func noteSuspension(of process: LiveProcess) {
+        guard let since = process.suspendedSince else { return }
+        process.suspendedSince = nil
+        recorder.tally.suspendedTime += now - since
     }
 
     /// The process leaves every table; its memory goes back to the device.

@@ -158,6 +158,7 @@ extension Simulation {
         let after = process.phase
         noteChange(of: process)
         if before.isForeground || after.isForeground { process.lastForeground = now }
+        if before == .suspended { noteSuspension(of: process) }
         followBand(of: process)
         let isAppBased = !process.profile.scenes.support
         if isAppBased && before == .active && displayOwner == process.pid { releaseDisplay() }

@@ -9,7 +9,7 @@ import Workload
 /// What the simulation remembers between two decisions.
 struct ReclaimState {
     /// The action under way; nobody is asked before it is done.
-    var acting: (serial: Int, action: ReclaimAction)?
+    var acting: (serial: Int, action: ReclaimAction, since: Instant)?
     var serial = 0
     var decisions = 0
     /// The last demand for which nobody was left: said once, not at every sample.
@@ -332,7 +332,7 @@ extension Simulation {
             .action, at: now, app: process.profile.name, pid: process.pid, scene: scene(of: action), action.name,
             reason: why)
         reclaim.serial += 1
-        reclaim.acting = (reclaim.serial, action)
+        reclaim.acting = (reclaim.serial, action, now)
         reclaim.history.lastAction = now
         reclaim.history.sessionSince = reclaim.history.sessionSince ?? now
         if action.isTermination { noteKill(candidate, snapshot) }
@@ -434,6 +434,7 @@ extension Simulation {
     func finishReclaim(_ serial: Int) {
         guard let acting = reclaim.acting, acting.serial == serial else { return }
         reclaim.acting = nil
+        recorder.tally.reclaimTimes.append(now - acting.since)
         retryWaiters()
     }
 

@@ -135,6 +135,9 @@ public final class Simulation {
     /// What has happened so far.
     public var tally: RunTally { recorder.tally }
 
+    /// Whom the policy ended so far, by band and cause.
+    public var kills: KillTable { reclaim.kills }
+
     /// How many events the queue has given so far.
     public private(set) var handled = 0
 
@@ -238,6 +241,7 @@ public final class Simulation {
         for process in live {
             endWaiting(of: process)
             abandonLaunch(of: process, outcome: "abandoned")
+            noteLife(of: process)
             if let tap = process.record.tapAfterExit { abandonTap(at: tap.at, on: process.app) }
         }
         recorder.tally.duration = now - .zero

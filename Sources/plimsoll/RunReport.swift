@@ -1,12 +1,14 @@
 import Foundation
 import Metrics
 import Quantities
+import Reclaim
 
 /// The summary that a run prints.
 struct RunReport {
     let tally: RunTally
     let manifest: Manifest
     let path: String
+    let kills: KillTable
 
     private func value(_ name: String) -> MetricValue {
         SummaryMetrics.named(name)?.value(tally) ?? .absent
@@ -47,6 +49,10 @@ struct RunReport {
                     + ", \(count("terminations_foreground")) in the foreground, "
                     + "\(count("terminations_perceived")) perceived"),
         ]
+        if kills.total > 0 {
+            let cells = kills.cells.map { "\($0.count) \($0.cause.rawValue) in band \($0.band.number)" }
+            lines.append(row("by the policy", cells.joined(separator: ", ")))
+        }
         if tally.stalls > 0 {
             lines.append(
                 row("waiting", "\(tally.stalls) allocations waited, \(RunReport.short(tally.stallTime)) in all"))
@@ -89,6 +95,9 @@ struct RunReport {
         let object: [String: Any] = [
             "run_directory": path, "ending": manifest.ending, "exit_status": Int(manifest.exitStatus),
             "summary": metrics,
+            "kills": kills.cells.map {
+                ["band": $0.band.number, "cause": $0.cause.rawValue, "count": $0.count] as [String: Any]
+            },
             "expectations": manifest.expectations.map {
                 ["expectation": $0.expectation, "observed": $0.observed, "held": $0.held] as [String: Any]
             },

@@ -4,6 +4,7 @@ import Interchange
 import Memory
 import Metrics
 import Quantities
+import Reclaim
 import Scenario
 import Simulation
 
@@ -49,7 +50,7 @@ struct ScenarioRun {
             measurementWarnings: warnings.map(\.text))
         try write(manifest, to: directory, after: outcome)
         if outcome.status == .done { try trace?.write(from: directory) }
-        report(played.tally, manifest, directory, warnings)
+        report(played, manifest, warnings)
         return ExitCode(code)
     }
 
@@ -59,6 +60,7 @@ struct ScenarioRun {
         let trace: TraceFile?
         let outcome: Outcome
         let tally: RunTally
+        let kills: KillTable
         let end: Instant
         let queueEvents: Int
         let peakResident: ByteCount
@@ -75,7 +77,8 @@ struct ScenarioRun {
             plan, memory: memory, sinks: sinks, traces: traces, verify: command.verify, dryRun: command.dryRun)
         let outcome = play(simulation)
         return Played(
-            directory: directory, trace: trace, outcome: outcome, tally: simulation.tally, end: simulation.now,
+            directory: directory, trace: trace, outcome: outcome, tally: simulation.tally, kills: simulation.kills,
+            end: simulation.now,
             queueEvents: simulation.handled,
             peakResident: memory.books.peakResident, touched: memory.touchedBytes,
             allocatorMetadata: memory.allocatorMetadata)
@@ -231,18 +234,18 @@ struct ScenarioRun {
 
     // MARK: After
 
-    private func report(
-        _ tally: RunTally, _ manifest: Manifest, _ directory: RunDirectory, _ warnings: [MeasurementWarning]
-    ) {
+    private func report(_ played: Played, _ manifest: Manifest, _ warnings: [MeasurementWarning]) {
         for warning in warnings where !command.quiet { Terminal.complain("plimsoll: warning: \(warning.text)") }
         for result in manifest.expectations where !result.held {
             Terminal.complain(
                 "plimsoll: expectation failed: \(result.expectation) (observed \(result.observed))")
         }
         guard !command.quiet, manifest.ending != "failed" else { return }
+        let report = RunReport(
+            tally: played.tally, manifest: manifest, path: played.directory.path, kills: played.kills)
         switch command.format {
-        case .text: Terminal.say(RunReport(tally: tally, manifest: manifest, path: directory.path).text)
-        case .json: Terminal.say(RunReport(tally: tally, manifest: manifest, path: directory.path).json)
+        case .text: Terminal.say(report.text)
+        case .json: Terminal.say(report.json)
         }
     }
 }

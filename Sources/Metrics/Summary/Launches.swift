@@ -28,9 +28,12 @@ extension RunTally {
     }
 
     /// The nearest-rank percentile of the latency in thousandths; nil when no launch became ready.
-    func latency(permille: Int) -> TimeSpan? {
-        let sorted = launches.compactMap(\.latency).sorted()
-        guard !sorted.isEmpty else { return nil }
-        return sorted[max(0, (sorted.count * permille + 999) / 1000 - 1)]
-    }
+    func latency(permille: Int) -> TimeSpan? { nearestRank(launches.compactMap(\.latency), permille: permille) }
+}
+
+/// The nearest-rank percentile in thousandths; nil when there is none.
+func nearestRank(_ spans: [TimeSpan], permille: Int) -> TimeSpan? {
+    let sorted = spans.sorted()
+    guard !sorted.isEmpty else { return nil }
+    return sorted[max(0, (sorted.count * permille + 999) / 1000 - 1)]
 }
