@@ -1,13 +1,14 @@
 import ArgumentParser
 import Foundation
 import Interchange
+import Quantities
 import Scenario
 
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Makes a scenario of what was recorded elsewhere.",
-        subcommands: [ImportJetsamEvent.self, ImportMemoryReplay.self])
+        subcommands: [ImportJetsamEvent.self, ImportMemoryReplay.self, ImportAppUsage.self])
 }
 
 struct ImportMemoryReplay: ParsableCommand {
@@ -80,6 +81,57 @@ struct ImportJetsamEvent: ParsableCommand {
             }
             try output.write(report.scenario)
             Terminal.say(report.summary)
+            return ExitStatus.done.code
+        }
+    }
+}
+
+struct ImportAppUsage: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "app-usage",
+        abstract:
+            "Reads a trace of who used which app when, and writes a scenario of one user's launches and switches.",
+        discussion: """
+            Two forms are read; the first line names the columns: timestamp,user,app,event with commas (opened,
+            closed), and LSApp's user_id, session_id, timestamp, app_name, event_type with tabs. Exit status 65 when a
+            line is broken, with line and column; 66 when the file is missing; 73 when --out exists or cannot be
+            created, 74 when it cannot be written.
+
+            EXAMPLES
+              plimsoll import app-usage usage.csv --user 17
+              plimsoll import app-usage lsapp.tsv --user 0 --longest-idle 10min --out day.yaml && plimsoll run day.yaml
+            """)
+
+    @Argument(help: "The trace.")
+    var file: String
+
+    @Option(help: "The user to follow; needed when the trace holds several.")
+    var user: String?
+
+    @Option(
+        help: "Times in which no app is in front are shortened to this, such as 10min; they are kept if not given.",
+        transform: { text in
+            do throws(QuantityFault) {
+                return try TimeSpan(parsing: text)
+            } catch {
+                throw ValidationError("expected \(error.expected), not '\(text)'")
+            }
+        })
+    var longestIdle: TimeSpan?
+
+    @OptionGroup var output: ImportOutput
+
+    func run() throws {
+        try reporting {
+            try output.check(keeping: (file, "trace"))
+            let trace: AppUsageImport
+            do throws(ScenarioFault) {
+                trace = try AppUsageImport(path: file, user: user, longestIdle: longestIdle)
+            } catch {
+                throw Failure(error.status, [error.description])
+            }
+            try output.write(trace.scenario)
+            Terminal.say(trace.summary)
             return ExitStatus.done.code
         }
     }

@@ -1,0 +1,42 @@
+import Quantities
+
+extension AppUsageImport {
+    /// A scenario that can be run as it is.
+    public var scenario: String {
+        (heading + ["apps:"] + appLines + ["user:"] + deeds.map(line)).joined(separator: "\n") + "\n"
+    }
+
+    private var heading: [String] {
+        let source = onOneLine(trace.source.file.split(separator: "/").last.map(String.init) ?? "a trace")
+        var lines = [
+            "# The usage trace \(source): user \(onOneLine(user, atMost: 40)), \(records.count) events, "
+                + "\(apps.count) apps.",
+            "# Times count from the first event on.",
+        ]
+        if shortened > .zero {
+            lines.append("# Idle times were shortened, by \(shortened.readable) in all.")
+        }
+        return lines + [
+            "plimsoll: 1", "name: app-usage", "duration: \(duration)",
+            "# A trace says nothing of the device: this one is ours.",
+            "device: { ceiling: 1GiB, reserved: 160MiB }",
+        ]
+    }
+
+    private var appLines: [String] {
+        let lines = apps.map { app in
+            let comment = app.name == app.recorded ? "" : "  # \(onOneLine(app.recorded, atMost: 40))"
+            return "  - { name: \"\(app.name)\", like: \(app.like) }" + comment
+        }
+        guard apps.contains(where: { $0.like == "plain" }) else { return lines }
+        return ["  # What an app is like is told by its name, where that is known; else it is plain."] + lines
+    }
+
+    private func line(_ deed: Deed) -> String {
+        switch deed.kind {
+        case .launch(let app): "  - { at: \(deed.at), launch: \"\(apps[app].name)\" }"
+        case .switchTo(let app): "  - { at: \(deed.at), switch: \"\(apps[app].name)\" }"
+        case .home: "  - { at: \(deed.at), home: true }"
+        }
+    }
+}
