@@ -421,8 +421,23 @@ class Statistics(unittest.TestCase):
 
     def test_pairs_show_what_the_spread_of_the_days_would_hide(self) -> None:
         one = verdict.difference("stalls", self.pairs(-1, 0.5), 1, 0.95)
+        self.assertFalse(one.is_constant)
         self.assertTrue(one.is_clear)
         self.assertTrue(one.low < -1 < one.high)
+
+    def test_one_written_down_user_is_no_interval(self) -> None:
+        goal = Objective("stalls", "minimize")
+        for tuned, words in (
+            (5, "20.0 -> 5.00: better by 15.0, the same amount under every seed"),
+            (23, "20.0 -> 23.0: WORSE by 3.00, the same amount under every seed"),
+            (20, "20.0 -> 20.0: no difference under any seed"),
+        ):
+            pairs = [verdict.Pair("day", seed, {"stalls": "20"}, {"stalls": f"{tuned}"}) for seed in range(5)]
+            one = verdict.difference("stalls", pairs, 1, 0.95)
+            self.assertEqual(verdict.clause(goal, one), f"stalls {words}")
+            self.assertEqual(outcome.interval(one), "the same under every seed")
+            # One seed says nothing about others.
+            self.assertFalse(verdict.difference("stalls", pairs[:1], 1, 0.95).is_constant)
 
     def test_intervals_cover_the_truth_about_as_often_as_they_say(self) -> None:
         random, held = np.random.default_rng(7), 0

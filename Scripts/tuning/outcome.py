@@ -201,6 +201,10 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
     ]
 
 
+def interval(one: Difference) -> str:
+    return "the same under every seed" if one.is_constant else f"[{figure(one.low)}, {figure(one.high)}]"
+
+
 def difference_rows(found: Sequence[Difference]) -> list[list[str]]:
     return [
         [
@@ -208,7 +212,7 @@ def difference_rows(found: Sequence[Difference]) -> list[list[str]]:
             figure(one.standard),
             figure(one.tuned),
             figure(one.mean),
-            f"[{figure(one.low)}, {figure(one.high)}]",
+            interval(one),
             "yes" if one.is_clear else "no",
         ]
         for one in found
@@ -275,7 +279,7 @@ def report(
             [
                 name,
                 *(
-                    f"{figure(one.standard)} to {figure(one.tuned)} [{figure(one.low)}, {figure(one.high)}]"
+                    f"{figure(one.standard)} to {figure(one.tuned)} {interval(one)}"
                     for one in found
                     if one.metric in goals
                 ),

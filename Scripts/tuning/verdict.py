@@ -62,6 +62,8 @@ class Difference:
     high: float
     runs: int
     confidence: float
+    is_constant: bool = False
+    """Every seed gave the same difference: the interval has no width, which is no certainty about other users."""
 
     @property
     def is_clear(self) -> bool:
@@ -158,20 +160,23 @@ def difference(
     generator = np.random.Generator(np.random.PCG64(seed))
     names = list(dict.fromkeys(pair.scenario for pair in pairs))
     base, mine, draws = [], [], np.zeros(RESAMPLES)
+    is_constant = bool(names)
     for name in names:
         within = [pair for pair in pairs if pair.scenario == name]
         standard = np.array([value_of(metric, pair.standard, direction) for pair in within])
         tuned = np.array([value_of(metric, pair.tuned, direction) for pair in within])
         base.append(standard.mean())
         mine.append(tuned.mean())
+        is_constant = is_constant and len(within) > 1 and len(set(tuned - standard)) == 1
         draws += resampled(tuned - standard, generator) / len(names)
     mean = float(np.mean(mine) - np.mean(base))
     sizes = [sum(pair.scenario == name for pair in pairs) for name in names]
     tail = (1 - confidence) / 2
     low, high = np.quantile(widened(draws, mean, sizes, confidence), [tail, 1 - tail])
     return Difference(
-        metric, float(np.mean(base)), float(np.mean(mine)), mean, float(low), float(high), len(pairs), confidence
-    )
+        metric, float(np.mean(base)), float(np.mean(mine)), mean, float(low), float(high), len(pairs), confidence,
+        is_constant,
+    )  # fmt: skip
 
 
 def differences(problem: Problem, pairs: Sequence[Pair]) -> list[Difference]:
@@ -217,8 +222,12 @@ def figure(value: float) -> str:
 
 
 def clause(goal: Objective, one: Difference) -> str:
-    """`terminations_perceived 9.1 -> 5.2: better by 3.9 [3.4, 4.4]`."""
+    """`terminations_perceived 9.1 -> 5.2: better by 3.9 [3.4, 4.4]`; without an interval where seeds change nothing."""
     gain = -one.mean * goal.sign
+    if one.is_constant:
+        word = "better by" if gain > 0 else "WORSE by"
+        difference_ = f"{word} {figure(abs(gain))}, the same amount under every seed" if gain else "no difference under any seed"
+        return f"{goal.metric} {figure(one.standard)} -> {figure(one.tuned)}: {difference_}"
     low, high = sorted((-one.low * goal.sign, -one.high * goal.sign))
     word = "no difference shown, gain" if not one.is_clear else "better by" if gain > 0 else "WORSE, gain"
     return (
