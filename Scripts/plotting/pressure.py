@@ -87,7 +87,8 @@ def draw_stalls(axes: Axes, run: Run, columns: list[str]) -> None:
         axes.step(known["time_s"], known[column], where="post", color=colour, linestyle=line, linewidth=1.1, label=name)
         top = max(top, float(known[column].max())) if len(known) else top
     axes.set_ylim(0, max(top * 1.15, 0.01))
-    axes.yaxis.set_major_locator(MaxNLocator(4))
+    # Steps that the labels can say: 0.25 % would be written as 0.2 %.
+    axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     digits = 0 if top >= 0.04 else 1
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.{digits}f}%"))
     axes.set_ylabel("time stalled")

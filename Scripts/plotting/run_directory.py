@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import re
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -136,12 +136,21 @@ def read_table(path: Path, name: str, missing: set[str], notes: list[str]) -> pd
 
 
 def has_rows_of_changed(directory: Path) -> bool:
-    """Whether apps.csv has only the rows that differ from a process's last one (`metrics: { apps: changed }`)."""
+    """Whether apps.csv has only the rows that differ from a process's last one, as datapackage.json says."""
     try:
-        text = (directory / "scenario.yaml").read_text(encoding="utf-8")
-    except OSError:
+        package = json.loads((directory / "datapackage.json").read_text(encoding="utf-8"))
+        return any(table.get("name") == "apps" and table.get("rowsOf") == "changed" for table in package["resources"])
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        # Without a description, or with a broken one, the rows are taken as they are.
         return False
-    return re.search(r"^metrics:(?:\n[ ].*)*\n +apps: changed$", text, re.MULTILINE) is not None
+
+
+def is_dry_run(directory: Path) -> bool:
+    """Whether the manifest says that the policy's decisions were written down, and none carried out."""
+    try:
+        return json.loads((directory / "manifest.json").read_text(encoding="utf-8")).get("dry_run") is True
+    except (OSError, ValueError, AttributeError):
+        return False
 
 
 def filled(apps: pd.DataFrame, samples: pd.DataFrame, events: pd.DataFrame) -> pd.DataFrame:
@@ -173,6 +182,8 @@ def read_run(directory: Path) -> Run:
     # Early formats wrote the last sample twice.
     tables["samples"] = tables["samples"].drop_duplicates("time_s", keep="last").reset_index(drop=True)
     tables["apps"] = tables["apps"].drop_duplicates(["time_s", "app", "pid"], keep="last").reset_index(drop=True)
+    if is_dry_run(directory):
+        notes.append("a dry run: the policy's decisions are on record, but none was carried out")
     if has_rows_of_changed(directory):
         tables["apps"] = filled(tables["apps"], tables["samples"], tables["events"])
     return Run(directory, tables, missing, notes)

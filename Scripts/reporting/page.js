@@ -403,7 +403,7 @@ function headline(parent) {
   parent.append(box);
 }
 function about(parent) {
-  if (run().notes.length) parent.append(html("h2", {}, "What is missing"), html("ul", {}, ...run().notes.map((note) => html("li", {}, note))));
+  if (run().notes.length) parent.append(html("h2", {}, "What to know of this run"), html("ul", {}, ...run().notes.map((note) => html("li", {}, note))));
   const summary = html("table", {}, ...run().summary.map(([name, value]) => html("tr", {}, html("td", {}, name), html("td", { class: "num" }, value))));
   parent.append(html("details", {}, html("summary", {}, "Every metric"), html("div", { class: "scroll" }, summary)),
     html("details", {}, html("summary", {}, "Scenario as it was run"), html("pre", {}, run().scenario || "scenario.yaml is missing")),

@@ -96,11 +96,18 @@ class WholeRuns(RunDirectoryCase):
         before = known.groupby("pid").shift()
         differs = (known[before.columns] != before).any(axis=1)
         apps[differs].to_csv(thin / "apps.csv", index=False)
-        (thin / "scenario.yaml").write_text("plimsoll: 1\nmetrics:\n  perceived_within: 30min\n  apps: changed\n")
+        (thin / "datapackage.json").write_text('{"resources": [{"name": "apps", "rowsOf": "changed"}]}')
         self.assertLess(differs.sum(), len(apps))
         expected, got = (read_run(folder).apps.sort_values(["time_s", "pid"]).reset_index(drop=True)
                          for folder in (whole, thin))
         pd.testing.assert_frame_equal(got, expected, check_dtype=False, check_like=True)
+
+    def test_a_dry_run_is_noted(self) -> None:
+        run = self.make()
+        (run / "manifest.json").write_text('{"dry_run": false}')
+        self.assertEqual(read_run(run).notes, [])
+        (run / "manifest.json").write_text('{"dry_run": true}')
+        self.assertIn("a dry run", read_run(run).notes[0])
 
     def test_the_same_csv_gives_the_same_bytes(self) -> None:
         run = self.make()
@@ -416,6 +423,19 @@ class Kills(RunDirectoryCase):
 
 
 class Pressure(RunDirectoryCase):
+    def test_labels_of_stalls_say_where_their_lines_are(self) -> None:
+        for highest in (0.0, 0.003, 0.012, 0.03, 0.07, 0.4, 1.0):
+            run = self.make(f"stalled-{highest}")
+            samples = pd.read_csv(run / "samples.csv")
+            samples["psi_some_avg10"] = highest
+            samples.to_csv(run / "samples.csv", index=False)
+            figure = pressure.draw(read_run(run))
+            assert figure is not None
+            figure.canvas.draw()
+            for tick in figure.axes[1].yaxis.get_major_ticks():
+                label = tick.label1.get_text()
+                self.assertAlmostEqual(float(label.rstrip("%")), 100 * tick.get_loc(), msg=f"{highest}: {label}")
+
     def test_no_trough_is_lost(self) -> None:
         run = read_run(self.make(apps=14, minutes=60.0))
         samples = run.samples

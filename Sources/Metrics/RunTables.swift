@@ -96,7 +96,10 @@ public enum RunTables {
         "decisions", "One row per candidate of a decision, those spared included",
         [
             Column("time_s", .number, "Virtual time since the start of the run"),
-            Column("decision", .integer, "The decision's number, from 1"),
+            Column(
+                "decision", .integer,
+                "The decision's number, from 1. The monitor's own, such as warnings, are numbered, too; a question "
+                    + "that is repeated without an answer has no rows"),
             Column(
                 "action", .string, "What would be done; empty for a process that the policy spared",
                 optional: true,
@@ -105,7 +108,9 @@ public enum RunTables {
             Column("app", .string, "The app's name", optional: true),
             Column("pid", .integer, "The process number", optional: true),
             Column("rank", .integer, "From 1, the policy's first choice; empty for a spared one", optional: true),
-            Column("chosen", .boolean, "Whether it was carried out"),
+            Column(
+                "chosen", .boolean,
+                "Whether it was carried out; in a dry run (dry_run in manifest.json), whether it would have been"),
             Column("reason", .string, "Why it is a candidate, was spared, or was refused by a limit"),
             Column(
                 "observed", .integer,

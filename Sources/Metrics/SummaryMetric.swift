@@ -3,6 +3,8 @@ import Quantities
 /// The value of a metric; `absent` is an empty cell, never a zero.
 public enum MetricValue: Hashable, Sendable {
     case text(String)
+    /// A whole number that counts nothing: a seed.
+    case number(UInt64)
     case count(Int)
     case bytes(ByteCount)
     case milliseconds(TimeSpan)
@@ -14,6 +16,7 @@ public enum MetricValue: Hashable, Sendable {
     public var number: Double? {
         switch self {
         case .text, .absent: nil
+        case .number(let value): Double(value)
         case .count(let value): Double(value)
         case .bytes(let value): Double(value.bytes)
         case .milliseconds(let value): Double(value.microseconds) / 1_000
@@ -27,6 +30,7 @@ public enum MetricValue: Hashable, Sendable {
         switch self {
         case .text(let value): value
         case .absent: ""
+        case .number(let value): "\(value)"
         case .count(let value): "\(value)"
         case .bytes(let value): "\(value.bytes)"
         case .milliseconds(let value): decimalText(value.microseconds, digits: 3)
@@ -72,6 +76,7 @@ extension TableWriter {
         for metric in SummaryMetrics.all {
             switch metric.value(tally) {
             case .text(let value): text(value)
+            case .number(let value): text(String(value))
             case .count(let value): integer(value)
             case .bytes(let value): bytes(value)
             case .milliseconds(let value): milliseconds(value)

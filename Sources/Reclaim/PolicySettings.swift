@@ -24,6 +24,9 @@ public struct PolicyParameter: Hashable, Sendable {
     public let source: String
     /// How a search spaces its values.
     public let scale: Scale
+    /// Whether a size is about what the device holds, so that a scale model has it in its own measure; false for one
+    /// that says which device is meant.
+    public let isScaled: Bool
 
     public enum Scale: String, Sendable {
         /// By the range: evenly, or by powers of ten where it spans several.
@@ -34,13 +37,14 @@ public struct PolicyParameter: Hashable, Sendable {
 
     public init(
         _ name: String, _ standard: ParameterValue, from lowest: ParameterValue, to highest: ParameterValue,
-        scale: Scale = .ranged, meaning: String, source: String
+        scale: Scale = .ranged, isScaled: Bool = true, meaning: String, source: String
     ) {
         self.name = name
         self.standard = standard
         self.lowest = lowest
         self.highest = highest
         self.scale = scale
+        self.isScaled = isScaled
         self.meaning = meaning
         self.source = source
     }

@@ -11,16 +11,20 @@ public protocol ReclaimPolicy: Sendable {
     static var needs: PolicyNeeds { get }
 
     /// What a parameter's default stands for on a device, where the default means "as the table of the system says".
-    static func meaning(ofDefault parameter: String, ceiling: ByteCount) -> ParameterValue?
+    ///
+    /// - Parameters:
+    ///   - ram: That of the device that is meant.
+    ///   - scale: How large the device of the run is, measured by it.
+    static func meaning(ofDefault parameter: String, ram: ByteCount, scale: Ratio) -> ParameterValue?
 
     init(_ values: ParameterValues)
 
     func decide(_ snapshot: SystemSnapshot) -> Decision
 
-    /// With so much available on a device of that size, nothing demanded and the level normal all along, the policy is
+    /// With so much available on the device, nothing demanded and the level normal all along, the policy is
     /// content whatever the processes are and whatever has been: it need not be asked. Nil: it is asked at every sample
     /// if it needs that.
-    func contentAbove(ceiling: ByteCount) -> ByteCount?
+    func contentAbove(on device: DeviceSize) -> ByteCount?
 
     /// What becomes, at this snapshot, of the memory that the simulation keeps for the policy in the history. A policy
     /// that wants it kept says so in `needs`; following the same snapshot twice gives the same.
@@ -45,8 +49,8 @@ public struct PolicyNeeds: OptionSet, Hashable, Sendable {
 
 extension ReclaimPolicy {
     public static var needs: PolicyNeeds { [] }
-    public static func meaning(ofDefault parameter: String, ceiling: ByteCount) -> ParameterValue? { nil }
-    public func contentAbove(ceiling: ByteCount) -> ByteCount? { nil }
+    public func contentAbove(on device: DeviceSize) -> ByteCount? { nil }
+    public static func meaning(ofDefault parameter: String, ram: ByteCount, scale: Ratio) -> ParameterValue? { nil }
     public func follow(_ snapshot: SystemSnapshot) -> [RuleMemory] { [] }
 }
 

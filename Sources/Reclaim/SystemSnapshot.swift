@@ -21,7 +21,10 @@ public struct SystemSnapshot: Sendable {
     public var now: Instant
     public var demand: ReclaimDemand
     public var level: PressureLevel
-    public var ceiling: ByteCount
+    public var ceiling: ByteCount {
+        get { device.ceiling }
+        set { device.ceiling = newValue }
+    }
     public var resident: ByteCount
     /// What the measure compared: observed and threshold, in bytes available.
     public var available: ByteCount
@@ -34,6 +37,8 @@ public struct SystemSnapshot: Sendable {
     public var history = ReclaimHistory()
     /// The future, for the one policy that declares to know it.
     public var oracle: Oracle?
+    /// What a system's tables by the size of a device are looked up by.
+    public var device: DeviceSize
 
     public init(
         now: Instant, demand: ReclaimDemand, level: PressureLevel, ceiling: ByteCount, resident: ByteCount,
@@ -42,12 +47,29 @@ public struct SystemSnapshot: Sendable {
         self.now = now
         self.demand = demand
         self.level = level
-        self.ceiling = ceiling
+        device = DeviceSize(ceiling)
         self.resident = resident
         self.available = available
         self.threshold = threshold
         self.processes = processes
         self.monitor = monitor
+    }
+}
+
+/// How large a device is, and what it is a model of.
+public struct DeviceSize: Hashable, Sendable {
+    /// All of its RAM.
+    public var ceiling: ByteCount
+    /// All RAM of the device that is meant: more than the ceiling in a smaller scale model. A system's tables by the
+    /// size of a device are looked up by it.
+    public var meant: ByteCount { whole ?? ceiling }
+    private let whole: ByteCount?
+    /// How large the device is, measured by the one that is meant. A figure in bytes that a system's table gives is
+    /// about the latter; parameters are about this one.
+    public var scale: Ratio
+
+    public init(_ ceiling: ByteCount, meant: ByteCount? = nil, scale: Ratio = .one) {
+        (self.ceiling, whole, self.scale) = (ceiling, meant, scale)
     }
 }
 

@@ -24,14 +24,14 @@ extension Explainer {
         lines += spared(record, chosen)
         guard let change = try change(saving: termination) else {
             let protected = plan.limits.protected.map { plan.apps[$0.index].name } + [victim.name]
-            let saved = "--set 'limits.protected=[\(protected.joined(separator: ", "))]'"
+            let saved = "--set " + ShellWord.quoted("limits.protected=[\(protected.joined(separator: ", "))]")
             return lines + ["  What saves it: no single number of \(plan.policy.title) does; \(saved) would."]
         }
         return lines + [
-            "  What saves it: \(change.name) = \(change.to) instead of \(change.from). Asked again about that moment",
+            "  What saves it: \(change.words). Asked again about that moment",
             "                 the policy leaves it alone, and in a run with that it is still there "
                 + "\(Explainer.survival) later:",
-            "                 plimsoll run \(scenario) \(change.option)",
+            "                 plimsoll run \(ShellWord.quoted(scenario)) \(change.option)",
         ]
     }
 

@@ -1,8 +1,10 @@
+import Lifecycle
 import Memory
 import Metrics
 import Quantities
 import Reclaim
 import Simulation
+import Workload
 
 /// Explains a run's terminations from its plan alone: the same plan gives the same run, and with it every snapshot that
 /// the policy saw.
@@ -10,19 +12,26 @@ public struct Explainer {
     public let plan: RunPlan
     /// Where the plan came from, for commands that can be tried as they are printed.
     let scenario: String
+    private let traces: any TraceLibrary
     private let progress: (Step) -> Void
-    private let witness: (DecisionRecord) -> Void
+    private let witness: (DecisionRecord) -> Bool
+    private let lastEvent: Int
 
     /// - Parameters:
     ///   - scenario: The file of the plan: the run's own, in which rules have the paths that changes name.
+    ///   - traces: Those that the plan's apps play.
+    ///   - lastEvent: After so many events of the queue the run was ended from outside; later ones never happened.
     ///   - progress: Told what is under way; for whoever waits.
-    ///   - witness: Sees every decision of the repeated run, to compare it with what is on record.
+    ///   - witness: Sees every decision of the repeated run, to compare it with what is on record. False: the run did
+    ///     not come so far, and nothing from here on is explained.
     public init(
-        plan: RunPlan, scenario: String, progress: @escaping (Step) -> Void = { _ in },
-        witness: @escaping (DecisionRecord) -> Void = { _ in }
+        plan: RunPlan, scenario: String, traces: any TraceLibrary = NoTraces(), lastEvent: Int = .max,
+        progress: @escaping (Step) -> Void = { _ in }, witness: @escaping (DecisionRecord) -> Bool = { _ in true }
     ) {
         self.plan = plan
         self.scenario = scenario
+        self.traces = traces
+        self.lastEvent = lastEvent
         self.progress = progress
         self.witness = witness
     }
@@ -48,19 +57,38 @@ public struct Explainer {
 
     // MARK: The run again
 
+    /// What the repeated run did.
+    public struct History {
+        /// Those that the policy ordered, in the order of time.
+        public var terminations: [Termination] = []
+        /// Ends that the system brought about and the policy did not order, each with its reason and its app.
+        public var otherEnds: [(reason: String, app: String)] = []
+    }
+
     /// The terminations that the policy ordered, in the order of time: all of them, or only so many of one app.
     public func terminations(of app: String? = nil, most: Int = .max) throws -> [Termination] {
-        var found: [Termination] = []
-        try play(
+        try history(of: app, most: most).terminations
+    }
+
+    /// The run's terminations: all of them, or those up to so many by the policy; or those of one app.
+    public func history(of app: String? = nil, most: Int = .max) throws -> History {
+        var found = History()
+        var isOver = false
+        let tally = try play(
             plan, isShown: true,
-            isDecided: { found.count >= most },
+            isDecided: { isOver || found.terminations.count >= most || $0 >= lastEvent },
             observer: { record in
-                witness(record)
-                guard let termination = Explainer.termination(record), app == nil || termination.app == app
+                isOver = isOver || !witness(record)
+                guard !isOver, let termination = Explainer.termination(record),
+                    app == nil || termination.app == app
                 else { return }
-                found.append(termination)
+                found.terminations.append(termination)
             })
-        return Array(found.prefix(most))
+        found.terminations = Array(found.terminations.prefix(most))
+        found.otherEnds = tally.terminations.filter {
+            $0.reason != ExitReason.memoryPressure.rawValue && (app == nil || $0.app == app)
+        }.map { ($0.reason, $0.app) }
+        return found
     }
 
     private static func termination(_ record: DecisionRecord) -> Termination? {
@@ -73,14 +101,20 @@ public struct Explainer {
     }
 
     /// Plays the plan until nothing more can be learnt from it.
+    ///
+    /// - Parameter isDecided: Is told how many events have been handled.
+    @discardableResult
     private func play(
-        _ plan: RunPlan, isShown: Bool = false, isDecided: () -> Bool, observer: @escaping (DecisionRecord) -> Void
-    ) throws {
+        _ plan: RunPlan, isShown: Bool = false, isDecided: (Int) -> Bool, observer: @escaping (DecisionRecord) -> Void
+    ) throws -> RunTally {
         let memory = try plan.makeDevice()
         let sinks = RunSinks { _ in NullSink() }
         let end = Instant.zero + plan.duration
-        _ = try Simulation(plan, memory: memory, sinks: sinks, observer: observer).run(
-            shouldStop: isDecided, progress: { if isShown { progress(.repeating($0, of: end)) } })
+        let simulation = Simulation(plan, memory: memory, sinks: sinks, traces: traces, observer: observer)
+        _ = try simulation.run(
+            shouldStop: { isDecided(simulation.handled) },
+            progress: { if isShown { progress(.repeating($0, of: end)) } })
+        return simulation.tally
     }
 
     // MARK: What would have saved it
@@ -136,7 +170,7 @@ public struct Explainer {
         let since = termination.record.snapshot.processes.first { $0.pid == termination.pid }?.launchedAt ?? .zero
         try play(
             other,
-            isDecided: { isEnded },
+            isDecided: { _ in isEnded },
             observer: { record in
                 guard let ended = Explainer.termination(record), ended.app == termination.app else { return }
                 if ended.at >= since && ended.at <= end { isEnded = true }

@@ -6,8 +6,8 @@ public struct Overrides: Hashable, Sendable {
     /// `key=value`, dotted; an app is named by its name: `apps.maps.memory.base=20MiB`. Later ones win.
     public var sets: [String]
     public var seed: UInt64?
-    /// A policy with its defaults, or a policy file (see `PolicyFile.isFile`). The parameters of the text are kept when
-    /// the text names the same policy; a file replaces them.
+    /// A policy with its defaults, or a policy file (see `PolicyFile.isFile`), in place of the text's, parameters and
+    /// all, also where the text names the same one.
     public var policy: String?
     public var backend: MemoryBackend?
     /// The device times this, as a scale model, after everything else; see `RunPlan.scaled(by:)`.
@@ -142,9 +142,8 @@ extension Tree {
         }
     }
 
-    /// Another policy comes with its own defaults; the same one keeps the parameters of the text.
+    /// A policy that is named comes with its own defaults, whatever the text says of it.
     fileprivate mutating func setPolicy(_ value: Tree, origin: Origin) {
-        if let old = self["policy"], old["name"]?.text == value.text, value.text != nil { return }
         set(["policy"], to: value, origin: origin)
     }
 

@@ -4,8 +4,10 @@ import Simulation
 
 /// A policy with one number changed, as `--set` would change it.
 public struct PolicyChange: Hashable, Sendable {
-    /// `critical`, or `make-room.take` of a rule.
+    /// Of what the number is: `critical`, or `make-room: available < 16%` of a rule.
     public let name: String
+    /// `critical = 3.4% instead of 4%`, or `available < 12% instead of available < 16%, in the rule make-room (when)`.
+    public let words: String
     public let from: String
     public let to: String
     /// How far, as a share of the number; of its range where it is zero.
@@ -19,8 +21,8 @@ public struct PolicyChange: Hashable, Sendable {
         plan.policy.rules.isEmpty ? parameters(of: plan) : rules(of: plan)
     }
 
-    /// On a command line, quoted where a shell would split it.
-    public var option: String { assignment.contains(" ") ? "--set '\(assignment)'" : "--set \(assignment)" }
+    /// On a command line, quoted where a shell needs it.
+    public var option: String { "--set \(ShellWord.quoted(assignment))" }
 
     // MARK: Parameters
 
@@ -30,7 +32,8 @@ public struct PolicyChange: Hashable, Sendable {
         for parameter in type.parameters {
             var present = plan.policy.parameters.last { $0.name == parameter.name }?.value ?? parameter.standard
             if present == parameter.standard {
-                let meaning = type.meaning(ofDefault: parameter.name, ceiling: plan.effectiveCeiling)
+                let meaning = type.meaning(
+                    ofDefault: parameter.name, ram: plan.device.meantCeiling, scale: plan.device.scale)
                 present = meaning ?? present
             }
             for step in ParameterSteps(parameter, from: present).values {
@@ -39,7 +42,9 @@ public struct PolicyChange: Hashable, Sendable {
                 settings.parameters.append(.init(name: parameter.name, value: step.value))
                 changes.append(
                     PolicyChange(
-                        name: parameter.name, from: text(present), to: text(step.value), distance: step.distance,
+                        name: parameter.name,
+                        words: "\(parameter.name) = \(text(step.value)) instead of \(text(present))",
+                        from: text(present), to: text(step.value), distance: step.distance,
                         assignment: "policy.parameters.\(parameter.name)=\(text(step.value))", settings: settings))
             }
         }
@@ -64,8 +69,11 @@ public struct PolicyChange: Hashable, Sendable {
             changes(of: rule, ceiling: plan.effectiveCeiling).map { key, from, to, distance, changed in
                 var settings = plan.policy
                 settings.rules[index] = changed
+                let place = key.prefix { $0 != "." }
                 return PolicyChange(
-                    name: "\(rule.name): \(from)", from: from, to: to, distance: distance,
+                    name: "\(rule.name).\(key): \(from)",
+                    words: "\(to) instead of \(from), in the rule \(rule.name) (\(place))",
+                    from: from, to: to, distance: distance,
                     assignment: "policy.rules.\(rule.name).\(key)=\(to)", settings: settings)
             }
         }

@@ -97,9 +97,10 @@ extension LadderRule {
 }
 
 extension PolicyParameter {
-    /// Nil for what is no size, and for zero: it stands for what the system's own table says of a device of this size.
+    /// Nil for what is no size of what the device holds, and for zero: it stands for what the system's own table says
+    /// of the device that is meant.
     fileprivate func scaled(_ value: ParameterValue, by ratio: Ratio) -> ParameterValue? {
-        guard case .bytes(let size) = value, size > .zero, case .bytes(let lowest) = lowest,
+        guard isScaled, case .bytes(let size) = value, size > .zero, case .bytes(let lowest) = lowest,
             case .bytes(let highest) = highest
         else { return nil }
         return .bytes(min(max(size.scaled(by: ratio), lowest), highest))

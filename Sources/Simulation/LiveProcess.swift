@@ -27,8 +27,10 @@ final class AppRecord {
     var wasSwipedAway = false
     /// Sessions that the user closed while the app was not running; it is told at the next launch.
     var discardedWhileDead = 0
-    /// The last time the system ended it, and which fact says so.
-    var lastTermination: (at: Instant, fact: Int)?
+    /// The last time the system ended it, until the user has launched it again.
+    var lastTermination: Instant?
+    /// The times the system ended it since the user last wanted it, as far as they may still be perceived.
+    var unfelt: [(at: Instant, fact: Int)] = []
     /// A tap that came while the old process was being ended.
     var tapAfterExit: (at: Instant, reason: LaunchReason)?
 

@@ -22,7 +22,8 @@ public struct RunPlan: Hashable, Sendable {
     public var user: [UserEvent]
     public var expectations: [Expectation]
     public var backend: MemoryBackend
-    /// A termination is user-perceived when the app is wanted again within this time.
+    /// A termination is user-perceived when the user wants the app again within this time; also where a push or a
+    /// refresh has brought it back off screen by then, and each of several ends that came before.
     public var perceivedWithin: TimeSpan
     /// Which processes have a row at a sample.
     public var appRows: AppRows
@@ -98,6 +99,12 @@ public struct Device: Hashable, Sendable {
     /// Unused pages stay this long with the process before they go back by themselves (jemalloc's dirty decay, in
     /// virtual time).
     public var dirtyDecay: TimeSpan
+
+    /// All RAM of the device that is meant, to a page: what tables by the size of a device are looked up by.
+    public var meantCeiling: ByteCount {
+        let whole = scaled(Int64(ceiling.bytes), by: 1_000_000, over: max(1, scale.partsPerMillion))
+        return scale == .one ? ceiling : ByteCount(Int(whole)).roundedUp(toMultipleOf: 4_096)
+    }
 
     public init(
         ceiling: ByteCount, reserved: ByteCount = .zero, cores: Int = 2,

@@ -48,8 +48,12 @@ extension Simulation {
         of process: LiveProcess, _ reason: ExitReason, wasForeground: Bool, _ footprint: ByteCount
     ) {
         recorder.tally.terminations.append(
-            .init(reason: reason.rawValue, wasForeground: wasForeground, wasPerceived: false, footprint: footprint))
-        process.record.lastTermination = (now, recorder.tally.terminations.count - 1)
+            .init(
+                app: process.profile.name, reason: reason.rawValue, wasForeground: wasForeground, wasPerceived: false,
+                footprint: footprint))
+        process.record.lastTermination = now
+        process.record.unfelt.removeAll { now - $0.at > plan.perceivedWithin }
+        process.record.unfelt.append((now, recorder.tally.terminations.count - 1))
         // It is still among them.
         recorder.tally.leastProcesses = min(recorder.tally.leastProcesses ?? .max, live.count - 1)
         if let warned = process.warnedAt { recorder.tally.warningLeads.append(now - warned) }

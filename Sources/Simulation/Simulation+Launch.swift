@@ -60,14 +60,23 @@ extension Simulation {
         return process
     }
 
-    /// The user wants an app back that the system ended a short while ago: that termination was felt.
+    /// The user wants the app: every time the system ended it a short while ago was felt. Also where a push or a
+    /// refresh has brought it back since: what it had on screen is gone all the same.
+    func noteWanted(_ app: AppID, tapped: Instant) {
+        for end in apps[app.index].unfelt where tapped - end.at <= plan.perceivedWithin {
+            recorder.tally.terminations[end.fact].wasPerceived = true
+        }
+        apps[app.index].unfelt.removeAll()
+    }
+
+    /// The user wants an app back that has no process.
     func noteRelaunch(of app: AppID, tapped: Instant) {
+        noteWanted(app, tapped: tapped)
         guard let last = apps[app.index].lastTermination else { return }
         apps[app.index].lastTermination = nil
         // A tap on a process that was being ended came before its end.
-        let interval = max(.zero, tapped - last.at)
+        let interval = max(.zero, tapped - last)
         apps[app.index].relaunchIntervals = apps[app.index].relaunchIntervals.suffix(9) + [interval]
-        if tapped - last.at <= plan.perceivedWithin { recorder.tally.terminations[last.fact].wasPerceived = true }
     }
 
     // MARK: The new process

@@ -190,6 +190,7 @@ extension Simulation {
             available: books.available, threshold: threshold, processes: processSnapshots(), monitor: plan.monitor)
         snapshot.measures = measures()
         snapshot.history = reclaim.history
+        snapshot.device = deviceSize
         if needs.contains(.oracle) {
             snapshot.oracle = oracle()
         }

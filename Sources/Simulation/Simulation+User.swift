@@ -77,6 +77,7 @@ extension Simulation {
     }
 
     private func resume(_ process: LiveProcess, scene: SceneID, for reason: LaunchReason) {
+        noteWanted(process.app, tapped: now)
         abandonLaunch(of: process, outcome: "abandoned")
         let session = session(scene, of: process.app)
         let isThere = process.profile.scenes.support ? session.machine.phase.isConnected : true

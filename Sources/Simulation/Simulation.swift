@@ -39,6 +39,8 @@ public final class Simulation {
     let needs: PolicyNeeds
     /// With so much available the policy is not asked if nothing is demanded.
     let contentAbove: ByteCount?
+    /// As policies are shown it.
+    let deviceSize: DeviceSize
     let dryRun: Bool
     /// Told of every decision that is recorded.
     let observer: ((DecisionRecord) -> Void)?
@@ -109,7 +111,8 @@ public final class Simulation {
         self.memory = memory
         self.policy = policy
         needs = type(of: policy).needs
-        contentAbove = policy.contentAbove(ceiling: memory.books.ceiling)
+        deviceSize = DeviceSize(memory.books.ceiling, meant: plan.device.meantCeiling, scale: plan.device.scale)
+        contentAbove = policy.contentAbove(on: deviceSize)
         self.observer = observer
         self.dryRun = dryRun
         self.traces = traces

@@ -1,5 +1,6 @@
 import Foundation
 import Metrics
+import Simulation
 
 /// `datapackage.json`: the CSVs described in Frictionless Table Schema.
 struct DataPackage: Encodable {
@@ -7,7 +8,7 @@ struct DataPackage: Encodable {
     let name: String
     let title: String
     let version = "\(runFormatVersion)"
-    let resources: [Resource]
+    private(set) var resources: [Resource]
 
     struct Resource: Encodable {
         let name: String
@@ -16,7 +17,10 @@ struct DataPackage: Encodable {
         let format = "csv"
         let mediatype = "text/csv"
         let encoding = "utf-8"
-        let description: String
+        var description: String
+        /// Not a word of the standard, which allows further ones. Of `apps.csv`: `all`, or `changed`, where a process
+        /// has a row only at a sample at which it differs from its last one.
+        var rowsOf: String?
         let schema: Schema
     }
 
@@ -54,9 +58,17 @@ struct DataPackage: Encodable {
     }
 
     /// - Parameter tables: The tables that the run writes.
-    init(of scenario: String, _ tables: [TableSchema]) {
-        self.init(name: scenario, title: "A Plimsoll run of \(scenario)", tables: tables)
+    init(of plan: RunPlan, _ tables: [TableSchema]) {
+        self.init(name: plan.name, title: "A Plimsoll run of \(plan.name)", tables: tables)
+        for index in resources.indices where resources[index].name == RunTables.apps.name {
+            resources[index].rowsOf = plan.appRows.rawValue
+            if plan.appRows == .changed { resources[index].description = DataPackage.rowsOfChanged }
+        }
     }
+
+    private static let rowsOfChanged =
+        "One row per process and sample at which it differs from its last row, in the order of process numbers; at the "
+        + "other samples a process is as in its last row, until it exits"
 
     private init(name: String, title: String, tables: [TableSchema]) {
         self.name = DataPackage.identifier(of: name)
@@ -70,8 +82,8 @@ struct DataPackage: Encodable {
         return "plimsoll-" + String(scenario.lowercased().map { allowed.contains($0) ? $0 : "-" })
     }
 
-    static func json(of scenario: String, _ tables: [TableSchema] = RunTables.all) throws -> String {
-        try encode(DataPackage(of: scenario, tables))
+    static func json(of plan: RunPlan, _ tables: [TableSchema] = RunTables.all) throws -> String {
+        try encode(DataPackage(of: plan, tables))
     }
 
     /// Tables that are not those of one run.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Interchange
 import Quantities
 import Scenario
 import Simulation
@@ -9,9 +10,10 @@ struct ExplainCommand: ParsableCommand {
         commandName: "explain",
         abstract: "Says in plain words why an app was ended, who was spared, and what would have saved it.",
         discussion: """
-            The run is repeated from its own scenario.yaml, which gives the very snapshots that the policy saw. What
-            would have saved an app is found by asking the policy again about the recorded snapshot, and confirmed by a
-            run of its own. Without --app and --at the first few terminations are explained.
+            The run is repeated from its own scenario.yaml, as far as it came, which gives the very
+            snapshots that the policy saw; what its folder lacks or contradicts is said on stderr. What
+            would have saved an app is found by asking the policy again about the recorded snapshot, and
+            confirmed by a run of its own. Without --app and --at the first few terminations are explained.
 
             EXAMPLES
               plimsoll explain runs/evening-commute
@@ -31,6 +33,10 @@ struct ExplainCommand: ParsableCommand {
     @Option(help: "How many terminations, when no time is given.")
     var most = 3
 
+    func validate() throws {
+        if most < 1 { throw ValidationError("--most is at least 1, not \(most)") }
+    }
+
     func run() throws {
         try reporting {
             let path = directory + "/scenario.yaml"
@@ -42,18 +48,25 @@ struct ExplainCommand: ParsableCommand {
             if let app, !plan.apps.contains(where: { $0.name == app }) {
                 throw Failure(.invalidInput, "the run has no app '\(app)'")
             }
+            let record = try RunRecord(directory, plan)
+            guard !record.isDryRun else {
+                Terminal.say("This was a dry run: none of the policy's decisions was carried out, so it ended nobody.")
+                return .success
+            }
             let line = StatusLine()
-            let record = RunRecord(directory)
+            let traces = try Failure.opening(plan)
             let explainer = Explainer(
-                plan: plan, scenario: path, progress: { line.draw($0.text) }, witness: { record.compare($0) })
+                plan: plan, scenario: path, traces: traces, lastEvent: record.lastEvent,
+                progress: { line.draw($0.text) }, witness: { record.compare($0) })
             // Without a time the first few are enough, and the run need not be repeated to its end.
-            let limit = at == nil ? max(1, most) : .max
-            let all = try Failure.catching { try explainer.terminations(of: app, most: limit) }
+            let limit = at == nil ? most : .max
+            let history = try Failure.catching { try explainer.history(of: app, most: limit) }
+            let all = history.terminations
             line.clear()
             if all.count < limit { record.compareEnd() }
-            if let warning = record.warning { Terminal.complain("plimsoll: warning: \(warning)") }
+            for warning in record.warnings { Terminal.complain("plimsoll: warning: \(warning)") }
             guard !all.isEmpty else {
-                Terminal.say("The policy ended \(app ?? "nobody") \(app == nil ? "" : "at no time ")in this run.")
+                for text in nobody(history, record) { Terminal.say(text) }
                 return .success
             }
             for (index, termination) in chosen(of: all).enumerated() {
@@ -66,8 +79,24 @@ struct ExplainCommand: ParsableCommand {
         }
     }
 
+    /// The policy ended nobody; who else did is said.
+    private func nobody(_ history: Explainer.History, _ record: RunRecord) -> [String] {
+        let run = "in this run\(record.isWhole ? "" : ", as far as it came")"
+        let head = "The policy ended \(app.map { "\($0) at no time" } ?? "nobody") \(run)."
+        guard !history.otherEnds.isEmpty else { return [head] }
+        let count = history.otherEnds.count
+        let reasons = Set(history.otherEnds.map(\.reason)).sorted().map { reason in
+            let ends = history.otherEnds.filter { $0.reason == reason }
+            let names = Set(ends.map(\.app)).sorted().joined(separator: ", ")
+            return "  \(reason): \(ends.count)\(app == nil ? " (\(names))" : "")"
+        }
+        return [
+            "\(head) \(count) \(count == 1 ? "end" : "ends") came otherwise; events.csv says of each exit why:"
+        ] + reasons
+    }
+
     private func chosen(of all: [Explainer.Termination]) -> [Explainer.Termination] {
-        guard let at else { return Array(all.prefix(max(1, most))) }
+        guard let at else { return Array(all.prefix(most)) }
         let instant = Instant.zero + at
         func distance(_ termination: Explainer.Termination) -> Int64 {
             abs((termination.at - instant).microseconds)

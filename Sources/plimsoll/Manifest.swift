@@ -27,6 +27,8 @@ struct Manifest: Encodable {
     /// How many events the run's queue has handled.
     var queueEvents: Int
     var commandLine: [String]
+    /// The policy was asked and its decisions recorded, but none of them was carried out (`--dry-run`).
+    var dryRun: Bool
     /// The name of the timeline (`--trace`), where the run left one in its own folder.
     var traceFile: String?
     var build: String

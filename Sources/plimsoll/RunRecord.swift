@@ -5,6 +5,7 @@ import Simulation
 /// What a run's folder says of itself, to be held against the same run when it is repeated.
 final class RunRecord {
     private let path: String
+    private let plan: RunPlan
     /// By the decision's number: the action that was carried out and its target, empty where there was none.
     private var chosen: [Int: String] = [:]
     private var last = 0
@@ -19,10 +20,22 @@ final class RunRecord {
     private let made: Maker?
     private var table: String { "\(path)/\(RunTables.decisions.file)" }
 
-    /// - Parameter path: The folder. Without `decisions.csv`, as `--summary-only` leaves it, nothing is compared.
-    init(_ path: String) {
+    /// - Parameters:
+    ///   - path: The folder. Without `decisions.csv`, as `--summary-only` leaves it, nothing is compared.
+    ///   - plan: That of its `scenario.yaml`.
+    init(_ path: String, _ plan: RunPlan) throws {
         self.path = path
+        self.plan = plan
         made = Maker(of: path)
+        readDecisions()
+        guard made != nil || obstacle == nil else {
+            throw Failure(
+                .missingInput,
+                "nothing says how far the run in \(path) came: there is no manifest.json, and \(obstacle ?? "")")
+        }
+    }
+
+    private func readDecisions() {
         guard let data = FileManager.default.contents(atPath: table) else {
             obstacle = "there is no \(table) to compare with"
             return
@@ -41,36 +54,64 @@ final class RunRecord {
         }
     }
 
-    /// Compares one decision of the repetition: up to the last one on record where the run was interrupted.
-    func compare(_ record: DecisionRecord) {
-        repeated = record.number
-        guard obstacle == nil, difference == nil, record.number <= last || made?.ending == "completed" else { return }
+    /// The run came to the end of its scenario.
+    var isWhole: Bool { made?.ending == "completed" }
+
+    /// Decisions were written and not carried out.
+    var isDryRun: Bool { made?.dryRun ?? false }
+
+    /// How many events of the queue the run has handled, where it was ended before its scenario was over.
+    var lastEvent: Int { isWhole ? .max : made?.queueEvents ?? .max }
+
+    /// Compares one decision of the repetition.
+    ///
+    /// - Returns: False: a run that left no manifest came only to the last decision on record, and this is a later one.
+    func compare(_ record: DecisionRecord) -> Bool {
         let action = record.chosen.map { record.decision.ranking[$0].action }
         let found = action.map { "\($0.name) \($0.target.number)" }
+        // The last decision may be written in part: it counts if what was chosen is there.
+        if made == nil, record.number > last || (record.number == last && chosen[last] == nil) { return false }
+        repeated = record.number
+        guard obstacle == nil, difference == nil else { return true }
         if found != chosen[record.number] {
             difference = "decision \(record.number) at \(record.snapshot.now) in \(table) is another one"
         }
+        return true
     }
 
     /// The repetition went to the end of the run, and what is on record must have come by then.
     func compareEnd() {
-        guard obstacle == nil, difference == nil, repeated < lastAsked else { return }
+        guard made != nil, obstacle == nil, difference == nil, repeated < lastAsked else { return }
         difference = "the policy's last decision is \(repeated), in \(table) it is \(lastAsked)"
     }
 
-    /// What whoever reads the explanation should know first; nil: nothing.
-    var warning: String? {
+    /// What whoever reads the explanation should know first.
+    var warnings: [String] { [lack, contradiction].compactMap { $0 } }
+
+    /// What the run did not leave.
+    private var lack: String? {
+        guard let made else {
+            return "there is no \(path)/manifest.json, so the run did not end in order; it is explained up to the last "
+                + "decision on record"
+        }
+        if !isWhole { return "this run was \(made.ending ?? "not completed"); it is explained as far as it came" }
+        return nil
+    }
+
+    private var contradiction: String? {
         let isOther = made?.buildId.map { $0 != BuildIdentity.current } ?? false
+        let whatFollows = "what follows explains the repetition"
+        if let seed = made?.seed, seed != plan.seed {
+            return "\(path)/scenario.yaml has seed \(plan.seed), but the run was made with seed \(seed); \(whatFollows)"
+        }
         if let difference {
             return "this run is not repeated as it is on record: \(difference). "
-                + (isOther
-                    ? "It was made by another build (\(build))" : "Its files were changed, or it was a dry run")
-                + "; what follows explains the repetition"
+                + (isOther ? "It was made by another build (\(build))" : "Its files were changed") + "; \(whatFollows)"
         }
-        guard isOther else { return nil }
+        guard isOther else { return obstacle.map { "\($0); \(whatFollows)" } }
         return "this run was made by another build of plimsoll (\(build), this is "
             + "\(BuildIdentity.short(BuildIdentity.current))); "
-            + (obstacle.map { "\($0), and what follows explains the repetition" }
+            + (obstacle.map { "\($0), and \(whatFollows)" }
                 ?? "its decisions were the same as far as it was repeated")
     }
 
@@ -81,6 +122,9 @@ final class RunRecord {
         var plimsoll: String?
         var buildId: String?
         var ending: String?
+        var seed: UInt64?
+        var queueEvents: Int?
+        var dryRun: Bool?
 
         init?(of path: String) {
             let decoder = JSONDecoder()

@@ -63,6 +63,7 @@ struct RunReport {
             let words = "\(held) of \(manifest.expectations.count) held"
             lines.append(row("expectations", all ? Terminal.green(words) : Terminal.red(words)))
         }
+        if manifest.dryRun { lines.append(row("dry run", "none of the policy's decisions was carried out")) }
         if manifest.ending == "interrupted" {
             lines.append(row("interrupted", manifest.endingDetail ?? "by a signal"))
         }
@@ -84,7 +85,8 @@ struct RunReport {
         var metrics: [String: Any] = [:]
         for metric in SummaryMetrics.all {
             switch metric.value(tally) {
-            case .text(let value): metrics[metric.name] = metric.type == .integer ? UInt64(value) ?? value : value
+            case .text(let value): metrics[metric.name] = value
+            case .number(let value): metrics[metric.name] = value
             case .count(let value): metrics[metric.name] = value
             case .bytes(let value): metrics[metric.name] = value.bytes
             case .milliseconds, .seconds, .ratio:
@@ -94,6 +96,7 @@ struct RunReport {
         }
         let object: [String: Any] = [
             "run_directory": path, "ending": manifest.ending, "exit_status": Int(manifest.exitStatus),
+            "dry_run": manifest.dryRun,
             "summary": metrics,
             "kills": kills.cells.map {
                 ["band": $0.band.number, "cause": $0.cause.rawValue, "count": $0.count] as [String: Any]

@@ -17,7 +17,7 @@ struct ScenarioRun {
         let startedAt = ISO8601DateFormatter().string(from: Date())
         let clock = ContinuousClock.now
         let allocator = try describeAllocator()
-        let traces = try openTraces()
+        let traces = try Failure.opening(plan)
         try checkHost()
         Host.volunteerForOutOfMemory()
         Interruption.install()
@@ -43,7 +43,7 @@ struct ScenarioRun {
             backend: plan.backend.rawValue, ending: outcome.ending, endingDetail: outcome.detail, exitStatus: code,
             startedAt: startedAt, wallS: (ContinuousClock.now - clock) / .seconds(1), cpuS: Host.cpuSeconds,
             virtualS: Double(played.end.microseconds) / 1_000_000, queueEvents: played.queueEvents,
-            commandLine: CommandLine.arguments,
+            commandLine: CommandLine.arguments, dryRun: command.dryRun,
             traceFile: outcome.status == .done ? trace?.nameInside : nil, build: buildKind, host: .init(),
             allocator: .init(allocator),
             memory: memoryFacts(played, before: before, after: after), expectations: results,
@@ -103,7 +103,7 @@ struct ScenarioRun {
             let sinks = try directory.sinks(summaryOnly: command.summaryOnly)
             try directory.write(EffectiveScenario.yaml(of: plan), to: "scenario.yaml")
             let tables = command.summaryOnly ? [RunTables.summary] : RunTables.all
-            try directory.write(try DataPackage.json(of: plan.name, tables), to: "datapackage.json")
+            try directory.write(try DataPackage.json(of: plan, tables), to: "datapackage.json")
             return (directory, trace, sinks)
         } catch {
             directory.withdraw()
@@ -126,15 +126,6 @@ struct ScenarioRun {
             return try AllocatorDescription()
         } catch {
             throw Failure(.hostRefuses, "\(error)")
-        }
-    }
-
-    /// Every trace is read once before anything is made, so that a broken line is found now.
-    private func openTraces() throws -> TraceFiles {
-        do throws(ScenarioFault) {
-            return try TraceFiles(plan)
-        } catch {
-            throw Failure(error.status, [error.description])
         }
     }
 
@@ -169,7 +160,7 @@ struct ScenarioRun {
     }
 
     private func play(_ simulation: Simulation) -> Outcome {
-        let live = command.live ? LiveView(plan, speed: command.speed) : nil
+        let live = command.live ? LiveView(plan, speed: command.speed, isDryRun: command.dryRun) : nil
         if live != nil { simulation.keepEvents() }
         var progress = Progress(total: plan.duration, quiet: command.quiet || command.live)
         defer {
@@ -238,7 +229,8 @@ struct ScenarioRun {
         for warning in warnings where !command.quiet { Terminal.complain("plimsoll: warning: \(warning.text)") }
         for result in manifest.expectations where !result.held {
             Terminal.complain(
-                "plimsoll: expectation failed: \(result.expectation) (observed \(result.observed))")
+                "plimsoll: expectation failed: \(result.expectation) "
+                    + (result.observed.isEmpty ? "(this run has no such value)" : "(observed \(result.observed))"))
         }
         guard !command.quiet, manifest.ending != "failed" else { return }
         let report = RunReport(
@@ -246,6 +238,17 @@ struct ScenarioRun {
         switch command.format {
         case .text: Terminal.say(report.text)
         case .json: Terminal.say(report.json)
+        }
+    }
+}
+
+extension Failure {
+    /// The plan's traces. Every one is read once before anything is made, so that a broken line is found now.
+    static func opening(_ plan: RunPlan) throws -> TraceFiles {
+        do throws(ScenarioFault) {
+            return try TraceFiles(plan)
+        } catch {
+            throw Failure(error.status, [error.description])
         }
     }
 }

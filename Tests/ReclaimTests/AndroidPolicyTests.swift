@@ -52,6 +52,21 @@ struct AndroidPolicyTests {
             "a large file cache keeps everybody alive")
     }
 
+    @Test("minfree: a scale model has the table of the device that is meant, at its scale")
+    func minfreeOfScaleModel() throws {
+        func model(_ free: Int) -> SystemSnapshot {
+            phone(ram: .mebibytes(256), free: free) {
+                $0.device = DeviceSize($0.ceiling, meant: .gibibytes(1), scale: .percent(25))
+            }
+        }
+        let minfree = try policy("lmkd-minfree")
+        #expect(minfree.decide(model(184_320 / 4 - 1)).evidence?.threshold == Int64(184_320 / 4 * 1_024))
+        #expect(minfree.decide(model(184_320 / 4)).ranking.isEmpty)
+        // A figure that is given is about the device of the run.
+        let given = try policy("lmkd-minfree", [.init(name: "minfree_950", value: .bytes(.kibibytes(50_000)))])
+        #expect(given.decide(model(49_999)).evidence?.threshold == Int64(50_000 * 1_024))
+    }
+
     @Test("at and below score 200 the heaviest goes first")
     func heaviest() throws {
         let decision = try policy("lmkd-minfree").decide(phone(ram: .gibibytes(1), free: 1))

@@ -287,6 +287,16 @@ struct JetsamTests {
         #expect(row(8) == [4, 8, 12, 16])
     }
 
+    @Test("a scale model takes the row of the device that is meant; a RAM that is given is that device's, too")
+    func scaleModel() throws {
+        let shown = [banded(1, 40)]
+        #expect(try jetsam().decide(device(45, shown)).firstCause == .pageShortage)
+        let model = device(45, shown) { $0.device = DeviceSize($0.ceiling, meant: .gibibytes(4), scale: .percent(25)) }
+        #expect(try jetsam().decide(model).ranking.isEmpty)
+        let given = try jetsam([.init(name: "ram", value: .bytes(.gibibytes(2)))])
+        #expect(given.decide(model).firstCause == .pageShortage)
+    }
+
     @Test("jetsam-classic has neither idle-exit nor long-idle-exit")
     func classic() throws {
         let idle = [banded(1, 0)]

@@ -58,7 +58,7 @@ struct PolicyTests {
         var random = SeededGenerator(seed: 3, stream: name)
         let phases: [ProcessPhase] = [.active, .inactive, .background, .suspended]
         for ceiling in [ByteCount.mebibytes(256), .gibibytes(1), .gibibytes(4), .gibibytes(16)] {
-            guard let enough = policy.contentAbove(ceiling: ceiling) else { continue }
+            guard let enough = policy.contentAbove(on: DeviceSize(ceiling)) else { continue }
             for _ in 0..<50 {
                 let processes = (1...random.number(in: 1...20)).map { number in
                     process(
@@ -87,7 +87,7 @@ struct PolicyTests {
     func contentAbove() throws {
         for name in ["jetsam", "jetsam-classic", "largest-first", "lmkd-minfree"] {
             let policy = try policy(name)
-            let enough = try #require(policy.contentAbove(ceiling: .gibibytes(4)))
+            let enough = try #require(policy.contentAbove(on: DeviceSize(.gibibytes(4))))
             var asked = snapshot([process(1, idle: 900)], level: .normal, demand: .nothing)
             asked.ceiling = .gibibytes(4)
             // Everything is below the lowest threshold, and not far below the highest.

@@ -65,6 +65,18 @@ struct ExplainTests {
         }
     }
 
+    @Test("of rules it says which claim of which rule becomes what")
+    func wordsOfRules() throws {
+        let rules = "{ rules: [{ name: room, when: available < 16%, order: largest }] }"
+        let explainer = Explainer(plan: try plan(rules), scenario: "my runs/scenario.yaml")
+        let termination = try #require(try explainer.terminations().first)
+        let text = try explainer.explain(termination).joined(separator: "\n")
+        #expect(text.contains(" instead of available < 16%, in the rule room (when). Asked again"), "\(text)")
+        #expect(!text.contains(" = available"), "\(text)")
+        #expect(
+            text.contains("plimsoll run 'my runs/scenario.yaml' --set 'policy.rules.room.when=available < "), "\(text)")
+    }
+
     @Test("a policy without a parameter that helps is said to have none")
     func hopeless() throws {
         let explainer = Explainer(plan: try plan("lru", ["device.ceiling=128MiB"]), scenario: "r/scenario.yaml")

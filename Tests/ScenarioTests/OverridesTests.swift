@@ -29,10 +29,15 @@ struct OverridesTests {
         #expect(try load("seed=7", "seed=8").seed == 8)
     }
 
-    @Test("another policy comes with its own defaults, the same one keeps its parameters")
+    @Test("a policy that is named comes with its defaults, also where the text gives it parameters or rules")
     func policies() throws {
         #expect(try load("policy=lru").policy.name == "lru")
-        #expect(try load("policy.name=ladder").policy == (try load().policy))
+        #expect(try !load().policy.parameters.isEmpty)
+        let defaults = try load("policy={ name: ladder }").policy
+        #expect(try defaults != load().policy)
+        #expect(try load("policy.name=ladder").policy == defaults)
+        #expect(try load("policy=ladder").policy == defaults)
+        #expect(try Samples.load(Samples.commute, Overrides(policy: "ladder")).get().policy == defaults)
         let overrides = Overrides(sets: ["policy.parameters.only_when_critical=false"], policy: "lru")
         let plan = try Samples.load(Samples.commute, overrides).get()
         #expect(

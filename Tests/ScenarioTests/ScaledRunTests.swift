@@ -31,6 +31,32 @@ struct ScaledRunTests {
         }
     }
 
+    @Test("sizes of what the device holds are scaled, those that say which device is meant are not")
+    func parameters() throws {
+        let text = """
+            plimsoll: 1
+            name: small
+            duration: 10s
+            device: { ceiling: 4GiB, reserved: 1GiB }
+            policy: { name: lmkd-minfree, parameters: { minfree_950: 100MiB, small_below: 1GiB } }
+            apps: [{ name: a }]
+            """
+        func plan(_ policy: String, _ ratio: Ratio) throws -> RunPlan {
+            let overrides = Overrides(sets: policy.isEmpty ? [] : ["policy=\(policy)"], scale: ratio)
+            return try ScenarioLoader.load(text: text, file: "t.yaml", overrides: overrides).get()
+        }
+        let android = try plan("", .percent(25)).policy.parameters
+        #expect(android.first { $0.name == "minfree_950" }?.value == .bytes(.mebibytes(25)))
+        #expect(android.first { $0.name == "small_below" }?.value == .bytes(.gibibytes(1)))
+        #expect(android.allSatisfy { $0.name != "minfree_0" || $0.value == .bytes(.zero) }, "it stays the table's")
+        let apple = try plan("{ name: jetsam, parameters: { ram: 8GiB } }", .percent(25)).policy.parameters
+        #expect(apple.first { $0.name == "ram" }?.value == .bytes(.gibibytes(8)))
+        for ratio in [1, 7, 25, 33, 100, 150] {
+            #expect(try plan("", .percent(Int64(ratio))).device.meantCeiling == .gibibytes(4), "\(ratio) %")
+        }
+        #expect(try plan("", Ratio(partsPerMillion: 333_333)).device.meantCeiling == .gibibytes(4))
+    }
+
     @Test("levels, warnings, actions and exits come in the order in which they come at scale 1")
     func order() throws {
         let whole = try Self.acts(scale: nil)

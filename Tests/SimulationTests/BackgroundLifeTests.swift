@@ -91,6 +91,26 @@ struct BackgroundLifeTests {
         #expect(exit.detail == "appWatchdog" && exit.reason == "entering the background took longer than 5s")
     }
 
+    @Test("an end is perceived when the user wants the app soon after, also where a push has brought it back by then")
+    func perceived() throws {
+        let slow = testApp("a") {
+            $0.costs.enterBackground = .seconds(6)
+            $0.backgroundModes = [.remoteNotification]
+        }
+        let push = (20.0, UserAction.wake(app, .remoteNotification, lasting: .seconds(20)))
+        func run(_ then: [(Double, UserAction)]) throws -> RunOutput {
+            try live([slow], [(0, .launch(app)), (5, .home)] + then)
+        }
+        for (then, launches, perceived) in [
+            ([(25.0, UserAction.launch(app))], 2, 1), ([push, (25, .launch(app))], 2, 1), ([push], 2, 0),
+        ] {
+            let run = try run(then)
+            #expect(run.rows("exit", of: "a").first?.detail == "appWatchdog")
+            #expect(run.rows("launch", of: "a").count == launches)
+            #expect(run.tally.terminations.count(where: \.wasPerceived) == perceived, "\(then)")
+        }
+    }
+
     @Test("too much CPU off screen is a violation, the limit itself is not")
     func cpu() throws {
         func run(_ percent: Int64) throws -> RunOutput {

@@ -49,6 +49,14 @@ struct LiveScreenTests {
         for line in lines { #expect(LiveScreen.columns(of: line) <= size.0, "\(line)") }
     }
 
+    @Test("a dry run is called one")
+    func dryRun() {
+        var dry = screen(80, 24, apps: 3)
+        #expect(!dry.lines[0].contains("dry run"))
+        dry.isDryRun = true
+        #expect(dry.lines[0].contains("dry run of "), "\(dry.lines[0])")
+    }
+
     @Test("apps come by footprint, and those without room are counted")
     func order() {
         let lines = screen(80, 24, apps: 40).lines

@@ -3,7 +3,7 @@ extension SummaryMetric {
     static let identity: [SummaryMetric] = [
         SummaryMetric("scenario", .string, "The scenario's name") { .text($0.scenario) },
         SummaryMetric("policy", .string, "The reclaim policy's name") { .text($0.policy) },
-        SummaryMetric("seed", .integer, "The seed that decided everything") { .text(String($0.seed)) },
+        SummaryMetric("seed", .integer, "The seed that decided everything") { .number($0.seed) },
         SummaryMetric("ceiling_bytes", .integer, "The device's RAM") { .bytes($0.ceiling) },
         SummaryMetric(
             "peak_resident_bytes", .integer, "The largest resident figure, tracked at every hand-out of pages"

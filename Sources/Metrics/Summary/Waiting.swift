@@ -14,7 +14,11 @@ extension SummaryMetric {
         SummaryMetric("stall_time_s", .number, "Time that processes waited for memory, summed") {
             .seconds($0.stallTime)
         },
-        SummaryMetric("decisions", .integer, "Times that the policy was asked") { .count($0.decisions) },
+        SummaryMetric(
+            "decisions", .integer,
+            "Times that the policy was asked and ranked somebody, or was asked for memory and did not. Not the "
+                + "number of decisions in decisions.csv, which has an unanswered question once, and the monitor's own"
+        ) { .count($0.decisions) },
         SummaryMetric("actions_refused", .integer, "Actions that a limit refused") { .count($0.actionsRefused) },
         SummaryMetric("duration_s", .number, "Virtual time that was run") { .seconds($0.duration) },
     ]

@@ -11,8 +11,8 @@ enum JetsamParameters {
     }
 
     /// The share that a threshold of 0% stands for.
-    static func meaning(ofDefault parameter: String, ceiling: ByteCount) -> ParameterValue? {
-        let row = JetsamThresholds.row(for: ceiling)
+    static func meaning(ofDefault parameter: String, ram: ByteCount) -> ParameterValue? {
+        let row = JetsamThresholds.row(for: ram)
         switch parameter {
         case "critical": return .ratio(row.critical)
         case "idle": return .ratio(row.idle)
@@ -41,7 +41,7 @@ enum JetsamParameters {
     private static func common(_ source: String) -> [PolicyParameter] {
         [
             PolicyParameter(
-                "ram", .bytes(.zero), from: .bytes(.zero), to: .bytes(.gibibytes(64)),
+                "ram", .bytes(.zero), from: .bytes(.zero), to: .bytes(.gibibytes(64)), isScaled: false,
                 meaning: "the RAM whose row of thresholds is taken; 0B: the device's own", source: source),
             PolicyParameter(
                 "ballast", .ratio(.zero), from: .ratio(.zero), to: .ratio(.percent(50)),

@@ -42,8 +42,8 @@ struct JetsamRules: Sendable {
     static let aggressiveBands = [40, 40, 80, 80, 150].map(JetsamBand.init)
 
     /// What is given wins over the table's row; the ballast moves every threshold but the critical one.
-    func thresholds(for ceiling: ByteCount) -> JetsamThresholds {
-        let row = JetsamThresholds.row(for: ram == .zero ? ceiling : ram)
+    func thresholds(for device: DeviceSize) -> JetsamThresholds {
+        let row = JetsamThresholds.row(for: ram == .zero ? device.meant : ram)
         func pick(_ given: Ratio, _ standard: Ratio) -> Ratio { given == .zero ? standard : given }
         return JetsamThresholds(
             critical: pick(given.critical, row.critical), idle: pick(given.idle, row.idle) + ballast,
@@ -51,16 +51,16 @@ struct JetsamRules: Sendable {
     }
 
     /// Above every threshold nobody goes but after a long time without a normal level.
-    func contentAbove(ceiling: ByteCount) -> ByteCount {
-        let thresholds = thresholds(for: ceiling)
-        return ceiling * max(thresholds.critical, thresholds.idle, thresholds.soft, thresholds.reaper)
+    func contentAbove(on device: DeviceSize) -> ByteCount {
+        let thresholds = thresholds(for: device)
+        return device.ceiling * max(thresholds.critical, thresholds.idle, thresholds.soft, thresholds.reaper)
     }
 
     func decide(_ snapshot: SystemSnapshot) -> Decision {
         if snapshot.isAboutLimits {
             return answer(snapshot, Step(.jettisoned, "a limit on background apps is exceeded"), snapshot.processes)
         }
-        let thresholds = thresholds(for: snapshot.ceiling)
+        let thresholds = thresholds(for: snapshot.device)
         let available = snapshot.availableForJetsam
         func isBelow(_ share: Ratio) -> Bool { available < snapshot.ceiling * share }
         if isBelow(thresholds.soft) {

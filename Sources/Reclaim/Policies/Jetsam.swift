@@ -13,15 +13,15 @@ public struct Jetsam: ReclaimPolicy {
 
     private let rules: JetsamRules
 
-    public static func meaning(ofDefault parameter: String, ceiling: ByteCount) -> ParameterValue? {
-        JetsamParameters.meaning(ofDefault: parameter, ceiling: ceiling)
+    public static func meaning(ofDefault parameter: String, ram: ByteCount, scale: Ratio) -> ParameterValue? {
+        JetsamParameters.meaning(ofDefault: parameter, ram: ram)
     }
 
     public init(_ values: ParameterValues) {
         rules = JetsamRules(values, isClassic: false)
     }
 
-    public func contentAbove(ceiling: ByteCount) -> ByteCount? { rules.contentAbove(ceiling: ceiling) }
+    public func contentAbove(on device: DeviceSize) -> ByteCount? { rules.contentAbove(on: device) }
 
     public func decide(_ snapshot: SystemSnapshot) -> Decision { rules.decide(snapshot) }
 }

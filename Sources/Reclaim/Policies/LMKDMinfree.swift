@@ -25,15 +25,15 @@ public struct LMKDMinfree: ReclaimPolicy {
         } + [
             PolicyParameter(
                 "small_below", .bytes(.mebibytes(512)), from: .bytes(.zero), to: .bytes(.gibibytes(64)),
-                meaning: "devices with less RAM use the small table", source: source),
+                isScaled: false, meaning: "devices with less RAM use the small table", source: source),
             PolicyParameter(
                 "heaviest_at", .count(200), from: .count(0), to: .count(1_000),
                 meaning: "at and below this score the largest goes instead of the oldest", source: source),
         ]
 
-    public static func meaning(ofDefault parameter: String, ceiling: ByteCount) -> ParameterValue? {
-        let table = ceiling < .mebibytes(512) ? small : large
-        return floors.firstIndex { "minfree_\($0)" == parameter }.map { .bytes(table[$0]) }
+    public static func meaning(ofDefault parameter: String, ram: ByteCount, scale: Ratio) -> ParameterValue? {
+        let table = ram < .mebibytes(512) ? small : large
+        return floors.firstIndex { "minfree_\($0)" == parameter }.map { .bytes(table[$0] * scale) }
     }
 
     private let given: [ByteCount]
@@ -46,19 +46,19 @@ public struct LMKDMinfree: ReclaimPolicy {
         heaviestAt = values.count("heaviest_at")
     }
 
-    /// The figures for a device.
-    func table(for ceiling: ByteCount) -> [ByteCount] {
-        let standard = ceiling < smallBelow ? LMKDMinfree.small : LMKDMinfree.large
-        return zip(given, standard).map { $0 == .zero ? $1 : $0 }
+    /// The figures for a device: those given are about it, those of the table about the one that is meant.
+    private func table(for device: DeviceSize) -> [ByteCount] {
+        let standard = device.meant < smallBelow ? LMKDMinfree.small : LMKDMinfree.large
+        return zip(given, standard).map { $0 == .zero ? $1 * device.scale : $0 }
     }
 
-    public func contentAbove(ceiling: ByteCount) -> ByteCount? { table(for: ceiling).max() }
+    public func contentAbove(on device: DeviceSize) -> ByteCount? { table(for: device).max() }
 
     public func decide(_ snapshot: SystemSnapshot) -> Decision {
         if snapshot.isAboutLimits {
             return snapshot.rankingByScore(floor: 0, heaviestBelow: heaviestAt, because: "a limit is exceeded")
         }
-        for (floor, figure) in zip(LMKDMinfree.floors, table(for: snapshot.ceiling))
+        for (floor, figure) in zip(LMKDMinfree.floors, table(for: snapshot.device))
         where snapshot.available < figure && snapshot.measures.fileBacked < figure {
             var decision = snapshot.rankingByScore(
                 floor: floor, heaviestBelow: heaviestAt, because: "free memory and file cache are low")

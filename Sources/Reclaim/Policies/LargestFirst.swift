@@ -20,7 +20,7 @@ public struct LargestFirst: ReclaimPolicy {
         floor = values.ratio("floor")
     }
 
-    public func contentAbove(ceiling: ByteCount) -> ByteCount? { ceiling * floor }
+    public func contentAbove(on device: DeviceSize) -> ByteCount? { device.ceiling * floor }
 
     public func decide(_ snapshot: SystemSnapshot) -> Decision {
         let threshold = snapshot.ceiling * floor

@@ -14,6 +14,8 @@ struct LiveScreen {
     let size: ScreenSize
     let usesColour: Bool
     let usesBlocks: Bool
+    /// What the policy decides is not carried out.
+    var isDryRun = false
 
     var lines: [String] {
         let rows = max(1, size.rows)
@@ -30,7 +32,7 @@ struct LiveScreen {
     // MARK: Above
 
     private var title: String {
-        let left = "\(plan.name)  \(plan.policy.title)  seed \(plan.seed)"
+        let left = "\(isDryRun ? "dry run of " : "")\(plan.name)  \(plan.policy.title)  seed \(plan.seed)"
         let right = "\(Progress.clock(glance.now - .zero)) of \(Progress.clock(plan.duration))  \(speed)"
         let room = size.columns - right.count - 2
         guard room > 8 else { return fit(right) }

@@ -26,6 +26,7 @@ enum LiveSpeed: String, CaseIterable, ExpressibleByArgument {
 /// action and end.
 final class LiveView {
     private let plan: RunPlan
+    private let isDryRun: Bool
     private let screen: RawTerminal?
     private var speed: LiveSpeed
     private var isPaused = false
@@ -38,12 +39,14 @@ final class LiveView {
     private var saidTenths = 0
     private static let kept = 200
 
-    init(_ plan: RunPlan, speed: LiveSpeed?) {
+    init(_ plan: RunPlan, speed: LiveSpeed?, isDryRun: Bool) {
         self.plan = plan
+        self.isDryRun = isDryRun
         screen = RawTerminal.isPossible ? RawTerminal() : nil
         // Where nobody sees a picture, nobody wants to wait for it.
         self.speed = speed ?? (screen == nil ? .max : .ten)
         anchor = (ContinuousClock.now, .zero)
+        if isDryRun && screen == nil { Terminal.complain("dry run: none of the policy's decisions is carried out") }
     }
 
     /// Called at every sample of the run; returns when it may go on.
@@ -119,7 +122,7 @@ final class LiveView {
         guard size != drawnSize || ContinuousClock.now - drawnAt >= .milliseconds(50) else { return }
         let content = LiveScreen(
             plan: plan, glance: glance, log: log, speed: isPaused ? "paused" : speed.rawValue, size: size,
-            usesColour: screen.usesColour, usesBlocks: screen.usesBlocks)
+            usesColour: screen.usesColour, usesBlocks: screen.usesBlocks, isDryRun: isDryRun)
         screen.show(content.lines, isFresh: size != drawnSize)
         drawnSize = size
         drawnAt = ContinuousClock.now

@@ -1,0 +1,152 @@
+import Foundation
+import Scenario
+import Testing
+
+@Suite("plimsoll explain, as a person runs it", .serialized)
+struct ExplainCommandTests {
+    /// A run of the tiny scenario, in which `lru` ends `a`.
+    private func run(_ out: String = "r", _ arguments: [String] = [], in folder: URL) throws {
+        let result = try Program.run(["run", "tiny.yaml", "--quiet", "--out", out] + arguments, in: folder)
+        #expect(result.status == 0, "\(result.error)")
+    }
+
+    private func edit(_ file: URL, _ old: String, _ new: String) throws {
+        let text = try Program.text(file)
+        #expect(text.contains(old), "\(file.lastPathComponent) has no \(old)")
+        try Data(text.replacingOccurrences(of: old, with: new).utf8).write(to: file)
+    }
+
+    @Test("a run that plays a trace is explained")
+    func trace() throws {
+        try Experiments.within { folder in
+            let lines = (1...2_000).map { "1: malloc 0x\(String($0 * 16, radix: 16)) 4000" }
+            try Data(lines.joined(separator: "\n").utf8).write(to: folder.appending(path: "t.txt"))
+            let traced = "memory: { base: 25MiB, trace: { file: t.txt, pace: 1000/s } }"
+            try edit(
+                folder.appending(path: "tiny.yaml"), "memory: { base: 25MiB, cache: { size: 8MiB } }", traced)
+            try run(in: folder)
+            let result = try Program.run(["explain", "r", "--most", "1"], in: folder)
+            #expect(result.status == 0 && result.out.contains("was ended by the policy lru"), "\(result.error)")
+        }
+    }
+
+    @Test("only what the run did is explained, and what is missing is said")
+    func incomplete() throws {
+        try Experiments.within { folder in
+            try run(in: folder)
+            let explain = ["explain", "r"]
+            let whole = try Program.run(explain, in: folder)
+            #expect(whole.status == 0 && whole.error == "" && whole.out.contains("was ended"), "\(whole.error)")
+
+            // As if it had been interrupted at its first sample.
+            let manifest = folder.appending(path: "r/manifest.json")
+            let complete = try Program.text(manifest)
+            try edit(manifest, #""ending" : "completed""#, #""ending" : "interrupted""#)
+            let object = try JSONSerialization.jsonObject(with: Data(try Program.text(manifest).utf8))
+            let events = try #require((object as? [String: Any])?["queue_events"] as? Int)
+            try edit(manifest, #""queue_events" : \#(events)"#, #""queue_events" : 1"#)
+            let decisions = folder.appending(path: "r/decisions.csv")
+            let rows = try Program.text(decisions)
+            let header = String(rows.prefix { $0 != "\n" }) + "\n"
+            try Data(header.utf8).write(to: decisions)
+            let cut = try Program.run(explain, in: folder)
+            #expect(cut.status == 0 && cut.out.contains("ended nobody in this run, as far as it came."), "\(cut.out)")
+            #expect(cut.error == "plimsoll: warning: this run was interrupted; it is explained as far as it came\n")
+
+            // Killed: no manifest, and the record ends before the first termination.
+            try FileManager.default.removeItem(at: manifest)
+            let killed = try Program.run(explain, in: folder)
+            #expect(
+                killed.out.contains("ended nobody") && killed.error.contains("no r/manifest.json"), "\(killed.error)")
+            // With its decisions on record it is explained again.
+            try Data(rows.utf8).write(to: decisions)
+            #expect(try Program.run(explain, in: folder).out == whole.out)
+
+            // Without its decisions nothing can be compared; without a manifest, either, nobody knows what happened.
+            try FileManager.default.removeItem(at: decisions)
+            let nothing = try Program.run(explain, in: folder)
+            #expect(nothing.status == 66 && nothing.error.contains("nothing says how far the run"), "\(nothing.error)")
+            try Data(complete.utf8).write(to: manifest)
+            let uncompared = try Program.run(explain, in: folder)
+            #expect(uncompared.out == whole.out)
+            #expect(uncompared.error.contains("there is no r/decisions.csv to compare with"), "\(uncompared.error)")
+        }
+    }
+
+    @Test("a seed that was edited in the run's scenario is noticed")
+    func editedSeed() throws {
+        try Experiments.within { folder in
+            try run(in: folder)
+            try edit(folder.appending(path: "r/scenario.yaml"), "seed: 5", "seed: 6")
+            let result = try Program.run(["explain", "r"], in: folder)
+            #expect(result.error.contains("has seed 6, but the run was made with seed 5"), "\(result.error)")
+        }
+    }
+
+    @Test("in a dry run nobody was ended, and manifest, summary and explain say so")
+    func dryRun() throws {
+        try Experiments.within { folder in
+            let dry = try Program.run(["run", "tiny.yaml", "--dry-run", "--out", "r"], in: folder)
+            #expect(dry.out.contains("dry run"), "\(dry.out)")
+            #expect(try Program.text(folder.appending(path: "r/manifest.json")).contains(#""dry_run" : true"#))
+            let result = try Program.run(["explain", "r"], in: folder)
+            #expect(result.status == 0 && result.error == "" && result.out.contains("This was a dry run"))
+            try run("wet", in: folder)
+            #expect(try Program.text(folder.appending(path: "wet/manifest.json")).contains(#""dry_run" : false"#))
+        }
+    }
+
+    @Test("ends that the policy did not order are said where it ended nobody")
+    func otherwise() throws {
+        try Experiments.within { folder in
+            try run("r", ["--policy", "none", "--set", "device.ceiling=64MiB"], in: folder)
+            let all = try Program.run(["explain", "r"], in: folder)
+            #expect(all.out.contains("The policy ended nobody in this run."), "\(all.out)")
+            #expect(all.out.contains("came otherwise") && all.out.contains("memoryResourceLimit: "), "\(all.out)")
+        }
+    }
+
+    @Test("a claim about the seed holds where it is true, and fails where it is not")
+    func seedClaim() throws {
+        try Experiments.within { folder in
+            try run("r", ["--set", "expect=[seed == 5]"], in: folder)
+            let other = try Program.run(
+                ["run", "tiny.yaml", "--quiet", "--out", "s", "--set", "expect=[seed == 4]"], in: folder)
+            #expect(other.status == 99 && other.error.contains("(observed 5)"), "\(other.error)")
+            let absent = try Program.run(
+                [
+                    "run", "tiny.yaml", "--quiet", "--out", "t", "--set", "user=[]", "--set",
+                    "expect=[hot_launch_ratio > 0]",
+                ],
+                in: folder)
+            #expect(absent.status == 99 && absent.error.contains("(this run has no such value)"), "\(absent.error)")
+        }
+    }
+
+    @Test(
+        "a shell reads a quoted word as what was meant",
+        arguments: ["plain/path.yaml", "a b", "it's", "'", "", "$HOME `x` \"q\" \\", "a=[b, c]", "~x", "*?;&|<>(){}!#"])
+    func words(word: String) throws {
+        try Experiments.within { folder in
+            let shell = "printf '%s' \(ShellWord.quoted(word)) > word"
+            let result = try Program.run([], in: folder, shell: shell)
+            #expect(result.status == 0, "\(result.error)")
+            #expect(try Program.text(folder.appending(path: "word")) == word)
+        }
+    }
+
+    @Test("commands run as they are printed, whatever the folder is called; --most is at least 1")
+    func commands() throws {
+        try Experiments.within { folder in
+            let rules = "policy={ name: ladder, rules: [{ name: room, when: available < 25%, order: largest }] }"
+            try run("it's a run", ["--set", rules], in: folder)
+            let explained = try Program.run(["explain", "it's a run", "--most", "1"], in: folder)
+            let printed = try #require(explained.out.split(separator: "\n").last { $0.contains("plimsoll run ") })
+            let shell = "exe=$1; plimsoll() { \"$exe\" \"$@\"; }; \(printed) --quiet --out saved"
+            let saved = try Program.run([], in: folder, shell: shell)
+            #expect(saved.status == 0, "\(printed): \(saved.error)")
+            #expect(FileManager.default.fileExists(atPath: folder.appending(path: "saved/summary.csv").path()))
+            #expect(try Program.run(["explain", "it's a run", "--most", "0"], in: folder).status == 64)
+        }
+    }
+}
