@@ -22,7 +22,7 @@ public enum PolicyFile {
 
     /// The policy's mapping, as if it stood in the scenario; faults of the file's own go to `faults`.
     static func read(path: String, faults: inout [Fault]) throws(ScenarioFault) -> Tree? {
-        let bytes = try ScenarioLoader.read(path, as: "policy file")
+        let bytes = try InputFile.read(path, as: "a policy file")
         do {
             let tree = try Tree.read(bytes: bytes, as: "policy file").located(in: path)
             return policy(in: tree, path: path, faults: &faults)

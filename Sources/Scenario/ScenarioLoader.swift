@@ -25,7 +25,7 @@ public enum ScenarioLoader {
     public static func load(path: String, overrides: Overrides = Overrides()) -> Result<RunPlan, ScenarioFault> {
         let bytes: [UInt8]
         do {
-            bytes = try read(path, as: "scenario file")
+            bytes = try InputFile.read(path, as: "a scenario file")
         } catch {
             return .failure(error)
         }
@@ -124,25 +124,4 @@ public enum ScenarioLoader {
         }
         return diagnostics
     }
-
-    static func read(_ path: String, as kind: String) throws(ScenarioFault) -> [UInt8] {
-        var isDirectory: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
-            throw .unreadable(path: path, reason: "there is no such file")
-        }
-        guard !isDirectory.boolValue else {
-            throw .unreadable(path: path, reason: "this is a directory; expected a \(kind)")
-        }
-        // Read to the end rather than to a known size, for a scenario may come through a pipe.
-        guard let file = FileHandle(forReadingAtPath: path),
-            let data = try? file.read(upToCount: mostBytes + 1) ?? Data()
-        else { throw .unreadable(path: path, reason: "the file cannot be read") }
-        guard data.count <= mostBytes else {
-            throw .unreadable(path: path, reason: "this is longer than any scenario, \(mostBytes) bytes")
-        }
-        return Array(data)
-    }
-
-    /// A thousand times the longest scenario that was ever seen; what goes on beyond it is no scenario.
-    private static let mostBytes = 64 << 20
 }

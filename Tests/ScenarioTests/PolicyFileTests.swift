@@ -114,7 +114,9 @@ struct PolicyFileTests {
         for file in ["mine.yaml", "mine.yml", "policies/mine", "./lru"] { #expect(PolicyFile.isFile(file)) }
         #expect(!PolicyFile.isFile("lur"))
         #expect(
-            Samples.faults(Samples.commute, Overrides(policy: "nowhere/mine.yaml")) == ["there is no such file"])
+            Samples.faults(Samples.commute, Overrides(policy: "nowhere/mine.yaml")) == [
+                "there is no such file; expected a policy file"
+            ])
         #expect(
             Samples.faults(Samples.commute, Overrides(policy: "./")) == ["this is a directory; expected a policy file"])
     }

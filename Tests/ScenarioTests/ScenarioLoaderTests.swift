@@ -65,7 +65,10 @@ struct ScenarioLoaderTests {
     func missing() {
         let result = ScenarioLoader.load(path: "/nowhere/at-all.yaml")
         #expect(
-            result == .failure(.unreadable(path: "/nowhere/at-all.yaml", reason: "there is no such file")))
+            result
+                == .failure(
+                    .unreadable(path: "/nowhere/at-all.yaml", reason: "there is no such file; expected a scenario file")
+                ))
     }
 
     @Test("all faults are told at once, in the order of the file, options last")

@@ -205,7 +205,10 @@ struct OutputTests {
     @Test(
         "a message is one line that can be read, whatever stands in the names",
         arguments: [
-            (["run", "no\nway\u{1B}.yaml"], "no\\nway\\u{1B}.yaml: error: there is no such file\n"),
+            (
+                ["run", "no\nway\u{1B}.yaml"],
+                "no\\nway\\u{1B}.yaml: error: there is no such file; expected a scenario file\n"
+            ),
             (["run", "S", "--set", "apps.shop={}"], "unknown app 'shop'; valid apps: chat, weather, mail, music\n"),
             (["run", "S", "--set", "device.ceiling=1TiB"], "'1TiB'; the units are GiB, MiB, KiB, GB, MB, KB, B\n"),
             (["run", "S", "--set", "duration=5m"], "not '5m'; the units are d, h, min, s, ms, us\n"),

@@ -39,7 +39,7 @@ public struct JetsamEventImport: Sendable {
     ///
     /// - Throws: The file cannot be read, or its first fault with line and column.
     public init(path: String) throws(ScenarioFault) {
-        try self.init(ImportFile.read(path, as: "a JetsamEvent report"), file: path)
+        try self.init(SourceText.read(path, as: "a JetsamEvent report"), file: path)
     }
 
     public init(_ bytes: [UInt8], file: String) throws(ScenarioFault) {

@@ -14,6 +14,13 @@ struct SourceText: Sendable {
         ])
     }
 
+    /// A hundred times the longest report or usage trace that was seen.
+    private static let mostBytes = 256 << 20
+
+    static func read(_ path: String, as kind: String) throws(ScenarioFault) -> [UInt8] {
+        try InputFile.read(path, as: kind, atMost: mostBytes)
+    }
+
     /// Line and column count from 1; the column counts Unicode scalars.
     func place(of offset: Int) -> (line: Int, column: Int) {
         var line = 1

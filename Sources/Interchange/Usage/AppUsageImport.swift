@@ -49,7 +49,7 @@ public struct AppUsageImport: Sendable {
     /// - Throws: The file cannot be read, its first fault with line and column, or the users there are.
     public init(path: String, user: String?, longestIdle: TimeSpan?) throws(ScenarioFault) {
         try self.init(
-            ImportFile.read(path, as: "a usage trace"), file: path, user: user, longestIdle: longestIdle)
+            SourceText.read(path, as: "a usage trace"), file: path, user: user, longestIdle: longestIdle)
     }
 
     public init(_ bytes: [UInt8], file: String, user: String?, longestIdle: TimeSpan?) throws(ScenarioFault) {

@@ -1,12 +1,17 @@
 import Foundation
-import Scenario
 
-/// Files that are read whole, for they are small.
-enum ImportFile {
-    /// A hundred times the longest report or usage trace that was seen; more is something else.
-    private static let mostBytes = 256 << 20
+/// Files that are read whole before anything is made of them.
+public enum InputFile {
+    /// A thousand times the longest scenario that was ever seen; what goes on beyond it is none.
+    public static let longestScenario = 64 << 20
 
-    static func read(_ path: String, as kind: String) throws(ScenarioFault) -> [UInt8] {
+    /// - Parameters:
+    ///   - kind: What the file should be, with its article.
+    ///   - mostBytes: A longer file is something else.
+    /// - Throws: Why the file cannot be read.
+    public static func read(
+        _ path: String, as kind: String, atMost mostBytes: Int = longestScenario
+    ) throws(ScenarioFault) -> [UInt8] {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
             throw .unreadable(path: path, reason: "there is no such file; expected \(kind)")
@@ -14,6 +19,7 @@ enum ImportFile {
         guard !isDirectory.boolValue else {
             throw .unreadable(path: path, reason: "this is a directory; expected \(kind)")
         }
+        // Read to the end rather than to a known size, for it may come through a pipe.
         guard let file = FileHandle(forReadingAtPath: path),
             let data = try? file.read(upToCount: mostBytes + 1) ?? Data()
         else { throw .unreadable(path: path, reason: "the file cannot be read") }
