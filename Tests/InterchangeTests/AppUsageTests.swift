@@ -35,6 +35,22 @@ struct AppUsageTests {
         try AppUsageImport(Array(text.utf8), file: "usage.csv", user: user, longestIdle: idle)
     }
 
+    @Test("what is not UTF-8 is refused where it begins, in a usage trace and in a report")
+    func notUTF8() {
+        let trace = Array("timestamp,user,app,event\n1,ann,Ch".utf8) + [0xff] + Array("t,opened\n".utf8)
+        #expect(throws: ScenarioFault.self) { try AppUsageImport(trace, file: "u.csv", user: nil, longestIdle: nil) }
+        do throws(ScenarioFault) {
+            _ = try AppUsageImport(trace, file: "u.csv", user: nil, longestIdle: nil)
+        } catch {
+            #expect(error.description == "u.csv:2:9: error: this is not UTF-8; a usage trace is UTF-8 text")
+        }
+        do throws(ScenarioFault) {
+            _ = try JetsamEventImport(Array("{\"os_version\": \"".utf8) + [0xc3, 0x28], file: "r.ips")
+        } catch {
+            #expect(error.description == "r.ips:1:17: error: this is not UTF-8; a JetsamEvent report is UTF-8 text")
+        }
+    }
+
     private func plan(_ text: String) throws -> RunPlan {
         var plan = try ScenarioLoader.load(text: text, file: "s.yaml").get()
         plan.backend = .accounting

@@ -56,7 +56,7 @@ public struct JetsamReport: Sendable {
     /// - Parameter file: Its name, for messages.
     /// - Throws: The first fault, with line and column.
     public init(_ bytes: [UInt8], file: String) throws(ScenarioFault) {
-        source = SourceText(file: file, bytes: bytes)
+        source = try SourceText(file: file, bytes: bytes, as: "a JetsamEvent report")
         do throws(TextFault) {
             let (header, body) = try JetsamReport.parts(bytes)
             let fields = ReportFields(body, of: "the report")

@@ -6,6 +6,22 @@ struct SourceText: Sendable {
     let file: String
     let bytes: [UInt8]
 
+    /// - Parameter kind: What the text is, with its article.
+    /// - Throws: Where the bytes stop being UTF-8.
+    init(file: String, bytes: [UInt8], as kind: String) throws(ScenarioFault) {
+        (self.file, self.bytes) = (file, bytes)
+        var parser = Unicode.UTF8.ForwardParser()
+        var iterator = bytes.makeIterator()
+        var offset = 0
+        while true {
+            switch parser.parseScalar(from: &iterator) {
+            case .valid(let scalar): offset += scalar.count
+            case .emptyInput: return
+            case .error: throw fault(at: offset, "this is not UTF-8; \(kind) is UTF-8 text")
+            }
+        }
+    }
+
     /// The fault at an offset, as everybody hears it: `report.ips:12:7: error: …`.
     func fault(at offset: Int, _ message: String) -> ScenarioFault {
         let place = place(of: offset)

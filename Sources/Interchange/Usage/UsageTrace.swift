@@ -34,7 +34,7 @@ struct UsageTrace: Sendable {
 
     /// - Parameter user: Whose events are kept; nil: the first one's.
     init(_ bytes: [UInt8], file: String, user: String?) throws(ScenarioFault) {
-        source = SourceText(file: file, bytes: bytes)
+        source = try SourceText(file: file, bytes: bytes, as: "a usage trace")
         do throws(TextFault) {
             try read(user)
         } catch {
