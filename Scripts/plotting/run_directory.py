@@ -87,6 +87,8 @@ class Run:
         row = summary.iloc[0]
         parts = [row["scenario"] or self.directory.resolve().name]
         parts += [f"{name} {row[name]}" for name in ("policy", "seed") if row[name]]
+        if is_dry_run(self.directory):
+            parts.append("dry run")
         return ", ".join(parts)
 
 

@@ -108,6 +108,7 @@ class WholeRuns(RunDirectoryCase):
         self.assertEqual(read_run(run).notes, [])
         (run / "manifest.json").write_text('{"dry_run": true}')
         self.assertIn("a dry run", read_run(run).notes[0])
+        self.assertTrue(read_run(run).title.endswith(", dry run"), "a picture goes where the notes do not")
 
     def test_the_same_csv_gives_the_same_bytes(self) -> None:
         run = self.make()
