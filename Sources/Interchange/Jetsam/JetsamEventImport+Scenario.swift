@@ -49,10 +49,15 @@ extension JetsamEventImport {
                 "# The ceiling is \(device.added.readable) higher: footprints count at full size what was compressed."
             )
         }
+        if device.widened > .zero {
+            lines.append(
+                "# The ceiling is \(device.widened.readable) higher: else not all apps fit beside what is available."
+            )
+        }
         if device.spared > .zero {
             lines += [
-                "# \(device.spared.readable) more are available, so that nobody is ended before all are there; for",
-                "# the report's own shortage: --set device.reserved=\(device.reserved + device.spared)",
+                "# \(device.spared.readable) more are available: nobody is warned or ended before all are there.",
+                "# For the report's own shortage: --set device.reserved=\(device.reserved + device.spared)",
             ]
         }
         return lines + ["device: { ceiling: \(device.ceiling), reserved: \(device.reserved) }"]
@@ -113,9 +118,9 @@ extension JetsamEventImport {
         let kept = JetsamEventImport.cache(of: app.footprint)
         let scene = JetsamEventImport.scene(of: app.footprint)
         let cache = app.standing == .front ? kept : kept * 2
-        // Full within a quarter of a second.
+        // Full at once: what came in several parts would not come in whole pages.
         return "{ base: \(app.footprint - scene - kept), scene: \(scene), "
-            + "cache: { size: \(cache), rate: \(ByteRate(bytesPerSecond: cache.bytes * 4)) }, "
+            + "cache: { size: \(cache), rate: \(ByteRate(bytesPerSecond: cache.bytes * 16)) }, "
             + "objects: { constant: \(ByteCount(JetsamEventImport.page)) } }"
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import Lifecycle
 import Memory
+import Pressure
 import Quantities
 import Reclaim
 import Scenario
@@ -151,12 +152,14 @@ private struct JetsamCast {
         parts = order.map { parts[$0] }
     }
 
-    /// One app only is in front: the first that is no helper of WebKit's. Others of its coalition are its helpers and
-    /// become part of it; what else is on the screen keeps running behind it.
+    /// One app only is in front: the first that is no helper of WebKit's, one that is frontmost before one that is only
+    /// in the foreground. Others of its coalition are its helpers and become part of it; what else is on the screen
+    /// keeps running behind it.
     private mutating func gatherFront() {
         let inFront = parts.indices.filter { parts[$0].standing == .front }
-        func isHelper(_ index: Int) -> Bool { parts[index].process.name.hasPrefix("com.apple.WebKit.") }
-        guard let leader = inFront.first(where: { !isHelper($0) }) ?? inFront.first else { return }
+        let leaders = inFront.filter { !parts[$0].process.name.hasPrefix("com.apple.WebKit.") }
+        let frontmost = leaders.first { parts[$0].process.states.contains("frontmost") }
+        guard let leader = frontmost ?? leaders.first ?? inFront.first else { return }
         let coalition = parts[leader].process.coalition
         for index in inFront.reversed() where index != leader {
             if let coalition, parts[index].process.coalition == coalition {
@@ -178,29 +181,32 @@ struct JetsamDevice: Sendable {
     let reserved: ByteCount
     /// By how much the ceiling is above the report's RAM, because footprints count what was compressed at full size.
     let added: ByteCount
-    /// By how much more is available than in the report, so that nobody is ended on the way.
+    /// By how much it is higher still, because all apps and what must be available do not fit otherwise.
+    let widened: ByteCount
+    /// By how much more is available than in the report, so that nobody is warned or ended on the way.
     let spared: ByteCount
 
     init(_ report: JetsamReport, apps: [ByteCount]) {
         let size = report.pageSize
+        let page = JetsamEventImport.page
         let ram = ByteCount(report.pages.all * size)
-        let wired = ByteCount(report.pages.wired * size)
         let reported = ByteCount(report.pages.available * size)
         let held = apps.reduce(.zero, +)
         let passing = JetsamDevice.passing(apps)
-        ceiling = ram
+        let uncompressed = ByteCount(report.pages.wired * size) + held + reported
+        ceiling = max(ram, uncompressed.roundedUp(toMultipleOf: page))
+        added = ceiling - ram
         var available = reported
         // A larger device needs more available on it: that converges at once, for the share is small.
         for _ in 0..<16 {
             let least = JetsamDevice.leastAvailable(on: ceiling) + passing
             available = max(reported, least.roundedUp(toMultipleOf: 1 << 20))
-            let missing = wired + held + available - ceiling
+            let missing = held + available - ceiling
             guard missing > .zero else { break }
-            ceiling += missing.roundedUp(toMultipleOf: JetsamEventImport.page)
+            ceiling += missing.roundedUp(toMultipleOf: page)
         }
-        added = ceiling - ram
+        widened = ceiling - added - ram
         spared = available - reported
-        let page = JetsamEventImport.page
         reserved = max(.zero, ByteCount((ceiling - held - available).bytes / page * page))
     }
 
@@ -211,8 +217,10 @@ struct JetsamDevice: Sendable {
         return each.indices.map { each[$0..<min($0 + 6, each.count)].reduce(.zero, +) }.max() ?? .zero
     }
 
-    /// Above jetsam's threshold for idle apps, by one hundredth of the RAM.
+    /// Above jetsam's threshold for idle apps and the monitor's for warnings, by one hundredth of the RAM. Who is
+    /// warned drops its cache, and would not hold what it held.
     private static func leastAvailable(on ceiling: ByteCount) -> ByteCount {
-        ceiling * (JetsamThresholds.row(for: ceiling).idle + .percent(1))
+        max(ceiling * JetsamThresholds.row(for: ceiling).idle, MonitorSettings.ios.warning.enter.bytes(of: ceiling))
+            + ceiling * .percent(1)
     }
 }
