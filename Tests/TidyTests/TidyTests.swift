@@ -121,6 +121,27 @@ struct TidyTests {
         }
     }
 
+    @Test("the page's list of jetsam's behaviours names the tests that there are")
+    func behaviours() throws {
+        let page = Self.root.appending(path: "Sources/Simulation/Simulation.docc/Policies.md")
+        var listed: Set<String> = []
+        for line in try String(contentsOf: page, encoding: .utf8).split(separator: "\n") where line.hasPrefix("| A") {
+            let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+            let numbers = cells[0].matches(of: /[0-9]+/).compactMap { Int($0.output) }
+            let rows = cells[0].contains("to") ? Array(numbers[0]...numbers[1]) : numbers
+            let suite = cells[2].trimmingCharacters(in: ["`"])
+            listed.formUnion(rows.map { "\(suite) A\($0)" })
+        }
+        var found: Set<String> = []
+        for source in Self.sources where source.module == "Tests" {
+            let suite = source.path.split(separator: "/").last?.dropLast(6) ?? ""
+            for line in source.lines {
+                if let title = line.firstMatch(of: #/"(A[0-9]+): /#) { found.insert("\(suite) \(title.1)") }
+            }
+        }
+        #expect(listed == found)
+    }
+
     /// Functions by their indentation: from a line with `func` or `init` to the closing brace below it.
     private static func functions(in lines: [Substring]) -> [(line: Int, length: Int)] {
         var found: [(Int, Int)] = []
