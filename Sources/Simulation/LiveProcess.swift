@@ -231,6 +231,8 @@ final class LiveProcess {
     var hasChanged = false
     /// What policies were shown of it last still holds, but for what its main thread is doing.
     var isShownAsItIs = false
+    /// The largest footprint that a sample has found.
+    var largest: ByteCount = .zero
     /// The facts of its last row, and the row itself.
     var sampled: SampledProcess?
     var rowIsStale = false

@@ -255,7 +255,9 @@ extension Simulation {
             recorder.event(.warning, at: now, app: process.profile.name, pid: process.pid, "limit", reason: reason)
             return
         }
+        reportKill(of: process, .perProcessLimit)
         end(process, .memoryResourceLimit, reason, bySystem: true)
+        closeReportOutsideSession()
     }
 
     // MARK: Decay

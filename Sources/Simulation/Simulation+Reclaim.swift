@@ -22,6 +22,9 @@ struct ReclaimState {
     var growthAt: Instant = .zero
     /// Band and cause of everything that the policy ended.
     var kills = KillTable()
+    /// That of the session under way, if anybody wants reports and somebody was ended; and how many there were.
+    var report: KillReport?
+    var reports = 0
     /// The policy does not want to be asked before this instant.
     var nextLook: Instant = .zero
     /// What policies were shown last, by rising process number; the latest processes may not be among them yet.
@@ -122,6 +125,7 @@ extension Simulation {
         reclaim.dryAction = nil
         reclaim.history.sessionSince = nil
         reclaim.history.sessionHasReport = false
+        closeReport()
     }
 
     // MARK: Demand
@@ -245,17 +249,21 @@ extension Simulation {
     }
 
     func snapshot(_ process: LiveProcess) -> ProcessSnapshot {
+        followBand(of: process)
+        return snapshot(process, in: process.bands)
+    }
+
+    func snapshot(_ process: LiveProcess, in bands: BandMachine) -> ProcessSnapshot {
         let books = memory.books(of: process.slot)
         let modes = process.phase == .suspended ? [] : process.keepAliveModes
-        followBand(of: process)
         var snapshot = ProcessSnapshot(
             app: process.app, name: process.profile.name, pid: process.pid, phase: process.phase,
-            band: process.bands.band(at: now), footprint: books.footprint, dirty: books.dirty,
+            band: bands.band(at: now), footprint: books.footprint, dirty: books.dirty,
             cache: memory.requested(in: process.cache) * memory.scale, launchedAt: process.launchedAt,
             lastForeground: process.lastForeground, modes: modes, warnedAt: process.warnedAt,
             answersWarning: process.answersWarning, isBusy: isBusy(process),
             relaunchCost: process.relaunchCost, scenes: sceneSnapshots(of: process))
-        snapshot.positionedAt = process.bands.position(at: now)
+        snapshot.positionedAt = bands.position(at: now)
         snapshot.limit = explicitLimit(of: process).map {
             MemoryLimit(bytes: $0, isFatal: process.profile.limits.fatal)
         }
@@ -336,7 +344,10 @@ extension Simulation {
         reclaim.acting = (reclaim.serial, action, now)
         reclaim.history.lastAction = now
         reclaim.history.sessionSince = reclaim.history.sessionSince ?? now
-        if action.isTermination { noteKill(candidate, snapshot) }
+        if action.isTermination {
+            noteKill(candidate, snapshot)
+            reportKill(of: process, candidate.cause ?? .jettisoned)
+        }
         noteRule(candidate, snapshot)
         switch action {
         case .warn:
@@ -479,10 +490,12 @@ extension Simulation {
     private func giveUp(_ pid: ProcessID, wanted: ByteCount) {
         guard let process = process(pid) else { return }
         let (free, longestRun) = process.found
+        reportKill(of: process, .pageShortage)
         let fragmented = free >= wanted ? ", of which the longest run is \(longestRun) (fragmentation)" : ""
         end(
             process, .memoryResourceLimit,
             "no room for \(wanted), \(free) free\(fragmented), and nobody left to reclaim", bySystem: true)
+        closeReportOutsideSession()
     }
 
     /// What was observed against which threshold: the policy's own evidence, else what the demand is about.

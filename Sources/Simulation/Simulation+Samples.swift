@@ -127,6 +127,7 @@ extension Simulation {
         if let before = process.sampled { samples.totals.remove(before) }
         samples.totals.add(facts)
         process.sampled = facts
+        process.largest = max(process.largest, facts.books.footprint)
         process.rowIsStale = true
     }
 

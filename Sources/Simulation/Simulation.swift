@@ -44,6 +44,8 @@ public final class Simulation {
     let dryRun: Bool
     /// Told of every decision that is recorded.
     let observer: ((DecisionRecord) -> Void)?
+    /// Given every session's report when the session is over.
+    let reports: (any KillReportSink)?
     let auditsEverySample: Bool
     let traces: any TraceLibrary
 
@@ -99,10 +101,12 @@ public final class Simulation {
     ///   - dryRun: The policy is asked and recorded, but nothing that it chooses is done.
     ///   - policy: A policy that is in no catalogue, instead of the plan's.
     ///   - observer: Told of every decision that is recorded, with the snapshot that led to it.
+    ///   - reports: Given the report of every session of kills when the session is over.
     public init(
         _ plan: RunPlan, memory: any DeviceMemory, sinks: RunSinks, traces: any TraceLibrary = NoTraces(),
         verify: Bool = false, dryRun: Bool = false, policy: (any ReclaimPolicy)? = nil,
-        observer: ((DecisionRecord) -> Void)? = nil
+        observer: ((DecisionRecord) -> Void)? = nil,
+        reports: (any KillReportSink)? = nil
     ) {
         guard let policy = policy ?? PolicyCatalogue.make(plan.policy) else {
             preconditionFailure("the plan names the policy \(plan.policy.name), which does not exist")
@@ -114,6 +118,7 @@ public final class Simulation {
         deviceSize = DeviceSize(memory.books.ceiling, meant: plan.device.meantCeiling, scale: plan.device.scale)
         contentAbove = policy.contentAbove(on: deviceSize)
         self.observer = observer
+        self.reports = reports
         self.dryRun = dryRun
         self.traces = traces
         auditsEverySample = verify
@@ -241,6 +246,7 @@ public final class Simulation {
         // The monitor may have looked at this very instant: a sample is written once.
         if lastSampleAt != now || recorder.samples.rows == 0 { recordSample() }
         closeLevelTime()
+        closeReport()
         for process in live {
             endWaiting(of: process)
             abandonLaunch(of: process, outcome: "abandoned")

@@ -8,14 +8,14 @@ import Testing
 
 @Suite("JetsamEvent reports as scenarios")
 struct JetsamEventTests {
-    private static func load(_ text: String) throws -> RunPlan {
+    static func load(_ text: String) throws -> RunPlan {
         var plan = try ScenarioLoader.load(text: text, file: "imported.yaml").get()
         plan.backend = .accounting
         return plan
     }
 
     /// At the stated instant everybody is where the report shows them, holds what it held there, and nobody has gone.
-    private static func checkState(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    static func checkState(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let event = try JetsamEventImport(Array(text.utf8), file: "report.ips")
         let plan = try load(event.scenario)
         let output = try TraceFixture.play(plan)

@@ -38,40 +38,25 @@ struct TraceEvent {
     func write(to bytes: inout [UInt8]) {
         bytes += Array("{\"ph\":\"\(kind.rawValue)\",\"ts\":\(microseconds),\"pid\":\(track.process)".utf8)
         bytes += Array(",\"tid\":\(track.thread),\"name\":".utf8)
-        TraceEvent.write(name, to: &bytes)
+        JSONText.write(name, to: &bytes)
         bytes += Array(",\"cat\":".utf8)
-        TraceEvent.write(category, to: &bytes)
+        JSONText.write(category, to: &bytes)
         if let scope { bytes += Array(",\"s\":\"\(scope.rawValue)\"".utf8) }
         if let id { bytes += Array(",\"id\":\(id)".utf8) }
         if !arguments.isEmpty {
             bytes += Array(",\"args\":{".utf8)
             for (index, (name, value)) in arguments.enumerated() {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                TraceEvent.write(name, to: &bytes)
+                JSONText.write(name, to: &bytes)
                 bytes.append(UInt8(ascii: ":"))
                 switch value {
-                case .text(let text): TraceEvent.write(text, to: &bytes)
+                case .text(let text): JSONText.write(text, to: &bytes)
                 case .integer(let number): bytes += Array("\(number)".utf8)
                 }
             }
             bytes.append(UInt8(ascii: "}"))
         }
         bytes.append(UInt8(ascii: "}"))
-    }
-
-    /// A JSON string (RFC 8259): quotes, backslashes and control characters are escaped.
-    private static func write(_ text: String, to bytes: inout [UInt8]) {
-        let digits = Array("0123456789abcdef".utf8)
-        bytes.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-            case 0..<0x20:
-                bytes += Array("\\u00".utf8) + [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-            default: bytes.append(byte)
-            }
-        }
-        bytes.append(UInt8(ascii: "\""))
     }
 }
 

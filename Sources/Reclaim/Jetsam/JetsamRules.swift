@@ -184,8 +184,8 @@ struct JetsamRules: Sendable {
 
 /// The order in which jetsam ends processes: bands ascend; inside one the head first, whatever its size. Only the
 /// foreground band is sorted anew: the largest group first, inside a group undefined, extension, helper, leader.
-enum JetsamOrder {
-    static func sorted(_ processes: [ProcessSnapshot]) -> [ProcessSnapshot] {
+package enum JetsamOrder {
+    package static func sorted(_ processes: [ProcessSnapshot]) -> [ProcessSnapshot] {
         processes.sorted { a, b in
             if a.band != b.band { return a.band < b.band }
             guard a.band == .foreground else { return (a.positionedAt, a.pid) < (b.positionedAt, b.pid) }

@@ -1,0 +1,171 @@
+import Lifecycle
+import Quantities
+import Reclaim
+import Simulation
+
+/// A run's reports of kills in the form of JetsamEvent reports (`.ips`, bug type 298), for tools that read those.
+///
+/// The form is that of reports of iOS 14.2 with the bands of iOS 16: a header of one line, then the report. All of it
+/// comes from the run: dates are virtual time, identifiers are drawn from the seed. The keys of what is not simulated
+/// (`cpuTime`, `fds`, the compressor, a cache of files) are there with zeros, for tools expect them; zones, which not
+/// all reports have, are left out. There are apps only: what the system keeps for itself is wired memory.
+public struct JetsamEventExport: Sendable {
+    private let scenario: String
+    private let policy: String
+    private let seed: UInt64
+
+    public init(_ plan: RunPlan) { self.init(scenario: plan.name, policy: plan.policy.title, seed: plan.seed) }
+
+    /// - Parameters:
+    ///   - scenario: Its name stands for a device: the same one has the same `crashReporterKey`.
+    ///   - policy: Its title.
+    init(scenario: String, policy: String, seed: UInt64) {
+        (self.scenario, self.policy, self.seed) = (scenario, policy, seed)
+    }
+
+    /// The name that a device would give the report, with its number in the run:
+    /// `JetsamEvent-2001-01-01-000844.001.ips`.
+    public func name(of report: KillReport) -> String {
+        let digits = "\(report.number)"
+        let number = String(repeating: "0", count: max(0, 3 - digits.count)) + digits
+        return "\(JetsamEventExport.namePrefix)\(VirtualDate(report.at).stamp).\(number)\(JetsamEventExport.nameSuffix)"
+    }
+
+    public static let namePrefix = "JetsamEvent-"
+    public static let nameSuffix = ".ips"
+
+    /// The system whose jetsam is simulated (xnu-11417), so that readers take the bands for today's.
+    private static let system = "iPhone OS 18.4 (plimsoll)"
+
+    /// What every report of a run begins with, and none of a device.
+    public static let beginning = Array("{\"bug_type\":\"298\",\"os_version\":\"\(system)\",".utf8)
+
+    /// The report, whole.
+    public func text(of report: KillReport) -> [UInt8] {
+        let date = VirtualDate(report.at).timestamp
+        let incident = incident(of: report)
+        var bytes = JetsamEventExport.beginning
+        bytes += Array("\"timestamp\":\"\(date)\",\"incident_id\":\"\(incident)\"}\n".utf8)
+        let largest = report.processes.first { $0.state.footprint == report.largestFootprint }
+        JSONText.object([
+            ("crashReporterKey", .text(hexadecimal(40, of: "device/\(scenario)", seed: 0))),
+            ("kernel", .text("plimsoll: scenario \(scenario), policy \(policy), seed \(seed)")),
+            ("product", .text("plimsoll")),
+            ("incident", .text(incident)),
+            ("date", .text(date)),
+            ("build", .text(JetsamEventExport.system)),
+            ("timeDelta", .whole(Int((report.closed - report.at).microseconds / 1_000_000))),
+            ("memoryStatus", memory(of: report)),
+            ("largestProcess", .text(largest?.state.name ?? "")),
+            ("genCounter", .whole(1 + (report.processes.last?.generation ?? 0))),
+            ("processes", .list(report.processes.map { process($0, in: report) })),
+        ]).write(to: &bytes)
+        bytes.append(UInt8(ascii: "\n"))
+        return bytes
+    }
+
+    // MARK: Memory
+
+    private static let page = JetsamEventImport.page
+
+    private func pages(_ bytes: ByteCount) -> Int { bytes.bytes / JetsamEventExport.page }
+
+    /// Pages of those whose code runs are active, those of the suspended inactive; all of them are anonymous.
+    private func memory(of report: KillReport) -> JSONText {
+        let there = report.processes.filter { $0.generation == 0 }
+        func held(suspended: Bool) -> Int {
+            pages(there.reduce(.zero) { ($1.state.phase == .suspended) == suspended ? $0 + $1.state.footprint : $0 })
+        }
+        let (active, inactive) = (held(suspended: false), held(suspended: true))
+        return .object([
+            ("compressorSize", .whole(0)),
+            ("compressions", .whole(0)),
+            ("decompressions", .whole(0)),
+            ("uncompressed", .whole(0)),
+            ("pageSize", .whole(JetsamEventExport.page)),
+            (
+                "memoryPages",
+                .object([
+                    ("active", .whole(active)),
+                    ("throttled", .whole(0)),
+                    ("fileBacked", .whole(0)),
+                    ("wired", .whole(pages(report.reserved))),
+                    ("anonymous", .whole(active + inactive)),
+                    ("purgeable", .whole(0)),
+                    ("inactive", .whole(inactive)),
+                    ("free", .whole(pages(report.available))),
+                    ("speculative", .whole(0)),
+                ])
+            ),
+        ])
+    }
+
+    // MARK: Processes
+
+    private func process(_ process: KillReport.Process, in report: KillReport) -> JSONText {
+        let state = process.state
+        let footprint = pages(state.footprint)
+        let seen = process.generation == 0 ? report.at : process.kill?.at ?? report.at
+        var members: [(String, JSONText)] = [
+            ("uuid", .text(identifier(of: "program/\(state.name)", seed: 0).lowercased())),
+            ("states", .list([.text(word(for: process))])),
+            ("lifetimeMax", .whole(pages(process.largest))),
+            ("age", .whole(ticks(seen - state.launchedAt))),
+            ("purgeable", .whole(0)),
+            ("fds", .whole(0)),
+            ("coalition", .whole(state.app.index + 1)),
+            ("rpages", .whole(footprint)),
+            ("priority", .whole(state.band.number)),
+            ("physicalPages", .object([("internal", .list([.whole(footprint), .whole(0)]))])),
+            ("pid", .whole(state.pid.number)),
+            ("cpuTime", .whole(0)),
+            ("name", .text(state.name)),
+        ]
+        if let kill = process.kill {
+            members += [
+                ("reason", .text(kill.cause.rawValue)), ("killDelta", .whole(ticks(kill.at - report.at))),
+                ("genCount", .whole(process.generation)),
+            ]
+        }
+        return .object(members)
+    }
+
+    /// The system's words for where a process stands.
+    private func word(for process: KillReport.Process) -> String {
+        switch process.state.phase {
+        case .suspended: "suspended"
+        case .background: "background"
+        case .active, .inactive, .notRunning: process.isWanted ? "frontmost" : "foreground"
+        }
+    }
+
+    /// Spans are in ticks of 24 MHz, as devices count.
+    private func ticks(_ span: TimeSpan) -> Int { Int(span.microseconds) * 24 }
+
+    // MARK: Identifiers
+
+    /// Of its own for every report of every scenario, policy and seed.
+    private func incident(of report: KillReport) -> String {
+        identifier(of: "incident/\(scenario)/\(policy)/\(report.number)", seed: seed)
+    }
+
+    /// In the form of a random UUID (RFC 9562, version 4).
+    private func identifier(of what: String, seed: UInt64) -> String {
+        var digits = Array(hexadecimal(32, of: what, seed: seed).uppercased())
+        digits[12] = "4"
+        digits[16] = Array("89AB")[(digits[16].hexDigitValue ?? 0) % 4]
+        let ends = [8, 12, 16, 20, 32]
+        let starts = [0] + ends.dropLast()
+        return zip(starts, ends).map { String(digits[$0..<$1]) }.joined(separator: "-")
+    }
+
+    private func hexadecimal(_ count: Int, of what: String, seed: UInt64) -> String {
+        var random = SeededGenerator(seed: seed, stream: "jetsam-event/\(what)")
+        let digits = Array("0123456789abcdef")
+        return String((0..<count).map { _ in digits[Int(random.below(16))] })
+    }
+}
+
+extension KillReport {
+    fileprivate var largestFootprint: ByteCount { processes.reduce(.zero) { max($0, $1.state.footprint) } }
+}
