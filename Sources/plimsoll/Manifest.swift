@@ -31,6 +31,8 @@ struct Manifest: Encodable {
     var dryRun: Bool
     /// The name of the timeline (`--trace`), where the run left one in its own folder.
     var traceFile: String?
+    /// How many JetsamEvent reports the run left, if it was to (`--jetsam-events`).
+    var jetsamEvents: Int?
     var build: String
     var buildId = BuildIdentity.current
     var host: HostFacts

@@ -19,6 +19,7 @@ struct RunCommand: ParsableCommand {
               plimsoll run Scenarios/evening-commute.yaml --out runs/a --seed 7 --policy lru
               plimsoll run Scenarios/evening-commute.yaml --policy Scenarios/policies/oomd-default.yaml
               plimsoll run Scenarios/quickstart.yaml --set device.cores=1 --verify
+              plimsoll run Scenarios/evening-commute.yaml --policy jetsam --jetsam-events --out runs/b
             """)
 
     enum Format: String, CaseIterable, ExpressibleByArgument {
@@ -34,8 +35,8 @@ struct RunCommand: ParsableCommand {
 
     @Flag(
         help: """
-            Overwrite the earlier run in --out, with its pictures, report and timeline, and an earlier --trace. \
-            What is not plimsoll's stays.
+            Overwrite the earlier run in --out, with its pictures, report, timeline and JetsamEvent reports, and an \
+            earlier --trace. What is not plimsoll's stays.
             """)
     var force = false
 
@@ -69,6 +70,13 @@ struct RunCommand: ParsableCommand {
         help: ArgumentHelp(
             "Also write a timeline for trace viewers (chrome://tracing, ui.perfetto.dev).", valueName: "file"))
     var trace: String?
+
+    @Flag(
+        help: """
+            Also write a JetsamEvent report (.ips), as a device does, for every session of kills: into the folder \
+            jetsam-events of the run's own.
+            """)
+    var jetsamEvents = false
 
     @Flag(help: "Show the run while it goes on; plain lines where stderr is no terminal.")
     var live = false

@@ -14,13 +14,14 @@ extension RunDirectory {
     /// What `Scripts/report` writes.
     static let report = "report.html"
 
-    /// Removes the run's tables, its timeline, its pictures and its report.
+    /// Removes the run's tables, its timeline, its pictures, its report and its JetsamEvent reports.
     ///
     /// - Parameter tables: Those of `files` that are there.
     func removeRun(_ tables: [String]) throws {
         let timeline = timelineOnRecord
         for file in [RunDirectory.report, timeline].compactMap(\.self) { try removePlain(file) }
         try removePictures()
+        try removeJetsamEvents()
         // Last what shows that a run can be overwritten, so that one which could not be removed whole can be again.
         for file in tables.filter({ !RunDirectory.marks.contains($0) }) + RunDirectory.marks { try remove(file) }
     }
@@ -46,6 +47,13 @@ extension RunDirectory {
         }
         // It stays while anything else is in it.
         rmdir("\(path)/\(folder)")
+    }
+
+    private func removeJetsamEvents() throws {
+        let reports = JetsamEventFolder.reports(in: path)
+        for report in reports { try remove(report) }
+        // It stays while anything else is in it; an empty one may be somebody else's.
+        if !reports.isEmpty { rmdir("\(path)/\(JetsamEventFolder.name)") }
     }
 
     /// A link or a folder of such a name is not what our scripts make.

@@ -44,7 +44,8 @@ struct ScenarioRun {
             startedAt: startedAt, wallS: (ContinuousClock.now - clock) / .seconds(1), cpuS: Host.cpuSeconds,
             virtualS: Double(played.end.microseconds) / 1_000_000, queueEvents: played.queueEvents,
             commandLine: CommandLine.arguments, dryRun: command.dryRun,
-            traceFile: outcome.status == .done ? trace?.nameInside : nil, build: buildKind, host: .init(),
+            traceFile: outcome.status == .done ? trace?.nameInside : nil, jetsamEvents: played.jetsamEvents,
+            build: buildKind, host: .init(),
             allocator: .init(allocator),
             memory: memoryFacts(played, before: before, after: after), expectations: results,
             measurementWarnings: warnings.map(\.text))
@@ -58,6 +59,8 @@ struct ScenarioRun {
     private struct Played {
         let directory: RunDirectory
         let trace: TraceFile?
+        /// How many reports were written, if they were wanted.
+        let jetsamEvents: Int?
         let outcome: Outcome
         let tally: RunTally
         let kills: KillTable
@@ -71,13 +74,15 @@ struct ScenarioRun {
     /// The device comes first: a host that refuses it leaves no folder behind.
     private func playOnDevice(_ traces: TraceFiles) throws -> Played {
         let memory = try makeDevice()
-        let (directory, trace, sinks) = try prepareFolder()
+        let (directory, trace, events, sinks) = try prepareFolder()
         HarnessHeap.trim()
         let simulation = Simulation(
-            plan, memory: memory, sinks: sinks, traces: traces, verify: command.verify, dryRun: command.dryRun)
+            plan, memory: memory, sinks: sinks, traces: traces, verify: command.verify, dryRun: command.dryRun,
+            reports: events)
         let outcome = play(simulation)
         return Played(
-            directory: directory, trace: trace, outcome: outcome, tally: simulation.tally, kills: simulation.kills,
+            directory: directory, trace: trace, jetsamEvents: events?.count, outcome: outcome,
+            tally: simulation.tally, kills: simulation.kills,
             end: simulation.now,
             queueEvents: simulation.handled,
             peakResident: memory.books.peakResident, touched: memory.touchedBytes,
@@ -85,7 +90,7 @@ struct ScenarioRun {
     }
 
     /// The folder with all its files begun. Where that fails, nothing is left that was made here.
-    private func prepareFolder() throws -> (RunDirectory, TraceFile?, RunSinks) {
+    private func prepareFolder() throws -> (RunDirectory, TraceFile?, JetsamEventFolder?, RunSinks) {
         let directory =
             try command.out.map { try RunDirectory(creating: $0, force: command.force, keeping: command.scenario) }
             ?? RunDirectory(free: plan.name)
@@ -94,6 +99,7 @@ struct ScenarioRun {
             trace = try command.trace.map {
                 try TraceFile(path: $0, besides: directory.path, force: command.force, keeping: command.scenario)
             }
+            if command.jetsamEvents { try JetsamEventFolder.check(in: directory.path) }
             try directory.removeEarlierRun()
         } catch {
             directory.leave()
@@ -104,7 +110,9 @@ struct ScenarioRun {
             try directory.write(EffectiveScenario.yaml(of: plan), to: "scenario.yaml")
             let tables = command.summaryOnly ? [RunTables.summary] : RunTables.all
             try directory.write(try DataPackage.json(of: plan, tables), to: "datapackage.json")
-            return (directory, trace, sinks)
+            let events =
+                command.jetsamEvents ? try JetsamEventFolder(in: directory.path, JetsamEventExport(plan)) : nil
+            return (directory, trace, events, sinks)
         } catch {
             directory.withdraw()
             throw error

@@ -1,0 +1,80 @@
+import Foundation
+import Interchange
+import Metrics
+import Simulation
+
+/// The folder of `--jetsam-events` within a run's own: a report for every session of kills, written when the session is
+/// over, whole or not at all.
+final class JetsamEventFolder: KillReportSink {
+    /// Its name within the run's folder.
+    static let name = "jetsam-events"
+
+    private let path: String
+    private let export: JetsamEventExport
+    /// How many reports it has got.
+    private(set) var count = 0
+
+    /// Refuses before the run what could not be written in it.
+    ///
+    /// - Parameter run: The run's own folder; the reports of an earlier run that lie there will be taken away.
+    static func check(in run: String) throws {
+        let path = "\(run)/\(name)"
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return }
+        guard status.st_mode & S_IFMT == S_IFDIR else {
+            throw Failure(.cannotCreate, "\(path) is no folder of reports; give another --out")
+        }
+        for file in (try? FileManager.default.contentsOfDirectory(atPath: path))?.sorted() ?? []
+        where isNamedLikeReport(file) && !isReport("\(path)/\(file)") {
+            throw Failure(
+                .cannotCreate,
+                "\(path)/\(file) is no report of a run, and --force overwrites nothing else; give another --out")
+        }
+    }
+
+    /// Makes the folder, unless it is there.
+    init(in run: String, _ export: JetsamEventExport) throws {
+        (path, self.export) = ("\(run)/\(JetsamEventFolder.name)", export)
+        guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
+            throw Failure(.cannotCreate, "cannot create \(path): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    func write(_ report: KillReport) throws(OutputFailure) {
+        let target = "\(path)/\(export.name(of: report))"
+        let draft = target + ".part"
+        unlink(draft)
+        do throws(OutputFailure) {
+            let sink = try FileSink(creating: draft)
+            try sink.write(export.text(of: report))
+        } catch {
+            unlink(draft)
+            throw OutputFailure(path: target, code: error.code)
+        }
+        guard rename(draft, target) == 0 else { throw OutputFailure(path: target, code: errno) }
+        count += 1
+    }
+
+    /// The reports that a run has left in its folder, by their paths within it.
+    static func reports(in run: String) -> [String] {
+        var status = stat()
+        // A link leads to a place that is somebody else's.
+        guard lstat("\(run)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return [] }
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: "\(run)/\(name)")) ?? []
+        return files.filter(isNamedLikeReport).map { "\(name)/\($0)" }.filter { isReport("\(run)/\($0)") }
+    }
+
+    private static func isNamedLikeReport(_ file: String) -> Bool {
+        file.hasPrefix(JetsamEventExport.namePrefix) && file.hasSuffix(JetsamEventExport.nameSuffix)
+    }
+
+    /// Whether it is a plain file that begins as every report of ours does.
+    private static func isReport(_ path: String) -> Bool {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            let file = FileHandle(forReadingAtPath: path),
+            let bytes = try? file.read(upToCount: JetsamEventExport.beginning.count)
+        else { return false }
+        return bytes.elementsEqual(JetsamEventExport.beginning)
+    }
+}
