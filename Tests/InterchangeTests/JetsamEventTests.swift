@@ -121,13 +121,15 @@ struct JetsamEventTests {
     func names() throws {
         let recorded = [
             "微信", "Mail", "Mail", "Mail 2", "9gag", "", "a\\\"b\\\\c: #", String(repeating: "x", count: 90),
+            String(repeating: "x", count: 64), String(repeating: "9", count: 70),
         ]
         let entries = recorded.map { JetsamFixture.Entry($0, 100, 0, "suspended") }
         let event = try JetsamEventImport(Array(JetsamFixture.report(entries).utf8), file: "r.ips")
         #expect(
             event.apps.map(\.name) == [
                 "app", "Mail", "Mail 2", "Mail 2 2", "app 9gag", "app 2", "a-b-c- -",
-                String(repeating: "x", count: 56),
+                String(repeating: "x", count: 64), String(repeating: "x", count: 56) + " 2",
+                "app " + String(repeating: "9", count: 60),
             ])
         #expect(try Self.load(event.scenario).apps.map(\.name) == event.apps.map(\.name))
     }

@@ -57,8 +57,9 @@ struct SourceText: Sendable {
 struct ImportedNames {
     private var taken: Set<String> = []
 
-    /// The longest name that leaves room for a number behind it; a name has at most 64 characters.
-    private static let longest = 56
+    /// A name has at most 64 characters; with a number behind it, so many of its own.
+    private static let longest = 64
+    private static let longestNumbered = 56
 
     /// A name that was not given before: letters, digits, blanks, dots, underscores and hyphens, a letter first.
     mutating func name(for recorded: String) -> String {
@@ -70,11 +71,11 @@ struct ImportedNames {
         }
         while text.last == " " { text.removeLast() }
         if !text.contains(where: { $0.isLetter || $0.isNumber }) { text = "app" }
-        if text.first?.isLetter != true { text = "app " + text }
+        if text.first?.isLetter != true { text = String(("app " + text).prefix(ImportedNames.longest)) }
         var unique = text
         var number = 2
         while !taken.insert(unique).inserted {
-            unique = "\(text) \(number)"
+            unique = "\(text.prefix(ImportedNames.longestNumbered)) \(number)"
             number += 1
         }
         return unique
