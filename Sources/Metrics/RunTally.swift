@@ -65,14 +65,18 @@ public struct RunTally: Sendable {
     /// A process ended by the system; the user's own quitting is not one.
     public struct TerminationFact: Sendable {
         public var app: String
+        public var pid: ProcessID
         public var reason: String
         public var wasForeground: Bool
         /// The user wanted the app again soon after, whether or not the system had launched it in the meantime.
         public var wasPerceived: Bool
         public var footprint: ByteCount
 
-        public init(app: String, reason: String, wasForeground: Bool, wasPerceived: Bool, footprint: ByteCount) {
+        public init(
+            app: String, pid: ProcessID, reason: String, wasForeground: Bool, wasPerceived: Bool, footprint: ByteCount
+        ) {
             self.app = app
+            self.pid = pid
             self.reason = reason
             self.wasForeground = wasForeground
             self.wasPerceived = wasPerceived

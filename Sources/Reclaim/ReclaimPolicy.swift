@@ -12,10 +12,9 @@ public protocol ReclaimPolicy: Sendable {
 
     /// What a parameter's default stands for on a device, where the default means "as the table of the system says".
     ///
-    /// - Parameters:
-    ///   - ram: That of the device that is meant.
-    ///   - scale: How large the device of the run is, measured by it.
-    static func meaning(ofDefault parameter: String, ram: ByteCount, scale: Ratio) -> ParameterValue?
+    /// - Parameter values: The policy's other parameters; one of them may say which row of the table is taken.
+    static func meaning(ofDefault parameter: String, in values: ParameterValues, on device: DeviceSize)
+        -> ParameterValue?
 
     init(_ values: ParameterValues)
 
@@ -50,7 +49,9 @@ public struct PolicyNeeds: OptionSet, Hashable, Sendable {
 extension ReclaimPolicy {
     public static var needs: PolicyNeeds { [] }
     public func contentAbove(on device: DeviceSize) -> ByteCount? { nil }
-    public static func meaning(ofDefault parameter: String, ram: ByteCount, scale: Ratio) -> ParameterValue? { nil }
+    public static func meaning(
+        ofDefault parameter: String, in values: ParameterValues, on device: DeviceSize
+    ) -> ParameterValue? { nil }
     public func follow(_ snapshot: SystemSnapshot) -> [RuleMemory] { [] }
 }
 

@@ -22,17 +22,43 @@ extension Explainer {
         lines += passedOver(record, chosen)
         lines += later(record, chosen)
         lines += spared(record, chosen)
-        guard let change = try change(saving: termination) else {
-            let protected = plan.limits.protected.map { plan.apps[$0.index].name } + [victim.name]
-            let saved = "--set " + ShellWord.quoted("limits.protected=[\(protected.joined(separator: ", "))]")
-            return lines + ["  What saves it: no single number of \(plan.policy.title) does; \(saved) would."]
+        return try lines + saved(termination)
+    }
+
+    /// What would have left it alive, and how that can be tried.
+    private func saved(_ termination: Termination) throws -> [String] {
+        let whole = min(Explainer.survival, .zero + plan.duration - termination.at)
+        let stays =
+            whole == Explainer.survival ? "it is still there \(whole) later" : "it is still there when the run ends"
+        if let change = try change(saving: termination) {
+            return [
+                "  What saves it: \(change.words). Asked again about that moment",
+                "                 the policy leaves it alone, and in a run with that \(stays):",
+                "                 plimsoll run \(ShellWord.quoted(scenario)) \(change.option)",
+            ]
         }
-        return lines + [
-            "  What saves it: \(change.words). Asked again about that moment",
-            "                 the policy leaves it alone, and in a run with that it is still there "
-                + "\(Explainer.survival) later:",
-            "                 plimsoll run \(ShellWord.quoted(scenario)) \(change.option)",
-        ]
+        let protected = plan.limits.protected.map { plan.apps[$0.index].name } + [termination.app]
+        let option = "--set " + ShellWord.quoted("limits.protected=[\(protected.joined(separator: ", "))]")
+        let command = "                 plimsoll run \(ShellWord.quoted(scenario)) \(option)"
+        let tried = "no single number of \(plan.policy.title) does"
+        switch try fateIfProtected(termination) {
+        case .stays:
+            return ["  What saves it: \(tried); protected by name, \(stays):", command]
+        case .ends(let at, let reason, let explanation):
+            let isLater = at >= termination.at
+            let when = isLater ? "\(clock(.zero + (at - termination.at))) later" : "\(clock(at)) into the run"
+            return [
+                "  What saves it: nothing that was tried: \(tried), and protected by name",
+                "                 it ends all the same, \(when): \(reason)"
+                    + "\(explanation.isEmpty ? "" : " (\(explanation))"):",
+                command,
+            ]
+        case .isAbsent:
+            return [
+                "  What saves it: nothing that was tried: \(tried), and protected by name",
+                "                 the app has no process at that moment:", command,
+            ]
+        }
     }
 
     // MARK: Pieces
@@ -40,8 +66,9 @@ extension Explainer {
     private func clock(_ instant: Instant) -> String {
         let seconds = instant.microseconds / 1_000_000
         let tenths = instant.microseconds / 100_000 % 10
-        let (minutes, rest) = (seconds / 60, seconds % 60)
-        return minutes > 0 ? "\(minutes) min \(rest).\(tenths) s" : "\(rest).\(tenths) s"
+        let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60)
+        let whole = hours > 0 ? "\(hours) h " : ""
+        return whole + (seconds >= 60 ? "\(minutes) min " : "") + "\(seconds % 60).\(tenths) s"
     }
 
     private func state(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> String {
@@ -87,18 +114,23 @@ extension Explainer {
         }
     }
 
-    /// Whose turn would have come after it.
+    /// Whose turn would have come after it, and who was ranked after it but may not be touched.
     private func later(_ record: DecisionRecord, _ chosen: Int) -> [String] {
         var seen = [record.decision.ranking[chosen].action.target]
         var lines: [String] = []
-        for candidate in record.decision.ranking.dropFirst(chosen + 1) where candidate.action.isTermination {
+        for (rank, candidate) in record.decision.ranking.enumerated().dropFirst(chosen + 1)
+        where candidate.action.isTermination {
             let pid = candidate.action.target
             guard !seen.contains(pid), let process = record.snapshot.processes.first(where: { $0.pid == pid })
             else { continue }
             seen.append(pid)
-            lines.append(
-                "  Spared:        \(process.name), whose turn was later: \(state(process, record.snapshot)), holds "
-                    + "\(process.footprint.readable).")
+            if let refusal = record.refusals[rank] {
+                lines.append("  Spared:        \(process.name): \(refusal.explanation) [\(refusal.rule)].")
+            } else {
+                lines.append(
+                    "  Spared:        \(process.name), whose turn was later: \(state(process, record.snapshot)), holds "
+                        + "\(process.footprint.readable).")
+            }
         }
         return lines
     }

@@ -50,6 +50,21 @@ public struct Explainer {
         public let pid: ProcessID
         public let at: Instant
         let record: DecisionRecord
+
+        /// When the process began that was ended.
+        fileprivate var since: Instant {
+            record.snapshot.processes.first { $0.pid == pid }?.launchedAt ?? .zero
+        }
+    }
+
+    /// What becomes of a process that the policy ended, in another run.
+    public enum Fate: Hashable, Sendable {
+        /// It is there when it was ended, and still so much later: `survival`, or less where the run is over before.
+        case stays(TimeSpan)
+        /// It ends all the same, by whomever: the exit's reason, and what is said of it.
+        case ends(Instant, reason: String, explanation: String)
+        /// The app has no process at that instant.
+        case isAbsent
     }
 
     /// Saved means that the app's process is still there so long after the instant at which it was ended.
@@ -74,19 +89,19 @@ public struct Explainer {
     public func history(of app: String? = nil, most: Int = .max) throws -> History {
         var found = History()
         var isOver = false
+        var ordered: [ProcessID] = []
         let tally = try play(
             plan, isShown: true,
             isDecided: { isOver || found.terminations.count >= most || $0 >= lastEvent },
             observer: { record in
                 isOver = isOver || !witness(record)
-                guard !isOver, let termination = Explainer.termination(record),
-                    app == nil || termination.app == app
-                else { return }
-                found.terminations.append(termination)
+                guard !isOver, let termination = Explainer.termination(record) else { return }
+                ordered.append(termination.pid)
+                if app == nil || termination.app == app { found.terminations.append(termination) }
             })
         found.terminations = Array(found.terminations.prefix(most))
         found.otherEnds = tally.terminations.filter {
-            $0.reason != ExitReason.memoryPressure.rawValue && (app == nil || $0.app == app)
+            !ordered.contains($0.pid) && (app == nil || $0.app == app)
         }.map { ($0.reason, $0.app) }
         return found
     }
@@ -102,25 +117,35 @@ public struct Explainer {
 
     /// Plays the plan until nothing more can be learnt from it.
     ///
-    /// - Parameter isDecided: Is told how many events have been handled.
+    /// - Parameters:
+    ///   - isDecided: Is told how many events have been handled.
+    ///   - watcher: Told of everything that becomes a row of `events.csv`.
     @discardableResult
     private func play(
-        _ plan: RunPlan, isShown: Bool = false, isDecided: (Int) -> Bool, observer: @escaping (DecisionRecord) -> Void
+        _ plan: RunPlan, isShown: Bool = false, isDecided: (Int) -> Bool,
+        observer: ((DecisionRecord) -> Void)? = nil, watcher: ((RunEvent) -> Void)? = nil
     ) throws -> RunTally {
         let memory = try plan.makeDevice()
         let sinks = RunSinks { _ in NullSink() }
         let end = Instant.zero + plan.duration
         let simulation = Simulation(plan, memory: memory, sinks: sinks, traces: traces, observer: observer)
+        if watcher != nil { simulation.keepEvents() }
+        func tell() { for event in simulation.takeEvents() { watcher?(event) } }
         _ = try simulation.run(
-            shouldStop: { isDecided(simulation.handled) },
+            shouldStop: {
+                tell()
+                return isDecided(simulation.handled)
+            },
             progress: { if isShown { progress(.repeating($0, of: end)) } })
+        tell()
         return simulation.tally
     }
 
     // MARK: What would have saved it
 
     /// The smallest change of one number with which the policy, asked about the same snapshot, would not have chosen
-    /// this process, and with which it survives the whole run up to a while after that instant. Nil: there is none.
+    /// this process, and with which it is still there a while after that instant: neither the policy nor anything else
+    /// has ended it. Nil: there is none.
     ///
     /// Changes are tried on the accounting backend; the one that is named is tried on the run's own, too.
     public func change(saving termination: Termination) throws -> PolicyChange? {
@@ -156,25 +181,44 @@ public struct Explainer {
         return !(chosen.map { $0.action.isTermination && $0.action.target == victim } ?? false)
     }
 
-    /// Whether the app is there, in a run with the change, when it was ended without, and for a while longer. The run
-    /// stops as soon as that is known.
     private func saves(
         _ change: PolicyChange, _ termination: Termination, on backend: MemoryBackend
     ) throws -> Bool {
         var other = plan
         other.policy = change.settings
         other.backend = backend
-        let end = termination.at + Explainer.survival
-        other.duration = min(plan.duration, end - .zero)
-        var isEnded = false
-        let since = termination.record.snapshot.processes.first { $0.pid == termination.pid }?.launchedAt ?? .zero
+        guard case .stays = try fate(of: termination, in: other) else { return false }
+        return true
+    }
+
+    /// What becomes of it if the policy may not touch the app.
+    func fateIfProtected(_ termination: Termination) throws -> Fate {
+        var other = plan
+        other.limits.protected += plan.apps.indices.filter { plan.apps[$0].name == termination.app }.map { AppID($0) }
+        return try fate(of: termination, in: other)
+    }
+
+    /// What becomes of the process in another run, up to a while after the instant at which it was ended. The run stops
+    /// as soon as that is known.
+    private func fate(of termination: Termination, in other: RunPlan) throws -> Fate {
+        var other = other
+        let end = min(termination.at + Explainer.survival, .zero + plan.duration)
+        other.duration = end - .zero
+        var isThere = false
+        var exit: RunEvent?
         try play(
-            other,
-            isDecided: { _ in isEnded },
-            observer: { record in
-                guard let ended = Explainer.termination(record), ended.app == termination.app else { return }
-                if ended.at >= since && ended.at <= end { isEnded = true }
+            other, isDecided: { _ in exit != nil },
+            watcher: { event in
+                guard exit == nil, event.app == termination.app else { return }
+                switch event.kind {
+                case .launch where event.at <= termination.at: isThere = true
+                // An earlier process of the app may have to go before this one can begin.
+                case .exit where event.at <= termination.since: isThere = false
+                case .exit where isThere: exit = event
+                default: break
+                }
             })
-        return !isEnded
+        if let exit { return .ends(exit.at, reason: exit.detail, explanation: exit.reason ?? "") }
+        return isThere ? .stays(end - termination.at) : .isAbsent
     }
 }

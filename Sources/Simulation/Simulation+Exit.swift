@@ -49,8 +49,8 @@ extension Simulation {
     ) {
         recorder.tally.terminations.append(
             .init(
-                app: process.profile.name, reason: reason.rawValue, wasForeground: wasForeground, wasPerceived: false,
-                footprint: footprint))
+                app: process.profile.name, pid: process.pid, reason: reason.rawValue, wasForeground: wasForeground,
+                wasPerceived: false, footprint: footprint))
         process.record.lastTermination = now
         process.record.unfelt.removeAll { now - $0.at > plan.perceivedWithin }
         process.record.unfelt.append((now, recorder.tally.terminations.count - 1))

@@ -2,9 +2,10 @@ import Memory
 import Metrics
 import Quantities
 import Reclaim
-import Scenario
 import Simulation
 import Testing
+
+@testable import Scenario
 
 @Suite("explaining a termination")
 struct ExplainTests {
@@ -83,8 +84,99 @@ struct ExplainTests {
         let termination = try #require(try explainer.terminations().first)
         let text = try explainer.explain(termination).joined(separator: "\n")
         #expect(
-            text.contains("no single number of lru does; --set 'limits.protected=[\(termination.app)]' would"),
+            text.contains("no single number of lru does; protected by name, it is still there 10s later"),
             "\(text)")
+        #expect(text.hasSuffix("plimsoll run r/scenario.yaml --set 'limits.protected=[\(termination.app)]'"), "\(text)")
+    }
+}
+
+extension ExplainTests {
+    /// `n` leaks behind `f` until the policy ends it, or it finds no room itself.
+    private func leaking(_ sets: [String] = []) throws -> RunPlan {
+        let text = """
+            plimsoll: 1
+            name: leaking
+            duration: 60s
+            backend: accounting
+            device: { ceiling: 256MiB, reserved: 16MiB }
+            policy: ladder
+            apps:
+              - name: n
+                like: plain
+                background_modes: [location]
+                warnings: { ignores: 100% }
+                memory: { base: 60MiB, leak: 5MiB/s }
+              - { name: f, like: plain, memory: { base: 40MiB } }
+            user:
+              - { at: 0s, launch: n }
+              - { at: 5s, launch: f }
+            """
+        return try ScenarioLoader.load(text: text, file: "t.yaml", overrides: Overrides(sets: sets)).get()
+    }
+
+    @Test(
+        "what only the policy spares, and what then ends by itself, is not called saved",
+        arguments: ["ladder", "jetsam", "largest-first"])
+    func endsAllTheSame(policy: String) throws {
+        let explainer = Explainer(plan: try leaking(["policy=\(policy)"]), scenario: "r/scenario.yaml")
+        let termination = try #require(try explainer.terminations(of: "n").first)
+        if let change = try explainer.change(saving: termination) {
+            let ends = try exits(of: "n", in: try leaking(["policy=\(policy)", change.assignment]))
+            let until = termination.at + Explainer.survival
+            #expect(ends.allSatisfy { $0 > until }, "\(change.assignment) does not save it")
+        }
+        guard case .ends(let at, let reason, _) = try explainer.fateIfProtected(termination) else {
+            Issue.record("it is said to stay")
+            return
+        }
+        #expect(try exits(of: "n", in: try leaking(["policy=\(policy)", "limits.protected=[n]"])) == [at])
+        #expect(reason.hasPrefix("memory"))
+        let text = try explainer.explain(termination).joined(separator: "\n")
+        #expect(!text.contains("would"), "\(text)")
+        #expect(text.contains("still there") || text.contains("it ends all the same"), "\(text)")
+    }
+
+    private func exits(of app: String, in plan: RunPlan) throws -> [Instant] {
+        let simulation = Simulation(plan, memory: try plan.makeDevice(), sinks: RunSinks { _ in NullSink() })
+        simulation.keepEvents()
+        _ = try simulation.run()
+        return simulation.takeEvents().filter { $0.kind == .exit && $0.app == app }.map(\.at)
+    }
+
+    @Test("who was ranked later and may not be touched is said to be forbidden, with the limit's name")
+    func forbidden() throws {
+        let explainer = Explainer(
+            plan: try plan("lru", ["device.ceiling=128MiB", "limits.protected=[b]"]), scenario: "r/scenario.yaml")
+        let texts = try explainer.terminations().map { try explainer.explain($0).joined(separator: "\n") }
+        #expect(texts.contains { $0.contains("Spared:        b: protected by name [protected].") }, "\(texts)")
+        #expect(!texts.contains { $0.contains("Spared:        b, whose turn was later") }, "\(texts)")
+    }
+
+    @Test("an instant has hours where there are some")
+    func hours() throws {
+        let late = [
+            "duration=3h", "device.ceiling=128MiB", "monitor.interval=1s",
+            "user=[{ at: 2h, launch: a }, { at: 2h9s, launch: b }, { at: 2h18s, launch: c }, { at: 2h27s, launch: d }]",
+        ]
+        let explainer = Explainer(plan: try plan("lru", late), scenario: "r/scenario.yaml")
+        let termination = try #require(try explainer.terminations(most: 1).first)
+        let head = try #require(try explainer.explain(termination).first)
+        #expect(head.contains(", 2 h 0 min "), "\(head)")
+    }
+
+    @Test("a default that stands for a row of a table is shown as the row that this policy takes")
+    func presentValues() throws {
+        func from(_ name: String, _ policy: String, _ sets: [String]) throws -> Set<String> {
+            Set(PolicyChange.all(of: try plan(policy, sets)).filter { $0.name == name }.map(\.from))
+        }
+        #expect(try from("idle", "jetsam", []) == ["10%"])
+        for policy in ["jetsam", "jetsam-classic"] {
+            #expect(try from("soft", policy, ["policy.parameters.ram=8GiB"]) == ["12%"])
+            #expect(try from("ram", policy, ["policy.parameters.ram=8GiB"]) == ["8GiB"])
+            #expect(try from("ram", policy, []) == ["172MiB"])
+        }
+        #expect(try from("minfree_0", "lmkd-minfree", []) == ["12MiB"])
+        #expect(try from("minfree_0", "lmkd-minfree", ["policy.parameters.small_below=1MiB"]) == ["72MiB"])
     }
 }
 

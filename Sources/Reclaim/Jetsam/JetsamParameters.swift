@@ -10,10 +10,20 @@ enum JetsamParameters {
             name, .ratio(.zero), from: .ratio(.zero), to: .ratio(.one), meaning: meaning + byTable, source: source)
     }
 
-    /// The share that a threshold of 0% stands for.
-    static func meaning(ofDefault parameter: String, ram: ByteCount) -> ParameterValue? {
+    /// The RAM whose row of thresholds is taken.
+    static func ram(_ values: ParameterValues, on device: DeviceSize) -> ByteCount {
+        let given = values.bytes("ram")
+        return given == .zero ? device.meant : given
+    }
+
+    /// The share that a threshold of 0% stands for, and the RAM that 0B does.
+    static func meaning(
+        ofDefault parameter: String, in values: ParameterValues, on device: DeviceSize
+    ) -> ParameterValue? {
+        let ram = ram(values, on: device)
         let row = JetsamThresholds.row(for: ram)
         switch parameter {
+        case "ram": return .bytes(ram)
         case "critical": return .ratio(row.critical)
         case "idle": return .ratio(row.idle)
         case "soft": return .ratio(row.soft)

@@ -13,8 +13,10 @@ public struct Jetsam: ReclaimPolicy {
 
     private let rules: JetsamRules
 
-    public static func meaning(ofDefault parameter: String, ram: ByteCount, scale: Ratio) -> ParameterValue? {
-        JetsamParameters.meaning(ofDefault: parameter, ram: ram)
+    public static func meaning(
+        ofDefault parameter: String, in values: ParameterValues, on device: DeviceSize
+    ) -> ParameterValue? {
+        JetsamParameters.meaning(ofDefault: parameter, in: values, on: device)
     }
 
     public init(_ values: ParameterValues) {

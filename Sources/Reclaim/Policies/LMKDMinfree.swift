@@ -31,9 +31,15 @@ public struct LMKDMinfree: ReclaimPolicy {
                 meaning: "at and below this score the largest goes instead of the oldest", source: source),
         ]
 
-    public static func meaning(ofDefault parameter: String, ram: ByteCount, scale: Ratio) -> ParameterValue? {
-        let table = ram < .mebibytes(512) ? small : large
-        return floors.firstIndex { "minfree_\($0)" == parameter }.map { .bytes(table[$0] * scale) }
+    public static func meaning(
+        ofDefault parameter: String, in values: ParameterValues, on device: DeviceSize
+    ) -> ParameterValue? {
+        let table = standard(for: device, smallBelow: values.bytes("small_below"))
+        return floors.firstIndex { "minfree_\($0)" == parameter }.map { .bytes(table[$0] * device.scale) }
+    }
+
+    private static func standard(for device: DeviceSize, smallBelow: ByteCount) -> [ByteCount] {
+        device.meant < smallBelow ? small : large
     }
 
     private let given: [ByteCount]
@@ -48,7 +54,7 @@ public struct LMKDMinfree: ReclaimPolicy {
 
     /// The figures for a device: those given are about it, those of the table about the one that is meant.
     private func table(for device: DeviceSize) -> [ByteCount] {
-        let standard = device.meant < smallBelow ? LMKDMinfree.small : LMKDMinfree.large
+        let standard = LMKDMinfree.standard(for: device, smallBelow: smallBelow)
         return zip(given, standard).map { $0 == .zero ? $1 * device.scale : $0 }
     }
 
