@@ -22,7 +22,8 @@ MOST_GROUPS = 12
 LEFT_IN, RIGHT_IN, TOP_IN = 0.15, 0.2, 0.42
 LABEL_IN, ROW_IN, HEAD_IN, GAP_IN = 1.75, 0.19, 0.3, 0.2
 ECDF_IN, BOTTOM_IN = 2.5, 0.46
-PANELS = ("launch_latency_p95_ms", "hot_launch_ratio", "terminations", "terminations_perceived", "time_critical_s")
+PANELS = ("launch_latency_p95_ms", "launches_unfinished", "hot_launch_ratio", "terminations", "terminations_felt",
+          "time_critical_s")  # fmt: skip
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#882255", "#E69F00", "#56B4E9", "#332288", "#7A5C2E", "#222222", "#F2B6D2",
            "#C4B5E8", "#A8DDB5")  # fmt: skip
@@ -36,6 +37,16 @@ class Group:
     label: str
     values: dict[str, list[float]]
     latencies: np.ndarray
+    tapped: int
+    """Launches in all, those whose first frame never came among them."""
+
+    @property
+    def lost(self) -> int:
+        return self.tapped - len(self.latencies)
+
+    @property
+    def lost_share(self) -> float:
+        return self.lost / self.tapped if self.tapped else 0.0
 
     def mean(self, metric: str) -> float:
         return float(np.mean(self.values[metric])) if self.values.get(metric) else math.nan
@@ -47,6 +58,7 @@ def values_of(run: Run, summary: dict[str, str]) -> dict[str, float]:
     if not summary:
         finished = np.sort(run.launches["latency_ms"].dropna().to_numpy())
         found["launch_latency_p95_ms"] = launches.percentile(finished, 0.95) if len(finished) else None
+        found["launches_unfinished"] = float(len(run.launches) - len(finished))
         hot = (run.launches["kind"] == "hot").sum()
         found["hot_launch_ratio"] = float(hot / len(run.launches)) if len(run.launches) else None
         found["terminations"] = float(len(kills.terminations(run)))
@@ -71,8 +83,16 @@ def groups_of(runs: list[Run], labels: list[str]) -> list[Group]:
         latencies = np.concatenate([runs[index].launches["latency_ms"].dropna().to_numpy() for index in members])
         values = {metric: [one[metric] for one in each if metric in one] for metric in PANELS}
         label = f"{name} ({len(members)} seeds)" if len(members) > 1 else name
-        found.append(Group(label, values, np.sort(latencies)))
+        found.append(Group(label, values, np.sort(latencies), sum(len(runs[index].launches) for index in members)))
     return found
+
+
+def may_be_best(groups: list[Group], metric: str) -> list[bool]:
+    """A latency of the launches that came is no merit of whoever lost more of them than others."""
+    if metric not in several.OF_LAUNCHES_THAT_CAME:
+        return [True] * len(groups)
+    least = min((group.lost_share for group in groups), default=0.0)
+    return [group.lost_share <= least for group in groups]
 
 
 def text_of(value: float, unit: str) -> str:
@@ -80,7 +100,7 @@ def text_of(value: float, unit: str) -> str:
         return launches.duration_text(value)
     if unit == "1":
         return f"{value:.0%}"
-    return f"{value:.3g} s" if unit == "s" else f"{value:,.4g}"
+    return launches.seconds_text(value) if unit == "s" else style.number_text(value)
 
 
 def look(index: int) -> tuple[str, str]:
@@ -101,7 +121,9 @@ def draw_metric(axes: Axes, groups: list[Group], metric: str, title: str, better
         axes.text(0, 0.5, "unknown", transform=axes.transAxes, fontsize=7, va="center", color=style.QUIET)
         return
     top = max(float(np.nanmax([max(group.values[metric], default=math.nan) for group in groups])), 1e-9)
-    best = np.nanmin(means) if better == "low" else np.nanmax(means)
+    eligible = may_be_best(groups, metric)
+    rated = [mean for mean, is_eligible in zip(means, eligible) if is_eligible and not math.isnan(mean)]
+    best = (min(rated) if better == "low" else max(rated)) if rated else math.nan
     for row, (group, mean) in enumerate(zip(groups, means)):
         if math.isnan(mean):
             axes.text(0, row, " unknown", fontsize=7, va="center", color=style.QUIET)
@@ -113,8 +135,9 @@ def draw_metric(axes: Axes, groups: list[Group], metric: str, title: str, better
                 markerfacecolor="white", markeredgecolor=style.INK, markeredgewidth=0.5,
             )  # fmt: skip
         axes.annotate(
-            text_of(mean, unit), (max(max(group.values[metric]), mean), row), xytext=(3, -0.3),
-            textcoords="offset points", fontsize=7, va="center", fontweight="bold" if mean == best else "normal",
+            text_of(mean, unit) + ("" if eligible[row] else "*"), (max(max(group.values[metric]), mean), row),
+            xytext=(3, -0.3), textcoords="offset points", fontsize=7, va="center",
+            fontweight="bold" if mean == best and eligible[row] else "normal",
         )  # fmt: skip
     axes.set_xlim(0, top * 1.62)
     arrow = {"low": "less is better", "high": "more is better"}.get(better, "")
@@ -137,9 +160,13 @@ def draw_latencies(axes: Axes, groups: list[Group]) -> None:
         if len(group.latencies):
             colour, line = look(index)
             drawn = np.maximum(group.latencies, launches.FLOOR_MS)
-            shares = np.arange(1, len(drawn) + 1) / len(drawn)
+            # Of all that were tapped: what never came is missing at the top.
+            shares = np.arange(1, len(drawn) + 1) / group.tapped
             axes.step(np.append(drawn[0], drawn), np.append(0.0, shares), where="post", color=colour, linestyle=line,
                       linewidth=1.4)  # fmt: skip
+            if group.lost:
+                axes.plot(drawn[-1], shares[-1], linestyle="none", marker="x", markersize=5, color=colour, markeredgewidth=1.4,
+                          zorder=5)  # fmt: skip
     launches.time_ticks(axes, left_ms, max(float(every.max()) * 1.25, left_ms * 10))
     axes.set_xlabel("launch latency, from the tap to the first active frame")
     axes.set_ylim(0, 1.03)
@@ -181,4 +208,9 @@ def draw(runs: list[Run], labels: list[str]) -> Figure:
     if len(groups) < len(every):
         title += f"; the first {len(groups)} of {len(every)} groups"
     figure.text(0.015, 1 - 0.12 / height_in, title, fontsize=9, fontweight="bold", va="top")
+    if any(group.lost for group in groups):
+        note = "✕ where the other launches never came to a first frame"
+        if not all(may_be_best(groups, "launch_latency_p95_ms")):
+            note = f"* of the launches that came; more were lost than by others    {note}"
+        figure.text(1 - 0.015, 1 - 0.14 / height_in, note, fontsize=6.5, va="top", ha="right", color=style.QUIET)
     return figure

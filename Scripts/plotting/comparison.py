@@ -66,7 +66,7 @@ def number_text(value: float, unit: str, signed: bool = True) -> str:
         return f"{sign}{size * 100:.3g} pp" if signed else f"{size:.1%}"
     if unit == "byte":
         return sign + style.bytes_text(size)
-    return f"{sign}{size:,.3g}" + (" s" if unit == "s" else "")
+    return sign + launches.seconds_text(size) if unit == "s" else sign + style.number_text(size)
 
 
 def limits(rows: pd.DataFrame) -> tuple[float, float]:

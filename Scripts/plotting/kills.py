@@ -9,8 +9,10 @@ import pandas as pd
 
 from run_directory import Run
 
-ENDED_AS_WISHED = ("normalApp", "userTerminated")
-"""Exit reasons that are nobody's loss; every other one is a termination."""
+NOT_BY_THE_SYSTEM = ("normalApp", "userTerminated", "abnormal")
+"""Exit reasons of the user, of an app that is done, and of a crash; every other one is a termination, as the metric
+`terminations` counts them."""
+CRASHED = "abnormal"
 
 FOREGROUND = ("active", "inactive")
 
@@ -18,12 +20,18 @@ COLUMNS = ["time_s", "app", "pid", "cause", "why", "band", "state", "footprint_b
 
 
 def terminations(run: Run) -> pd.DataFrame:
-    """The exits that somebody lost by; from a run without exits, the actions that ended an app."""
+    """The ends that the system brought about; from a run without exits, the actions that ended an app."""
     exits = run.events_named("exit")
     if exits.empty:
         actions = run.events_named("action")
         return actions[actions["detail"] == "terminate"]
-    return exits[~exits["detail"].isin(ENDED_AS_WISHED)]
+    return exits[~exits["detail"].isin(NOT_BY_THE_SYSTEM)]
+
+
+def crashes(run: Run) -> pd.DataFrame:
+    """The exits by which apps ended themselves: losses, too, but nobody's termination."""
+    exits = run.events_named("exit")
+    return exits[exits["detail"] == CRASHED]
 
 
 def kills_of(run: Run) -> pd.DataFrame:

@@ -26,8 +26,16 @@ def percentile(latencies: np.ndarray, share: float) -> float:
     return float(np.quantile(latencies, share, method="inverted_cdf"))
 
 
+def seconds_text(seconds: float) -> str:
+    """Three digits, and never a power of ten: minutes and hours from 1,000 s on."""
+    size = abs(seconds)
+    if size < 999.5:
+        return f"{seconds:.3g} s"
+    return f"{seconds / 60:.3g} min" if size < 7200 else f"{seconds / 3600:,.4g} h"
+
+
 def duration_text(milliseconds: float) -> str:
-    return f"{milliseconds / 1000:.3g} s" if milliseconds >= 1000 else f"{milliseconds:.3g} ms"
+    return seconds_text(milliseconds / 1000) if milliseconds >= 999.5 else f"{milliseconds:.3g} ms"
 
 
 def finished(run: Run, kind: str) -> np.ndarray:
@@ -35,16 +43,17 @@ def finished(run: Run, kind: str) -> np.ndarray:
     return np.sort(launches.loc[launches["kind"] == kind, "latency_ms"].dropna().to_numpy())
 
 
-def draw_kind(axes: Axes, kind: str, latencies: np.ndarray) -> None:
+def draw_kind(axes: Axes, kind: str, latencies: np.ndarray, tapped: int) -> None:
+    """The curve of all that were tapped: with launches that never came it ends below 100%."""
     colour, line = KINDS[kind]
     drawn = np.maximum(latencies, FLOOR_MS)
-    shares = np.arange(1, len(drawn) + 1) / len(drawn)
+    shares = np.arange(1, len(drawn) + 1) / tapped
     axes.step(
         np.append(drawn[0], drawn), np.append(0.0, shares), where="post", color=colour, linestyle=line, linewidth=1.6
     )
     for share, marker in SHARES.items():
         axes.plot(
-            max(percentile(latencies, share), FLOOR_MS), share, marker=marker, markersize=5.5, color=colour,
+            max(percentile(latencies, share), FLOOR_MS), share * len(drawn) / tapped, marker=marker, markersize=5.5, color=colour,
             markeredgecolor="white", markeredgewidth=0.8, zorder=5,
         )  # fmt: skip
 
@@ -87,7 +96,10 @@ def draw_table(figure: Figure, axes: Axes, run: Run) -> None:
             notes.append(f"{total - len(latencies):,} {kind}")
     if notes:
         y = y0 - 0.22 * (len(KINDS) + 1.3) / height
-        figure.text(x0, y, f"no first frame, not drawn:\n{', '.join(notes)}", fontsize=7, color=style.QUIET, va="top")
+        figure.text(
+            x0, y, f"never came to a first frame:\n{', '.join(notes)}\np50 and p95 are of the others", fontsize=7,
+            color=style.QUIET, va="top",
+        )  # fmt: skip
 
 
 def draw(run: Run) -> Figure | None:
@@ -115,7 +127,7 @@ def draw(run: Run) -> Figure | None:
     axes.set_axisbelow(True)
     for kind, latencies in by_kind.items():
         if len(latencies):
-            draw_kind(axes, kind, latencies)
+            draw_kind(axes, kind, latencies, int((run.launches["kind"] == kind).sum()))
     time_ticks(axes, left_ms, right_ms)
     axes.set_ylim(0, 1.03)
     axes.yaxis.set_major_locator(MultipleLocator(0.25))

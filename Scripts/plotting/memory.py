@@ -197,7 +197,7 @@ def place_names(
     mark_px = 4.5 * style.DPI / 72
     wanted = []
     for time_s, app in zip(ended["time_s"], ended["app"]):
-        name = style.label(app, 16)
+        name = style.label(app, 20)
         name_px = style.text_width_px(figure, name, NAME_PT)
         at_px = time_s * px_per_second
         right = at_px + mark_px + name_px <= width_px
@@ -273,7 +273,7 @@ def add_lane(figure: Figure, bottom_in: float, height_in: float, share: Axes, na
     lane.set_zorder(6)
     lane.patch.set_visible(False)
     size = 7.5 if len(name) <= 14 else 6.3
-    lane.text(-0.012, 0.5, name, transform=lane.transAxes, ha="right", va="center", fontsize=size)
+    lane.text(-0.012, 0.5, name, transform=lane.transAxes, ha="right", va="center", fontsize=size, linespacing=0.95)
     return lane
 
 
@@ -285,7 +285,9 @@ def draw(run: Run) -> Figure | None:
     end_s = max(run.end_s, 1e-3)
     spans = level_spans(run)
     levels = [level for level in style.LEVEL_COLOURS if any(level == span[2] for span in spans)]
-    warnings, ended = run.events_named("warning"), kills.terminations(run)
+    warnings, terminated, crashed = run.events_named("warning"), kills.terminations(run), kills.crashes(run)
+    # A crash is marked like an end, and is not counted as one that the system brought about.
+    ended = pd.concat([terminated, crashed.assign(app=crashed["app"] + " (crash)")]).sort_values("time_s", kind="stable")
 
     figure = plt.figure(figsize=(style.WIDTH_IN, 1))
     width_px = (style.WIDTH_IN - LEFT_IN - RIGHT_IN) * style.DPI
@@ -300,7 +302,8 @@ def draw(run: Run) -> Figure | None:
 
     axes = add_axes(figure, BOTTOM_IN, stack_in)
     bottom_in = BOTTOM_IN + stack_in + 0.05
-    ended_lane = add_lane(figure, bottom_in, heights[0], axes, f"{len(ended):,} terminated")
+    name = f"{len(terminated):,} terminated" + (f"\n{len(crashed):,} crashed" if len(crashed) else "")
+    ended_lane = add_lane(figure, bottom_in, heights[0], axes, name)
     bottom_in += heights[0] + 0.05
     warned_lane = add_lane(figure, bottom_in, heights[1], axes, f"{len(warnings):,} warned")
     bottom_in += heights[1] + 0.05

@@ -9,8 +9,10 @@ METRICS: tuple[tuple[str, str, str, str], ...] = (
     ("launch_latency_p50_ms", "launch p50", "low", "ms"),
     ("launch_latency_p95_ms", "launch p95", "low", "ms"),
     ("launch_latency_max_ms", "launch max", "low", "ms"),
+    ("launches_unfinished", "launches lost", "low", ""),
     ("hot_launch_ratio", "hot launches", "high", "1"),
     ("terminations", "terminations", "low", ""),
+    ("terminations_felt", "felt", "low", ""),
     ("terminations_perceived", "perceived", "low", ""),
     ("terminations_foreground", "in the foreground", "low", ""),
     ("warnings", "warnings", "", ""),
@@ -21,6 +23,9 @@ METRICS: tuple[tuple[str, str, str, str], ...] = (
     ("peak_resident_bytes", "peak", "", "byte"),
 )
 """Column of summary.csv, what people call it, which end is better (or neither), and its unit."""
+
+OF_LAUNCHES_THAT_CAME = ("launch_latency_p50_ms", "launch_latency_p95_ms", "launch_latency_max_ms")
+"""These say nothing of launches whose first frame never came. Whoever lost a larger share of them is not the best here."""
 
 RUN_FILES = ("samples.csv", "apps.csv", "events.csv", "launches.csv", "decisions.csv", "summary.csv")
 

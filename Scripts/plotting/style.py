@@ -161,6 +161,11 @@ def memory_axis(axes: Axes, top_bytes: float) -> None:
     axes.set_ylabel(f"memory ({unit})")
 
 
+def number_text(value: float) -> str:
+    """Four digits, more where the number is larger, and never a power of ten for what is not tiny."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
 def bytes_text(count: float) -> str:
     if count >= GIB:
         return f"{count / GIB:.3g} GiB"

@@ -17,7 +17,8 @@ import several
 import style
 
 FILE = "sweep.csv"
-METRICS = ("launch_latency_p95_ms", "hot_launch_ratio", "terminations", "terminations_perceived", "time_critical_s")
+METRICS = ("launch_latency_p95_ms", "launches_unfinished", "hot_launch_ratio", "terminations", "terminations_felt",
+           "time_critical_s")  # fmt: skip
 MOST_SETTINGS, MOST_LINES = 4, 12
 LEFT_IN, RIGHT_IN, TOP_IN, BOTTOM_IN, ROW_IN, GAP_IN = 0.85, 0.15, 0.55, 0.5, 1.15, 0.12
 # A column is a setting when it stands between these and the columns of a run's summary.
@@ -43,7 +44,9 @@ def read(directory: Path) -> tuple[pd.DataFrame, list[str]]:
 def setting_text(value: float, name: str) -> str:
     if name.endswith("_bytes"):
         return style.bytes_text(value)
-    return f"{value:.3g} s" if name.endswith("_s") else f"{value:.0%}" if name.endswith("_ratio") else f"{value:g}"
+    if name.endswith("_s"):
+        return launches.seconds_text(value)
+    return f"{value:.0%}" if name.endswith("_ratio") else style.number_text(value)
 
 
 def place(axes: Axes, column: pd.Series, name: str) -> np.ndarray:
@@ -81,13 +84,13 @@ def draw_panel(axes: Axes, table: pd.DataFrame, setting: str, metric: str, group
     axes.set_ylim(bottom=0)
     axes.grid(color=style.RULE, linewidth=0.5)
     axes.set_axisbelow(True)
-    axes.yaxis.set_major_locator(MaxNLocator(4, integer=metric.startswith("terminations")))
+    axes.yaxis.set_major_locator(MaxNLocator(4, integer=metric.startswith(("terminations", "launches"))))
     if metric.endswith("_ms"):
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: launches.duration_text(value) if value else "0"))
     elif metric.endswith("_ratio"):
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0%}"))
     elif metric.endswith("_s"):
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g} s" if value else "0"))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: launches.seconds_text(value) if value else "0"))
     axes.tick_params(labelsize=6.5)
     style.bare(axes, "left", "bottom")
 

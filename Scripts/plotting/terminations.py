@@ -175,6 +175,8 @@ def draw(run: Run) -> Figure | None:
         return None
     table = kills.kills_of(run)
     title = f"Terminations of {style.label(run.title, 80)}"
+    if crashed := len(kills.crashes(run)):
+        title += f"; {crashed:,} more {'app' if crashed == 1 else 'apps'} crashed"
     if table.empty:
         figure = plt.figure(figsize=(style.WIDTH_IN, 1.3))
         figure.text(0.015, 1 - 0.12 / 1.3, title, fontsize=9, fontweight="bold", va="top")

@@ -55,7 +55,8 @@ def page(runs: list[dict[str, object]]) -> str:
     data = {
         "title": title,
         "subtitle": "A Plimsoll run; times are virtual." if len(runs) == 1 else "Plimsoll runs; times are virtual.",
-        "runs": runs, "metrics": several.METRICS, "varied": varied(runs),
+        "runs": runs, "metrics": several.METRICS,
+        "ofLaunchesThatCame": several.OF_LAUNCHES_THAT_CAME, "varied": varied(runs),
     }  # fmt: skip
     # "<" cannot end the script element, and U+2028 is no line break here: ensure_ascii writes neither.
     text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")

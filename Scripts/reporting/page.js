@@ -319,9 +319,11 @@ function logAxis(root, low, high, left, right, bottom, label) {
   svg(root, "text", { x: (left + right) / 2, y: bottom + 29, "text-anchor": "middle", class: "quiet" }, label);
   return x;
 }
-/** Distribution functions: [name, colour, dash, ascending values in ms]. */
-function ecdf(parent, name, series) {
-  series = series.filter((one) => one[3].length);
+/** Distribution functions: [name, colour, dash, launches]. Shares are of all that were tapped: what never came to a
+ * first frame is missing at the top. */
+function ecdf(parent, name, all) {
+  const tapped = all.filter((one) => one[3].length).map(([label, colour, dash, launches]) => [label, colour, dash, launches.filter((launch) => launch.ms !== null).map((launch) => launch.ms).sort((a, b) => a - b), launches.length]);
+  const series = tapped.filter((one) => one[3].length);
   if (!series.length) return parent.append(html("p", { class: "note" }, "No launch came to its first frame."));
   panel(parent, name, 230, (root, width) => {
     const left = 44, right = width - 12, bottom = 190, y = (share) => bottom - share * (bottom - 12);
@@ -331,19 +333,20 @@ function ecdf(parent, name, series) {
       svg(root, "line", { x1: left, x2: right, y1: y(share), y2: y(share), class: "axis" });
       svg(root, "text", { x: left - 5, y: y(share) + 4, "text-anchor": "end", class: "quiet" }, `${share * 100}%`);
     }
-    for (const [, colour, dash, values] of series) {
+    for (const [, colour, dash, values, total] of series) {
       let path = `M${x(values[0] / 1000)} ${bottom}`;
-      values.forEach((value, index) => { path += `H${x(value / 1000).toFixed(1)}V${y((index + 1) / values.length).toFixed(1)}`; });
+      values.forEach((value, index) => { path += `H${x(value / 1000).toFixed(1)}V${y((index + 1) / total).toFixed(1)}`; });
       svg(root, "path", { d: path, fill: "none", stroke: colour, "stroke-width": 2, "stroke-dasharray": dash });
     }
   });
   const rank = (values, share) => values[Math.max(0, Math.ceil(values.length * share) - 1)] / 1000;
-  const table = html("table", {}, html("tr", {}, ...["", "launches", "p50", "p95", "p99", "max"].map((head, index) => html("th", { class: index ? "num" : null }, head))));
-  for (const [label, colour, , values] of series) table.append(html("tr", {}, html("td", {}, html("i", { style: `display:inline-block;width:14px;height:3px;margin-right:6px;vertical-align:middle;background:${colour}` }), clip(label, 40)), ...[values.length, ...[0.5, 0.95, 0.99, 1].map((share) => span(rank(values, share)))].map((text) => html("td", { class: "num" }, String(text)))));
+  const table = html("table", {}, html("tr", {}, ...["", "launches", "lost", "p50", "p95", "p99", "max"].map((head, index) => html("th", { class: index ? "num" : null }, head))));
+  for (const [label, colour, , values, total] of tapped) table.append(html("tr", {}, html("td", {}, html("i", { style: `display:inline-block;width:14px;height:3px;margin-right:6px;vertical-align:middle;background:${colour}` }), clip(label, 40)), ...[total, total - values.length, ...[0.5, 0.95, 0.99, 1].map((share) => values.length ? span(rank(values, share)) : "")].map((text) => html("td", { class: "num" }, String(text)))));
   parent.append(html("div", { class: "scroll" }, table));
+  if (tapped.some((one) => one[4] > one[3].length)) parent.append(html("p", { class: "note" }, "Lost: the first frame never came. A curve that ends below 100% lacks them, and the percentiles are of the others."));
 }
 function launchPanel(parent) {
-  ecdf(parent, "launch latency by kind", Object.entries(KINDS).map(([kind, [colour, dash]]) => [kind, colour, dash, run().launches.filter((one) => one.kind === kind && one.ms !== null).map((one) => one.ms).sort((a, b) => a - b)]));
+  ecdf(parent, "launch latency by kind", Object.entries(KINDS).map(([kind, [colour, dash]]) => [kind, colour, dash, run().launches.filter((one) => one.kind === kind)]));
 }
 function causesPanel(parent) {
   const counts = new Map();
@@ -412,22 +415,28 @@ function about(parent) {
 
 // --- Several runs -------------------------------------------------------------------------------------------------
 
+/** By run: the share of its launches whose first frame never came. */
+const lostShares = new Map(DATA.runs.map((one) => [one, one.launches.length ? one.launches.filter((launch) => launch.ms === null).length / one.launches.length : 0]));
+const leastLost = Math.min(...lostShares.values());
+/** A latency of the launches that came is no merit of a run that lost more of them than others. */
+const mayBeBest = (one, metric) => !DATA.ofLaunchesThatCame.includes(metric) || lostShares.get(one) <= leastLost;
 const runLook = (index) => [RUNS[index % RUNS.length], DASHES[Math.floor(index / RUNS.length) % 4]];
 function compare(parent) {
   const names = DATA.metrics;
-  parent.append(html("h2", {}, `${DATA.runs.length} runs side by side`), html("p", { class: "note" }, "The best of each column is marked; click a run to look into it."));
-  const best = names.map(([name, , better]) => better ? Math[better === "low" ? "min" : "max"](...DATA.runs.map((one) => one.values[name]).filter((value) => value !== null)) : null);
+  parent.append(html("h2", {}, `${DATA.runs.length} runs side by side`), html("p", { class: "note" }, "The best of each column is marked; click a run to look into it.", DATA.runs.every((one) => mayBeBest(one, DATA.ofLaunchesThatCame[0])) ? null : " Latencies with a * are of the launches that came, where more were lost than in other runs: they are no merit."));
+  const best = names.map(([name, , better]) => better ? Math[better === "low" ? "min" : "max"](...DATA.runs.filter((one) => mayBeBest(one, name)).map((one) => one.values[name]).filter((value) => value !== null)) : null);
   const body = html("tbody", {}, ...DATA.runs.map((one, index) => html("tr", {}, html("td", {}, html("button", { onclick: () => choose(index) }, clip(one.label, 50))), ...names.map(([name, , , unit], column) => {
     const value = one.values[name];
     const text = value === null ? "" : unit === "ms" ? span(value / 1000) : unit === "s" ? span(value) : unit === "byte" ? bytes(value) : unit === "1" ? `${(100 * value).toFixed(1)}%` : String(value);
-    return html("td", { class: value !== null && value === best[column] ? "num best" : "num" }, text);
+    const may = mayBeBest(one, names[column][0]);
+    return html("td", { class: value !== null && may && value === best[column] ? "num best" : "num" }, may || !text ? text : `${text}*`);
   }))));
   parent.append(html("div", { class: "scroll" }, html("table", {}, html("thead", {}, html("tr", {}, html("th", {}, "run"), ...names.map(([, label]) => html("th", { class: "num" }, label)))), body)));
   const two = html("div", { class: "two" }), left = html("div"), right = html("div");
   parent.append(two);
   two.append(left, right);
   left.append(html("h2", {}, "Launch latency"));
-  ecdf(left, "launch latency by run", DATA.runs.slice(0, 16).map((one, index) => [one.label, ...runLook(index), one.launches.filter((launch) => launch.ms !== null).map((launch) => launch.ms).sort((a, b) => a - b)]));
+  ecdf(left, "launch latency by run", DATA.runs.slice(0, 16).map((one, index) => [one.label, ...runLook(index), one.launches]));
   right.append(html("h2", {}, "What it costs, what it gains"));
   pareto(right);
   heat(parent);
@@ -435,7 +444,7 @@ function compare(parent) {
 /** Two metrics against each other; runs that no other run beats in both form the front. */
 function pareto(parent) {
   const options = (chosen) => DATA.metrics.map(([name, label]) => html("option", { value: name, selected: name === chosen ? "" : null }, label));
-  const across = html("select", { "aria-label": "across" }, ...options("launch_latency_p95_ms")), up = html("select", { "aria-label": "up" }, ...options("terminations"));
+  const across = html("select", { "aria-label": "across" }, ...options("launch_latency_p95_ms")), up = html("select", { "aria-label": "up" }, ...options("terminations_felt"));
   parent.append(html("div", { class: "tools" }, up, "against", across));
   const place = html("div");
   parent.append(place);
@@ -454,10 +463,12 @@ function pareto(parent) {
     svg(root, "text", { x: (left + right) / 2, y: bottom + 30, "text-anchor": "middle", class: "quiet" }, mx[1]);
     const sign = (better) => better === "high" ? -1 : 1;
     const beats = (a, b) => sign(mx[2]) * a.x <= sign(mx[2]) * b.x && sign(my[2]) * a.y <= sign(my[2]) * b.y && (a.x !== b.x || a.y !== b.y);
-    const front = points.filter((point) => !points.some((other) => beats(other, point))).sort((a, b) => a.x - b.x || a.y - b.y);
+    const may = (point) => mayBeBest(DATA.runs[point.index], mx[0]) && mayBeBest(DATA.runs[point.index], my[0]);
+    const rated = points.filter(may);
+    const front = rated.filter((point) => !rated.some((other) => beats(other, point))).sort((a, b) => a.x - b.x || a.y - b.y);
     if (front.length > 1) svg(root, "path", { d: "M" + front.map((point) => `${x(point.x)} ${y(point.y)}`).join("L"), fill: "none", stroke: "#009E73", "stroke-width": 1.5 });
     for (const point of points) {
-      const mark = svg(root, "circle", { cx: x(point.x), cy: y(point.y), r: 5, fill: runLook(point.index)[0], stroke: front.includes(point) ? "#222" : "#fff", "stroke-width": front.includes(point) ? 2 : 1, class: "kill" });
+      const mark = svg(root, "circle", { cx: x(point.x), cy: y(point.y), r: 5, fill: may(point) ? runLook(point.index)[0] : "#fff", stroke: front.includes(point) ? "#222" : may(point) ? "#fff" : runLook(point.index)[0], "stroke-width": front.includes(point) || !may(point) ? 2 : 1, class: "kill" });
       mark.addEventListener("pointermove", (event) => showTip(event, html("b", {}, DATA.runs[point.index].label), html("div", {}, `${mx[1]} ${plain(point.x)}`), html("div", {}, `${my[1]} ${plain(point.y)}`)));
       mark.addEventListener("pointerleave", hideTip);
       mark.addEventListener("click", () => choose(point.index));
@@ -465,7 +476,7 @@ function pareto(parent) {
   });
   const redraw = view.panels[view.panels.length - 1];
   for (const select of [across, up]) select.addEventListener("change", () => redraw.render());
-  parent.append(html("p", { class: "note" }, "Ringed and joined: no other run is as good in both and better in one."));
+  parent.append(html("p", { class: "note" }, "Ringed and joined: no other run is as good in both and better in one.", DATA.runs.every((one) => mayBeBest(one, DATA.ofLaunchesThatCame[0])) ? null : " Hollow: its latency leaves out more lost launches than that of others, and is not rated."));
 }
 /** Runs that differ in two settings as a grid, the mean of a metric in each cell. */
 function heat(parent) {

@@ -127,6 +127,7 @@ def headline_of(run: Run, summary: dict[str, str]) -> list[list[object]]:
     p95 = several.number(summary.get("launch_latency_p95_ms"))
     if p95 is None and len(finished):
         p95 = launches.percentile(finished, 0.95)
+    lost = len(run.launches) - len(finished)
     ended = several.number(summary.get("terminations"))
     ended = float(len(kills.terminations(run))) if ended is None else ended
     spans = memory.level_spans(run)
@@ -137,6 +138,7 @@ def headline_of(run: Run, summary: dict[str, str]) -> list[list[object]]:
         ["terminations", f"{ended:,.0f}", False],
         ["launch latency, p95", "none" if p95 is None else launches.duration_text(p95), False],
         ["launches", f"{len(run.launches):,}", False],
+        ["of these lost: no first frame", f"{lost:,}", lost > 0],
         ["peak of the ceiling", f"{peak / ceiling:.1%}" if ceiling > 0 and peak == peak else "unknown", False],
         ["time under pressure", f"{tight:.1%}" if spans else "unknown", False],
         ["memory warnings", f"{len(run.events_named('warning')):,}", False],
@@ -144,6 +146,7 @@ def headline_of(run: Run, summary: dict[str, str]) -> list[list[object]]:
     for name, text, is_bad in (
         ("terminations_foreground", "of these in the foreground", True),
         ("terminations_perceived", "of these wanted again soon", True),
+        ("terminations_felt", "of these felt by the user", True),
         ("hot_launch_ratio", "hot launches", False),
         ("scenes_disconnected", "scenes disconnected", False),
     ):
@@ -152,6 +155,8 @@ def headline_of(run: Run, summary: dict[str, str]) -> list[list[object]]:
             shown = f"{value:.0%}" if name.endswith("_ratio") else f"{value:,.0f}"
             place = 1 if name.startswith("terminations") else len(rows)
             rows.insert(place, [text, shown, is_bad and value > 0])
+    if crashed := len(kills.crashes(run)):
+        rows.append(["crashed, which is no termination", f"{crashed:,}", True])
     return rows
 
 

@@ -18,8 +18,10 @@ sys.path[:0] = [str(SCRIPTS / "plotting"), str(SCRIPTS / "tests")]
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
+from matplotlib.text import Text  # noqa: E402
 
 import compare  # noqa: E402
+import comparison  # noqa: E402
 import kills  # noqa: E402
 import launches  # noqa: E402
 import memory  # noqa: E402
@@ -27,6 +29,7 @@ import pressure  # noqa: E402
 import several  # noqa: E402
 import states  # noqa: E402
 import style  # noqa: E402
+import sweep  # noqa: E402
 import terminations  # noqa: E402
 from run_directory import Run, complete_records, read_run  # noqa: E402
 from synthetic_run import MIB, write_run  # noqa: E402
@@ -384,6 +387,15 @@ class Kills(RunDirectoryCase):
     def test_who_quit_as_the_user_wished_was_not_killed(self) -> None:
         self.assertTrue(kills.kills_of(self.run_of("7,exit,a,1,,userTerminated,\n")).empty)
 
+    def test_a_crash_is_no_termination_and_is_counted_beside(self) -> None:
+        run = self.run_of("7,exit,a,1,,abnormal,crashed\n8,exit,b,2,,memoryPressure,why\n")
+        self.assertEqual(kills.kills_of(run)["app"].tolist(), ["b"])
+        self.assertEqual(kills.crashes(run)["app"].tolist(), ["a"])
+        words = [text.get_text() for text in memory.draw(run).findobj(Text)]
+        self.assertIn("1 terminated\n1 crashed", words)
+        self.assertIn("a (crash)", words)
+        self.assertTrue(any("1 more app crashed" in text.get_text() for text in terminations.draw(run).findobj(Text)))
+
     def test_the_spared_are_those_of_the_same_decision(self) -> None:
         run = read_run(self.make(apps=14, minutes=30.0))
         spared = kills.spared_at(run)
@@ -487,6 +499,43 @@ class Comparisons(RunDirectoryCase):
         self.assertIn("summary", said)
         self.assertIn("launches", said)
 
+    def losing(self, name: str, shown: int, lost: int) -> Run:
+        """A run whose shown launches took 100 ms each."""
+        run = self.make(name)
+        rows = ["app,kind,tapped_s,ready_s,latency_ms,pid,outcome"]
+        rows += [f"a,cold,{index},{index}.1,100,1,ready" for index in range(shown)]
+        rows += [f"a,cold,{index},,,1,terminated" for index in range(lost)]
+        (run / "launches.csv").write_text("\n".join(rows) + "\n", "utf-8")
+        (run / "summary.csv").write_text(
+            f"scenario,policy,seed,launch_latency_p95_ms,launches_unfinished\ns,{name},1,100,{lost}\n", "utf-8"
+        )
+        return read_run(run)
+
+    def test_lost_launches_are_missing_at_the_top_and_their_latency_is_no_merit(self) -> None:
+        style.prepare()
+        runs = [self.losing("whole", 20, 0), self.losing("lossy", 15, 5)]
+        groups = compare.groups_of(runs, ["whole", "lossy"])
+        self.assertEqual([group.lost for group in groups], [0, 5])
+        self.assertEqual(compare.may_be_best(groups, "launch_latency_p95_ms"), [True, False])
+        self.assertEqual(compare.may_be_best(groups, "terminations"), [True, True])
+        figure = compare.draw(runs, ["whole", "lossy"])
+        tops = [line.get_ydata()[-1] for line in figure.axes[-1].lines if line.get_linestyle() != "None"]
+        self.assertEqual(tops, [1.0, 0.75])
+        words = {text.get_text(): text.get_fontweight() for text in figure.findobj(Text)}
+        self.assertEqual((words["100 ms"], words["100 ms*"]), ("bold", "normal"))
+        self.assertEqual((words["0"], words["5"]), ("bold", "normal"))
+
+    def test_a_single_runs_curve_lacks_what_was_lost(self) -> None:
+        figure = launches.draw(self.losing("lossy", 15, 5))
+        curve, *marks = figure.axes[0].lines
+        self.assertEqual(curve.get_ydata()[-1], 0.75)
+        self.assertEqual([float(mark.get_ydata()[0]) for mark in marks], [0.375, 0.7125])
+        self.assertTrue(any("never came" in text.get_text() for text in figure.findobj(Text)))
+
+    def test_what_compares_runs_counts_lost_launches_and_felt_ends(self) -> None:
+        for shown in ([name for name, *_ in several.METRICS], compare.PANELS, sweep.METRICS):
+            self.assertLessEqual({"launches_unfinished", "terminations_felt"}, set(shown))
+
     def test_no_text_overlaps_another_whatever_the_number_of_runs(self) -> None:
         style.prepare()
         run = read_run(self.make())
@@ -506,6 +555,22 @@ class Comparisons(RunDirectoryCase):
     def test_labels_name_what_differs(self) -> None:
         rows = [{"scenario": "a", "policy": "lru", "seed": "1"}, {"scenario": "b", "policy": "lru", "seed": "2"}]
         self.assertEqual(several.labels([Path("x"), Path("y")], rows), ["a, seed 1", "b, seed 2"])
+
+
+class Numbers(unittest.TestCase):
+    def test_no_figure_is_a_power_of_ten(self) -> None:
+        self.assertEqual(
+            [launches.seconds_text(value) for value in (0, 9.14, 999, 1120, 3599, 40000, 4e6)],
+            ["0 s", "9.14 s", "999 s", "18.7 min", "60 min", "11.11 h", "1,111 h"],
+        )
+        self.assertEqual(launches.duration_text(1.12e6), "18.7 min")
+        self.assertEqual(launches.duration_text(999.7), "1 s")
+        self.assertEqual([style.number_text(value) for value in (0.25, 999.6, 12345, 2.5e7)],
+                         ["0.25", "999.6", "12,345", "25,000,000"])  # fmt: skip
+        self.assertEqual([comparison.number_text(value, "s") for value in (1120, -1120)], ["+18.7 min", "-18.7 min"])
+        self.assertEqual(comparison.number_text(2345.6, ""), "+2,346")
+        self.assertEqual(compare.text_of(1120, "s"), "18.7 min")
+        self.assertEqual(sweep.setting_text(1120, "policy.parameters.after_s"), "18.7 min")
 
 
 class Names(unittest.TestCase):

@@ -122,6 +122,21 @@ class Pages(ReportCase):
             self.assertTrue(kill["spared"])
             self.assertTrue(all(0 <= why < len(run["reasons"]) for _, why in kill["spared"]))
 
+    def test_crashes_and_lost_launches_have_figures_of_their_own(self) -> None:
+        path = self.make()
+        before = {name: value for name, value, _ in data_of(self.page(path))["runs"][0]["headline"]}  # type: ignore[index]
+        with (path / "events.csv").open("a", encoding="utf-8") as file:
+            file.write("1799,exit,maps,99,,abnormal,crashed\n")
+        with (path / "launches.csv").open("a", encoding="utf-8") as file:
+            file.write("maps,cold,1790,,,99,terminated\n")
+        run = data_of(self.page(path))["runs"][0]  # type: ignore[index]
+        after = {name: value for name, value, _ in run["headline"]}
+        self.assertEqual(after["terminations"], before["terminations"])
+        self.assertEqual(after["terminations"], str(len(run["kills"])))
+        self.assertEqual(after["crashed, which is no termination"], "1")
+        lost = "of these lost: no first frame"
+        self.assertEqual(int(after[lost]), int(before[lost]) + 1)
+
     def test_nothing_in_it_points_outside(self) -> None:
         text = self.page(self.make()).read_text("utf-8")
         outside = set(re.findall(r"(?:https?:)?//[a-z0-9.-]+\.[a-z]{2,}[^\s\"'<]*", text))
@@ -240,6 +255,23 @@ class InABrowser(ReportCase):
         document, said, _ = self.open(self.page(*runs))
         self.assertEqual(said, "")
         self.assertTrue("3 runs side by side" in document)
+
+    def test_a_run_that_lost_launches_is_not_the_fastest(self) -> None:
+        runs = [self.make(f"runs/{seed}", seed=seed, minutes=10.0) for seed in (1, 2)]
+        for run, p95 in zip(runs, (200, 100)):
+            seed = run.name
+            (run / "summary.csv").write_text(
+                f"scenario,policy,seed,launch_latency_p95_ms\ns,lru,{seed},{p95}\n", "utf-8"
+            )
+            (run / "launches.csv").write_text(
+                "app,kind,tapped_s,ready_s,latency_ms,pid,outcome\na,cold,1,1.1,100,1,ready\n"
+                + ("a,cold,5,,,2,terminated\n" if run is runs[1] else ""), "utf-8"
+            )  # fmt: skip
+        document, said, _ = self.open(self.page(*runs))
+        self.assertEqual(said, "")
+        self.assertTrue("they are no merit.</p>" in document)
+        self.assertTrue('<td class="num best">200 ms</td>' in document)
+        self.assertTrue('<td class="num">100 ms*</td>' in document)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ struct CompareCommandTests {
             #expect(result.out.contains("identical: every pair is equal"))
             let rows = try Experiments.rows(folder.appending(path: "c/comparison.csv"))
             let twins = rows.filter { ["lru-2", "twin"].contains($0["policy"]) }
-            #expect(twins.count == 16)
+            #expect(twins.count == 20)
             for row in twins {
                 let cells = ["difference", "difference_low", "difference_high"].map { row[$0] }
                 #expect(cells == ["0", "0", "0"] && row["verdict"] == "identical", "\(row)")
