@@ -51,6 +51,14 @@ final class FolderHold {
 
     deinit { close(descriptor) }
 
+    /// Whether somebody writes into the folder at this moment.
+    static func isHeld(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+    }
+
     /// Takes away again the folders that were made, as far as nothing is in them.
     func withdraw() { FolderHold.remove(made) }
 

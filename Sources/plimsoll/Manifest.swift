@@ -41,7 +41,7 @@ struct Manifest: Encodable {
     var expectations: [ExpectationResult]
     var measurementWarnings: [String]
 
-    struct HostFacts: Encodable {
+    struct HostFacts: Codable {
         var kernel = Host.kernel
         var cores = ProcessInfo.processInfo.activeProcessorCount
         var memoryBytes = Host.totalMemory?.bytes

@@ -27,7 +27,7 @@ struct RunCommand: ParsableCommand {
         case json
     }
 
-    @Argument(help: "The scenario file.")
+    @Argument(help: "The scenario file; - is standard input.")
     var scenario: String
 
     @Option(help: "The folder to write; runs/NAME by default, or the first runs/NAME-2, -3, … that is free.")

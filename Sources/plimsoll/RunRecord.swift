@@ -18,6 +18,8 @@ final class RunRecord {
     /// What came out otherwise first.
     private var difference: String?
     private let made: Maker?
+    /// Why the manifest says nothing, where it does not.
+    private let silence: String
     private var table: String { "\(path)/\(RunTables.decisions.file)" }
 
     /// - Parameters:
@@ -27,12 +29,22 @@ final class RunRecord {
         self.path = path
         self.plan = plan
         made = Maker(of: path)
+        silence = RunRecord.silence(of: path)
         readDecisions()
         guard made != nil || obstacle == nil else {
             throw Failure(
                 .missingInput,
-                "nothing says how far the run in \(path) came: there is no manifest.json, and \(obstacle ?? "")")
+                "nothing says how far the run in \(path) came: \(silence), and \(obstacle ?? "")")
         }
+    }
+
+    private static func silence(of path: String) -> String {
+        if FileManager.default.fileExists(atPath: "\(path)/manifest.json") {
+            return "\(path)/manifest.json is no manifest of a run"
+        }
+        // It is written last.
+        if FolderHold.isHeld(path) { return "\(path) is still being written" }
+        return "there is no \(path)/manifest.json, so the run did not end in order"
     }
 
     private func readDecisions() {
@@ -91,8 +103,7 @@ final class RunRecord {
     /// What the run did not leave.
     private var lack: String? {
         guard let made else {
-            return "there is no \(path)/manifest.json, so the run did not end in order; it is explained up to the last "
-                + "decision on record"
+            return "\(silence); it is explained up to the last decision on record"
         }
         if !isWhole { return "this run was \(made.ending ?? "not completed"); it is explained as far as it came" }
         return nil
@@ -117,7 +128,7 @@ final class RunRecord {
 
     private var build: String { "\(made?.plimsoll ?? "?"), \(BuildIdentity.short(made?.buildId ?? "?"))" }
 
-    /// What the manifest says; nil where there is none, as after a kill.
+    /// What the manifest says; nil where there is none, as after a kill, or it cannot be read.
     private struct Maker: Decodable {
         var plimsoll: String?
         var buildId: String?

@@ -27,6 +27,13 @@ struct RuleDepthTests {
     /// The levels above a condition: the scenario, `policy`, `rules`, the rule.
     private static let levelsAbove = 4
 
+    @Test("beyond what the parser itself follows it is said the same way", arguments: ["[", "{ a: ", "- "])
+    func beyondTheParser(opening: String) {
+        let text = "plimsoll: 1\nname:\n  " + String(repeating: opening, count: 3_000)
+        let faults = Samples.faults(text)
+        #expect(faults.count == 1 && faults[0].hasSuffix("error: nested more than 32 levels deep"), "\(faults)")
+    }
+
     @Test(
         "a condition may be nested as deep as a text may, and comes back from the effective scenario", arguments: 0..<20
     )

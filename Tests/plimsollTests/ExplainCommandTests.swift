@@ -58,6 +58,17 @@ struct ExplainCommandTests {
             let killed = try Program.run(explain, in: folder)
             #expect(
                 killed.out.contains("ended nobody") && killed.error.contains("no r/manifest.json"), "\(killed.error)")
+            // A damaged one is not a missing one.
+            try Data("{".utf8).write(to: manifest)
+            let damaged = try Program.run(explain, in: folder)
+            #expect(damaged.error.contains("r/manifest.json is no manifest of a run"), "\(damaged.error)")
+            try FileManager.default.removeItem(at: manifest)
+            // And while the run goes on there is none yet.
+            let descriptor = open(folder.appending(path: "r").path(), O_RDONLY)
+            #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+            let early = try Program.run(explain, in: folder)
+            #expect(early.error.contains("r is still being written; it is explained up to"), "\(early.error)")
+            close(descriptor)
             // With its decisions on record it is explained again.
             try Data(rows.utf8).write(to: decisions)
             #expect(try Program.run(explain, in: folder).out == whole.out)

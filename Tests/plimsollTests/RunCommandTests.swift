@@ -79,11 +79,16 @@ struct RunCommandTests {
     func pipe() throws {
         try within { folder in
             let scenario = Program.scenario("quickstart")
-            let result = try Program.run(
-                ["run", "/dev/stdin", "--out", "a", "--quiet"], in: folder,
-                shell: #"cat '\#(scenario)' | "$@""#)
-            #expect(result.status == 0, "\(result.error)")
-            #expect(try Program.text(folder.appending(path: "a/scenario.yaml")).contains("quickstart"))
+            for (input, out) in [("/dev/stdin", "a"), ("-", "b")] {
+                let result = try Program.run(
+                    ["run", input, "--out", out, "--quiet"], in: folder, shell: #"cat '\#(scenario)' | "$@""#)
+                #expect(result.status == 0, "\(result.error)")
+                #expect(try Program.text(folder.appending(path: "\(out)/scenario.yaml")).contains("quickstart"))
+            }
+            // Of a run that is one of many it would be gone after the first.
+            let sweep = try Program.run(
+                ["sweep", "-", "--out", "s"], in: folder, shell: #"cat '\#(scenario)' | "$@""#)
+            #expect(sweep.status == 66 && sweep.error.contains("it must be a file on a disk"), "\(sweep.error)")
         }
     }
 

@@ -104,8 +104,22 @@ struct SweepCommandTests {
             #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "s/sweep.csv").path()))
             let rest = try run(sweep + ["--resume"], in: folder)
             #expect(rest.status == 0 && rest.out.contains("\(24 - finished) runs in"), "\(rest.out)\(rest.error)")
+            // What all of them cost, those before the interruption, too; some may have been under way then.
+            let manifest = try Program.text(folder.appending(path: "s/manifest.json"))
+            let facts = try JSONSerialization.jsonObject(with: Data(manifest.utf8)) as? [String: Any]
+            #expect((facts?["runs"] as? Int ?? 0) >= 24 && facts?["attempts"] as? Int == 2, "\(manifest)")
             let again = try run(sweep + ["--resume"], in: folder)
             #expect(again.status == 0 && again.out.contains("0 runs in"), "\(again.out)\(again.error)")
+            #expect(try Program.text(folder.appending(path: "s/manifest.json")) == manifest)
+
+            // Somebody else is at it.
+            let descriptor = open(ledger.path(), O_RDONLY)
+            defer { close(descriptor) }
+            #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+            let busy = try run(sweep + ["--resume"], in: folder)
+            #expect(busy.status == 73 && busy.error.contains("s is being written by another plimsoll"), "\(busy.error)")
+            let merged = try run(["sweep", "merge", "s", "--out", "m"], in: folder)
+            #expect(merged.status == 65 && merged.error.contains("s is being written by another"), "\(merged.error)")
         }
     }
 

@@ -45,6 +45,14 @@ extension Quantity {
         else { return "" }
         return "; the units are \(units.map(\.symbol).joined(separator: ", "))"
     }
+
+    /// A number and a unit that there is, and still no value: it has more digits than can be counted with.
+    static func isTooLarge(_ text: String) -> Bool {
+        let symbol = text.drop { $0.isASCII && $0.isNumber || $0 == "." }
+        guard symbol.startIndex > text.startIndex, (try? Self(parsing: text)) == nil else { return false }
+        let whole = text[..<symbol.startIndex].prefix { $0 != "." }.drop { $0 == "0" }
+        return whole.count > 9 && (units.isEmpty ? ["", "%"].contains(symbol) : units.contains { $0.symbol == symbol })
+    }
 }
 
 extension Codec {
@@ -52,14 +60,17 @@ extension Codec {
     /// of that.
     static func scalar(
         expected: String, quoted: Bool = true, schema: JSON, parse: @escaping @Sendable (String) -> Value?,
-        text: @escaping @Sendable (Value) -> String, advice: @escaping @Sendable (String) -> String = { _ in "" }
+        text: @escaping @Sendable (Value) -> String, advice: @escaping @Sendable (String) -> String = { _ in "" },
+        refusal: @escaping @Sendable (String) -> String? = { _ in nil }
     ) -> Codec {
         Codec(
             expected: expected,
             decode: { tree, _, decoding in
                 if let value = tree.text.flatMap(parse) { return value }
                 decoding.faultHere(
-                    tree.origin, "expected \(expected), not \(tree.summary)\(tree.text.map(advice) ?? "")")
+                    tree.origin,
+                    tree.text.flatMap(refusal)
+                        ?? "expected \(expected), not \(tree.summary)\(tree.text.map(advice) ?? "")")
                 return nil
             },
             encode: { value, _ in quoted ? .string(text(value)) : .plain(text(value)) },
@@ -72,11 +83,16 @@ extension Codec {
 
     /// The codec with a further condition; `check` gives the sentence that says what is wrong and what is right.
     func checked(_ check: @escaping @Sendable (Value) -> String?) -> Codec {
+        checkedAsWritten { value, _ in check(value) }
+    }
+
+    /// The same; `check` is also given what was written.
+    fileprivate func checkedAsWritten(_ check: @escaping @Sendable (Value, String?) -> String?) -> Codec {
         Codec(
             expected: expected,
             decode: { tree, existing, decoding in
                 guard let value = decode(tree, existing, decoding) else { return nil }
-                guard let complaint = check(value) else { return value }
+                guard let complaint = check(value, tree.text) else { return value }
                 decoding.faultHere(tree.origin, complaint)
                 return nil
             },
@@ -96,7 +112,8 @@ extension Codec where Value: Quantity {
         ])
         return .scalar(
             expected: Value.expectation, quoted: false, schema: schema,
-            parse: { try? Value(parsing: $0) }, text: { $0.description }, advice: { Value.advice(for: $0) }
+            parse: { try? Value(parsing: $0) }, text: { $0.description }, advice: { Value.advice(for: $0) },
+            refusal: { Value.isTooLarge($0) ? "\($0) is too large; at most \(range.upperBound)" : nil }
         ).bounded(range)
     }
 }
@@ -105,8 +122,12 @@ extension Codec where Value: Comparable & Sendable & CustomStringConvertible {
     fileprivate func bounded(
         _ range: ClosedRange<Value>, text: @escaping @Sendable (Value) -> String = { $0.description }
     ) -> Codec {
-        checked { value in
-            if value < range.lowerBound { return "\(text(value)) is too small; at least \(text(range.lowerBound))" }
+        checkedAsWritten { value, written in
+            if value < range.lowerBound {
+                // Of less than the smallest unit nothing is left; then what was written is said.
+                let isLost = !text(value).contains { "1"..."9" ~= $0 } && written?.contains { "1"..."9" ~= $0 } == true
+                return "\(isLost ? written ?? "" : text(value)) is too small; at least \(text(range.lowerBound))"
+            }
             if value > range.upperBound { return "\(text(value)) is too large; at most \(text(range.upperBound))" }
             return nil
         }

@@ -52,7 +52,7 @@ extension Tree {
         }
     }
 
-    private static func tooDeep(_ origin: Origin) -> Fault {
+    fileprivate static func tooDeep(_ origin: Origin) -> Fault {
         Fault(origin: origin, message: "nested more than \(TextLimits.depth) levels deep")
     }
 
@@ -101,6 +101,11 @@ extension Fault {
     fileprivate init(_ error: YamlError, text: String, kind: String) {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _):
+            // What the parser's own limit says is advice for whoever programs with it.
+            if problem.contains("nesting level") {
+                self = Tree.tooDeep(Origin(mark))
+                return
+            }
             let isTab = Tree.scalar(at: mark, of: text) == "\t"
             self.init(
                 origin: Origin(mark),
@@ -117,7 +122,7 @@ extension Fault {
                 origin: Origin(context.mark),
                 message: "key \(keys) is given more than once in this mapping; once is right")
         case .memory:
-            self.init(origin: .start, message: "nested more than \(TextLimits.depth) levels deep")
+            self = Tree.tooDeep(.start)
         case .reader(let problem, _, _, _):
             self.init(origin: .start, message: "this is not YAML: \(problem)")
         case .no, .writer, .emitter, .representer, .dataCouldNotBeDecoded:

@@ -28,6 +28,7 @@ struct CaseCrew {
     /// The experiment was interrupted by a signal.
     struct Interrupted: Error {
         let signal: Int32
+        let cost: Cost
     }
 
     /// After so many failed runs the rest is not tried.
@@ -47,7 +48,7 @@ struct CaseCrew {
         defer { progress.finish() }
         var running: [Running] = []
         while true {
-            try stopWhenAsked()
+            try stopWhenAsked(cost)
             while running.count < jobs, cost.failures < CaseCrew.mostFailures, let index = waiting.next() {
                 running.append(Running(index: index, child: try ChildProcess(CaseCrew.program, arguments(of: index))))
             }
@@ -56,7 +57,7 @@ struct CaseCrew {
             for each in running where each.child.isSilent {
                 let ending = each.child.end()
                 // A signal may have ended us both.
-                try stopWhenAsked()
+                try stopWhenAsked(cost)
                 try account(each.index, ending, &cost, finished)
                 progress.update(done: cost.runs)
             }
@@ -81,8 +82,8 @@ struct CaseCrew {
         }
     }
 
-    private func stopWhenAsked() throws {
-        guard Interruption.signalNumber == 0 else { throw Interrupted(signal: Interruption.signalNumber) }
+    private func stopWhenAsked(_ cost: Cost) throws {
+        guard Interruption.signalNumber == 0 else { throw Interrupted(signal: Interruption.signalNumber, cost: cost) }
     }
 
     /// The command line of a case.

@@ -46,7 +46,9 @@ struct ExperimentFolder {
 }
 
 /// `manifest.json` of an experiment: what cannot be deterministic, and what repeats it.
-struct ExperimentManifest: Encodable {
+///
+/// A sweep that is resumed adds to what is there: its cost is that of all runs whose attempt ended in order.
+struct ExperimentManifest: Codable {
     var formatVersion = runFormatVersion
     var plimsoll = plimsollVersion
     /// Of the program that made the runs; several where a sweep was resumed by another one.
@@ -57,6 +59,8 @@ struct ExperimentManifest: Encodable {
     var jobs: Int
     var startedAt: String
     var wallS: Double
+    /// How often the command was given; more than once where a sweep was resumed.
+    var attempts = 1
     /// User and system time of all runs.
     var cpuS: Double
     /// The most memory that one run took, as the kernel saw it.
@@ -75,6 +79,27 @@ struct ExperimentManifest: Encodable {
         (runs, cpuS, runPeakBytes) = (cost.runs, cost.cpuSeconds, cost.peakKibibytes << 10)
         residentBytes = Host.processMemory("VmRSS")?.bytes
         peakBytes = Host.processMemory("VmHWM")?.bytes
+    }
+
+    /// With what earlier attempts at the same experiment have cost.
+    mutating func add(_ earlier: ExperimentManifest) {
+        startedAt = earlier.startedAt
+        attempts += earlier.attempts
+        wallS += earlier.wallS
+        runs += earlier.runs
+        cpuS += earlier.cpuS
+        runPeakBytes = max(runPeakBytes, earlier.runPeakBytes)
+        peakBytes = max(peakBytes ?? 0, earlier.peakBytes ?? 0)
+    }
+
+    /// The one in a folder; nil where there is none that can be read, or that of another experiment.
+    init?(in path: String, of plan: String) {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        guard let data = FileManager.default.contents(atPath: "\(path)/manifest.json"),
+            let found = try? decoder.decode(ExperimentManifest.self, from: data), found.plan == plan
+        else { return nil }
+        self = found
     }
 
     func json() throws -> String {

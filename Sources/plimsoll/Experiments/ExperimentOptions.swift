@@ -92,7 +92,8 @@ struct ExperimentPlanner {
         _ path: String, _ plan: inout ExperimentPlan
     ) throws(ScenarioFault) -> ExperimentPlan.ScenarioInput {
         var status = stat()
-        guard stat(path, &status) != 0 || [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else {
+        let isStream = path == InputFile.standardInput
+        guard !isStream, stat(path, &status) != 0 || [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else {
             throw .unreadable(path: path, reason: "every run reads it again, so it must be a file on a disk")
         }
         var input: ExperimentPlan.ScenarioInput?

@@ -110,16 +110,15 @@ struct SweepRun: ParsableCommand {
             let cost: CaseCrew.Cost
             do {
                 cost = try crew.run(folder.unfinished, total: missing) { try folder.book($0, $1) }
+                try folder.note(cost, clock, jobs: jobs)
             } catch let interrupted as CaseCrew.Interrupted {
                 let left = shard.count(of: plan.count) - folder.ledger.finished
                 Terminal.complain("plimsoll: interrupted; \(left) runs are left, and --resume goes on with them")
+                try folder.note(interrupted.cost, clock, jobs: jobs)
                 return ExitCode(128 + interrupted.signal)
             }
             try cost.check(retry: "; --resume tries them again")
             try folder.finish()
-            var manifest = ExperimentManifest(plan: "\(folder.fingerprint)", jobs: jobs, clock: clock, cost: cost)
-            manifest.builds = folder.builds
-            try folder.folder.write(manifest)
             if !options.quiet { report(plan, shard, folder, clock, cost, jobs) }
             return .success
         }

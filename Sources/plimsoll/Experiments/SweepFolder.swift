@@ -102,8 +102,10 @@ struct SweepFolder {
         return (plan, String(decoding: data, as: UTF8.self))
     }
 
-    /// A ledger's fault as one line and its exit status.
-    private static func saying<Value>(_ work: () throws(LedgerFault) -> Value) throws -> Value {
+    /// A ledger's fault as one line and its exit status; `busy` is that of a sweep which is under way.
+    private static func saying<Value>(
+        busy: ExitStatus = .cannotCreate, _ work: () throws(LedgerFault) -> Value
+    ) throws -> Value {
         do throws(LedgerFault) {
             return try work()
         } catch {
@@ -111,7 +113,8 @@ struct SweepFolder {
             case .unreadable(let path, let code):
                 throw Failure(.missingInput, "cannot read \(path): \(String(cString: strerror(code)))")
             case .foreign(let sentence): throw Failure(.invalidInput, sentence)
-            case .busy(let path): throw Failure(.cannotWrite, "\(path) is in use by another process")
+            case .busy(let path):
+                throw Failure(busy, "\(path.dropLast(Ledger.file.count + 1)) is being written by another plimsoll")
             case .output(let failure): throw Failure(.cannotWrite, "\(failure)")
             }
         }
@@ -131,6 +134,21 @@ extension SweepFolder {
             try folder.directory.write(SweepFolder.list(builds), to: SweepFolder.buildsFile)
         }
         try SweepFolder.saying { () throws(LedgerFault) in try ledger.append(index, row: row) }
+    }
+
+    /// Writes the manifest with what this attempt has cost, beside the earlier ones. One that made no run counts as
+    /// none.
+    func note(_ cost: CaseCrew.Cost, _ clock: ExperimentClock, jobs: Int) throws {
+        let earlier = ExperimentManifest(in: folder.path, of: "\(fingerprint)")
+        if cost.runs == 0, var earlier {
+            guard earlier.builds != builds else { return }
+            earlier.builds = builds
+            return try folder.write(earlier)
+        }
+        var manifest = ExperimentManifest(plan: "\(fingerprint)", jobs: jobs, clock: clock, cost: cost)
+        manifest.builds = builds
+        if let earlier { manifest.add(earlier) }
+        try folder.write(manifest)
     }
 
     /// A sweep that is whole gets its table; a part waits for the others.
@@ -218,7 +236,7 @@ extension SweepFolder {
         if let same = others.first(where: { $0.shard == shard }) {
             throw Failure(.invalidInput, "\(path) and \(same.path) are both part \(shard)")
         }
-        let ledger = try saying { () throws(LedgerFault) in
+        let ledger = try saying(busy: .invalidInput) { () throws(LedgerFault) in
             try Ledger(reading: file, plan: fingerprint, shard: shard, cases: plan.count)
         }
         let left = (0..<plan.count).count { shard.contains($0) && !ledger.isFinished($0) }
