@@ -8,7 +8,7 @@ import Quantities
 /// top 10 86 %) and for day and night (peaks at 11 to 12 h and 18 h, 13.3 times the trough at 4 h). The tables below
 /// are fitted to these figures; the shape between them is ours.
 public enum UserModel: String, CaseIterable, Sendable {
-    /// Whole days, with night and rush hours; the clock begins at midnight.
+    /// Whole days, with night and rush hours; a run begins at midnight.
     case everyday
     /// On the way: one session after the other, some minutes apart.
     case commuter
@@ -42,7 +42,7 @@ extension UserModel {
         var now = start
         while now < end {
             switch self {
-            case .everyday: now = person.waitForSession(from: now, dayBegan: start)
+            case .everyday: now = person.waitForSession(from: now)
             case .commuter: break
             }
             guard now < end else { break }
@@ -70,10 +70,10 @@ private struct Person {
     }
 
     /// Minute by minute, with the chance of the hour.
-    mutating func waitForSession(from now: Instant, dayBegan: Instant) -> Instant {
+    mutating func waitForSession(from now: Instant) -> Instant {
         var at = now
         while true {
-            let minute = (at - dayBegan).microseconds / TimeSpan.minutes(1).microseconds
+            let minute = (at - Instant.zero).microseconds / TimeSpan.minutes(1).microseconds
             let hour = Int(minute / 60 % 24)
             if generator.chance(Ratio(partsPerMillion: Habits.startsPerMinute[hour])) {
                 return at + TimeSpan(microseconds: Int64(generator.below(60_000_000)))

@@ -35,6 +35,26 @@ struct UserModelTests {
         return sessions
     }
 
+    @Test("the hours are those of the run, whenever the person begins")
+    func hours() {
+        func hours(from start: TimeSpan) -> [Int] {
+            var counts = Array(repeating: 0, count: 24)
+            let deeds = UserModel.everyday.deeds(
+                from: .zero + start, until: .zero + .hours(24 * 60), apps: 10, seed: 1, stream: "user/0")
+            for deed in deeds {
+                guard case .open = deed.kind else { continue }
+                counts[Int(deed.at.microseconds / TimeSpan.hours(1).microseconds % 24)] += 1
+            }
+            return counts
+        }
+        for start in [0, 8, 15] as [Int64] {
+            let counts = hours(from: .hours(start))
+            // Night is from 2 to 6 h, whenever it began.
+            let (night, noon) = (counts[2..<6].reduce(0, +), counts[10..<14].reduce(0, +))
+            #expect(night * 4 < noon, "from \(start) h: \(counts)")
+        }
+    }
+
     private static func mean(_ values: [Double]) -> Double { values.reduce(0, +) / Double(values.count) }
 
     private static func deviation(_ values: [Double]) -> Double {
