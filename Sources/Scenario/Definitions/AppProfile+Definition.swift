@@ -100,7 +100,7 @@ extension SawToothProfile: Described {
         base: SawToothProfile(),
         fields: [
             Field("size", \.size, .quantity(), "How high it rises."),
-            Field("period", \.period, .quantity(from: .milliseconds(100)), "How long a rise takes."),
+            Field("period", \.period, .quantity(from: AppWorkload.interval), "How long a rise takes."),
         ])
 }
 
@@ -140,7 +140,7 @@ extension BurstProfile: Described {
             Field("size", \.size, .quantity(), required: true, "How much arrives."),
             Field("over", \.over, .quantity(), required: true, "How long it takes to arrive."),
             Field(
-                "hold", \.hold, Codec.quantity().orNone(),
+                "hold", \.hold, Codec.quantity(from: AppWorkload.interval).orNone(),
                 "How long it stays; none: as long as the process."),
         ])
 }
