@@ -127,7 +127,7 @@ extension MonitorSettings {
     /// Fuchsia: 300 MB free warn, 150 MB are critical, and a state changes only by 1 MB beyond its mark.
     ///
     /// Source: Fuchsia's watermarks 50/60/150/300 MB. The lower two, imminent and out of memory, call for ending
-    /// processes, which is a policy's business; none does so yet.
+    /// processes, which is a policy's business: `Scenarios/policies/fuchsia-watermarks.yaml` has them.
     public static let fuchsiaWatermarks = MonitorSettings.ios.changed {
         $0.preset = "fuchsia-watermarks"
         $0.warning = LevelThresholds(enter: .bytes(ByteCount(300_000_000)), leave: .bytes(ByteCount(300_000_000)))
