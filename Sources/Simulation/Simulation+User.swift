@@ -182,6 +182,8 @@ extension Simulation {
         if let process = foregroundApp.flatMap({ process(of: $0) }) {
             abandonLaunch(of: process, outcome: "abandoned")
             process.goal = .background
+            // A tap that waits for the end of this process is given up, as a launch under way is.
+            if process.quitReason != nil { foregroundApp = nil }
         }
         advanceAll()
     }
