@@ -145,6 +145,8 @@ public enum EventKind: String, CaseIterable, Sendable {
     case pressureLevel = "pressure_level"
     case warning
     case warningAnswered = "warning_answered"
+    /// A process has crossed a soft limit of its own while it was answering a warning: it is not told once more.
+    case softLimit = "soft_limit"
     case action
     case refused
     case stall

@@ -246,14 +246,18 @@ extension Simulation {
         return activeLimitApplies(to: process) ? limits.active : limits.inactive ?? limits.active
     }
 
+    /// A fatal limit ends the process; of a soft one it is told, unless it is answering a warning already.
     func crossLimit(_ process: LiveProcess, _ footprint: ByteCount) {
         let limit = limit(of: process) ?? .zero
         let kind = activeLimitApplies(to: process) ? "active" : "inactive"
         let reason = "footprint \(footprint) crossed its \(kind) limit of \(limit)"
         guard process.profile.limits.fatal else {
             process.softLimitReported = true
-            recorder.event(.warning, at: now, app: process.profile.name, pid: process.pid, "limit", reason: reason)
-            return
+            guard process.phase.runsCode && !process.answersWarning else {
+                return recorder.event(
+                    .softLimit, at: now, app: process.profile.name, pid: process.pid, "not told", reason: reason)
+            }
+            return warn(process, reason, detail: "limit")
         }
         reportKill(of: process, .perProcessLimit)
         end(process, .memoryResourceLimit, reason, bySystem: true)
