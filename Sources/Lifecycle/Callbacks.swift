@@ -58,9 +58,9 @@ public enum ExitReason: String, CaseIterable, Sendable {
     case abnormal
     case appWatchdog
     case cpuResourceLimit
-    /// The app's own limit, or nothing left to reclaim for its allocation.
+    /// The app's own limit.
     case memoryResourceLimit
-    /// The system needed the memory.
+    /// The system needed the memory, or had none left for it.
     case memoryPressure
     case suspendedWithLockedFile
     case backgroundTaskAssertionTimeout

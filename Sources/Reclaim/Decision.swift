@@ -98,6 +98,12 @@ public enum Standstill: Hashable, Sendable {
     case content(String)
     /// Something is under way, or more evidence is needed: ask again.
     case waiting(String)
+
+    var reason: String {
+        switch self {
+        case .content(let reason), .waiting(let reason): reason
+        }
+    }
 }
 
 /// A policy's answer: what it would do, best first, and whom it spares and why. The simulation checks the limits, does
@@ -107,7 +113,7 @@ public struct Decision: Hashable, Sendable {
     public var spared: [Spared]
     /// The policy's own trigger; nil: the demand's.
     public var evidence: Evidence?
-    /// Why nothing is asked for; nil with an empty ranking says that nobody is left.
+    /// Why nothing is asked for, or nothing more than the ranking; nil with an empty ranking says that nobody is left.
     public var standstill: Standstill?
     /// The policy does not want to be asked again before this time has passed, unless memory is being waited for.
     public var nextLook: TimeSpan?
@@ -125,11 +131,7 @@ public struct Decision: Hashable, Sendable {
 
     /// Nothing is asked for, for a reason that is said once for all.
     static func nothing(_ standstill: Standstill, _ snapshot: SystemSnapshot) -> Decision {
-        let reason =
-            switch standstill {
-            case .content(let reason), .waiting(let reason): reason
-            }
-        return Decision(
-            spared: snapshot.processes.map { Spared($0.pid, reason: reason) }, standstill: standstill)
+        Decision(
+            spared: snapshot.processes.map { Spared($0.pid, reason: standstill.reason) }, standstill: standstill)
     }
 }

@@ -14,8 +14,10 @@ public struct Refusal: Hashable, Sendable {
 /// nothing.
 public struct Guardrails: Sendable {
     public let limits: Limits
-    private var terminations: [Instant] = []
+    private var terminations: [(pid: ProcessID, at: Instant)] = []
     private var fruitless: [ReclaimAction] = []
+    /// Who was asked to end and is not gone yet: it may be ended at once, and nobody else is touched meanwhile.
+    public var ending: ProcessID?
 
     public init(_ limits: Limits) {
         self.limits = limits
@@ -25,6 +27,11 @@ public struct Guardrails: Sendable {
     public func refusal(of action: ReclaimAction, in snapshot: SystemSnapshot) -> Refusal? {
         guard let process = snapshot.processes.first(where: { $0.pid == action.target }) else {
             return Refusal(rule: "alive", explanation: "there is no such process", isTemporary: false)
+        }
+        if let ending, action != .terminate(ending) {
+            return Refusal(
+                rule: "ending", explanation: "process \(ending.number) was asked to end and is not gone yet",
+                isTemporary: true)
         }
         if fruitless.contains(action) {
             return Refusal(
@@ -90,7 +97,8 @@ public struct Guardrails: Sendable {
                 isTemporary: true)
         }
         if let most = limits.terminationsPerMinute {
-            let recent = terminations.count { snapshot.now - $0 < .minutes(1) }
+            // Who was asked to end, and is ended at once now, is one termination.
+            let recent = terminations.count { $0.pid != process.pid && snapshot.now - $0.at < .minutes(1) }
             if recent >= most {
                 return Refusal(
                     rule: "terminations_per_minute", explanation: "\(recent) terminations within 60s, \(most) allowed",
@@ -105,10 +113,10 @@ public struct Guardrails: Sendable {
         return Refusal(rule: "busy", explanation: "a launch or an action is under way", isTemporary: true)
     }
 
-    /// Takes note of a termination that a policy ordered.
-    public mutating func noteTermination(at now: Instant) {
-        terminations.removeAll { now - $0 >= .minutes(1) }
-        terminations.append(now)
+    /// Takes note of a termination that a policy ordered; of one process there is one.
+    public mutating func noteTermination(of pid: ProcessID, at now: Instant) {
+        terminations.removeAll { now - $0.at >= .minutes(1) || $0.pid == pid }
+        terminations.append((pid, now))
     }
 
     /// Takes note of an action that gave nothing back: it is not tried again before the pressure is over.

@@ -19,6 +19,8 @@ public struct ReclaimHistory: Hashable, Sendable {
     public var sessionHasReport = false
     /// How many processes were in band 0 when the first of this episode's sustained-pressure kills was made.
     public var idleAtSustained: Int?
+    /// How many of those kills were made in this episode, however long it lasts.
+    public var sustainedKills = 0
 
     /// By rule, for a policy that has rules.
     public var rules: [RuleMemory] = []
@@ -46,6 +48,20 @@ public struct ReclaimHistory: Hashable, Sendable {
 
     /// The last kill, whatever its cause.
     public var lastKill: Instant? { kills.last?.at }
+
+    /// A process is being ended. It counts once, as what it was ended for last: who was asked may be made to.
+    public mutating func noteKill(_ kill: Kill) {
+        kills.removeAll { kill.at - $0.at > ReclaimHistory.memory || $0.pid == kill.pid }
+        kills.append(kill)
+        if kill.cause == .sustainedPressure { sustainedKills += 1 }
+    }
+
+    /// The level is normal again: the episode is over.
+    public mutating func endEpisode() {
+        notNormalSince = nil
+        idleAtSustained = nil
+        sustainedKills = 0
+    }
 
     /// A rule's action was carried out.
     public mutating func noteAction(ofRule rule: Int, at now: Instant, freed: ByteCount) {

@@ -95,7 +95,10 @@ public struct Explainer {
             isDecided: { isOver || found.terminations.count >= most || $0 >= lastEvent },
             observer: { record in
                 isOver = isOver || !witness(record)
-                guard !isOver, let termination = Explainer.termination(record) else { return }
+                guard !isOver, let termination = Explainer.termination(record),
+                    // Who was asked to end, and was ended at once after all, is one termination.
+                    !ordered.contains(termination.pid)
+                else { return }
                 ordered.append(termination.pid)
                 if app == nil || termination.app == app { found.terminations.append(termination) }
             })

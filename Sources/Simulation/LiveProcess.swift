@@ -220,6 +220,8 @@ final class LiveProcess {
     var isTicking = false
     var warnedAt: Instant?
     var answersWarning = false
+    /// The warning that it answers is the policy's.
+    var warnedByPolicy = false
     var decayScheduled = false
     var isFirstLaunch: Bool
     var softLimitReported = false

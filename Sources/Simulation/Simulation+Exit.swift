@@ -21,7 +21,7 @@ extension Simulation {
         if process.phase != .notRunning { apply(.terminate, to: process, reason: reason.rawValue) }
         if bySystem { noteTermination(of: process, reason, wasForeground: wasForeground, footprint) }
         releaseEverything(of: process)
-        endReclaim(on: process)
+        endReclaim(on: process, reason, held: footprint)
         serveWaiters()
         if let tap = apps[app.index].tapAfterExit {
             apps[app.index].tapAfterExit = nil

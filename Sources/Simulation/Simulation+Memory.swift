@@ -185,7 +185,7 @@ extension Simulation {
             reason: "no room for \(wanted): \(free) free\(fragmented)\(kept)")
         queue.schedule(.retryWaiters, at: now)
         // A victim that waits itself cannot finish the action that waits for it.
-        endReclaim(on: process)
+        stopWaiting(forScenesOf: process)
     }
 
     func endWaiting(of process: LiveProcess) {

@@ -71,8 +71,7 @@ extension Simulation {
     private func noteLevel(_ change: LevelChange) {
         reclaim.history.levelSince = now
         if change.to == .normal {
-            reclaim.history.notNormalSince = nil
-            reclaim.history.idleAtSustained = nil
+            reclaim.history.endEpisode()
         } else if change.from == .normal {
             reclaim.history.notNormalSince = now
         }
@@ -183,6 +182,8 @@ extension Simulation {
         noteChange(of: process)
         let freed = (cacheBefore - memory.requested(in: process.cache)) * memory.scale
         if freed > .zero { recorder.tally.warningsAnswered += 1 }
+        if freed == .zero && process.warnedByPolicy { guardrails.noteFruitless(.warn(process.pid)) }
+        process.warnedByPolicy = false
         recorder.event(
             .warningAnswered, at: now, app: process.profile.name, pid: process.pid, "\(freed.bytes)",
             reason: freed > .zero ? "freed \(freed.readable) of its cache" : "freed nothing")

@@ -8,13 +8,12 @@ import Workload
 
 /// What the simulation remembers between two decisions.
 struct ReclaimState {
-    /// The action under way; nobody is asked before it is done.
-    var acting: (serial: Int, action: ReclaimAction, since: Instant)?
+    /// Nobody is asked for another one before it is done.
+    var acting: ActionUnderWay?
     var serial = 0
     var decisions = 0
-    /// The last demand for which nobody was left: said once, not at every sample.
-    var unanswered: [String] = []
-    var dryAction: ReclaimAction?
+    /// Questions that nothing was done about since the last action, with their answers: said once, not at every sample.
+    var said: [String] = []
     /// What a policy may know of the past.
     var history = ReclaimHistory()
     var stalls = StallMeter()
@@ -33,12 +32,7 @@ struct ReclaimState {
     var wanted: [[Instant]] = []
 
     /// Pages are on their way back to the device: a purge or a termination is under way.
-    var isFreeing: Bool {
-        switch acting?.action {
-        case .purge, .terminate, .terminatePolitely: true
-        case .warn, .suspend, .disconnectScene, nil: false
-        }
-    }
+    var isFreeing: Bool { acting?.isFreeing ?? false }
 }
 
 /// One question to the policy with everything that led to its answer and to what was done: for `explain`.
@@ -63,8 +57,8 @@ extension Simulation {
     /// Asks the policy if there is anything to ask for. One action at a time.
     func considerReclaim() {
         guard failure == nil else { return }
-        guard reclaim.acting == nil else { return followRules() }
-        guard let snapshot = currentSnapshot() else { return endSession() }
+        if let acting = reclaim.acting { return goOn(acting) }
+        guard let snapshot = currentSnapshot() else { return endDemand() }
         decide(on: snapshot)
         // What the policy does not do about pressure does not excuse it from the limits.
         guard case .pressure = snapshot.demand, reclaim.acting == nil, let second = limitDemand() else { return }
@@ -78,7 +72,7 @@ extension Simulation {
         reclaim.nextLook = decision.nextLook.map { now + $0 } ?? .zero
         if decision.ranking.isEmpty {
             if case .content = decision.standstill { endSession() }
-            if case .nothing = snapshot.demand { return }
+            if case .nothing = snapshot.demand { return forgetAnswers() }
         }
         recorder.tally.decisions += 1
         let refusals = decision.ranking.map { guardrails.refusal(of: $0.action, in: snapshot) }
@@ -88,13 +82,35 @@ extension Simulation {
         guard case .allocation(let pid, let wanted) = snapshot.demand else { return }
         noVictim(
             for: pid, wanted: wanted,
-            mayWait: refusals.contains { $0?.isTemporary == true } || decision.isWaiting)
+            mayWait: refusals.contains { $0?.isTemporary == true } || decision.isWaiting,
+            because: chosen.map { isNotDone(decision.ranking[$0].action) } ?? "nobody left to reclaim")
     }
 
-    /// Durations go on while an action is under way.
-    private func followRules() {
-        guard needs.contains(.memory), let snapshot = currentSnapshot() else { return }
-        reclaim.history.rules = policy.follow(snapshot)
+    private func isNotDone(_ action: ReclaimAction) -> String {
+        let name = process(action.target)?.profile.name ?? "process \(action.target.number)"
+        return "a dry run does not carry out what was chosen: \(action.name) \(name)"
+    }
+
+    /// Durations go on while an action is under way, and who was asked to end may still be ended at once.
+    private func goOn(_ acting: ActionUnderWay) {
+        guard acting.asked != nil || needs.contains(.memory), let snapshot = currentSnapshot() else { return }
+        if needs.contains(.memory) { reclaim.history.rules = policy.follow(snapshot) }
+        if acting.asked != nil { hasten(snapshot) }
+    }
+
+    /// The policy may cut the time short that it gave somebody to end; nobody else is touched meanwhile. A limit on
+    /// background apps is answered already: by whoever is ending.
+    private func hasten(_ snapshot: SystemSnapshot) {
+        switch snapshot.demand {
+        case .backgroundProcesses, .backgroundMemory: return
+        case .allocation, .pressure, .nothing: break
+        }
+        let decision = policy.decide(snapshot)
+        let refusals = decision.ranking.map { guardrails.refusal(of: $0.action, in: snapshot) }
+        guard let chosen = refusals.firstIndex(where: { $0 == nil }) else { return }
+        recorder.tally.decisions += 1
+        record(decision, refusals: refusals, chosen: chosen, snapshot)
+        perform(decision, chosen, snapshot)
     }
 
     /// Ends the suspended app that was idle for longest, before anybody who runs is told; true while there is one, or
@@ -118,11 +134,20 @@ extension Simulation {
         return true
     }
 
-    /// All is well: everybody may be tried again.
+    /// All is well: nothing is demanded.
+    private func endDemand() {
+        endSession()
+        forgetAnswers()
+    }
+
+    /// The next time a question is put it is a new one.
+    private func forgetAnswers() {
+        reclaim.said.removeAll()
+    }
+
+    /// The policy is content: everybody may be tried again.
     private func endSession() {
         if monitor.level == .normal { guardrails.forgetFruitless() }
-        reclaim.unanswered.removeAll()
-        reclaim.dryAction = nil
         reclaim.history.sessionSince = nil
         reclaim.history.sessionHasReport = false
         closeReport()
@@ -340,8 +365,12 @@ extension Simulation {
         recorder.event(
             .action, at: now, app: process.profile.name, pid: process.pid, scene: scene(of: action), action.name,
             reason: why)
-        reclaim.serial += 1
-        reclaim.acting = (reclaim.serial, action, now)
+        if reclaim.acting?.asked == action.target {
+            reclaim.acting?.action = action
+        } else {
+            reclaim.serial += 1
+            reclaim.acting = ActionUnderWay(serial: reclaim.serial, action: action, since: now)
+        }
         reclaim.history.lastAction = now
         reclaim.history.sessionSince = reclaim.history.sessionSince ?? now
         if action.isTermination {
@@ -349,13 +378,17 @@ extension Simulation {
             reportKill(of: process, candidate.cause ?? .jettisoned)
         }
         noteRule(candidate, snapshot)
+        carryOut(action, on: process, why)
+    }
+
+    private func carryOut(_ action: ReclaimAction, on process: LiveProcess, _ why: String) {
         switch action {
         case .warn:
-            // Told once under this pressure; whether it helps is measured.
-            guardrails.noteFruitless(action)
+            process.warnedByPolicy = true
             warn(process, "the policy asks for it")
             actionTakes(.milliseconds(1))
         case .purge:
+            reclaim.acting?.isFreeing = true
             let bytes = purge(process)
             if bytes == .zero { guardrails.noteFruitless(action) }
             recorder.tally.bytesReclaimed += bytes
@@ -368,21 +401,17 @@ extension Simulation {
             process.reclaiming.append(scene)
             advance(process)
         case .terminatePolitely where process.phase != .suspended: askToEnd(process, why)
-        case .terminate, .terminatePolitely:
-            let footprint = memory.books(of: process.slot).footprint
-            // The pages come back at the device's rate; whoever waits goes on when the action is done.
-            end(process, .memoryPressure, why, bySystem: true)
-            actionTakes(plan.device.terminationTime + plan.device.reclaimRate.time(for: footprint))
+        case .terminate, .terminatePolitely: end(process, .memoryPressure, why, bySystem: true)
         }
     }
 
-    /// It is called back and has some seconds; then it is ended.
+    /// It is called back and has some seconds; then it is ended. The action is done when it is gone.
     private func askToEnd(_ process: LiveProcess, _ why: String) {
+        guardrails.ending = process.pid
         process.goal = .background
         process.quitReason = (.memoryPressure, why)
         queue.schedule(.politenessEnds(process.reference), at: now + Simulation.politeTime)
         advance(process)
-        actionTakes(.zero)
     }
 
     /// UIKit gives an app about 5 s to return from `applicationWillTerminate`.
@@ -390,7 +419,9 @@ extension Simulation {
 
     func endPoliteness(_ reference: ProcessReference) {
         guard let process = process(reference), let quit = process.quitReason else { return }
-        end(process, quit.reason, "\(quit.explanation); it did not end within \(Simulation.politeTime)", bySystem: true)
+        end(
+            process, quit.reason, "\(quit.explanation); it did not end within \(Simulation.politeTime)",
+            bySystem: quit.reason == .memoryPressure)
     }
 
     /// What the rule is about to have freed.
@@ -408,18 +439,16 @@ extension Simulation {
         reclaim.history.noteAction(ofRule: rule, at: now, freed: freed)
     }
 
+    /// A termination is ordered. What it has brought is booked when the process has ended.
     private func noteKill(_ candidate: Candidate, _ snapshot: SystemSnapshot) {
         guard let victim = snapshot.processes.first(where: { $0.pid == candidate.action.target }) else { return }
-        guardrails.noteTermination(at: now)
-        recorder.tally.bytesReclaimed += victim.footprint
-        reclaim.kills.count(candidate.cause ?? .jettisoned, in: victim.band)
-        reclaim.history.kills.removeAll { now - $0.at > ReclaimHistory.memory }
-        reclaim.history.kills.append(
-            .init(
-                at: now, pid: victim.pid, band: victim.band, cause: candidate.cause, footprint: victim.footprint))
+        guardrails.noteTermination(of: victim.pid, at: now)
+        reclaim.acting?.kill = (candidate.cause ?? .jettisoned, victim.band)
         if candidate.cause == .sustainedPressure && reclaim.history.idleAtSustained == nil {
             reclaim.history.idleAtSustained = snapshot.processes.count { $0.band == .idle }
         }
+        reclaim.history.noteKill(
+            .init(at: now, pid: victim.pid, band: victim.band, cause: candidate.cause, footprint: victim.footprint))
     }
 
     /// The state of all processes before the first kill of a session, once.
@@ -463,19 +492,34 @@ extension Simulation {
         actionTakes(.zero)
     }
 
-    /// A victim that died by itself ends the action that waited for it.
-    func endReclaim(on process: LiveProcess) {
+    /// A process that waits for memory cannot give a scene back: no action waits for it.
+    func stopWaiting(forScenesOf process: LiveProcess) {
         guard let acting = reclaim.acting, case .disconnectScene(process.pid, _) = acting.action else { return }
         actionTakes(.zero)
     }
 
-    /// Nobody is left. If memory may still come by itself the requester waits; otherwise it ends, by the rules.
-    private func noVictim(for pid: ProcessID, wanted: ByteCount, mayWait: Bool) {
+    /// A process has ended: what was to come of it does not come any more, and an action that was to end it has only
+    /// to bring its pages back, at the device's rate. Whoever waits goes on when that is done.
+    func endReclaim(on process: LiveProcess, _ reason: ExitReason, held footprint: ByteCount) {
+        stopWaiting(forScenesOf: process)
+        guard let acting = reclaim.acting, acting.ends(process) else { return }
+        if reason == .memoryPressure, let kill = acting.kill {
+            reclaim.kills.count(kill.cause, in: kill.band)
+            recorder.tally.bytesReclaimed += footprint
+        }
+        guardrails.ending = nil
+        reclaim.acting?.isFreeing = true
+        actionTakes(plan.device.terminationTime + plan.device.reclaimRate.time(for: footprint))
+    }
+
+    /// Nothing is done for who waits. If memory may still come by itself the requester waits on; otherwise it ends, by
+    /// the rules.
+    private func noVictim(for pid: ProcessID, wanted: ByteCount, mayWait: Bool, because why: String) {
         if let since = process(pid)?.waitingSince, now - since >= Simulation.patience {
-            return giveUp(pid, wanted: wanted)
+            return giveUp(pid, wanted: wanted, why)
         }
         if mayWait || live.contains(where: { mayStillFree($0, for: pid) }) { return }
-        giveUp(pid, wanted: wanted)
+        giveUp(pid, wanted: wanted, why)
     }
 
     /// Whether memory of this process may come back by itself, or become reclaimable, before long: dirty pages decay,
@@ -487,14 +531,12 @@ extension Simulation {
         return process.answersWarning || process.quitReason != nil || isLeaving
     }
 
-    private func giveUp(_ pid: ProcessID, wanted: ByteCount) {
+    private func giveUp(_ pid: ProcessID, wanted: ByteCount, _ why: String) {
         guard let process = process(pid) else { return }
         let (free, longestRun) = process.found
         reportKill(of: process, .pageShortage)
         let fragmented = free >= wanted ? ", of which the longest run is \(longestRun) (fragmentation)" : ""
-        end(
-            process, .memoryResourceLimit,
-            "no room for \(wanted), \(free) free\(fragmented), and nobody left to reclaim", bySystem: true)
+        end(process, .memoryPressure, "no room for \(wanted), \(free) free\(fragmented), and \(why)", bySystem: true)
         closeReportOutsideSession()
     }
 
@@ -520,15 +562,13 @@ extension Simulation {
         _ decision: Decision, refusals: [Refusal?], chosen: Int?, _ snapshot: SystemSnapshot
     ) {
         let demand = snapshot.demand.name
-        if let chosen {
-            reclaim.unanswered.removeAll()
-            let action = decision.ranking[chosen].action
-            if dryRun && reclaim.dryAction == action { return }
-            reclaim.dryAction = action
+        if chosen != nil && !dryRun {
+            forgetAnswers()
         } else {
-            let question = "\(demand): \(decision.standstillText)"
-            if reclaim.unanswered.contains(question) { return }
-            reclaim.unanswered.append(question)
+            let answer = chosen.map { "\(decision.ranking[$0].action)" } ?? decision.standstillText
+            let said = "\(demand) \(snapshot.demand.requester?.number ?? 0): \(answer)"
+            if reclaim.said.contains(said) { return }
+            reclaim.said.append(said)
         }
         recorder.tally.actionsRefused += refusals.prefix(chosen ?? refusals.count).count { $0 != nil }
         reclaim.decisions += 1
@@ -592,6 +632,14 @@ extension Evidence {
     public var text: String {
         guard measure.hasSuffix("_bytes") else { return "\(rule) (\(measure) \(observed), threshold \(threshold))" }
         return "\(rule) (\(ByteCount(Int(observed)).readable), threshold \(ByteCount(Int(threshold)).readable))"
+    }
+}
+
+extension ReclaimDemand {
+    /// Who waits for the answer.
+    fileprivate var requester: ProcessID? {
+        guard case .allocation(let pid, _) = self else { return nil }
+        return pid
     }
 }
 

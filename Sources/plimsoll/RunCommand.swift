@@ -60,7 +60,11 @@ struct RunCommand: ParsableCommand {
     @Option(help: Ratio.scaleHelp)
     var scale: Ratio?
 
-    @Flag(help: "Ask the policy and record its decisions, but act on none of them.")
+    @Flag(
+        help: """
+            Ask the policy and record its decisions, but act on none of them: apps then end for want of memory, as \
+            under none.
+            """)
     var dryRun = false
 
     @Flag(help: "At every sample, compare the books with jemalloc's refreshed statistics and check every invariant.")

@@ -79,7 +79,7 @@ struct TraceReplayTests {
         defer { TraceFixture.remove(file) }
         let scenario = TraceFixture.scenario("{ file: trace.txt }", device: "{ ceiling: 16MiB }")
         let output = try TraceFixture.play(try TraceFixture.load(scenario, beside: file))
-        #expect(output.events("exit").map(\.detail) == ["memoryResourceLimit"])
+        #expect(output.events("exit").map(\.detail) == ["memoryPressure"])
         #expect(output.tally.stalls >= 1)
     }
 

@@ -238,7 +238,7 @@ struct JetsamTests {
             snapshot.history.notNormalSince = now - .minutes(minutes)
             snapshot.history.idleAtSustained = kills == 0 ? nil : 2
             for index in 0..<kills {
-                snapshot.history.kills.append(
+                snapshot.history.noteKill(
                     .init(
                         at: now - .milliseconds(lastAgo * Int64(kills - index)), pid: ProcessID(90 + index),
                         band: .idle, cause: .sustainedPressure, footprint: .zero))
@@ -256,6 +256,9 @@ struct JetsamTests {
         #expect(!(try jetsam().decide(device(300, all, sustained(10, kills: 1, lastAgo: 500))).ranking.isEmpty))
         #expect(!(try jetsam().decide(device(300, all, sustained(10, kills: 3))).ranking.isEmpty))
         #expect(try jetsam().decide(device(300, all, sustained(10, kills: 4))).ranking.isEmpty)
+        // Kills that are too old to be remembered one by one still count: they are of the same episode.
+        #expect(try jetsam().decide(device(300, all, sustained(60, kills: 4, lastAgo: 700_000))).ranking.isEmpty)
+        #expect(!(try jetsam().decide(device(300, all, sustained(60, kills: 3, lastAgo: 700_000))).ranking.isEmpty))
     }
 
     @Test("A31: nobody left and still critical is an empty ranking without any contentment")

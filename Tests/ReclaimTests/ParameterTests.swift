@@ -43,6 +43,7 @@ struct ParameterTests {
             $0.history.notNormalSince = now - .minutes(11)
             $0.history.idleAtSustained = kills == 0 ? nil : 1
             $0.history.kills = killed(ago, .sustainedPressure, count: kills)
+            $0.history.sustainedKills = kills
         }
     }
 

@@ -294,12 +294,28 @@ struct GuardrailTests {
         let two = Limits(terminationsPerMinute: 2)
         func spent(_ age: Int64) -> (inout Guardrails) -> Void {
             { guardrails in
-                guardrails.noteTermination(at: now - .seconds(age))
-                guardrails.noteTermination(at: now - .seconds(1))
+                guardrails.noteTermination(of: ProcessID(8), at: now - .seconds(age))
+                guardrails.noteTermination(of: ProcessID(9), at: now - .seconds(1))
             }
         }
         #expect(rule(one, [process(1)], two, spent(59)) == "terminations_per_minute")
         #expect(rule(one, [process(1)], two, spent(60)) == nil)
+        // The second is of the same process: it was asked to end, and may be ended.
+        let asked: (inout Guardrails) -> Void = { guardrails in
+            guardrails.noteTermination(of: ProcessID(8), at: now - .seconds(2))
+            guardrails.noteTermination(of: ProcessID(1), at: now - .seconds(1))
+        }
+        #expect(rule(one, [process(1)], two, asked) == nil)
+    }
+
+    @Test("while somebody who was asked to end is not gone yet, nothing passes but ending it at once")
+    func ending() {
+        let both = [process(1), process(2)]
+        for action in [ReclaimAction.terminate(ProcessID(2)), .purge(ProcessID(2)), .purge(ProcessID(1))] {
+            #expect(rule(action, both, Limits(), { $0.ending = ProcessID(1) }) == "ending")
+            #expect(rule(action, both, Limits()) == nil)
+        }
+        #expect(rule(.terminate(ProcessID(1)), both, Limits(), { $0.ending = ProcessID(1) }) == nil)
     }
 }
 

@@ -219,6 +219,6 @@ extension ExplainTests {
         for rule in ["refused by alive", "refused by foreground", "refused by fruitless"] {
             #expect(decisions.contains(rule), "\(rule)")
         }
-        #expect(simulation.tally.terminations.allSatisfy { $0.reason == "memoryResourceLimit" })
+        #expect(!simulation.tally.terminations.isEmpty && simulation.kills.total == 0)
     }
 }

@@ -148,6 +148,7 @@ private struct RandomLife {
         let slow = chance(5) ? TimeSpan.seconds(25) : .milliseconds(150)
         let work = TimeSpan.milliseconds(Int64(random.number(in: 0...5_000)))
         let behaviour = (leaks: chance(8), task: chance(20), file: chance(10), busy: chance(6), deferred: chance(20))
+        let limit = (isSet: chance(10), isFatal: chance(50), bytes: ByteCount.mebibytes(random.number(in: 8...16)))
         return testApp(name) { profile in
             profile.scenes = SceneSupport(support: support, multiple: multiple)
             profile.backgroundModes = modes
@@ -162,6 +163,7 @@ private struct RandomLife {
             profile.background.task = behaviour.task ? .seconds(8) : nil
             profile.background.holdsProtectedFile = behaviour.file
             profile.background.cpu = behaviour.busy ? .percent(96) : .percent(5)
+            if limit.isSet { profile.limits = ProcessLimits(active: limit.bytes, fatal: limit.isFatal) }
             if behaviour.deferred { profile.deferred = DeferredWork(work: .seconds(2), memory: .mebibytes(1)) }
         }
     }

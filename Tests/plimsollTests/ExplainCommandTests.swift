@@ -113,7 +113,7 @@ struct ExplainCommandTests {
             try run("r", ["--policy", "none", "--set", "device.ceiling=64MiB"], in: folder)
             let all = try Program.run(["explain", "r"], in: folder)
             #expect(all.out.contains("The policy ended nobody in this run."), "\(all.out)")
-            #expect(all.out.contains("came otherwise") && all.out.contains("memoryResourceLimit: "), "\(all.out)")
+            #expect(all.out.contains("came otherwise") && all.out.contains("memoryPressure: "), "\(all.out)")
         }
     }
 

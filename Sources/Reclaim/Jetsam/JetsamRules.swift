@@ -108,9 +108,8 @@ struct JetsamRules: Sendable {
         guard let since = snapshot.history.notNormalSince, snapshot.now - since >= sustainedAfter else { return nil }
         let idle = snapshot.idleProcesses
         guard !idle.isEmpty else { return nil }
-        let made = snapshot.history.kills(.sustainedPressure, since: since)
         let most = (snapshot.history.idleAtSustained ?? idle.count) * sustainedFactor
-        guard made < most else { return nil }
+        guard snapshot.history.sustainedKills < most else { return nil }
         if let last = snapshot.history.kills.last(where: { $0.cause == .sustainedPressure }),
             snapshot.now - last.at < sustainedSpacing
         {

@@ -21,7 +21,7 @@ public struct LRU: ReclaimPolicy {
 
     public func decide(_ snapshot: SystemSnapshot) -> Decision {
         guard snapshot.demandsTermination(onlyWhenCritical: onlyWhenCritical) else {
-            return Decision(spared: snapshot.processes.map { Spared($0.pid, reason: "the level is below critical") })
+            return .nothing(.content("the level is below critical"), snapshot)
         }
         return snapshot.rankingTerminations(because: "least recently used") {
             $0.idleTime(at: snapshot.now).microseconds

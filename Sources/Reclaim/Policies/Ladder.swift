@@ -78,12 +78,13 @@ public struct Ladder: ReclaimPolicy {
         if process.phase.isForeground { return rungs.spare(process, "in the foreground") }
         if process.pid == snapshot.requester { return rungs.spare(process, "the memory is for itself") }
         if snapshot.isAboutMemory && waitsForAnswer(process, snapshot) {
-            return rungs.spare(process, "was warned and may still answer")
+            return rungs.spareForNow(process, .waiting("was warned and may still answer"))
         }
         if snapshot.isAboutMemory && !process.isBusy { climbWithoutEnding(process, in: snapshot, rungs: &rungs) }
-        if let why = mercy(snapshot) { return rungs.spare(process, why) }
+        if let why = mercy(snapshot) { return rungs.spareForNow(process, .content(why)) }
         if case .pressure = snapshot.demand, rungs.order.spares(process) {
-            return rungs.spare(process, "was seen within spare_recent, and nobody waits for memory")
+            return rungs.spareForNow(
+                process, .content("was seen within spare_recent, and nobody waits for memory"))
         }
         rungs.end(process)
     }
@@ -126,6 +127,8 @@ public struct Ladder: ReclaimPolicy {
         let order: VictimOrder.Among
         private var entries: [(rung: Int, candidate: Candidate)] = []
         private var spared: [Spared] = []
+        /// Why nobody is ended although somebody could be; the first reason speaks for all.
+        private var standstill: Standstill?
 
         init(_ snapshot: SystemSnapshot, _ order: VictimOrder.Among) {
             now = snapshot.now
@@ -149,12 +152,18 @@ public struct Ladder: ReclaimPolicy {
             spared.append(Spared(process.pid, reason: why))
         }
 
+        /// Spared for as long as the reason holds.
+        mutating func spareForNow(_ process: ProcessSnapshot, _ standstill: Standstill) {
+            spare(process, standstill.reason)
+            self.standstill = self.standstill ?? standstill
+        }
+
         var decision: Decision {
             let ordered = entries.enumerated().sorted { a, b in
                 (a.element.rung, -a.element.candidate.score, a.offset)
                     < (b.element.rung, -b.element.candidate.score, b.offset)
             }
-            return Decision(ranking: ordered.map(\.element.candidate), spared: spared)
+            return Decision(ranking: ordered.map(\.element.candidate), spared: spared, standstill: standstill)
         }
     }
 }

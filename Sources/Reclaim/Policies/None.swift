@@ -7,6 +7,6 @@ public struct None: ReclaimPolicy {
     public init(_ values: ParameterValues) {}
 
     public func decide(_ snapshot: SystemSnapshot) -> Decision {
-        Decision(spared: snapshot.processes.map { Spared($0.pid, reason: "this policy never reclaims") })
+        .nothing(.content("this policy never reclaims"), snapshot)
     }
 }

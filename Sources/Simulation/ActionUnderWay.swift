@@ -1,0 +1,26 @@
+import Pressure
+import Quantities
+import Reclaim
+
+/// An action that is not done yet.
+struct ActionUnderWay {
+    let serial: Int
+    /// A process that was asked to end may be ended at once: it is the same action, made harder.
+    var action: ReclaimAction
+    let since: Instant
+    /// For an action that ends a process: as what it is booked when the process has ended.
+    var kill: (cause: KillCause, band: JetsamBand)?
+    /// Pages are on their way back to the device.
+    var isFreeing = false
+
+    /// Who was asked to end and is still there.
+    var asked: ProcessID? {
+        guard case .terminatePolitely(let pid) = action, !isFreeing else { return nil }
+        return pid
+    }
+
+    /// Whether it ends this process.
+    func ends(_ process: LiveProcess) -> Bool {
+        action.isTermination && action.target == process.pid
+    }
+}

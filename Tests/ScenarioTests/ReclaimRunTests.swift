@@ -1,0 +1,281 @@
+import Memory
+import Metrics
+import Quantities
+import Reclaim
+import Scenario
+import Simulation
+import Testing
+
+/// What happens between a policy's answer and the moment at which its action is done, in whole runs.
+@Suite("reclaim in whole runs")
+struct ReclaimRunTests {
+    private struct Run {
+        let tally: RunTally
+        let kills: Int
+        let events: [String]
+        let decisions: [String]
+        let launches: [String]
+
+        /// The instants of the events that contain all of these.
+        func times(_ parts: String...) -> [Double] {
+            events.filter { row in parts.allSatisfy { row.contains($0) } }.compactMap { row in
+                Double(row.prefix { $0 != "," })
+            }
+        }
+    }
+
+    private static func run(_ text: String, _ sets: [String] = [], dryRun: Bool = false) throws -> Run {
+        let head = "plimsoll: 1\nname: reclaim\nbackend: accounting\n"
+        let plan = try ScenarioLoader.load(text: head + text, file: "r.yaml", overrides: Overrides(sets: sets)).get()
+        let memory = try plan.makeDevice()
+        let sinks = RunSinks { _ in MemorySink() }
+        let simulation = Simulation(plan, memory: memory, sinks: sinks, verify: true, dryRun: dryRun)
+        _ = try simulation.run()
+        func lines(_ sink: any ByteSink) -> [String] {
+            ((sink as? MemorySink)?.text ?? "").split(separator: "\n").dropFirst().map(String.init)
+        }
+        return Run(
+            tally: simulation.tally, kills: simulation.kills.total, events: lines(sinks.events),
+            decisions: lines(sinks.decisions), launches: lines(sinks.launches))
+    }
+
+    // MARK: Asked to end
+
+    private static let three = """
+        duration: 60s
+        device: { ceiling: 512MiB, reserved: 16MiB }
+        policy:
+          name: ladder
+          rules:
+            - { name: ask, when: available < 10%, until: available > 12%, action: terminate_politely }
+        apps:
+          - { name: n1, background_modes: [location], memory: { base: 60MiB }, costs: { terminate: 2s } }
+          - { name: n2, background_modes: [location], memory: { base: 60MiB }, costs: { terminate: 2s } }
+          - { name: n3, background_modes: [location], memory: { base: 60MiB }, costs: { terminate: 2s } }
+          - { name: b, like: plain, memory: { base: 30MiB, growth: { rate: 4MiB/s, up_to: 150MiB } } }
+        user:
+          - { at: 0s, launch: n1 }
+          - { at: 3s, launch: n2 }
+          - { at: 6s, launch: n3 }
+          - { at: 10s, launch: b }
+        """
+
+    @Test(
+        "a rule asks one app to end, waits until it is gone and measures: where that was enough, nobody else is asked")
+    func oneAtATime() throws {
+        let run = try Self.run(Self.three)
+        let asked = run.times(",action,")
+        let gone = run.times(",exit,")
+        #expect(asked.count == 1 && gone.count == 1)
+        #expect(run.kills == 1 && run.tally.reclaimTimes.count == 1)
+        // From the choice to the end of the process, and until its pages are back.
+        let took = try #require(run.tally.reclaimTimes.first)
+        #expect(took > .milliseconds(2_000) && took < .milliseconds(2_500), "\(took)")
+        #expect(run.tally.terminations.count == 1)
+    }
+
+    /// One app that takes 4 s to end, and one that fills memory at a pace.
+    private static func two(rate: String, policy: String = "earlyoom") -> String {
+        """
+        duration: 60s
+        device: { ceiling: 256MiB, reserved: 16MiB }
+        policy: \(policy)
+        apps:
+          - { name: n, background_modes: [location], memory: { base: 80MiB }, costs: { terminate: 4s } }
+          - { name: b, like: plain, memory: { base: 30MiB, growth: { rate: \(rate), up_to: 170MiB } } }
+        user:
+          - { at: 0s, launch: n }
+          - { at: 10s, launch: b }
+
+        """
+    }
+
+    @Test(
+        "who was asked to end and is ended at once after all is one termination, one action, and its bytes count once")
+    func hastened() throws {
+        let run = try Self.run(Self.two(rate: "12MiB/s"))
+        #expect(run.times(",action,n,", "terminate_politely").count == 1)
+        #expect(run.times(",action,n,", ",terminate,").count == 1)
+        #expect(run.times(",exit,").count == 1)
+        #expect(run.tally.terminations.count == 1 && run.kills == 1 && run.tally.reclaimTimes.count == 1)
+        let footprint = try #require(run.tally.terminations.first?.footprint)
+        #expect(run.tally.bytesReclaimed == footprint)
+        // Slowly filled, the same memory is never below half of where it was asked: it may say goodbye.
+        let slow = try Self.run(Self.two(rate: "2MiB/s"))
+        #expect(slow.times(",action,").count == 1 && slow.times(",exit,").count == 1)
+        #expect(slow.tally.bytesReclaimed == slow.tally.terminations.first?.footprint)
+    }
+
+    @Test("one termination a minute is enough to ask somebody to end and to end it")
+    func hastenedWithinLimits() throws {
+        let run = try Self.run(Self.two(rate: "12MiB/s"), ["limits.terminations_per_minute=1"])
+        #expect(run.times(",action,n,", ",terminate,").count == 1)
+    }
+
+    @Test("who crashes while it is being ended is no termination by the policy, and the action is over")
+    func crashMeanwhile() throws {
+        let rules = "{ rules: [{ name: ask, when: processes >= 2, action: terminate_politely }] }"
+        let run = try Self.run(Self.two(rate: "1MiB/s", policy: rules) + "  - { at: 13s, crash: n }\n")
+        let asked = try #require(run.times(",action,").first)
+        #expect(asked > 9 && asked < 13)
+        #expect(run.times(",exit,n,", "abnormal").count == 1)
+        #expect(run.kills == 0 && run.tally.terminations.isEmpty && run.tally.reclaimTimes.count == 1)
+    }
+
+    // MARK: Told
+
+    private static let told = """
+        duration: 60s
+        device: { ceiling: 512MiB, reserved: 16MiB }
+        monitor: { preset: ios, warning: { enter: 80%, leave: 95% }, critical: { enter: 1%, leave: 2% } }
+        policy:
+          name: ladder
+          rules: [{ name: shrink, when: available < 60%, action: warn, who: warned >= 10s }]
+        apps:
+          - { name: n, like: browser, background_modes: [location] }
+        user:
+          - { at: 0s, launch: n }
+        """
+
+    @Test("an app that gave something back may be told again; one that gave nothing is not, under the same pressure")
+    func toldAgain() throws {
+        let giving = try Self.run(Self.told)
+        #expect(giving.times(",action,n,", ",warn,").count > 2)
+        let ignoring = try Self.run(Self.told, ["apps.n.warnings.ignores=100%"])
+        #expect(ignoring.times(",action,n,", ",warn,").count == 1)
+    }
+
+    @Test("who crosses a soft limit is told, and the metric counts it")
+    func softLimit() throws {
+        let run = try Self.run(
+            """
+            duration: 30s
+            device: { ceiling: 512MiB, reserved: 16MiB }
+            policy: jetsam
+            apps:
+              - name: a
+                like: plain
+                limits: { active: 100MiB, fatal: false }
+                memory: { base: 40MiB, growth: { rate: 8MiB/s, up_to: 140MiB } }
+            user:
+              - { at: 0s, launch: a }
+            """)
+        let warnings = run.times(",warning,")
+        #expect(warnings.count == 2 && run.tally.warnings == 2)
+        #expect(run.times(",callback,", "applicationDidReceiveMemoryWarning") == warnings)
+    }
+
+    // MARK: Said once
+
+    private static let idle = """
+        duration: 60s
+        device: { ceiling: 256MiB, reserved: 16MiB }
+        monitor: { preset: ios, warning: { enter: 80%, leave: 95% }, critical: { enter: 1%, leave: 2% } }
+        policy: none
+        apps:
+          - { name: a, like: plain, memory: { base: 60MiB } }
+          - { name: b, like: plain, memory: { base: 60MiB } }
+        user:
+          - { at: 0s, launch: a }
+          - { at: 10s, launch: b }
+        """
+
+    @Test(
+        "a question that is put at every sample and answered by nothing has its rows once",
+        arguments: [
+            ("unbounded", "nothing to do: memory is not bounded"),
+            ("none", "nothing to do: this policy never reclaims"),
+            ("jetsam", "nothing to do: available memory is above the thresholds that concern it"),
+            ("lru", "nothing to do: the level is below critical"),
+            ("largest-first", "nothing to do: available memory is above the floor"),
+            ("foresight", "nothing to do: nobody waits for memory"),
+            ("cheapest-relaunch", "nothing to do: the level is below critical"),
+            ("earlyoom", "nothing to do: enough memory or swap is free"),
+        ])
+    func saidOnce(policy: String, answer: String) throws {
+        let limits = policy == "unbounded" ? ["limits.background_processes=0"] : []
+        let run = try Self.run(Self.idle, ["policy=\(policy)"] + limits)
+        #expect(run.decisions.filter { $0.hasSuffix(",") && $0.contains(",,,,,false,\(answer)") }.count == 1)
+        #expect(run.decisions.filter { $0.contains(",pressure,") }.count <= 3)
+    }
+
+    @Test("the ladder says that the level spares everybody, not that nobody is left")
+    func ladderSpares() throws {
+        let run = try Self.run(Self.idle, ["policy=ladder"])
+        #expect(run.decisions.contains { $0.contains("nothing to do: processes are ended at the critical level only") })
+        // While there is one app, and it is in front, nobody is.
+        let left = run.decisions.filter { $0.contains("nobody is left") }.compactMap { Double($0.prefix { $0 != "," }) }
+        #expect(left.allSatisfy { $0 < 10 })
+    }
+
+    @Test("in a dry run an app that finds no room ends with the choice that was not carried out, and that is on record")
+    func dryRun() throws {
+        let run = try Self.run(
+            """
+            duration: 60s
+            device: { ceiling: 256MiB, reserved: 16MiB }
+            policy: largest-first
+            apps:
+              - { name: a, like: plain, memory: { base: 80MiB } }
+              - { name: b, like: plain, memory: { base: 80MiB } }
+              - { name: c, like: plain, memory: { base: 80MiB } }
+            user:
+              - { at: 0s, launch: a }
+              - { at: 15s, launch: b }
+              - { at: 30s, launch: c }
+            """, dryRun: true)
+        let exit = try #require(run.events.first { $0.contains(",exit,c,") })
+        #expect(exit.contains("a dry run does not carry out what was chosen: terminate b"), "\(exit)")
+        #expect(
+            run.decisions.contains {
+                $0.contains(",terminate,b,") && $0.contains(",true,") && $0.contains(",allocation,")
+            })
+        #expect(run.decisions.count < 20, "\(run.decisions.count)")
+    }
+
+    // MARK: Others
+
+    @Test("jetsam's cap on sustained-pressure kills holds for the whole episode, however long")
+    func sustainedCap() throws {
+        let run = try Self.run(
+            """
+            duration: 45min
+            device: { ceiling: 512MiB, reserved: 32MiB }
+            monitor: { preset: ios, warning: { enter: 60%, leave: 95% }, critical: { enter: 1%, leave: 2% } }
+            policy: jetsam
+            apps:
+              - { name: hog, like: plain, background_modes: [location], memory: { base: 200MiB } }
+              - { name: a, like: plain }
+            user:
+              - { at: 0s, launch: hog }
+              - { at: 10s, launch: a }
+              - { at: 20s, launch: hog }
+              - { every: 400s, from: 700s, to: 40min, launch: a }
+              - { every: 400s, from: 710s, to: 40min, launch: hog }
+            """, ["policy.parameters.reaper=1%"])
+        #expect(run.times("pressure_level").count == 1)
+        #expect(run.times(",action,a,", "sustained-memory-pressure").count == 2)
+    }
+
+    @Test("a tap that waits for an old process to end is given up when the device locks")
+    func lockedMeanwhile() throws {
+        let text = """
+            duration: 60s
+            device: { ceiling: 512MiB, reserved: 16MiB }
+            policy: ladder
+            apps: [{ name: a, like: plain, costs: { terminate: 3s } }]
+            user:
+              - { at: 0s, launch: a }
+              - { at: 5s, quit: a }
+              - { at: 6s, launch: a }
+              - { at: 7s, lock: LOCK }
+            """
+        // Whether or not the screen is free again when the process is gone.
+        for lock in ["30s", "500ms"] {
+            let run = try Self.run(text.replacing("LOCK", with: lock))
+            #expect(run.times(",exit,a,").count == 1)
+            #expect(run.times(",launch,a,").count == 1)
+            #expect(run.launches.count == 2 && run.launches[1].hasSuffix("abandoned"), "\(run.launches)")
+        }
+    }
+}
