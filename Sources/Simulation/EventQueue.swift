@@ -1,3 +1,4 @@
+import DequeModule
 import HeapModule
 import Quantities
 
@@ -36,51 +37,88 @@ enum SimulationEvent {
 }
 
 /// The queue of one run, ordered by instant, ties by the order of insertion.
+///
+/// Most events are put in by kinds in the very order in which they happen: ticks always come an interval later, decay
+/// a fixed time later, and the user's events are sorted. Such a kind has a lane, where an event goes to the end and
+/// leaves from the front. What comes out of order, and all other kinds, is kept in a heap.
 struct EventQueue {
-    /// What is moved about in the heap: when, in which order, and where the event is kept.
     private struct Key: Comparable {
         let at: Instant
-        /// The order of insertion above the bits of the place.
-        private let order: UInt64
+        /// How many events were put in before.
+        let sequence: UInt64
 
-        private static let placeBits: UInt64 = 28
+        /// After everything.
+        static let none = Key(at: .never, sequence: .max)
 
-        init(at: Instant, sequence: UInt64, place: Int) {
-            precondition(place < 1 << Key.placeBits, "more than \(1 << Key.placeBits) events wait")
-            self.at = at
-            order = sequence << Key.placeBits | UInt64(place)
-        }
-
-        var place: Int { Int(order & (1 << Key.placeBits - 1)) }
-
-        static func < (a: Key, b: Key) -> Bool { a.at != b.at ? a.at < b.at : a.order < b.order }
-        static func == (a: Key, b: Key) -> Bool { a.order == b.order }
+        static func < (a: Key, b: Key) -> Bool { a.at != b.at ? a.at < b.at : a.sequence < b.sequence }
     }
 
-    private var heap = Heap<Key>()
+    private struct Waiting: Comparable {
+        let key: Key
+        let event: SimulationEvent
+
+        static func < (a: Waiting, b: Waiting) -> Bool { a.key < b.key }
+        static func == (a: Waiting, b: Waiting) -> Bool { a.key == b.key }
+    }
+
+    /// Events in the order in which they happen.
+    private struct Lane {
+        private var events: Deque<Waiting> = []
+        /// When the first one is due.
+        private(set) var front = Key.none
+        private var last = Instant.zero
+
+        /// False if it would have to stand before another one.
+        mutating func append(_ waiting: Waiting) -> Bool {
+            guard events.isEmpty || waiting.key.at >= last else { return false }
+            last = waiting.key.at
+            if events.isEmpty { front = waiting.key }
+            events.append(waiting)
+            return true
+        }
+
+        /// The lane must not be empty.
+        mutating func removeFirst() -> SimulationEvent {
+            let event = events.removeFirst().event
+            front = events.first?.key ?? .none
+            return event
+        }
+    }
+
+    private var ticks = Lane()
+    private var decays = Lane()
+    private var user = Lane()
+    private var heap = Heap<Waiting>()
     private var sequence: UInt64 = 0
-    private var events: [SimulationEvent] = []
-    /// Places of events that have happened.
-    private var unused: [Int] = []
 
     mutating func schedule(_ event: SimulationEvent, at instant: Instant) {
-        let place: Int
-        if let used = unused.popLast() {
-            events[used] = event
-            place = used
-        } else {
-            place = events.count
-            events.append(event)
-        }
-        heap.insert(Key(at: instant, sequence: sequence, place: place))
+        let waiting = Waiting(key: Key(at: instant, sequence: sequence), event: event)
         sequence += 1
+        let isInLane =
+            switch event {
+            case .tick: ticks.append(waiting)
+            case .decay: decays.append(waiting)
+            case .userEvent: user.append(waiting)
+            default: false
+            }
+        if !isInLane { heap.insert(waiting) }
     }
 
     /// The earliest event, if it is not later than `limit`.
     mutating func next(upTo limit: Instant) -> (at: Instant, event: SimulationEvent)? {
-        guard let first = heap.min, first.at <= limit else { return nil }
-        heap.removeMin()
-        unused.append(first.place)
-        return (first.at, events[first.place])
+        let others = heap.min?.key ?? .none
+        let first = min(min(ticks.front, decays.front), min(user.front, others))
+        guard first.at <= limit, first != .none else { return nil }
+        let event =
+            if first == ticks.front {
+                ticks.removeFirst()
+            } else if first == others {
+                heap.removeMin().event
+            } else if first == decays.front {
+                decays.removeFirst()
+            } else {
+                user.removeFirst()
+            }
+        return (first.at, event)
     }
 }

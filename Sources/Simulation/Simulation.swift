@@ -136,7 +136,10 @@ public final class Simulation {
     }
 
     private func scheduleStart() {
-        for (index, event) in user.enumerated() { queue.schedule(.userEvent(index: index), at: event.at) }
+        // In the order in which they happen; of the same instant, in the scenario's.
+        for index in user.indices.sorted(by: { (user[$0].at, $0) < (user[$1].at, $1) }) {
+            queue.schedule(.userEvent(index: index), at: user[index].at)
+        }
         queue.schedule(.sample, at: .zero)
     }
 
