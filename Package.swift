@@ -40,7 +40,9 @@ let package = Package(
             name: "SystemJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
         .target(name: "CJemalloc", dependencies: ["SystemJemalloc"]),
         module("Quantities", []),
-        module("Memory", ["CJemalloc", "Quantities"]),
+        module(
+            "Memory",
+            ["CJemalloc", "Quantities", .product(name: "BasicContainers", package: "swift-collections")]),
         module("Lifecycle", ["Quantities"]),
         module("Workload", ["Lifecycle", "Quantities"]),
         module("Pressure", ["Lifecycle", "Quantities"]),
@@ -50,6 +52,7 @@ let package = Package(
             "Simulation",
             [
                 "Memory", "Workload", "Lifecycle", "Pressure", "Reclaim", "Metrics", "Quantities",
+                .product(name: "BitCollections", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),

@@ -153,8 +153,8 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
 
     private mutating func giveToDevice(_ number: Int, _ slot: Int) {
         let extent = extents[number]
-        books.takeBack(Int(extent.pages), at: Int(extent.page))
-        heaps[slot].pages -= Int(extent.pages)
+        books.takeBack(extent.pages, at: extent.page)
+        heaps[slot].pages -= extent.pages
         forget(number, slot)
     }
 
@@ -174,9 +174,8 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
     }
 
     mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int) {}
-    mutating func read(_ entry: ObjectTable.Entry, from offset: Int, count: Int) {}
 
-    mutating func audit(_ processes: inout [ProcessMemory], activePages: Int) throws(AuditFailure) -> ByteCount {
+    mutating func audit(_ processes: inout ProcessTable, activePages: Int) throws(AuditFailure) -> ByteCount {
         var (pages, active, metadata) = (0, 0, 0)
         for slot in 0..<made {
             pages += heaps[slot].pages
@@ -310,7 +309,7 @@ extension AccountingHeaps {
             describeOneMore(slot)
             guard let page = books.handOut(pages) else { return nil }
             let extent = Extent(
-                page: Int32(page), pages: Int32(pages), serial: heaps[slot].serial, slot: Int32(slot))
+                page: page, pages: pages, serial: heaps[slot].serial, slot: slot)
             heaps[slot].serial += 1
             number = add(extent, slot)
             heaps[slot].pages += pages
@@ -346,11 +345,11 @@ extension AccountingHeaps {
     /// Leaves `pages` in the extent; the rest becomes a dirty run of the same age, not joined with its neighbours.
     private mutating func split(_ number: Int, after pages: Int, _ slot: Int) {
         let extent = extents[number]
-        let rest = Int(extent.pages) - pages
+        let rest = extent.pages - pages
         guard rest > 0 else { return }
-        extents[number].pages = Int32(pages)
+        extents[number].pages = pages
         let trail = Extent(
-            page: extent.page + Int32(pages), pages: Int32(rest), serial: extent.serial, slot: extent.slot)
+            page: extent.page + pages, pages: rest, serial: extent.serial, slot: extent.slot)
         describeOneMore(slot)
         keepDirty(add(trail, slot), slot)
     }
@@ -363,7 +362,7 @@ extension AccountingHeaps {
             describeOneMore(slot)
             guard let page = books.handOut(pages, alignment: alignment) else { return nil }
             let extent = Extent(
-                page: Int32(page), pages: Int32(pages), serial: heaps[slot].serial, slot: Int32(slot))
+                page: page, pages: pages, serial: heaps[slot].serial, slot: slot)
             heaps[slot].serial += 1
             heaps[slot].pages += pages
             heaps[slot].active += pages
@@ -371,14 +370,14 @@ extension AccountingHeaps {
         }
         takeDirty(found, slot)
         let extent = extents[found]
-        let lead = AccountingHeaps.gap(before: Int(extent.page), alignment)
+        let lead = AccountingHeaps.gap(before: extent.page, alignment)
         var number = found
         if lead > 0 {
-            extents[found].pages = Int32(lead)
+            extents[found].pages = lead
             describeOneMore(slot)
             number = add(
                 Extent(
-                    page: extent.page + Int32(lead), pages: extent.pages - Int32(lead), serial: extent.serial,
+                    page: extent.page + lead, pages: extent.pages - lead, serial: extent.serial,
                     slot: extent.slot), slot)
             keepDirty(found, slot)
         }
@@ -394,8 +393,8 @@ extension AccountingHeaps {
         let limit = min(geometry.classToSearch(pages + alignment - 1), AccountingHeaps.runClasses)
         for index in geometry.classToSearch(pages)..<limit where !heaps[slot].dirty[index].heap.isEmpty {
             let number = extents.first(of: &heaps[slot].dirty[index].heap)
-            let lead = AccountingHeaps.gap(before: Int(extents[number].page), alignment)
-            if Int(extents[number].pages) - lead >= pages { return number }
+            let lead = AccountingHeaps.gap(before: extents[number].page, alignment)
+            if extents[number].pages - lead >= pages { return number }
         }
         return nil
     }
@@ -407,8 +406,8 @@ extension AccountingHeaps {
 
     /// An extent is no longer in use: it is joined with dirty neighbours if it is long, and kept.
     private mutating func makeDirty(_ number: Int, _ slot: Int) {
-        heaps[slot].active -= Int(extents[number].pages)
-        if Int(extents[number].pages) >= AccountingHeaps.joinedPages {
+        heaps[slot].active -= extents[number].pages
+        if extents[number].pages >= AccountingHeaps.joinedPages {
             while joinOnce(number, slot) {}
         }
         keepDirty(number, slot)
@@ -416,13 +415,13 @@ extension AccountingHeaps {
 
     /// Joins the extent with the dirty run after it, else with the one before it.
     private mutating func joinOnce(_ number: Int, _ slot: Int) -> Bool {
-        join(number, at: Int(extents[number].page + extents[number].pages), slot)
-            || join(number, at: Int(extents[number].page) - 1, slot)
+        join(number, at: extents[number].page + extents[number].pages, slot)
+            || join(number, at: extents[number].page - 1, slot)
     }
 
     /// Joins the extent with the dirty run at `page`, if there is one; the older serial stays.
     private mutating func join(_ number: Int, at page: Int, _ slot: Int) -> Bool {
-        guard let neighbour = extents.dirtyExtent(at: page, of: Int32(slot)) else { return false }
+        guard let neighbour = extents.dirtyExtent(at: page, of: slot) else { return false }
         let other = extents[neighbour]
         takeDirty(neighbour, slot)
         forget(neighbour, slot)
@@ -433,7 +432,7 @@ extension AccountingHeaps {
     }
 
     private mutating func keepDirty(_ number: Int, _ slot: Int) {
-        let index = geometry.classToKeep(Int(extents[number].pages))
+        let index = geometry.classToKeep(extents[number].pages)
         let key = extents[number].key
         if heaps[slot].dirty[index].heap.isEmpty || key < heaps[slot].dirty[index].least {
             heaps[slot].dirty[index].least = key
@@ -445,7 +444,7 @@ extension AccountingHeaps {
     }
 
     private mutating func takeDirty(_ number: Int, _ slot: Int) {
-        let index = geometry.classToKeep(Int(extents[number].pages))
+        let index = geometry.classToKeep(extents[number].pages)
         extents.mark(number, false)
         extents.remove(number, from: &heaps[slot].dirty[index].heap)
         extents.remove(number, from: &heaps[slot].dirtyByAge)

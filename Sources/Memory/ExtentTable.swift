@@ -5,11 +5,12 @@ import Glibc
 /// An extent lives in a table and is named by its number, which is used again. Numbers never decide anything: order is
 /// by serial and page, as in jemalloc, where the serial tells when the pages came from the device.
 struct ExtentTable: ~Copyable {
+    ///
+    /// It is half a cache line long.
     struct Extent {
-        var page: Int32
-        var pages: Int32
+        /// From the lowest bit: the first page, how many there are, and whose they are.
+        private var run: UInt64
         var serial: UInt32
-        var slot: Int32
         /// The neighbours in the list that the extent is in; -1 at its ends.
         var previous: Int32 = -1
         var next: Int32 = -1
@@ -19,8 +20,32 @@ struct ExtentTable: ~Copyable {
         var after: Int32 = -1
         var below: Int32 = -1
 
+        private static let pageBits: UInt64 = 26
+        private static let countBits: UInt64 = 24
+        private static let pageMask: UInt64 = 1 << pageBits - 1
+        private static let countMask: UInt64 = (1 << countBits - 1) << pageBits
+
+        /// The device has fewer than 2^26 pages, a run at most 2^23.
+        init(page: Int, pages: Int, serial: UInt32, slot: Int) {
+            run =
+                UInt64(slot) << (Extent.pageBits + Extent.countBits) | UInt64(pages) << Extent.pageBits | UInt64(page)
+            self.serial = serial
+        }
+
+        var page: Int {
+            get { Int(run & Extent.pageMask) }
+            set { run = run & ~Extent.pageMask | UInt64(newValue) }
+        }
+
+        var pages: Int {
+            get { Int(run >> Extent.pageBits & (1 << Extent.countBits - 1)) }
+            set { run = run & ~Extent.countMask | UInt64(newValue) << Extent.pageBits }
+        }
+
+        var slot: Int { Int(run >> (Extent.pageBits + Extent.countBits)) }
+
         /// jemalloc's order: the oldest first, and of the same age the lowest (`edata_snad_comp`).
-        var key: UInt64 { UInt64(serial) << 32 | UInt64(UInt32(bitPattern: page)) }
+        var key: UInt64 { UInt64(serial) << 32 | run & Extent.pageMask }
     }
 
     /// What an extent in use is used for. It is asked for every object that is freed, so it lies apart, where many fit
@@ -53,8 +78,9 @@ struct ExtentTable: ~Copyable {
             preconditionFailure("the host has no memory for \(pages) page tags")
         }
         edges = memory.bindMemory(to: UInt32.self, capacity: pages)
+        precondition(pages < 1 << 26, "a device of \(pages) pages")
         self.pages = pages
-        extents = .allocate(capacity: capacity)
+        extents = ExtentTable.memory(for: capacity)
         uses = .allocate(capacity: capacity)
     }
 
@@ -106,8 +132,15 @@ struct ExtentTable: ~Copyable {
         return count - 1
     }
 
+    /// No extent lies in two cache lines.
+    private static func memory(for capacity: Int) -> UnsafeMutablePointer<Extent> {
+        let size = MemoryLayout<Extent>.stride
+        return UnsafeMutableRawPointer.allocate(byteCount: capacity * size, alignment: size)
+            .bindMemory(to: Extent.self, capacity: capacity)
+    }
+
     private mutating func grow() {
-        let larger = UnsafeMutablePointer<Extent>.allocate(capacity: capacity * 2)
+        let larger = ExtentTable.memory(for: capacity * 2)
         larger.moveInitialize(from: extents, count: count)
         extents.deallocate()
         extents = larger
@@ -138,14 +171,14 @@ struct ExtentTable: ~Copyable {
 
     /// Marks or unmarks both ends of a dirty extent, so that its neighbours find it.
     mutating func mark(_ number: Int, _ isDirty: Bool) {
-        let (page, count) = (Int(extents[number].page), Int(extents[number].pages))
+        let (page, count) = (extents[number].page, extents[number].pages)
         let tag = isDirty ? UInt32(number) + 1 : 0
         edges[page] = tag
         edges[page + count - 1] = tag
     }
 
     /// The slot's dirty extent that has `page` at its edge.
-    func dirtyExtent(at page: Int, of slot: Int32) -> Int? {
+    func dirtyExtent(at page: Int, of slot: Int) -> Int? {
         guard page >= 0, page < pages, edges[page] != 0 else { return nil }
         let number = Int(edges[page]) - 1
         return extents[number].slot == slot ? number : nil

@@ -87,7 +87,7 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
         memset(region.state.pointee.base + (entry.unit << 3) + offset, pattern, count)
     }
 
-    mutating func audit(_ processes: inout [ProcessMemory], activePages: Int) throws(AuditFailure) -> ByteCount {
+    mutating func audit(_ processes: inout ProcessTable, activePages: Int) throws(AuditFailure) -> ByteCount {
         do throws(AllocatorError) {
             try refreshStatistics()
             allocatorMetadata = try readControl("stats.metadata", into: 0)

@@ -10,7 +10,7 @@ import Quantities
 /// own memory, not the device's.
 final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     var heaps: Heaps
-    var processes: [ProcessMemory] = []
+    var processes = ProcessTable()
     private let size: DeviceSize
     private var metadata = ByteCount.zero
     /// The sum of the heaps' active pages, as of each one's last call.
@@ -74,17 +74,23 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     }
 
     func endPool(_ pool: PoolID) -> ReleaseResult {
-        let ended = self.pool(pool)
-        let result = ReleaseResult(objects: ended.table.count, requested: ByteCount(ended.table.requested))
-        let usable = heaps.empty(&ended.table, pool.slot.index)
-        processes[pool.slot.index].book(objects: -result.objects, requested: -result.requested.bytes, usable: -usable)
-        processes[pool.slot.index].endPool(pool.index)
-        settle(pool.slot.index)
-        return result
+        let slot = live(pool.slot)
+        let before = held(by: pool.index, slot)
+        let usable = heaps.empty(&processes[slot][pool.index], slot)
+        processes[slot].book(objects: -before.objects, requested: -before.requested.bytes, usable: -usable)
+        processes[slot].endPool(pool.index)
+        settle(slot)
+        return before
+    }
+
+    @inline(__always)
+    private func held(by pool: Int, _ slot: Int) -> ReleaseResult {
+        ReleaseResult(
+            objects: processes[slot][pool].count, requested: ByteCount(processes[slot][pool].requested))
     }
 
     func requested(in pool: PoolID) -> ByteCount {
-        ByteCount(self.pool(pool).table.requested)
+        ByteCount(processes[live(pool.slot)][pool.index].requested)
     }
 
     func books(of slot: MemorySlot) -> ProcessBooks {
@@ -94,49 +100,52 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     }
 
     func allocate(_ sizes: borrowing Span<Int>, in pool: PoolID, limit: ByteCount?) -> AllocationResult {
-        let filled = self.pool(pool)
-        let before = (objects: filled.table.count, requested: filled.table.requested)
+        let slot = live(pool.slot)
+        let before = held(by: pool.index, slot)
         let pageLimit = limit.map { $0.bytes / DeviceRegion.pageSize } ?? Int.max
-        let (usable, refusal) = heaps.fill(&filled.table, sizes, pool.slot.index, pageLimit: pageLimit)
-        let objects = filled.table.count - before.objects
-        let requested = filled.table.requested - before.requested
-        processes[pool.slot.index].book(objects: objects, requested: requested, usable: usable)
-        settle(pool.slot.index)
-        return AllocationResult(objects: objects, requested: ByteCount(requested), refusal: refusal)
+        let (usable, refusal) = heaps.fill(&processes[slot][pool.index], sizes, slot, pageLimit: pageLimit)
+        let after = held(by: pool.index, slot)
+        let (objects, requested) = (after.objects - before.objects, after.requested - before.requested)
+        processes[slot].book(objects: objects, requested: requested.bytes, usable: usable)
+        settle(slot)
+        return AllocationResult(objects: objects, requested: requested, refusal: refusal)
     }
 
     func release(
         _ bytes: ByteCount, from pool: PoolID, order: ReleaseOrder, using generator: inout SeededGenerator
     ) -> ReleaseResult {
-        let released = self.pool(pool)
-        let before = (objects: released.table.count, requested: released.table.requested)
-        let goal = max(0, before.requested - bytes.bytes)
-        let usable = heaps.release(&released.table, downTo: goal, order, pool.slot.index, using: &generator)
-        let objects = before.objects - released.table.count
-        let requested = before.requested - released.table.requested
-        processes[pool.slot.index].book(objects: -objects, requested: -requested, usable: -usable)
-        settle(pool.slot.index)
-        return ReleaseResult(objects: objects, requested: ByteCount(requested))
+        let slot = live(pool.slot)
+        let before = held(by: pool.index, slot)
+        let goal = max(0, before.requested.bytes - bytes.bytes)
+        let usable = heaps.release(&processes[slot][pool.index], downTo: goal, order, slot, using: &generator)
+        let after = held(by: pool.index, slot)
+        let (objects, requested) = (before.objects - after.objects, before.requested - after.requested)
+        processes[slot].book(objects: -objects, requested: -requested.bytes, usable: -usable)
+        settle(slot)
+        return ReleaseResult(objects: objects, requested: requested)
     }
 
     func touch(_ bytes: ByteCount, in pool: PoolID) -> ByteCount {
-        let touched = self.pool(pool)
+        let slot = live(pool.slot)
         // Once round is enough: a second round would write the same bytes again.
-        return ByteCount(heaps.touch(&touched.table, min(bytes.bytes, touched.table.requested)))
+        let count = min(bytes.bytes, processes[slot][pool.index].requested)
+        heaps.touch(&processes[slot][pool.index], count)
+        return ByteCount(count)
     }
 
     func read(_ bytes: ByteCount, in pool: PoolID) -> ByteCount {
-        let read = self.pool(pool)
-        return ByteCount(heaps.read(&read.table, min(bytes.bytes, read.table.requested)))
+        let slot = live(pool.slot)
+        let count = min(bytes.bytes, processes[slot][pool.index].requested)
+        heaps.read(&processes[slot][pool.index], count)
+        return ByteCount(count)
     }
 
     func audit(refreshingMetadata: Bool) throws(AuditFailure) {
-        let seen = refreshingMetadata ? [] : processes.map(\.metadata)
         let total = try heaps.audit(&processes, activePages: activePages)
-        if refreshingMetadata { metadata = total }
-        for slot in seen.indices { processes[slot].metadata = seen[slot] }
-        for slot in processes.indices where processes[slot].metadata != processes[slot].metadataSeen {
-            processes[slot].metadataSeen = processes[slot].metadata
+        guard refreshingMetadata else { return }
+        metadata = total
+        for slot in processes.indices where processes[slot].metadataTold != processes[slot].metadata {
+            processes[slot].metadataTold = processes[slot].metadata
             noteChange(slot)
         }
     }
@@ -162,12 +171,11 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     }
 
     /// The slot's index; a slot without a process is our own fault.
+    @inline(__always)
     func live(_ slot: MemorySlot) -> Int {
         precondition(
             slot.index >= 0 && slot.index < processes.count && processes[slot.index].isLive,
             "slot \(slot.index) has no process")
         return slot.index
     }
-
-    private func pool(_ pool: PoolID) -> ProcessMemory.Pool { processes[live(pool.slot)].pool(pool.index) }
 }

@@ -13,6 +13,10 @@ protocol ObjectBatches: ~Copyable {
     ) -> Int
     /// Frees all objects, newest first. Answers the bytes of their size classes.
     mutating func empty(_ table: inout ObjectTable, _ slot: Int) -> Int
+    /// Writes so many bytes of the table's objects again, at most all of them, going round.
+    mutating func touch(_ table: inout ObjectTable, _ bytes: Int)
+    /// Reads them instead.
+    mutating func read(_ table: inout ObjectTable, _ bytes: Int)
     /// Does the steps in order until one is refused.
     mutating func play(
         _ steps: borrowing Span<ObjectStep>, _ board: inout ObjectBoard, _ slot: Int, pageLimit: Int,

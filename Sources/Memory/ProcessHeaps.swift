@@ -36,14 +36,13 @@ protocol ProcessHeaps: ObjectBatches, ~Copyable {
     mutating func make(_ size: Int, logAlignment: Int, _ slot: Int) -> Int?
     mutating func free(_ entry: ObjectTable.Entry, _ slot: Int)
     mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int)
-    mutating func read(_ entry: ObjectTable.Entry, from offset: Int, count: Int)
     /// The bytes that an object of this size really gets.
     func usable(_ size: Int) -> Int
     /// The same for an aligned one.
     func usable(_ size: Int, logAlignment: Int) -> Int
 
     /// Compares the books with the heaps' own statistics; notes and answers the size of the heaps' bookkeeping.
-    mutating func audit(_ processes: inout [ProcessMemory], activePages: Int) throws(AuditFailure) -> ByteCount
+    mutating func audit(_ processes: inout ProcessTable, activePages: Int) throws(AuditFailure) -> ByteCount
 }
 
 /// The batches, as each backend offers them.
@@ -60,6 +59,24 @@ extension JemallocHeaps {
     ) -> Int { freeSome(&table, downTo: goal, order, slot, using: &generator) }
 
     mutating func empty(_ table: inout ObjectTable, _ slot: Int) -> Int { freeAll(&table, slot) }
+
+    mutating func touch(_ table: inout ObjectTable, _ bytes: Int) {
+        var left = bytes
+        while left > 0 {
+            let piece = table.nextPiece(left)
+            write(piece.entry, from: piece.offset, count: piece.length)
+            left -= piece.length
+        }
+    }
+
+    mutating func read(_ table: inout ObjectTable, _ bytes: Int) {
+        var left = bytes
+        while left > 0 {
+            let piece = table.nextPiece(left)
+            read(piece.entry, from: piece.offset, count: piece.length)
+            left -= piece.length
+        }
+    }
 
     mutating func play(
         _ steps: borrowing Span<ObjectStep>, _ board: inout ObjectBoard, _ slot: Int, pageLimit: Int,
@@ -80,6 +97,10 @@ extension AccountingHeaps {
     ) -> Int { freeSome(&table, downTo: goal, order, slot, using: &generator) }
 
     mutating func empty(_ table: inout ObjectTable, _ slot: Int) -> Int { freeAll(&table, slot) }
+
+    /// There is nothing to write or to read, and so nobody can tell where a round has stopped.
+    mutating func touch(_ table: inout ObjectTable, _ bytes: Int) {}
+    mutating func read(_ table: inout ObjectTable, _ bytes: Int) {}
 
     mutating func play(
         _ steps: borrowing Span<ObjectStep>, _ board: inout ObjectBoard, _ slot: Int, pageLimit: Int,
@@ -124,27 +145,5 @@ extension ProcessHeaps where Self: ~Copyable {
             total += usable(entry.size)
         }
         return total
-    }
-
-    /// Reads `bytes` of the table's objects, going round.
-    mutating func read(_ table: inout ObjectTable, _ bytes: Int) -> Int {
-        var done = 0
-        while done < bytes {
-            let piece = table.nextPiece(bytes - done)
-            read(piece.entry, from: piece.offset, count: piece.length)
-            done += piece.length
-        }
-        return done
-    }
-
-    /// Writes `bytes` of the table's objects, going round.
-    mutating func touch(_ table: inout ObjectTable, _ bytes: Int) -> Int {
-        var written = 0
-        while written < bytes {
-            let piece = table.nextPiece(bytes - written)
-            write(piece.entry, from: piece.offset, count: piece.length)
-            written += piece.length
-        }
-        return written
     }
 }

@@ -1,10 +1,16 @@
+import BasicContainers
 import Quantities
 
+/// The processes of a device, by slot.
+typealias ProcessTable = UniqueArray<ProcessMemory>
+
 /// What the books hold of one process: its pools and the sums over them. Pages are known elsewhere.
-struct ProcessMemory {
-    /// One pool. A class, so that a batch works on its table where it is.
-    final class Pool {
-        fileprivate(set) var isLive = true
+///
+/// It has one owner, and so have its pools: a batch works on a pool's table where it is.
+struct ProcessMemory: ~Copyable {
+    /// Not private, because Swift 6.3.1's debug builds fail on the private content of such an array.
+    struct Pool: ~Copyable {
+        fileprivate var isLive = true
         var table = ObjectTable()
     }
 
@@ -13,14 +19,14 @@ struct ProcessMemory {
     var isChanged = false
     /// The arena's active pages as they are counted in the device's.
     var activePages = 0
-    /// The heap's bookkeeping, as of the last audit.
+    /// The heap's bookkeeping, as the last audit found it.
     var metadata = 0
-    /// The same, as somebody was last told.
-    var metadataSeen = 0
+    /// The same, as of the last audit that told of it.
+    var metadataTold = 0
     private(set) var objects = 0
     private(set) var requested = 0
     private(set) var usable = 0
-    private var pools: [Pool] = []
+    private var pools = UniqueArray<Pool>()
     /// Pools that ended; the last one is used next.
     private var idlePools: [Int] = []
 
@@ -33,7 +39,7 @@ struct ProcessMemory {
     func books(activePages: Int, dirtyPages: Int) -> ProcessBooks {
         ProcessBooks(
             objects: objects, requested: ByteCount(requested), usable: ByteCount(usable),
-            active: pageBytes(activePages), dirty: pageBytes(dirtyPages), metadata: ByteCount(metadata))
+            active: pageBytes(activePages), dirty: pageBytes(dirtyPages), metadata: ByteCount(metadataTold))
     }
 
     mutating func makePool() -> Int {
@@ -47,16 +53,26 @@ struct ProcessMemory {
 
     /// Forgets a pool that is empty.
     mutating func endPool(_ index: Int) {
-        let pool = pool(index)
-        precondition(pool.table.isEmpty, "pool \(index) ends with \(pool.table.count) objects")
+        precondition(self[index].isEmpty, "pool \(index) ends with \(self[index].count) objects")
         // The next one begins without the memory of this one.
-        pool.table = ObjectTable()
-        pool.isLive = false
+        pools[index] = Pool()
+        pools[index].isLive = false
         idlePools.append(index)
     }
 
-    func pool(_ index: Int) -> Pool {
+    /// The objects of a pool.
+    subscript(index: Int) -> ObjectTable {
+        _read {
+            check(index)
+            yield pools[index].table
+        }
+        _modify {
+            check(index)
+            yield &pools[index].table
+        }
+    }
+
+    private func check(_ index: Int) {
         precondition(index >= 0 && index < pools.count && pools[index].isLive, "there is no pool \(index)")
-        return pools[index]
     }
 }

@@ -22,7 +22,8 @@ struct TidyTests {
     /// Packages and system modules, and who may use them.
     static let foreign: [String: Set<String>] = [
         "Glibc": ["Memory", "Metrics", "Experiments"], "Musl": ["Memory", "Metrics", "Experiments"],
-        "HeapModule": ["Simulation"], "DequeModule": ["Simulation"],
+        "HeapModule": ["Simulation"], "DequeModule": ["Simulation"], "BitCollections": ["Simulation"],
+        "BasicContainers": ["Memory"],
         "Yams": ["Scenario"], "ArgumentParser": ["plimsoll"], "Synchronization": ["plimsoll"],
         "Foundation": ["Scenario", "Interchange", "plimsoll"],
     ]
