@@ -9,7 +9,7 @@ import Quantities
 /// Where the bytes of a table go.
 public protocol ByteSink: AnyObject {
     /// Writes whole rows, or fails.
-    func write(_ bytes: [UInt8]) throws(OutputFailure)
+    func write(_ bytes: Span<UInt8>) throws(OutputFailure)
 }
 
 /// Output that the host refuses: the path and the system's reason.
@@ -40,12 +40,12 @@ public final class FileSink: ByteSink {
 
     deinit { close(descriptor) }
 
-    public func write(_ bytes: [UInt8]) throws(OutputFailure) {
+    public func write(_ bytes: Span<UInt8>) throws(OutputFailure) {
         var done = 0
         while done < bytes.count {
             let count = bytes.withUnsafeBytes {
                 // Safe to escape: the pointer is used within the call only, and `done` is below `count`.
-                Glibc.write(descriptor, $0.baseAddress.map { $0 + done }, bytes.count - done)
+                Glibc.write(descriptor, $0.baseAddress.map { $0 + done }, $0.count - done)
             }
             if count < 0 && errno == EINTR { continue }
             guard count > 0 else {
@@ -63,14 +63,14 @@ public final class FileSink: ByteSink {
 public final class MemorySink: ByteSink {
     public private(set) var bytes: [UInt8] = []
     public init() {}
-    public func write(_ bytes: [UInt8]) { self.bytes += bytes }
+    public func write(_ bytes: Span<UInt8>) { bytes.withUnsafeBufferPointer { self.bytes += $0 } }
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
 /// Forgets everything: a table that goes here is not even encoded.
 public final class NullSink: ByteSink {
     public init() {}
-    public func write(_ bytes: [UInt8]) {}
+    public func write(_ bytes: Span<UInt8>) {}
 }
 
 /// What follows the first cell of a row, to be written again: a row that is as it was costs a copy.
@@ -117,7 +117,7 @@ public final class TableWriter {
     private var instant = Instant.never
     /// So much is given to the sink at once.
     private static let piece = 1 << 16
-    /// The longest number: a sign, 19 digits and a point.
+    /// The longest number: a sign, 19 digits and a point. Of decimals there are zeros first.
     private static let longestNumber = 24
 
     public init(_ schema: TableSchema, to sink: any ByteSink) {
@@ -140,6 +140,12 @@ public final class TableWriter {
 
     // MARK: Rows
 
+    /// Whether anybody reads the rows. Where a row takes work, it is left out with `skipRow` if nobody does.
+    public var isRead: Bool { sink != nil }
+
+    /// Counts a row that nobody reads.
+    public func skipRow() { rows += 1 }
+
     public func endRow() {
         precondition(cells == columns, "\(schema.file) has \(columns) columns, but the row has \(cells) cells")
         cells = 0
@@ -161,7 +167,7 @@ public final class TableWriter {
         rows += 1
         guard sink != nil, let bytes = memo.bytes else { return }
         reserve(TableWriter.longestNumber + memo.count + 1)
-        appendText(of: now)
+        putText(of: now)
         (buffer + count).update(from: bytes, count: memo.count)
         count += memo.count
         append(UInt8(ascii: "\n"))
@@ -173,7 +179,7 @@ public final class TableWriter {
         defer { count = 0 }
         guard let sink, failure == nil, count > 0 else { return }
         do {
-            try sink.write(Array(UnsafeBufferPointer(start: buffer, count: count)))
+            try sink.write(UnsafeBufferPointer(start: buffer, count: count).span)
         } catch {
             failure = error
         }
@@ -181,13 +187,15 @@ public final class TableWriter {
 
     // MARK: Cells
 
-    /// Begins a cell; false when nothing is to be written.
+    /// Begins a cell, with room for a number in it; false when nothing is to be written.
+    @inline(__always)
     private func begin() -> Bool {
         cells += 1
         guard sink != nil else { return false }
+        reserve(1 + TableWriter.longestNumber)
         if cells > 1 {
             if cells == 2 { tail = count }
-            append(UInt8(ascii: ","))
+            put(UInt8(ascii: ","))
         }
         return true
     }
@@ -228,7 +236,7 @@ public final class TableWriter {
 
     public func integer(_ value: Int) {
         guard begin() else { return }
-        append(value)
+        put(value)
     }
 
     public func bytes(_ value: ByteCount) { integer(value.bytes) }
@@ -241,8 +249,7 @@ public final class TableWriter {
     /// Seconds with up to six decimals.
     public func seconds(_ value: Instant) {
         guard begin() else { return }
-        reserve(TableWriter.longestNumber)
-        appendText(of: value)
+        putText(of: value)
     }
 
     public func seconds(_ value: TimeSpan) { decimal(value.microseconds, digits: 6) }
@@ -273,7 +280,7 @@ public final class TableWriter {
 
     private func decimal(_ value: Int64, digits: Int) {
         guard begin() else { return }
-        append(value, decimals: digits)
+        put(value, decimals: digits)
     }
 }
 
@@ -281,8 +288,13 @@ public final class TableWriter {
 
 extension TableWriter {
     /// Makes room for so many bytes more. A row is never given to the sink in parts: a long one needs a longer buffer.
+    @inline(__always)
     private func reserve(_ length: Int) {
-        guard count + length > capacity else { return }
+        if count + length > capacity { lengthen(by: length) }
+    }
+
+    @inline(never)
+    private func lengthen(by length: Int) {
         capacity = max(capacity * 2, count + length)
         let longer = UnsafeMutablePointer<UInt8>.allocate(capacity: capacity)
         longer.update(from: buffer, count: count)
@@ -292,8 +304,7 @@ extension TableWriter {
 
     private func append(_ byte: UInt8) {
         reserve(1)
-        buffer[count] = byte
-        count += 1
+        put(byte)
     }
 
     private func append(_ text: String) {
@@ -306,53 +317,85 @@ extension TableWriter {
         }
     }
 
-    /// The room was reserved.
-    private func appendText(of now: Instant) {
+    // What follows writes where room was reserved.
+
+    @inline(__always)
+    private func put(_ byte: UInt8) {
+        buffer[count] = byte
+        count += 1
+    }
+
+    private func putText(of now: Instant) {
         if now == instant {
             (buffer + count).update(from: instantText, count: instantCount)
             count += instantCount
             return
         }
         let start = count
-        append(now.microseconds, decimals: 6)
+        put(now.microseconds, decimals: 6)
         instant = now
         instantCount = count - start
         instantText.update(from: buffer + start, count: instantCount)
     }
 
-    private func append(_ value: Int) {
-        reserve(TableWriter.longestNumber)
-        if value < 0 { append(UInt8(ascii: "-")) }
-        var rest = value.magnitude
-        var length = 1
-        var bound: UInt = 10
-        while length < 19 && rest >= bound {
-            length += 1
-            bound *= 10
-        }
-        var at = count + length
-        count = at
-        repeat {
-            at -= 1
-            let (quotient, remainder) = rest.quotientAndRemainder(dividingBy: 10)
-            buffer[at] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: remainder)
-            rest = quotient
-        } while rest > 0
+    @inline(__always)
+    private func put(_ value: Int) {
+        if value < 0 { put(UInt8(ascii: "-")) }
+        let magnitude = value.magnitude
+        let length = TableWriter.digits(of: magnitude)
+        write(magnitude, before: count + length)
+        count += length
     }
 
-    private func append(_ value: Int64, decimals: Int) {
-        var power = 1
-        for _ in 0..<decimals { power *= 10 }
-        let magnitude = Int(value.magnitude)
-        if value < 0 { append(UInt8(ascii: "-")) }
-        append(magnitude / power)
-        var fraction = magnitude % power
-        guard fraction != 0 else { return }
-        append(UInt8(ascii: "."))
-        while fraction != 0 {
-            power /= 10
-            append(UInt8(ascii: "0") + UInt8(fraction / power))
-            fraction %= power
+    /// Writes the digits of a number, two at a time, so that they end before `end`.
+    @inline(__always)
+    private func write(_ number: UInt, before end: Int) {
+        var (rest, at) = (number, end)
+        while rest >= 100 {
+            let (quotient, pair) = rest.quotientAndRemainder(dividingBy: 100)
+            at -= 2
+            put(pair: pair, at: at)
+            rest = quotient
         }
+        if rest >= 10 {
+            put(pair: rest, at: at - 2)
+        } else {
+            buffer[at - 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest)
+        }
+    }
+
+    @inline(__always)
+    private func put(pair: UInt, at place: Int) {
+        // A number below 100: its tens without a division.
+        let tens = (pair * 103) >> 10
+        buffer[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: tens)
+        buffer[place + 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: pair - tens * 10)
+    }
+
+    /// How many decimal digits the number has; one for zero.
+    @inline(__always)
+    private static func digits(of number: UInt) -> Int {
+        // 1233 / 4096 is a little more than the logarithm of 2: so many digits, or one more.
+        let fewest = ((UInt.bitWidth - number.leadingZeroBitCount) * 1233) >> 12
+        return number >= powersOfTen[fewest] ? fewest + 1 : max(1, fewest)
+    }
+
+    private static let powersOfTen: InlineArray<20, UInt> = [
+        1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000,
+        100_000_000_000, 1_000_000_000_000, 10_000_000_000_000, 100_000_000_000_000, 1_000_000_000_000_000,
+        10_000_000_000_000_000, 100_000_000_000_000_000, 1_000_000_000_000_000_000, 10_000_000_000_000_000_000,
+    ]
+
+    private func put(_ value: Int64, decimals: Int) {
+        let power = TableWriter.powersOfTen[decimals]
+        let (whole, rest) = UInt(value.magnitude).quotientAndRemainder(dividingBy: power)
+        if value < 0 { put(UInt8(ascii: "-")) }
+        put(Int(whole))
+        guard rest != 0 else { return }
+        put(UInt8(ascii: "."))
+        (buffer + count).update(repeating: UInt8(ascii: "0"), count: decimals)
+        count += decimals
+        write(rest, before: count)
+        while buffer[count - 1] == UInt8(ascii: "0") { count -= 1 }
     }
 }

@@ -46,7 +46,7 @@ final class JetsamEventFolder: KillReportSink {
         unlink(draft)
         do throws(OutputFailure) {
             let sink = try FileSink(creating: draft)
-            try sink.write(export.text(of: report))
+            try sink.write(export.text(of: report).span)
         } catch {
             unlink(draft)
             throw OutputFailure(path: target, code: error.code)

@@ -32,7 +32,7 @@ enum OutputFile {
         do {
             let sink = try FileSink(creating: path)
             do {
-                try sink.write(bytes)
+                try sink.write(bytes.span)
             } catch {
                 unlink(path)
                 throw Failure(.cannotWrite, "cannot write \(path): \(String(cString: strerror(error.code)))")

@@ -113,7 +113,7 @@ struct RunDirectory {
         unlink(draft)
         do {
             let sink = try FileSink(creating: draft)
-            try sink.write(Array(text.utf8))
+            try sink.write(Array(text.utf8).span)
         } catch {
             unlink(draft)
             throw Failure(.cannotWrite, "cannot write \(target): \(String(cString: strerror(error.code)))")

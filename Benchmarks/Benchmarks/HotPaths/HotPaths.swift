@@ -51,7 +51,7 @@ private let rowSchema = TableSchema(
 /// Takes everything and counts it.
 private final class Counter: ByteSink {
     private(set) var bytes = 0
-    func write(_ bytes: [UInt8]) { self.bytes += bytes.count }
+    func write(_ bytes: Span<UInt8>) { self.bytes += bytes.count }
 }
 
 let benchmarks: @Sendable () -> Void = {
