@@ -145,6 +145,8 @@ final class LiveProcess {
     let record: AppRecord
     let pid: ProcessID
     let slot: MemorySlot
+    /// Its place among the live processes, which are by rising process number.
+    var position: Int
     let launchedAt: Instant
     /// Lent, for a profile is large: it would be copied for every question about it.
     var profile: AppProfile { _read { yield workload.profile } }
@@ -243,12 +245,14 @@ final class LiveProcess {
     let trace: TracePlayback?
 
     init(
-        record: AppRecord, pid: ProcessID, slot: MemorySlot, now: Instant, workload: AppWorkload, goal: Goal,
+        record: AppRecord, pid: ProcessID, slot: MemorySlot, position: Int, now: Instant, workload: AppWorkload,
+        goal: Goal,
         isFirstLaunch: Bool, relaunchCost: TimeSpan, memory: any DeviceMemory, trace: TracePlayback? = nil
     ) {
         self.record = record
         self.pid = pid
         self.slot = slot
+        self.position = position
         self.workload = workload
         lastingModes = workload.profile.backgroundModes.filter(\.keepsRunning)
         lastingBand = JetsamBand.band(of: .background, modes: lastingModes)

@@ -59,6 +59,8 @@ final class RunRecorder {
         _ detail: String, reason: String? = nil
     ) {
         tally.events += 1
+        kept?.append(RunEvent(at: now, kind: kind, app: app, detail: detail, reason: reason))
+        guard events.isRead else { return events.skipRow() }
         events.seconds(now)
         events.text(kind.rawValue)
         events.text(app)
@@ -67,13 +69,13 @@ final class RunRecorder {
         events.text(detail)
         events.text(reason)
         events.endRow()
-        kept?.append(RunEvent(at: now, kind: kind, app: app, detail: detail, reason: reason))
     }
 
     /// The row of a process as it was last sampled; one that is as it was is repeated.
     func app(_ process: LiveProcess, at now: Instant) {
         guard process.rowIsStale, let facts = process.sampled else { return apps.repeatRow(process.row, at: now) }
         process.rowIsStale = false
+        guard apps.isRead else { return apps.skipRow() }
         apps.seconds(now)
         apps.text(process.profile.name)
         apps.integer(process.pid.number)

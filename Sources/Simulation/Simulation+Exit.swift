@@ -87,10 +87,9 @@ extension Simulation {
             externalApp = nil
         }
         processes[process.slot.index] = nil
-        if let index = live.firstIndex(where: { $0 === process }) {
-            live.remove(at: index)
-            if index < reclaim.shown.count { reclaim.shown.remove(at: index) }
-        }
+        live.remove(at: process.position)
+        closeRanks(at: process.position)
+        if process.position < reclaim.shown.count { reclaim.shown.remove(at: process.position) }
         forgetSample(of: process)
         waiters.removeAll { $0 == process.reference }
         process.record.slot = nil

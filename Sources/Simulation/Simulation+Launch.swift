@@ -46,7 +46,7 @@ extension Simulation {
         lastPid += 1
         let trace = openTrace(of: apps[app.index].profile)
         let process = LiveProcess(
-            record: apps[app.index], pid: ProcessID(lastPid), slot: slot, now: now,
+            record: apps[app.index], pid: ProcessID(lastPid), slot: slot, position: live.count, now: now,
             workload: AppWorkload(apps[app.index].profile, traceLength: trace?.length ?? 0), goal: goal,
             isFirstLaunch: !apps[app.index].wasLaunched, relaunchCost: relaunchCost(of: apps[app.index].profile),
             memory: memory, trace: trace)

@@ -8,7 +8,9 @@ import Workload
 extension Simulation {
     /// So much is filled before time passes and others may act: what the device fills in 1/512 s, 2 MiB at the default
     /// rate.
-    var slice: ByteCount { max(ByteCount(plan.device.fillRate.bytesPerSecond / 512), .kibibytes(64)) }
+    static func slice(of device: Device) -> ByteCount {
+        max(ByteCount(device.fillRate.bytesPerSecond / 512), .kibibytes(64))
+    }
 
     /// The main thread pays the cost on a core, then does the work.
     func start(_ work: CallbackWork, of process: LiveProcess, answersWarning: ByteCount? = nil) {

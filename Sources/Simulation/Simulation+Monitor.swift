@@ -134,8 +134,8 @@ extension Simulation {
 
     /// Whoever comes near its own limit is told, once per approach. Who has not changed is where it was.
     private func warnNearLimits() {
-        for process in changedProcesses() where isAlive(process) {
-            guard let limit = explicitLimit(of: process) else { continue }
+        for reference in changedProcesses() {
+            guard let process = process(reference), let limit = explicitLimit(of: process) else { continue }
             let near = MemoryLimit(bytes: limit, isFatal: process.profile.limits.fatal).near
             let footprint = memory.books(of: process.slot).footprint
             if footprint < near {

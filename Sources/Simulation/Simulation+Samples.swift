@@ -1,3 +1,4 @@
+import BitCollections
 import Lifecycle
 import Memory
 import Metrics
@@ -65,10 +66,11 @@ struct SampledDevice: Equatable {
 
 /// What the samples know from one to the next, so that a process that has not changed costs nothing.
 struct SampleState {
-    /// Live processes that may have changed since the last sample.
-    var changed: [LiveProcess] = []
-    /// They are by rising process number.
-    var isSorted = true
+    /// Those that may have changed since the last sample, by their positions among the live processes.
+    var changed = BitSet()
+    /// The same by rising process number, when `isListed`; who has died meanwhile may be among them.
+    var list: [ProcessReference] = []
+    var isListed = true
     var slots: [Int] = []
     var totals = SampledTotals()
     var device: SampledDevice?
@@ -83,29 +85,45 @@ extension Simulation {
         process.isShownAsItIs = false
         guard !process.hasChanged else { return }
         process.hasChanged = true
-        samples.changed.append(process)
-        samples.isSorted = false
+        samples.changed.insert(process.position)
+        samples.isListed = false
     }
 
-    /// The processes that may have changed since the last sample, by rising process number.
-    func changedProcesses() -> [LiveProcess] {
+    /// The processes that may have changed since the last sample, by rising process number; who is not alive any more
+    /// may be among them.
+    func changedProcesses() -> [ProcessReference] {
         memory.takeChanges(into: &samples.slots)
         for slot in samples.slots where slot < processes.count {
             if let process = processes[slot] { noteChange(of: process) }
         }
-        if !samples.isSorted {
-            samples.changed.removeAll { !isAlive($0) }
-            samples.changed.sort { $0.pid < $1.pid }
-            samples.isSorted = true
+        if !samples.isListed {
+            samples.list.removeAll(keepingCapacity: true)
+            for position in samples.changed { samples.list.append(live[position].reference) }
+            samples.isListed = true
         }
-        return samples.changed
+        return samples.list
+    }
+
+    /// The process at this position has gone from the live ones: those behind it stand one place lower.
+    func closeRanks(at position: Int) {
+        if position == live.count {
+            samples.changed.remove(position)
+            return
+        }
+        for index in position..<live.count { live[index].position = index }
+        samples.changed = BitSet(live.indices.lazy.filter { self.live[$0].hasChanged })
     }
 
     func recordSample() {
-        let changed = changedProcesses()
-        for process in changed {
+        for reference in changedProcesses() {
+            guard let process = process(reference) else { continue }
             resample(process)
             if process.rowIsStale && plan.appRows == .changed { recorder.app(process, at: now) }
+            // Time alone may still change the band of some of them.
+            guard process.bands.isSettled(at: now) else { continue }
+            process.hasChanged = false
+            samples.changed.remove(process.position)
+            samples.isListed = false
         }
         recordDevice()
         recorder.tally.sampledRequested += samples.totals.requested
@@ -113,11 +131,6 @@ extension Simulation {
         recorder.tally.sampledActive += samples.totals.active
         recorder.tally.sampledDirty += samples.totals.dirty
         if plan.appRows == .all { for process in live { recorder.app(process, at: now) } }
-        // Time alone may still change the band of some of them.
-        samples.changed.removeAll { process in
-            process.hasChanged = !process.bands.isSettled(at: now)
-            return !process.hasChanged
-        }
     }
 
     private func resample(_ process: LiveProcess) {
@@ -142,7 +155,8 @@ extension Simulation {
     func forgetSample(of process: LiveProcess) {
         if let before = process.sampled { samples.totals.remove(before) }
         process.sampled = nil
-        if process.hasChanged { samples.changed.removeAll { $0 === process } }
+        // Nor does it change any more.
+        process.hasChanged = true
     }
 
     private func recordDevice() {
@@ -152,6 +166,7 @@ extension Simulation {
         if device == samples.device { return recorder.samples.repeatRow(samples.deviceRow, at: now) }
         samples.device = device
         let row = recorder.samples
+        guard row.isRead else { return row.skipRow() }
         row.seconds(now)
         row.bytes(device.books.ceiling)
         row.bytes(device.books.resident)

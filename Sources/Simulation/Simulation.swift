@@ -41,6 +41,8 @@ public final class Simulation {
     let contentAbove: ByteCount?
     /// As policies are shown it.
     let deviceSize: DeviceSize
+    /// So much is allocated before others may act.
+    let slice: ByteCount
     let dryRun: Bool
     /// Told of every decision that is recorded.
     let observer: ((DecisionRecord) -> Void)?
@@ -117,6 +119,7 @@ public final class Simulation {
         needs = type(of: policy).needs
         deviceSize = DeviceSize(memory.books.ceiling, meant: plan.device.meantCeiling, scale: plan.device.scale)
         contentAbove = policy.contentAbove(on: deviceSize)
+        slice = Simulation.slice(of: plan.device)
         self.observer = observer
         self.reports = reports
         self.dryRun = dryRun

@@ -16,6 +16,10 @@ public final class AppWorkload {
     private var transient: ByteCount = .zero
     /// How many operations one round of the app's trace has.
     private let traceLength: Int
+    /// What the short-lived objects hold once the first of them go.
+    private let transientLimit: ByteCount
+    /// Lent: a copy would count references.
+    private var memory: MemoryProfile { _read { yield profile.memory } }
 
     /// How often a running app's memory moves.
     public static let interval: TimeSpan = .milliseconds(100)
@@ -23,6 +27,8 @@ public final class AppWorkload {
     public init(_ profile: AppProfile, traceLength: Int = 0) {
         self.profile = profile
         self.traceLength = traceLength
+        let churn = profile.memory.churn
+        transientLimit = churn.rate.bytes(in: churn.lifetime)
     }
 
     // MARK: Callbacks
@@ -147,8 +153,9 @@ public final class AppWorkload {
     ) {
         let ranBefore = runTime
         runTime += span
-        let memory = profile.memory
-        add(.leak, memory.leak.bytes(in: runTime) - memory.leak.bytes(in: ranBefore), to: &work)
+        if memory.leak > .zero {
+            add(.leak, memory.leak.bytes(in: runTime) - memory.leak.bytes(in: ranBefore), to: &work)
+        }
         churn(from: ranBefore, into: &work)
         let due = traced(at: runTime) - traced(at: ranBefore)
         if due > 0 { work.append(.trace(due)) }
@@ -207,12 +214,13 @@ public final class AppWorkload {
     }
 
     private func churn(from before: TimeSpan, into work: inout [MemoryWork]) {
-        let churn = profile.memory.churn
-        let fresh = churn.rate.bytes(in: runTime) - churn.rate.bytes(in: before)
+        let rate = memory.churn.rate
+        guard rate > .zero else { return }
+        let fresh = rate.bytes(in: runTime) - rate.bytes(in: before)
         guard fresh > .zero else { return }
         transient += fresh
         work.append(.allocate(.transient, fresh))
-        let old = transient - churn.rate.bytes(in: churn.lifetime)
+        let old = transient - transientLimit
         guard old > .zero else { return }
         transient -= old
         work.append(.release(.transient, old))
@@ -220,9 +228,8 @@ public final class AppWorkload {
 
     /// When the memory moves next, from now: at once, later, or never while nothing changes.
     public func nextWork(phase: ProcessPhase, cache: ByteCount) -> TimeSpan? {
-        let memory = profile.memory
         if memory.leak > .zero || memory.churn.rate > .zero { return AppWorkload.interval }
-        if let trace = profile.memory.trace, trace.ends == .loop || traced(at: runTime) < traceLength {
+        if let trace = memory.trace, trace.ends == .loop || traced(at: runTime) < traceLength {
             return AppWorkload.interval
         }
         guard phase == .active else { return nil }
