@@ -143,10 +143,10 @@ extension Simulation {
         abandonLaunch(of: process, outcome: "abandoned")
         if foregroundApp == app { foregroundApp = nil }
         if process.phase == .suspended && process.isQuiet {
-            return end(process, .normalApp, "ended by the system while suspended: no code ran", bySystem: false)
+            return end(process, .normalApp, "ended in good order while suspended: no code ran", bySystem: false)
         }
         process.goal = .background
-        process.quitReason = (.normalApp, "ended by the system")
+        process.quitReason = (.normalApp, "ended in good order")
         advance(process)
     }
 }

@@ -1,7 +1,10 @@
 extension SummaryMetric {
-    /// Processes that the system ended; the user's own quitting does not count.
+    /// Processes that the system ended; the user's own quitting does not count, nor does an end in good order.
     static let terminations: [SummaryMetric] = [
-        SummaryMetric("terminations", .integer, "Processes ended by the system") { .count($0.terminations.count) },
+        SummaryMetric(
+            "terminations", .integer,
+            "Processes ended by the system; not those that it ends in good order, as for an update (terminate)"
+        ) { .count($0.terminations.count) },
         SummaryMetric("terminations_foreground", .integer, "Of these, in the foreground") {
             .count($0.terminations.count(where: \.wasForeground))
         },
