@@ -38,7 +38,7 @@ def kills_of(run: Run) -> pd.DataFrame:
     """One row per termination. What the tables do not tell is empty or NaN."""
     by_pid = {pid: table for pid, table in run.events.groupby("pid", sort=False) if pid != ""}
     last_seen = last_rows(run.apps)
-    decided = decided_at(run)
+    decisions = decided(run)
     rows = []
     for time_s, app, pid, detail, reason in terminations(run)[["time_s", "app", "pid", "detail", "reason"]].itertuples(
         index=False
@@ -46,7 +46,7 @@ def kills_of(run: Run) -> pd.DataFrame:
         events = by_pid.get(pid, run.events.iloc[:0])
         seen = last_seen.get(pid)
         # The decision knows the band at that very moment, the samples that of a moment before.
-        band, cause = decided.get((time_s, pid), ("", ""))
+        band, cause = decisions.get(pid, ("", ""))
         rows.append(
             {
                 "time_s": time_s,
@@ -96,26 +96,23 @@ def terminating(run: Run) -> pd.DataFrame:
     return decisions[(decisions["chosen"] == "true") & decisions["action"].str.startswith("terminate")]
 
 
-def decided_at(run: Run) -> dict[tuple[float, str], tuple[str, str]]:
-    """(time, process number) of a termination that was decided -> the band, and the cause in the kernel's words."""
-    columns = ["time_s", "pid", "band", "cause"]
-    return {
-        (time_s, pid): (band, cause) for time_s, pid, band, cause in terminating(run)[columns].itertuples(index=False)
-    }
+def decided(run: Run) -> dict[str, tuple[str, str]]:
+    """Process number of a termination that was decided -> the band, and the cause in the kernel's words.
+
+    Not by the time, too: who is asked to end goes later, and may be decided on twice. The last decision counts.
+    """
+    return {pid: (band, cause) for pid, band, cause in terminating(run)[["pid", "band", "cause"]].itertuples(index=False)}
 
 
-def spared_at(run: Run) -> dict[tuple[float, str], list[tuple[str, str]]]:
-    """(time, process number) of a termination that was decided -> who was spared in that decision, and why."""
+def spared(run: Run) -> dict[str, list[tuple[str, str]]]:
+    """Process number of a termination that was decided -> who was spared in that decision, and why."""
     decisions = run.decisions
     chosen = terminating(run)
     groups = decisions[decisions["decision"].isin(chosen["decision"])].groupby("decision", sort=False)
-    spared = {
+    others = {
         number: list(group.loc[(group["chosen"] != "true") & (group["app"] != ""), ["app", "reason"]].itertuples(
             index=False, name=None
         ))
         for number, group in groups
     }  # fmt: skip
-    return {
-        (time_s, pid): spared[number]
-        for time_s, pid, number in chosen[["time_s", "pid", "decision"]].itertuples(index=False)
-    }
+    return {pid: others[number] for pid, number in chosen[["pid", "decision"]].itertuples(index=False)}

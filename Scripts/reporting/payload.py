@@ -62,10 +62,10 @@ def samples_of(run: Run, times_s: np.ndarray) -> dict[str, list[float | None]]:
 
 
 def kills_of(run: Run, reasons: Reasons) -> list[dict[str, object]]:
-    spared = kills.spared_at(run)
+    spared = kills.spared(run)
     rows = []
     for row in kills.kills_of(run).itertuples(index=False):
-        others = spared.get((row.time_s, row.pid), [])
+        others = spared.get(row.pid, [])
         rows.append(
             {
                 "t": plain(row.time_s), "app": row.app, "pid": row.pid, "cause": row.cause, "why": row.why,

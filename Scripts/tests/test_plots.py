@@ -398,7 +398,7 @@ class Kills(RunDirectoryCase):
 
     def test_the_spared_are_those_of_the_same_decision(self) -> None:
         run = read_run(self.make(apps=14, minutes=30.0))
-        spared = kills.spared_at(run)
+        spared = kills.spared(run)
         self.assertGreater(len(spared), 0)
         self.assertEqual(len(spared), len(kills.kills_of(run)))
         self.assertTrue(any(("in the foreground" in [why for _, why in who]) for who in spared.values()))
@@ -412,6 +412,15 @@ class Kills(RunDirectoryCase):
         self.assertEqual(set(table["band"]), {"20"})
         self.assertEqual(set(table["cause"]), {"idle-exit"})
         self.assertEqual(terminations.cause_of("idle-exit", "idle-exit: idle; below"), "idle-exit: idle")
+
+    def test_who_was_asked_to_end_goes_later_than_the_decision(self) -> None:
+        run = self.make(apps=14, minutes=30.0)
+        events = pd.read_csv(run / "events.csv", dtype=str, keep_default_na=False)
+        exits = events["event"] == "exit"
+        events.loc[exits, "time_s"] = (events.loc[exits, "time_s"].astype(float) + 2).astype(str)
+        events.to_csv(run / "events.csv", index=False)
+        later = read_run(run)
+        self.assertEqual(set(kills.spared(later)), set(kills.kills_of(later)["pid"]))
 
     def test_a_cause_is_named_by_its_reason_unless_that_holds_figures(self) -> None:
         self.assertEqual(terminations.cause_of("memoryPressure", "idle longest; 5 MiB left"), "memoryPressure: idle longest")
