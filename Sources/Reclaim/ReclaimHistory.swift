@@ -108,7 +108,7 @@ public struct Oracle: Hashable, Sendable {
     public var nextLaunch: [Instant?]
     /// By `AppID`, every instant at which it is wanted from now on, rising; empty: only the next is known.
     public var launches: [[Instant]] = []
-    /// By `AppID`, what it is expected to hold when it is there; empty: nothing is expected.
+    /// By `AppID`, what it is expected to hold when it has been in front the next time; empty: nothing is expected.
     public var sizes: [ByteCount] = []
     /// The limits that will demand something, too.
     public var backgroundProcesses: Int?

@@ -30,6 +30,8 @@ struct ReclaimState {
     var shown: [ProcessSnapshot] = []
     /// By app, the instants at which it is wanted, rising; only for a policy that knows the future.
     var wanted: [[Instant]] = []
+    /// Likewise: how long each app is in front.
+    var visits = Visits()
 
     /// Pages are on their way back to the device: a purge or a termination is under way.
     var isFreeing: Bool { acting?.isFreeing ?? false }
@@ -316,10 +318,7 @@ extension Simulation {
         let launches = reclaim.wanted.map { instants in instants.filter { $0 > now } }
         var oracle = Oracle(nextLaunch: launches.map(\.first))
         oracle.launches = launches
-        oracle.sizes = apps.map { app in
-            let memory = app.profile.memory
-            return app.lastFootprint ?? (memory.base + memory.scene + memory.cache.size) * self.memory.scale
-        }
+        oracle.sizes = expectedSizes()
         oracle.backgroundProcesses = plan.limits.backgroundProcesses
         oracle.backgroundMemory = plan.limits.backgroundMemory
         return oracle

@@ -134,7 +134,10 @@ public final class Simulation {
             sinks,
             tally: RunTally(
                 scenario: plan.name, policy: plan.policy.title, seed: plan.seed, ceiling: memory.books.ceiling))
-        if needs.contains(.oracle) { reclaim.wanted = wantedInstants() }
+        if needs.contains(.oracle) {
+            reclaim.wanted = wantedInstants()
+            reclaim.visits = Visits(user, apps: plan.apps.count, until: .zero + plan.duration)
+        }
         scheduleStart()
     }
 

@@ -246,6 +246,28 @@ public final class AppWorkload {
     }
 }
 
+extension MemoryProfile {
+    /// What an app comes to hold in addition while it is in front for so long, at the most.
+    ///
+    /// - Parameters:
+    ///   - active: How long it was in front before.
+    ///   - cache: What its cache holds at first.
+    public func gain(from active: TimeSpan, over span: TimeSpan, cache: ByteCount) -> ByteCount {
+        let end = active + span
+        let limit = max(.zero, growth.upTo - base)
+        var gain = min(limit, growth.rate.bytes(in: end)) - min(limit, growth.rate.bytes(in: active))
+        gain += leak.bytes(in: span)
+        gain += min(max(.zero, self.cache.size - cache), self.cache.rate.bytes(in: span))
+        gain += min(max(.zero, sceneGrowth.upTo - scene), sceneGrowth.rate.bytes(in: span))
+        gain += churn.rate.bytes(in: min(span, churn.lifetime))
+        for burst in bursts where end > burst.after && burst.wait(from: active) != nil {
+            gain += max(.zero, burst.size - burst.held(at: active))
+        }
+        if sawTooth.size > .zero { gain += sawTooth.size - sawTooth.held(at: active) }
+        return gain
+    }
+}
+
 extension SawToothProfile {
     /// What it holds after so much time in the foreground.
     func held(at time: TimeSpan) -> ByteCount {

@@ -155,6 +155,22 @@ struct YardstickTests {
         #expect(decision.victims == [1, 2, 0, 3])
     }
 
+    @Test("foresight makes room once for an app in front that will grow", arguments: [(20, 0), (70, 1)])
+    func growing(expected: Int, victim: Int) throws {
+        var small = process(0, size: 10)
+        small.relaunchCost = .milliseconds(100)
+        var large = process(1, size: 60)
+        large.relaunchCost = .seconds(4)
+        let apps = [small, large, process(2, .active, idle: 0, size: 20)]
+        let wanted = ReclaimDemand.allocation(by: ProcessID(2), wanted: .mebibytes(10))
+        let snapshot = device(0, apps, demand: wanted) {
+            var oracle = Oracle(nextLaunch: [now + .seconds(50), now + .seconds(60), nil])
+            oracle.sizes = [10, 60, expected].map { .mebibytes($0) }
+            $0.oracle = oracle
+        }
+        #expect(try policy("foresight").decide(snapshot).victims.first == victim)
+    }
+
     @Test(
         "foresight is exact: no choice of victims costs fewer relaunches, by trying them all",
         arguments: [[50, 50, 50, 50, 50, 50], [20, 35, 50, 65, 80, 95], [10, 10, 100, 40, 40, 90]])

@@ -11,7 +11,10 @@ extension Foresight {
     struct Futures {
         /// An app as the search knows it.
         struct App {
+            /// What it holds now.
             var size: Int64
+            /// What it holds once it has been in front from now on.
+            var later: Int64
             var relaunch: Int64
             /// Its wanted instants that are still to come, rising.
             var wanted: [Instant]
@@ -27,6 +30,8 @@ extension Foresight {
         }
 
         private let apps: [App]
+        /// Whoever is in front, or on the way there.
+        private let front: UInt64
         private let launches: [(at: Instant, app: Int)]
         private let room: Int64
         private let mostOffScreen: Int64?
@@ -44,19 +49,24 @@ extension Foresight {
             let held = snapshot.processes.reduce(Int64(0)) { $0 + Int64($1.footprint.bytes) }
             let relaunch = snapshot.processes.reduce(Int64(0)) { $0 + $1.relaunchCost.microseconds / 1_000 }
             var apps = (0..<count).map { index in
-                App(
-                    size: index < oracle.sizes.count ? Int64(oracle.sizes[index].bytes) : held / Int64(known),
-                    relaunch: max(1, relaunch / Int64(known)), wanted: oracle.wanted(AppID(index)), mayEnd: false)
+                let expected = index < oracle.sizes.count ? Int64(oracle.sizes[index].bytes) : held / Int64(known)
+                return App(
+                    size: expected, later: expected, relaunch: max(1, relaunch / Int64(known)),
+                    wanted: oracle.wanted(AppID(index)), mayEnd: false)
             }
+            var front: UInt64 = 0
             for process in snapshot.processes {
                 let index = process.app.index
                 var size = Int64(process.footprint.bytes)
                 if case .allocation(process.pid, let wanted) = snapshot.demand { size += Int64(wanted.bytes) }
                 apps[index].size = max(1, size)
+                apps[index].later = max(size, index < oracle.sizes.count ? apps[index].later : 1)
+                if process.phase.isForeground || process.pid == snapshot.requester { front |= 1 << UInt64(index) }
                 apps[index].relaunch = max(1, process.relaunchCost.microseconds / 1_000)
                 apps[index].mayEnd = !process.phase.isForeground && process.pid != snapshot.requester
             }
             self.apps = apps
+            self.front = front
             self.width = width
             room = held + Int64(snapshot.available.bytes)
             mostOffScreen = oracle.backgroundProcesses.map { Int64($0) }
@@ -75,41 +85,46 @@ extension Foresight {
                 self.isMet(need, live: live, gone: live & ~path.live)
             }
             for index in paths.indices { paths[index].first = live & ~paths[index].live }
-            for launch in launches { paths = following(paths, launch) }
+            // Whoever is in front grows until the next one comes, and so does everybody who has been there by then.
+            var grown = front
+            if front != 0 { paths = fitting(paths, front, grown, at: snapshot.now) }
+            for launch in launches {
+                let bit: UInt64 = 1 << UInt64(launch.app)
+                grown |= bit
+                for index in paths.indices { paths[index].live |= bit }
+                paths = fitting(distinct(paths), bit, grown, at: launch.at)
+            }
             guard let best = paths.first else { return [] }
             return apps.indices.filter { best.first & (1 << UInt64($0)) != 0 }.map { AppID($0) }
         }
 
         private func isMet(_ need: ReclaimNeed, live: UInt64, gone: UInt64) -> Bool {
             if need.isCount { return Int64(gone.nonzeroBitCount) >= need.amount }
-            return size(of: gone) >= need.amount
+            return size(of: gone, grown: 0) >= need.amount
         }
 
-        private func size(of set: UInt64) -> Int64 {
+        /// What they hold when those that are `grown` have been in front.
+        private func size(of set: UInt64, grown: UInt64) -> Int64 {
             var (sum, rest) = (Int64(0), set)
             while rest != 0 {
-                sum += apps[rest.trailingZeroBitCount].size
+                let index = rest.trailingZeroBitCount
+                sum += grown & (1 << UInt64(index)) != 0 ? apps[index].later : apps[index].size
                 rest &= rest - 1
             }
             return sum
         }
 
-        private func following(_ paths: [Path], _ launch: (at: Instant, app: Int)) -> [Path] {
-            let bit: UInt64 = 1 << UInt64(launch.app)
-            let arrived = paths.map { path in
-                var path = path
-                path.live |= bit
-                return path
-            }
-            let followed = removing(from: distinct(arrived), at: launch.at, keeping: bit) { path in
-                let hidden = path.live & ~bit
-                if self.size(of: path.live) > self.room { return false }
+        /// The paths on which everybody fits while one is in front.
+        private func fitting(_ paths: [Path], _ front: UInt64, _ grown: UInt64, at now: Instant) -> [Path] {
+            let fitting = removing(from: paths, at: now, keeping: front) { path in
+                let hidden = path.live & ~front
+                if self.size(of: path.live, grown: grown) > self.room { return false }
                 if let most = self.mostOffScreen, Int64(hidden.nonzeroBitCount) > most { return false }
-                if let most = self.roomOffScreen, self.size(of: hidden) > most { return false }
+                if let most = self.roomOffScreen, self.size(of: hidden, grown: grown) > most { return false }
                 return true
             }
             // Too large for the device: that is nobody else's fault.
-            return followed.isEmpty ? distinct(arrived) : followed
+            return fitting.isEmpty ? paths : fitting
         }
 
         /// Ends one app after the other until all is well, in every way; at most `width` ways are kept.

@@ -4,11 +4,13 @@ import Quantities
 ///
 /// It acts only when an allocation waits or one of our limits demands it, never earlier: what need not go stays. Unused
 /// pages go first. Then it follows the futures that each choice of victims opens, to the end of the scenario, and takes
-/// the one in which the fewest apps have to be brought back; of these the one that costs the least time. What it bounds
-/// is therefore the number of terminations that the user feels.
+/// the one in which the fewest apps have to be brought back; of these the one that costs the least time. What it aims
+/// at is therefore the number of terminations that the user feels.
 ///
 /// It is exact while all futures can be followed (`futures` of them at once) and apps hold what it expects: what they
-/// hold now, or held when they ended. With more, the cheapest futures are followed. With more than 64 apps, or none
+/// hold now, and from their next time in front on what they will by their profile. What chance adds it does not know,
+/// so that in a run it is a reference and no proof; and it ends whole processes, so that a policy which takes scenes
+/// away may end fewer. With more futures than it can follow, the cheapest are followed. With more than 64 apps, or none
 /// followed, whoever gives most room for longest at the least cost goes first: footprint times the time until it is
 /// wanted, over the cost of bringing it back.
 public struct Foresight: ReclaimPolicy {
