@@ -27,6 +27,7 @@ def arguments():
     parser.add_argument("--force", action="store_true")
     parser.add_argument("--trace")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--no-build", dest="build", action="store_false")
     given = parser.parse_args()
     if given.repeat < 1:
         parser.error("--repeat: at least 1")
@@ -105,7 +106,15 @@ def write_csv(path, results, force):
                 "at_most" if figure.at_most else "at_least", figure.limit, str(result.holds).lower()])
 
 
-def program():
+def program(build):
+    """The release build, made here if it is to be: once everything that was asked for is known to make sense."""
+    if build:
+        command = ["swift", "build", "--package-path", str(ROOT), "-c", "release", "--product", "plimsoll"]
+        try:
+            # The table alone goes to standard output.
+            subprocess.run(command, check=True, stdout=sys.stderr)
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise BenchFailure(f"the release build failed: {error}") from error
     path = ROOT / ".build" / "release" / "plimsoll"
     if not path.exists():
         raise BenchFailure(f"{path} is not there: call Scripts/bench without --no-build")
@@ -129,7 +138,7 @@ def main():
         anchors.mkdir()
         try:
             build_anchors(anchors)
-            bench = figures.Bench(program(), ROOT, scratch, anchors, sys.executable, trace, given.quick)
+            bench = figures.Bench(program(given.build), ROOT, scratch, anchors, sys.executable, trace, given.quick)
             results = []
             for which in given.only or sorted(figures.ALL):
                 results += [compare(figure, given.repeat) for figure in figures.ALL[which](bench)]

@@ -54,6 +54,7 @@ class Refusals(unittest.TestCase):
         self.refused(73, "is a folder", "benchmarking", "--out", self.directory, "--force")
         self.refused(73, "cannot create", "benchmarking", "--out", self.directory / "no" / "figures.csv")
         self.assertEqual(mine.read_text("utf-8"), "mine")
+        self.refused(64, "invalid choice", "benchmarking", "--only", 9)
         # Past the question of the file, there is the next one.
         self.refused(66, "no trace", "benchmarking", "--out", mine, "--force", "--trace", "none.txt")
         self.assertEqual(mine.read_text("utf-8"), "mine")
