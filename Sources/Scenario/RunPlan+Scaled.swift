@@ -48,7 +48,9 @@ extension Device {
         device.ceiling = max(ceiling.scaled(by: ratio), .mebibytes(1))
         device.reserved = reserved.scaled(by: ratio)
         let whole = Quantities.scaled(scale.partsPerMillion, by: ratio.partsPerMillion, over: 1_000_000)
-        device.scale = min(max(Ratio(partsPerMillion: whole), Ratio(partsPerMillion: 1)), RunPlan.largestScale)
+        precondition(
+            whole > 0 && whole <= RunPlan.largestScale.partsPerMillion, "a device of scale \(scale) times \(ratio)")
+        device.scale = Ratio(partsPerMillion: whole)
         device.reclaimRate = max(reclaimRate.scaled(by: ratio), .slowest)
         return device
     }

@@ -86,6 +86,13 @@ public enum ScenarioLoader {
             return "a scale is above 0 and at most \(RunPlan.largestScale)"
         }
         guard let plan else { return nil }
+        let product = Quantities.scaled(
+            plan.device.scale.partsPerMillion, by: scale.partsPerMillion, over: Ratio.one.partsPerMillion)
+        if product < 1 || product > RunPlan.largestScale.partsPerMillion {
+            return
+                "the scenario has a device.scale of \(plan.device.scale) already, so it would be "
+                + "\(Ratio(partsPerMillion: product)); a scale is above 0 and at most \(RunPlan.largestScale)"
+        }
         let (ceiling, highest) = (plan.device.ceiling, MemoryLimits.highestCeiling)
         if ceiling * scale < .mebibytes(1) {
             let least = Ratio(partsPerMillion: ByteCount.mebibytes(1).share(of: ceiling).partsPerMillion + 1)

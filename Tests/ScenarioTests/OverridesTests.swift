@@ -146,4 +146,24 @@ struct OverridesTests {
         let faults = Samples.faults(Samples.commute, Overrides(scale: .zero))
         #expect(faults == ["--scale 0%: error: a scale is above 0 and at most 6400%"])
     }
+
+    @Test("a scale on top of the scenario's own is refused where both make too much")
+    func scaleTwice() {
+        let small = """
+            plimsoll: 1
+            name: small
+            duration: 1min
+            device: { ceiling: 16MiB, reserved: 2MiB, scale: 3200% }
+            apps:
+              - { name: a, like: plain, memory: { base: 64KiB, scene: 16KiB } }
+            user:
+              - { at: 0s, launch: a }
+            """
+        #expect(Samples.faults(small, Overrides(scale: .percent(200))).isEmpty)
+        #expect(
+            Samples.faults(small, Overrides(scale: .percent(300))) == [
+                "--scale 300%: error: the scenario has a device.scale of 3200% already, so it would be 9600%; "
+                    + "a scale is above 0 and at most 6400%"
+            ])
+    }
 }
