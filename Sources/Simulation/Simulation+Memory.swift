@@ -101,7 +101,7 @@ extension Simulation {
         keepBackWhatIsOwed()
         let drawn = sizes
         let result = memory.allocate(drawn.span, in: target, limit: limit(of: process))
-        memory.keepBack(.zero)
+        if keptBack > .zero { memory.keepBack(.zero) }
         remaining -= result.requested
         process.work.remaining = remaining
         if result.objects > 0 { endWaiting(of: process) }
