@@ -655,7 +655,8 @@ class Processes(TuneCase):
         endless = self.scenario("endless")
         note = endless.with_suffix(".pid")
         arguments = (endless, "--policy", "fake", "--jobs", 1, "--out", self.directory / "out")
-        process = self.start(*arguments)
+        # These tests may be under nohup themselves.
+        process = self.start(*arguments, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL) and None)
         self.until("a run has begun", lambda: note.is_file() and note.read_text("utf-8") != "")
         process.send_signal(signal.SIGHUP)
         _, err = process.communicate(timeout=60)
