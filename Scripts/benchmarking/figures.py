@@ -120,14 +120,16 @@ def samples(bench):
 
 
 def events(bench):
-    count, running, pushes, seconds = bench.sized(1000, 50), bench.sized(200, 10), 50, bench.sized(300, 20)
+    count, running, pushes, seconds = bench.sized(1000, 50), bench.sized(200, 10), 50, bench.sized(1500, 20)
 
     def rate():
         def measured(length):
             text = scenarios.sleepers(count, running, length, "accounting", pushes, rows="changed")
             usage, manifest = bench.run(bench.scenario(f"events-{length}", text), "--summary-only")
             return usage.cpu, manifest["queue_events"]
-        (long, many), (short, few) = measured(10 + seconds), measured(10)
+        # After a round every sleeper has its line in the scenario: then both have the same start.
+        settled = -(-(count - running) // pushes)
+        (long, many), (short, few) = measured(settled + seconds), measured(settled)
         return (many - few) / (long - short)
 
     def simpy():
@@ -168,7 +170,8 @@ def growth(bench):
             usage, manifest = bench.run(bench.scenario(f"growth-{count}-{length}", text))
             return usage.cpu, manifest["queue_events"]
         def measure():
-            (long, many), (short, few) = measured(10 + seconds), measured(10)
+            # As above: one is woken every second.
+            (long, many), (short, few) = measured(count + 5 * seconds), measured(count)
             return (long - short) / (many - few) * 1e9
         return measure
 
