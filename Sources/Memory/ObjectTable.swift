@@ -73,8 +73,19 @@ struct ObjectTable: ~Copyable {
         return entry
     }
 
-    /// The next piece to touch, at most `bytes` long: its object and the range within. The table must not be empty.
-    mutating func nextPiece(_ bytes: Int) -> (entry: Entry, offset: Int, length: Int) {
+    /// Goes round the objects for so many bytes, from where the last call stopped: each piece's object, and which bytes
+    /// of it. Unless no bytes are asked for, the table must not be empty.
+    @inline(__always)
+    mutating func goRound(_ bytes: Int, _ visit: (_ entry: Entry, _ offset: Int, _ length: Int) -> Void) {
+        var left = bytes
+        while left > 0 {
+            let piece = nextPiece(left)
+            visit(piece.entry, piece.offset, piece.length)
+            left -= piece.length
+        }
+    }
+
+    private mutating func nextPiece(_ bytes: Int) -> (entry: Entry, offset: Int, length: Int) {
         if cursor >= count {
             cursor = 0
             cursorOffset = 0

@@ -61,21 +61,11 @@ extension JemallocHeaps {
     mutating func empty(_ table: inout ObjectTable, _ slot: Int) -> Int { freeAll(&table, slot) }
 
     mutating func touch(_ table: inout ObjectTable, _ bytes: Int) {
-        var left = bytes
-        while left > 0 {
-            let piece = table.nextPiece(left)
-            write(piece.entry, from: piece.offset, count: piece.length)
-            left -= piece.length
-        }
+        table.goRound(bytes) { write($0, from: $1, count: $2) }
     }
 
     mutating func read(_ table: inout ObjectTable, _ bytes: Int) {
-        var left = bytes
-        while left > 0 {
-            let piece = table.nextPiece(left)
-            read(piece.entry, from: piece.offset, count: piece.length)
-            left -= piece.length
-        }
+        table.goRound(bytes) { read($0, from: $1, count: $2) }
     }
 
     mutating func play(
