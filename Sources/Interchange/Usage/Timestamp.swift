@@ -45,7 +45,8 @@ enum Timestamp {
         func sign(_ at: Int, _ among: String) -> Bool { among.utf8.contains(bytes[at]) }
         guard let year = field(0, 4, 1970...9_999), let month = field(5, 2, 1...12), let day = field(8, 2, 1...31),
             let hour = field(11, 2, 0...23), let minute = field(14, 2, 0...59), let second = field(17, 2, 0...60),
-            sign(7, "-"), sign(10, " T"), sign(13, ":"), sign(16, ":"), day <= lengthOfMonth(month, year)
+            sign(7, "-"), sign(10, " T"), sign(13, ":"), sign(16, ":"),
+            day <= GregorianCalendar.length(ofMonth: month, year)
         else { return nil }
         var rest = bytes[19...]
         var micros: Int64 = 0
@@ -75,18 +76,12 @@ enum Timestamp {
         }
     }
 
-    private static func isLeap(_ year: Int64) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
-
-    private static func lengthOfMonth(_ month: Int64, _ year: Int64) -> Int64 {
-        month == 2 ? (isLeap(year) ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
-    }
-
     /// Days since the first of January 1970.
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let before = year - 1
         let years =
             (before - 1969) * 365 + before / 4 - before / 100 + before / 400 - (1969 / 4 - 1969 / 100 + 1969 / 400)
-        let months = (1..<month).reduce(0) { $0 + lengthOfMonth($1, year) }
+        let months = (1..<month).reduce(0) { $0 + GregorianCalendar.length(ofMonth: $1, year) }
         return years + months + day - 1
     }
 }
