@@ -32,10 +32,12 @@ public final class FileSink: ByteSink {
     private var length: Int = 0
 
     /// Creates the file; it must not exist.
-    public init(creating path: String) throws(OutputFailure) {
-        self.path = path
+    ///
+    /// - Parameter target: What failures name in its place, where the file is a draft of that one.
+    public init(creating path: String, for target: String? = nil) throws(OutputFailure) {
+        self.path = target ?? path
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw OutputFailure(path: path, code: errno) }
+        guard descriptor >= 0 else { throw OutputFailure(path: self.path, code: errno) }
     }
 
     deinit { close(descriptor) }

@@ -41,17 +41,10 @@ final class JetsamEventFolder: KillReportSink {
     }
 
     func write(_ report: KillReport) throws(OutputFailure) {
-        let target = "\(path)/\(export.name(of: report))"
-        let draft = target + ".part"
-        unlink(draft)
-        do throws(OutputFailure) {
-            let sink = try FileSink(creating: draft)
-            try sink.write(export.text(of: report).span)
-        } catch {
-            unlink(draft)
-            throw OutputFailure(path: target, code: error.code)
-        }
-        guard rename(draft, target) == 0 else { throw OutputFailure(path: target, code: errno) }
+        let text = export.text(of: report)
+        let draft = try FileDraft(of: "\(path)/\(export.name(of: report))")
+        try draft.sink.write(text.span)
+        try draft.settle()
         count += 1
     }
 

@@ -42,18 +42,52 @@ enum OutputFile {
         }
     }
 
-    /// Writes a file in the place of what is there, if anything is: under another name first, then moved.
+    /// Writes a file in the place of what is there, if anything is.
     static func replace(_ path: String, _ bytes: [UInt8]) throws {
-        // Of this process: no other's draft, and no file of the user's.
-        let draft = "\(path).\(getpid()).part"
-        unlink(draft)
-        try create(draft, bytes)
-        guard rename(draft, path) == 0 else {
-            let code = errno
-            unlink(draft)
-            throw Failure(.cannotWrite, "cannot write \(path): \(String(cString: strerror(code)))")
+        let draft: FileDraft
+        do {
+            // A name of this process: no other's draft, and no file of the user's.
+            draft = try FileDraft(of: path, named: "\(path).\(getpid()).part")
+        } catch {
+            throw Failure(.cannotCreate, "cannot create \(path): \(String(cString: strerror(error.code)))")
+        }
+        do {
+            try draft.sink.write(bytes.span)
+            try draft.settle()
+        } catch {
+            throw Failure(cannotWrite: error)
         }
     }
+}
+
+/// A file under another name until it is whole: then it takes the place of what is there, if anything is. One that is
+/// given up leaves nothing.
+struct FileDraft: ~Copyable {
+    let sink: FileSink
+    private let path: String
+    private let draft: String
+
+    /// - Parameters:
+    ///   - path: Where the file is to be; failures speak of it.
+    ///   - draft: The other name; without it, one for a folder of our own. What an attempt that was killed has left
+    ///     there is written anew.
+    init(of path: String, named draft: String? = nil) throws(OutputFailure) {
+        self.path = path
+        self.draft = draft ?? "\(path).part"
+        unlink(self.draft)
+        sink = try FileSink(creating: self.draft, for: path)
+    }
+
+    consuming func settle() throws(OutputFailure) {
+        guard rename(draft, path) == 0 else { throw OutputFailure(path: path, code: errno) }
+    }
+
+    /// Of what was settled there is nothing left under this name.
+    deinit { unlink(draft) }
+}
+
+extension Failure {
+    init(cannotWrite failure: OutputFailure) { self.init(.cannotWrite, "\(failure)") }
 }
 
 extension ParsableArguments {

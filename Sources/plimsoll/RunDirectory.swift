@@ -106,20 +106,15 @@ struct RunDirectory {
         }
     }
 
-    /// Writes a file whole or not at all: under another name first, then moved into place.
+    /// Writes a file whole or not at all.
     func write(_ text: String, to file: String) throws {
-        let target = "\(path)/\(file)"
-        let draft = target + ".part"
-        unlink(draft)
+        let bytes = Array(text.utf8)
         do {
-            let sink = try FileSink(creating: draft)
-            try sink.write(Array(text.utf8).span)
+            let draft = try FileDraft(of: "\(path)/\(file)")
+            try draft.sink.write(bytes.span)
+            try draft.settle()
         } catch {
-            unlink(draft)
-            throw Failure(.cannotWrite, "cannot write \(target): \(String(cString: strerror(error.code)))")
-        }
-        guard rename(draft, target) == 0 else {
-            throw Failure(.cannotWrite, "cannot write \(target): \(String(cString: strerror(errno)))")
+            throw Failure(cannotWrite: error)
         }
     }
 }

@@ -25,20 +25,15 @@ struct ExperimentFolder {
 
     /// Writes a table whole or not at all.
     func write(_ schema: TableSchema, _ rows: (TableWriter) throws -> Void) throws {
-        let target = "\(path)/\(schema.file)"
-        let draft = target + ".part"
-        unlink(draft)
         do {
-            let table = TableWriter(schema, to: try FileSink(creating: draft))
+            let draft = try FileDraft(of: "\(path)/\(schema.file)")
+            let table = TableWriter(schema, to: draft.sink)
             try rows(table)
             table.flush()
             if let failure = table.failure { throw failure }
+            try draft.settle()
         } catch let failure as OutputFailure {
-            unlink(draft)
-            throw Failure(.cannotWrite, "cannot write \(target): \(String(cString: strerror(failure.code)))")
-        }
-        guard rename(draft, target) == 0 else {
-            throw Failure(.cannotWrite, "cannot write \(target): \(String(cString: strerror(errno)))")
+            throw Failure(cannotWrite: failure)
         }
     }
 
