@@ -25,6 +25,7 @@ LEFT_IN, LABEL_IN, RIGHT_IN, TOP_IN, BOTTOM_IN = 0.15, 1.25, 0.12, 0.72, 0.42
 ROW_IN, HEAD_IN, AXIS_IN = 0.2, 0.34, 0.3
 COLOURS = {"better": "#009E73", "worse": "#D55E00", "higher": "#0072B2", "lower": "#0072B2"}
 UNCERTAIN = "#8A8A8A"
+TICK_SIZE = 5.8
 
 
 def is_comparison(directory: Path) -> bool:
@@ -85,6 +86,18 @@ def limits(rows: pd.DataFrame) -> tuple[float, float]:
     return low - margin, high + margin
 
 
+def apart(axes: Axes, ticks: list[float], unit: str) -> list[float]:
+    """Those whose labels do not touch: zero first, then from the ends inwards."""
+    low, high = axes.get_xlim()
+    px = axes.get_window_extent().width / (high - low)
+    kept: list[tuple[float, float]] = []
+    for tick in sorted(ticks, key=lambda tick: (tick != 0, -abs(tick))):
+        wide = style.text_width_px(axes.figure, number_text(tick, unit), TICK_SIZE)
+        if all(abs(tick - other) * px >= (wide + width) / 2 + 4 for other, width in kept):
+            kept.append((tick, wide))
+    return sorted(tick for tick, _ in kept)
+
+
 def draw_panel(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
     """A row per policy: the difference from the baseline and its interval, with the figure beside it."""
     name, better, unit = next(
@@ -109,8 +122,9 @@ def draw_panel(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
             ends = [min(max(end, low), high) for end in (row.difference_low, row.difference_high)]
             axes.plot(ends, [position, position], color=colour, linewidth=1.5, solid_capstyle="butt")
         marker = (">" if row.difference > high else "<") if outside else "D" if row.role == "yardstick" else "o"
+        edge = 0.02 * (high - low) if outside else 0
         axes.plot(
-            [min(max(row.difference, low), high)], [position], marker=marker, markersize=4.2, color=colour,
+            [min(max(row.difference, low + edge), high - edge)], [position], marker=marker, markersize=4.2, color=colour,
             markerfacecolor="white" if row.role == "yardstick" and not outside else colour, markeredgewidth=1,
         )  # fmt: skip
         weight = "normal" if row.verdict in ("not_shown", "identical", "too_few") else "bold"
@@ -119,8 +133,8 @@ def draw_panel(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
     axes.set_yticks([])
     moved = (rows["difference"].fillna(0) != 0).any()
     ticks = MaxNLocator(3, steps=[1, 2, 5, 10]).tick_values(low, high) if moved else [0.0]
-    ticks = [tick for tick in ticks if low <= tick <= high]
-    axes.set_xticks(ticks, [number_text(tick, unit) for tick in ticks], fontsize=5.8)
+    ticks = apart(axes, [tick for tick in ticks if low <= tick <= high], unit)
+    axes.set_xticks(ticks, [number_text(tick, unit) for tick in ticks], fontsize=TICK_SIZE)
     axes.spines["bottom"].set_bounds(low, high)
     arrow = {"low": "less is better", "high": "more is better"}.get(better, "")
     axes.set_title(f"{name}\n", fontsize=7.5, loc="left", fontweight="bold", pad=3)

@@ -166,6 +166,14 @@ def number_text(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
+def exact_bytes_text(count: float) -> str:
+    """As somebody would have written it: in the largest unit that divides it."""
+    for unit, size in (("GiB", GIB), ("MiB", MIB)):
+        if count and count % size == 0:
+            return f"{count / size:.0f} {unit}"
+    return bytes_text(count)
+
+
 def bytes_text(count: float) -> str:
     if count >= GIB:
         return f"{count / GIB:.3g} GiB"

@@ -43,7 +43,7 @@ def read(directory: Path) -> tuple[pd.DataFrame, list[str]]:
 
 def setting_text(value: float, name: str) -> str:
     if name.endswith("_bytes"):
-        return style.bytes_text(value)
+        return style.exact_bytes_text(value)
     if name.endswith("_s"):
         return launches.seconds_text(value)
     return f"{value:.0%}" if name.endswith("_ratio") else style.number_text(value)
@@ -81,7 +81,9 @@ def draw_panel(axes: Axes, table: pd.DataFrame, setting: str, metric: str, group
         means = pd.Series(table.loc[own, metric].to_numpy()).groupby(where[own]).mean()
         if len(means) * 2 <= own.sum():
             axes.plot(means.index, means, color=colour, linestyle=line, linewidth=1.3)
-    axes.set_ylim(bottom=0)
+    highest = table[metric].max()
+    # Room above, so that no line lies on the edge; of counts that are all zero, up to one.
+    axes.set_ylim(0, highest * 1.08 if highest > 0 else 1)
     axes.grid(color=style.RULE, linewidth=0.5)
     axes.set_axisbelow(True)
     axes.yaxis.set_major_locator(MaxNLocator(4, integer=metric.startswith(("terminations", "launches"))))

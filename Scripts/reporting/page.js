@@ -420,6 +420,8 @@ const lostShares = new Map(DATA.runs.map((one) => [one, one.launches.length ? on
 const leastLost = Math.min(...lostShares.values());
 /** A latency of the launches that came is no merit of a run that lost more of them than others. */
 const mayBeBest = (one, metric) => !DATA.ofLaunchesThatCame.includes(metric) || lostShares.get(one) <= leastLost;
+/** A metric's value, or a mean of it, in its unit. */
+const inUnit = (value, unit) => unit === "ms" ? span(value / 1000) : unit === "s" ? span(value) : unit === "byte" ? bytes(value) : unit === "1" ? `${(100 * value).toFixed(1)}%` : String(Number.isInteger(value) ? value : +value.toPrecision(4));
 const runLook = (index) => [RUNS[index % RUNS.length], DASHES[Math.floor(index / RUNS.length) % 4]];
 function compare(parent) {
   const names = DATA.metrics;
@@ -427,7 +429,7 @@ function compare(parent) {
   const best = names.map(([name, , better]) => better ? Math[better === "low" ? "min" : "max"](...DATA.runs.filter((one) => mayBeBest(one, name)).map((one) => one.values[name]).filter((value) => value !== null)) : null);
   const body = html("tbody", {}, ...DATA.runs.map((one, index) => html("tr", {}, html("td", {}, html("button", { onclick: () => choose(index) }, clip(one.label, 50))), ...names.map(([name, , , unit], column) => {
     const value = one.values[name];
-    const text = value === null ? "" : unit === "ms" ? span(value / 1000) : unit === "s" ? span(value) : unit === "byte" ? bytes(value) : unit === "1" ? `${(100 * value).toFixed(1)}%` : String(value);
+    const text = value === null ? "" : inUnit(value, unit);
     const may = mayBeBest(one, names[column][0]);
     return html("td", { class: value !== null && may && value === best[column] ? "num best" : "num" }, may || !text ? text : `${text}*`);
   }))));
@@ -456,9 +458,8 @@ function pareto(parent) {
     const left = 56, right = width - 16, bottom = 220;
     const scale = (values, low, high) => { const least = Math.min(...values), most = Math.max(...values), pad = (most - least) * 0.08 || Math.abs(most) * 0.1 || 1; return [(value) => low + (value - least + pad) / (most - least + 2 * pad) * (high - low), least, most]; };
     const [x, x0, x1] = scale(points.map((point) => point.x), left, right), [y, y0, y1] = scale(points.map((point) => point.y), bottom, 10);
-    const plain = (value) => String(+value.toPrecision(4));
-    for (const value of new Set([x0, x1])) svg(root, "text", { x: x(value), y: bottom + 14, "text-anchor": "middle", class: "quiet" }, plain(value));
-    for (const value of new Set([y0, y1])) svg(root, "text", { x: left - 4, y: y(value) + 4, "text-anchor": "end", class: "quiet" }, plain(value));
+    for (const value of new Set([x0, x1])) svg(root, "text", { x: x(value), y: bottom + 14, "text-anchor": "middle", class: "quiet" }, inUnit(value, mx[3]));
+    for (const value of new Set([y0, y1])) svg(root, "text", { x: left - 4, y: y(value) + 4, "text-anchor": "end", class: "quiet" }, inUnit(value, my[3]));
     svg(root, "path", { d: `M${left} 8V${bottom}H${right}`, fill: "none", class: "axis" });
     svg(root, "text", { x: (left + right) / 2, y: bottom + 30, "text-anchor": "middle", class: "quiet" }, mx[1]);
     const sign = (better) => better === "high" ? -1 : 1;
@@ -469,7 +470,7 @@ function pareto(parent) {
     if (front.length > 1) svg(root, "path", { d: "M" + front.map((point) => `${x(point.x)} ${y(point.y)}`).join("L"), fill: "none", stroke: "#009E73", "stroke-width": 1.5 });
     for (const point of points) {
       const mark = svg(root, "circle", { cx: x(point.x), cy: y(point.y), r: 5, fill: may(point) ? runLook(point.index)[0] : "#fff", stroke: front.includes(point) ? "#222" : may(point) ? "#fff" : runLook(point.index)[0], "stroke-width": front.includes(point) || !may(point) ? 2 : 1, class: "kill" });
-      mark.addEventListener("pointermove", (event) => showTip(event, html("b", {}, DATA.runs[point.index].label), html("div", {}, `${mx[1]} ${plain(point.x)}`), html("div", {}, `${my[1]} ${plain(point.y)}`)));
+      mark.addEventListener("pointermove", (event) => showTip(event, html("b", {}, DATA.runs[point.index].label), html("div", {}, `${mx[1]} ${inUnit(point.x, mx[3])}`), html("div", {}, `${my[1]} ${inUnit(point.y, my[3])}`)));
       mark.addEventListener("pointerleave", hideTip);
       mark.addEventListener("click", () => choose(point.index));
     }
@@ -489,14 +490,14 @@ function heat(parent) {
   const place = html("div", { class: "scroll" });
   parent.append(html("div", { class: "tools" }, metric, "by", down, "and", across), place);
   const fill = () => {
-    const [, , better] = DATA.metrics.find(([name]) => name === metric.value);
+    const [, , better, unit] = DATA.metrics.find(([name]) => name === metric.value);
     const order = (key) => [...new Set(DATA.runs.map((one) => one.settings[key] ?? ""))].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
     const rows = order(down.value), columns = order(across.value);
     const mean = (row, column) => { const found = DATA.runs.filter((one) => (one.settings[down.value] ?? "") === row && (one.settings[across.value] ?? "") === column).map((one) => one.values[metric.value]).filter((value) => value !== null); return found.length ? found.reduce((a, b) => a + b, 0) / found.length : null; };
     const grid = rows.map((row) => columns.map((column) => mean(row, column)));
     const values = grid.flat().filter((value) => value !== null), low = Math.min(...values), high = Math.max(...values);
     const colour = (value) => { const share = high > low ? (value - low) / (high - low) : 0.5, bad = better === "high" ? 1 - share : share; return `background:hsl(205 60% ${96 - 52 * bad}%);color:${bad > 0.6 ? "#fff" : "#222"}`; };
-    place.replaceChildren(html("table", {}, html("tr", {}, html("th", {}, `${down.value} \\ ${across.value}`), ...columns.map((column) => html("th", { class: "num" }, column))), ...rows.map((row, index) => html("tr", {}, html("th", {}, row), ...grid[index].map((value) => html("td", { class: "num", style: value === null ? null : colour(value) }, value === null ? "" : String(+value.toPrecision(4))))))));
+    place.replaceChildren(html("table", {}, html("tr", {}, html("th", {}, `${down.value} \\ ${across.value}`), ...columns.map((column) => html("th", { class: "num" }, column))), ...rows.map((row, index) => html("tr", {}, html("th", {}, row), ...grid[index].map((value) => html("td", { class: "num", style: value === null ? null : colour(value) }, value === null ? "" : inUnit(value, unit)))))));
   };
   for (const one of [down, across, metric]) one.addEventListener("change", fill);
   fill();
