@@ -1,4 +1,4 @@
-"""What Scripts/agreement and Scripts/bench refuse before they measure anything."""
+"""What Scripts/agreement, Scripts/bench and Scripts/throughput refuse, and how they end when nothing was measured."""
 
 from __future__ import annotations
 
@@ -63,6 +63,57 @@ class Refusals(unittest.TestCase):
         self.refused(64, "--out: is empty", "benchmarking", "--out", "")
         self.refused(64, "at least 1", "benchmarking", "--repeat", 0)
         self.refused(64, "invalid choice", "benchmarking", "--only", 9)
+
+
+class Throughput(unittest.TestCase):
+    """With a program that only says how long it took."""
+
+    def setUp(self) -> None:
+        self.directory = Path(tempfile.mkdtemp(prefix="plimsoll-throughput-test."))
+        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+
+    def call(
+        self, *arguments: object, wall: str = "2.5", stdout: int | None = subprocess.PIPE
+    ) -> subprocess.CompletedProcess[str]:
+        program = self.directory / "plimsoll"
+        program.write_text(
+            "#!/bin/sh\n"
+            'while [ "$1" != --out ]; do shift; done\n'
+            'mkdir "$2" && echo case >"$2/sweep.csv"\n'
+            f'printf \'{{\\n  "cpu_s" : 3,\\n  "wall_s" : {wall}\\n}}\\n\' >"$2/manifest.json"\n',
+            "utf-8",
+        )
+        program.chmod(0o755)
+        return subprocess.run(
+            [SCRIPTS / "throughput", *map(str, arguments)], stdout=stdout, stderr=subprocess.PIPE, text=True,
+            check=False, cwd=self.directory, env={**os.environ, "PLIMSOLL": str(program)},
+        )  # fmt: skip
+
+    def test_a_bound_that_was_measured_holds_or_does_not(self) -> None:
+        result = self.call("jobs", "--rounds", 2, "--most", 1)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(result.stdout.splitlines()[-1], "ratio 1.000 (at most 1)")
+        self.assertEqual(self.call("jobs", "--rounds", 1, "--most", 0.55).returncode, 1)
+
+    def test_what_is_no_count_is_wrong_usage(self) -> None:
+        for arguments in (
+            ("jobs", "--rounds", 0), ("jobs", "--rounds", 1.5), ("jobs", "--rounds", "08"), ("jobs", "--rounds"),
+            ("jobs", "--most", "nan"), ("flat", "--runs", 0), ("flat", "--jobs", 0), ("flat", "--runs", "1e3"),
+        ):  # fmt: skip
+            result = self.call(*arguments)
+            self.assertEqual((result.returncode, result.stdout), (64, ""), arguments)
+            self.assertIn("Usage: Scripts/throughput", result.stderr)
+
+    def test_a_bound_of_which_nothing_was_measured_does_not_hold(self) -> None:
+        for wall in ("null", "0"):
+            result = self.call("jobs", "--rounds", 1, wall=wall)
+            self.assertEqual(result.returncode, 70, result.stderr)
+            self.assertNotIn("ratio", result.stdout)
+
+    def test_a_result_that_cannot_be_written_is_no_broken_bound(self) -> None:
+        with open("/dev/full", "wb") as full:
+            result = self.call("jobs", "--rounds", 1, stdout=full.fileno())
+        self.assertEqual(result.returncode, 74, result.stderr)
 
 
 if __name__ == "__main__":
