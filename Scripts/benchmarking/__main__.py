@@ -14,7 +14,7 @@ from measure import BenchFailure, compare, say_nothing
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "Scripts" / "plotting"))
 
-from command_line import Parser, output  # noqa: E402
+from command_line import Parser, end_in_order, output  # noqa: E402
 
 COMPILERS = {".c": ["cc", "-O2"], ".cpp": ["c++", "-O2", "-std=c++17"]}
 
@@ -159,4 +159,4 @@ def main():
     return 0
 
 
-sys.exit(main())
+end_in_order("bench", main)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import several
 import style
-from command_line import Parser, output
+from command_line import Parser, end_in_order, output
 from run_directory import Run, read_run
 
 COMPARED = ("launches.latency_ms", "events.event", "samples.pressure_level", "summary.policy")
@@ -34,7 +34,8 @@ def parse_arguments() -> argparse.Namespace:
         prog="Scripts/plot",
         description="Draws the pictures of a run: memory, pressure, states, launches, terminations. What is missing in the run directory is "
         "said on stderr, and the rest is drawn.",
-        epilog="Exit status: 0 drawn, 64 usage, 66 no such directory or no CSV in it, 73 cannot write.",
+        epilog="Exit status: 0 drawn, 64 usage, 66 no such directory or no CSV in it, 73 cannot write, "
+        "74 standard output cannot be written.",
     )
     parser.add_argument(
         "run", metavar="RUN-DIRECTORY", type=Path, nargs="?",
@@ -163,4 +164,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_in_order("plot", main)

@@ -14,7 +14,7 @@ sys.path.insert(0, str(HERE.parent / "plotting"))
 
 import several  # noqa: E402
 import style  # noqa: E402
-from command_line import Parser, output  # noqa: E402
+from command_line import Parser, end_in_order, output  # noqa: E402
 from payload import payload_of, slim, varied  # noqa: E402
 from run_directory import read_run  # noqa: E402
 
@@ -32,7 +32,7 @@ def parse_arguments() -> argparse.Namespace:
         description="Writes one page that needs nothing else, not even a network: headline figures, pictures linked by "
         "time, decisions, scenario and manifest. Several runs, or a directory of runs, are compared.",
         epilog="Exit status: 0 written, 64 usage, 66 no such directory or no CSV in it, 73 cannot write, "
-        "or --out is there and is no report.",
+        "or --out is there and is no report, 74 standard output cannot be written.",
     )
     parser.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="a run directory, or a directory of runs")
     parser.add_argument("--out", metavar="FILE", type=output, help="the page (default: report.html in the first RUN)")
@@ -103,4 +103,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_in_order("report", main)

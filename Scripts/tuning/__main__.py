@@ -16,7 +16,7 @@ sys.path.insert(0, str(HERE.parent / "plotting"))
 import outcome  # noqa: E402
 import sqlalchemy  # noqa: E402
 from board import UNKNOWN, Board, open_storage, reason, shown, studies_in  # noqa: E402
-from command_line import Parser, output  # noqa: E402
+from command_line import Parser, end_in_order, output  # noqa: E402
 from problem import (  # noqa: E402
     OPTIONS,
     Problem,
@@ -47,8 +47,8 @@ One worker and one --seed give the same result, whatever --jobs says. Ctrl-C kee
 EXIT STATUS
   0 done, better or not; 64 usage; 65 a scenario or policy is invalid, or the study is about something else;
   66 a file is missing; 69 the storage cannot be reached; 70 our own fault; 71 this machine refuses;
-  73 the result directory exists or cannot be made; 74 it cannot be written; 129, 130, 143 interrupted, what is done
-  is kept.
+  73 the result directory exists or cannot be made; 74 it, or standard output, cannot be written; 129, 130, 143
+  interrupted, what is done is kept.
 """
 
 
@@ -385,4 +385,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    end_in_order("tune", main)
