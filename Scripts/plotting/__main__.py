@@ -8,6 +8,8 @@ import sys
 import warnings
 from pathlib import Path
 
+from matplotlib.figure import Figure
+
 import several
 import style
 from command_line import Parser, end_in_order, output
@@ -29,13 +31,17 @@ def formats(text: str) -> list[str]:
     return chosen
 
 
+class Occupied(Exception):
+    """Where a picture would go lies something that is none of ours."""
+
+
 def parse_arguments() -> argparse.Namespace:
     parser = Parser(
         prog="Scripts/plot",
         description="Draws the pictures of a run: memory, pressure, states, launches, terminations. What is missing in the run directory is "
         "said on stderr, and the rest is drawn.",
-        epilog="Exit status: 0 drawn, 64 usage, 66 no such directory or no CSV in it, 73 cannot write, "
-        "74 standard output cannot be written.",
+        epilog="Exit status: 0 drawn, 64 usage, 66 no such directory or no CSV in it, 73 cannot write, or "
+        "a file is in the place of a picture and was not drawn here, 74 standard output cannot be written.",
     )
     parser.add_argument(
         "run", metavar="RUN-DIRECTORY", type=Path, nargs="?",
@@ -49,6 +55,7 @@ def parse_arguments() -> argparse.Namespace:
         "--out", metavar="DIR", type=output,
         help="where the pictures go (default: RUN-DIRECTORY/plots; with --compare the current folder)",
     )  # fmt: skip
+    parser.add_argument("--force", action="store_true", help="also where files that are no pictures of ours would go")
     parser.add_argument("--format", metavar="LIST", type=formats, default="png,svg", help="png, svg, or both (default)")
     options = parser.parse_args()
     if (options.run is None) == (options.compare is None):
@@ -56,17 +63,19 @@ def parse_arguments() -> argparse.Namespace:
     return options
 
 
-def draw_all(run: Run, out: Path, kinds: list[str]) -> list[Path]:
-    """Draws every picture for which there is data."""
-    import matplotlib.pyplot as plt
+Drawn = list[tuple[str, Figure]]
+"""The pictures, each with the name of its file."""
 
+
+def draw_all(run: Run) -> Drawn:
+    """Draws every picture for which there is data."""
     import launches
     import memory
     import pressure
     import states
     import terminations
 
-    paths: list[Path] = []
+    figures: Drawn = []
     for module in (memory, pressure, states, launches, terminations):
         name = module.__name__
         absent = run.lacks(*module.NEEDS)
@@ -76,15 +85,12 @@ def draw_all(run: Run, out: Path, kinds: list[str]) -> list[Path]:
         if figure is None:
             say(f"{name}: nothing to draw")
             continue
-        paths += style.save(figure, out / name, kinds)
-        plt.close(figure)
-    return paths
+        figures.append((name, figure))
+    return figures
 
 
-def draw_comparison(directories: list[Path], out: Path, kinds: list[str]) -> list[Path]:
+def draw_comparison(directories: list[Path]) -> Drawn:
     """One picture of all runs."""
-    import matplotlib.pyplot as plt
-
     import compare
 
     runs = [read_run(directory) for directory in directories]
@@ -92,20 +98,15 @@ def draw_comparison(directories: list[Path], out: Path, kinds: list[str]) -> lis
     for run, label in zip(runs, labels):
         for note in run.notes + [f"{name} is missing" for name in run.lacks(*COMPARED)]:
             say(f"{label}: {note}")
-    figure = compare.draw(runs, labels)
-    paths = style.save(figure, out / "compare", kinds)
-    plt.close(figure)
-    return paths
+    return [("compare", compare.draw(runs, labels))]
 
 
-def draw_experiment(directory: Path, out: Path, kinds: list[str]) -> list[Path]:
+def draw_experiment(directory: Path) -> Drawn:
     """The pictures of what `plimsoll compare` or `plimsoll sweep` wrote."""
-    import matplotlib.pyplot as plt
-
     import comparison
     import sweep
 
-    figures = []
+    figures: Drawn = []
     if comparison.is_comparison(directory):
         for stem, title, rows in comparison.scopes(comparison.read(directory)):
             figures.append((stem, comparison.draw(rows, title)))
@@ -115,6 +116,17 @@ def draw_experiment(directory: Path, out: Path, kinds: list[str]) -> list[Path]:
             say("sweep: no setting was varied; nothing to draw")
         else:
             figures.append(("sweep", figure))
+    return figures
+
+
+def save(figures: Drawn, out: Path, kinds: list[str], force: bool) -> list[Path]:
+    """All of them, or none where one would take the place of somebody else's file."""
+    import matplotlib.pyplot as plt
+
+    for path in [] if force else [out / f"{stem}.{kind}" for stem, _ in figures for kind in kinds]:
+        if path.exists() and not style.is_ours(path):
+            raise Occupied(f"{path} exists and was not drawn by Scripts/plot; give another --out, or --force")
+    out.mkdir(parents=True, exist_ok=True)
     paths: list[Path] = []
     for stem, figure in figures:
         paths += style.save(figure, out / stem, kinds)
@@ -145,18 +157,20 @@ def main() -> int:
 
     out: Path = options.out or (Path() if options.compare else options.run / "plots")
     try:
-        out.mkdir(parents=True, exist_ok=True)
         if options.compare:
-            paths = draw_comparison(directories, out, options.format)
+            figures = draw_comparison(directories)
         elif is_experiment(options.run):
-            paths = draw_experiment(options.run, out, options.format)
+            figures = draw_experiment(options.run)
         else:
-            paths = draw_all(run, out, options.format)
-        for path in paths:
+            figures = draw_all(run)
+        for path in save(figures, out, options.format, options.force):
             print(path)
     except ValueError as error:
         say(str(error))
         return 66
+    except Occupied as error:
+        say(str(error))
+        return 73
     except OSError as error:
         say(f"cannot write to {out}: {error.strerror or error}")
         return 73

@@ -99,9 +99,25 @@ def prepare() -> None:
     )
 
 
+MARK = "Plimsoll, Scripts/plot"
+"""Every picture names who drew it: another drawing may take its place, and that of nothing else."""
+
+
+def is_ours(path: Path) -> bool:
+    """Whether the file is a picture that we drew."""
+    try:
+        with path.open("rb") as file:
+            # Both formats have it before the first of the picture itself.
+            return MARK.encode() in file.read(2048)
+    except OSError:
+        return False
+
+
 def save(figure: Figure, stem: Path, formats: Iterable[str]) -> list[Path]:
     """Writes the figure once per format, without dates, versions and other traces of the moment."""
-    metadata: dict[str, dict[str, None]] = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
+    metadata: dict[str, dict[str, str | None]] = {
+        "svg": {"Date": None, "Creator": MARK}, "png": {"Software": MARK}
+    }  # fmt: skip
     paths = []
     for kind in formats:
         path = stem.with_suffix(f".{kind}")

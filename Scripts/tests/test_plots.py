@@ -128,6 +128,27 @@ class WholeRuns(RunDirectoryCase):
                          sorted(f"{name}.svg" for name in PICTURES))  # fmt: skip
         self.assertFalse((run / "plots").exists())
 
+    def test_a_picture_takes_the_place_of_an_earlier_one_and_of_nothing_else(self) -> None:
+        run, out = self.make(apps=2), self.directory / "out"
+        for arguments, name in (([run], "states"), (["--compare", run, run], "compare")):
+            folder = out / name
+            self.assertEqual(self.plot(*arguments, "--out", folder), (0, ""))
+            before = {path.name: path.read_bytes() for path in folder.iterdir()}
+            self.assertEqual(self.plot(*arguments, "--out", folder), (0, ""))
+            self.assertEqual({path.name: path.read_bytes() for path in folder.iterdir()}, before)
+            for kind in ("png", "svg"):
+                # Somebody else's picture begins as ours does.
+                mine = before[f"{name}.{kind}"].replace(style.MARK.encode(), b"mine")
+                shutil.rmtree(folder)
+                folder.mkdir()
+                (folder / f"{name}.{kind}").write_bytes(mine)
+                status, said = self.plot(*arguments, "--out", folder)
+                self.assertEqual((status, said.count("\n")), (73, 1), said)
+                self.assertIn(f"{name}.{kind} exists and was not drawn by Scripts/plot; give another --out, or --force", said)
+                self.assertEqual([path.read_bytes() for path in folder.iterdir()], [mine])
+                self.assertEqual(self.plot(*arguments, "--out", folder, "--force"), (0, ""))
+                self.assertEqual({path.name: path.read_bytes() for path in folder.iterdir()}, before)
+
     def test_no_text_overlaps_another_or_leaves_the_picture(self) -> None:
         style.prepare()
         for apps, minutes in ((3, 2.0), (14, 30.0), (200, 60.0)):
