@@ -173,7 +173,10 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         heaps[slot].mostExtents = max(heaps[slot].mostExtents, heaps[slot].extents + 1)
     }
 
+    /// There is nothing to write or to read, and so nobody can tell where a round has stopped.
     mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int) {}
+    mutating func touch(_ table: inout ObjectTable, _ bytes: Int) {}
+    mutating func read(_ table: inout ObjectTable, _ bytes: Int) {}
 
     mutating func audit(_ processes: inout ProcessTable, activePages: Int) throws(AuditFailure) -> ByteCount {
         var (pages, active, metadata) = (0, 0, 0)

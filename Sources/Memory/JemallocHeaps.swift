@@ -71,7 +71,7 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
     }
 
     /// One byte of every cache line (64 bytes): that brings all of it in.
-    mutating func read(_ entry: ObjectTable.Entry, from offset: Int, count: Int) {
+    private mutating func read(_ entry: ObjectTable.Entry, from offset: Int, count: Int) {
         let object = UnsafeRawPointer(region.state.pointee.base + (entry.unit << 3) + offset)
         for line in stride(from: 0, to: count, by: 64) {
             readSum &+= object.load(fromByteOffset: line, as: UInt8.self)
@@ -85,6 +85,14 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
     mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int) {
         pattern = (pattern + 1) & 0xff
         memset(region.state.pointee.base + (entry.unit << 3) + offset, pattern, count)
+    }
+
+    mutating func touch(_ table: inout ObjectTable, _ bytes: Int) {
+        table.goRound(bytes) { write($0, from: $1, count: $2) }
+    }
+
+    mutating func read(_ table: inout ObjectTable, _ bytes: Int) {
+        table.goRound(bytes) { read($0, from: $1, count: $2) }
     }
 
     mutating func audit(_ processes: inout ProcessTable, activePages: Int) throws(AuditFailure) -> ByteCount {

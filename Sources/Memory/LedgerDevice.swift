@@ -4,7 +4,8 @@ import Quantities
 ///
 /// The books are exact at every moment and cost nothing: objects and their sizes are booked with each call, pages are
 /// counted when they are handed out, active pages are asked of one heap after each call that moves its objects.
-/// The same code keeps the books for every backend.
+/// The same code keeps the books for every backend, and what is called all the time is compiled once for each: else it
+/// would ask a table of functions for every object.
 ///
 /// Limits: one thread; at most `MemoryLimits.liveProcesses` processes at once. The tables of objects are the harness's
 /// own memory, not the device's.
@@ -73,58 +74,56 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         PoolID(slot: slot, index: processes[live(slot)].makePool())
     }
 
+    @_specialize(where Heaps == AccountingHeaps)
+    @_specialize(where Heaps == JemallocHeaps)
     func endPool(_ pool: PoolID) -> ReleaseResult {
         let slot = live(pool.slot)
-        let before = held(by: pool.index, slot)
-        let usable = heaps.empty(&processes[slot][pool.index], slot)
-        processes[slot].book(objects: -before.objects, requested: -before.requested.bytes, usable: -usable)
+        let gone = heaps.empty(&processes[slot][pool.index], slot)
+        processes[slot].book(objects: -gone.objects, requested: -gone.requested, usable: -gone.usable)
         processes[slot].endPool(pool.index)
         settle(slot)
-        return before
+        return ReleaseResult(objects: gone.objects, requested: ByteCount(gone.requested))
     }
 
-    @inline(__always)
-    private func held(by pool: Int, _ slot: Int) -> ReleaseResult {
-        ReleaseResult(
-            objects: processes[slot][pool].count, requested: ByteCount(processes[slot][pool].requested))
-    }
-
+    @_specialize(where Heaps == AccountingHeaps)
+    @_specialize(where Heaps == JemallocHeaps)
     func requested(in pool: PoolID) -> ByteCount {
         ByteCount(processes[live(pool.slot)][pool.index].requested)
     }
 
+    @_specialize(where Heaps == AccountingHeaps)
+    @_specialize(where Heaps == JemallocHeaps)
     func books(of slot: MemorySlot) -> ProcessBooks {
         let index = live(slot)
         let active = heaps.activePages(index)
         return processes[index].books(activePages: active, dirtyPages: heaps.pages(index) - active)
     }
 
+    @_specialize(where Heaps == AccountingHeaps)
+    @_specialize(where Heaps == JemallocHeaps)
     func allocate(_ sizes: borrowing Span<Int>, in pool: PoolID, limit: ByteCount?) -> AllocationResult {
         let slot = live(pool.slot)
-        let before = held(by: pool.index, slot)
         let pageLimit = limit.map { $0.bytes / DeviceRegion.pageSize } ?? Int.max
-        let (usable, refusal) = heaps.fill(&processes[slot][pool.index], sizes, slot, pageLimit: pageLimit)
-        let after = held(by: pool.index, slot)
-        let (objects, requested) = (after.objects - before.objects, after.requested - before.requested)
-        processes[slot].book(objects: objects, requested: requested.bytes, usable: usable)
+        let (made, refusal) = heaps.fill(&processes[slot][pool.index], sizes, slot, pageLimit: pageLimit)
+        processes[slot].book(objects: made.objects, requested: made.requested, usable: made.usable)
         settle(slot)
-        return AllocationResult(objects: objects, requested: requested, refusal: refusal)
+        return AllocationResult(objects: made.objects, requested: ByteCount(made.requested), refusal: refusal)
     }
 
+    @_specialize(where Heaps == AccountingHeaps)
+    @_specialize(where Heaps == JemallocHeaps)
     func release(
         _ bytes: ByteCount, from pool: PoolID, order: ReleaseOrder, using generator: inout SeededGenerator
     ) -> ReleaseResult {
         let slot = live(pool.slot)
-        let before = held(by: pool.index, slot)
-        let goal = max(0, before.requested.bytes - bytes.bytes)
-        let usable = heaps.release(&processes[slot][pool.index], downTo: goal, order, slot, using: &generator)
-        let after = held(by: pool.index, slot)
-        let (objects, requested) = (before.objects - after.objects, before.requested - after.requested)
-        processes[slot].book(objects: -objects, requested: -requested.bytes, usable: -usable)
+        let gone = heaps.release(&processes[slot][pool.index], bytes.bytes, order, slot, using: &generator)
+        processes[slot].book(objects: -gone.objects, requested: -gone.requested, usable: -gone.usable)
         settle(slot)
-        return ReleaseResult(objects: objects, requested: requested)
+        return ReleaseResult(objects: gone.objects, requested: ByteCount(gone.requested))
     }
 
+    @_specialize(where Heaps == AccountingHeaps)
+    @_specialize(where Heaps == JemallocHeaps)
     func touch(_ bytes: ByteCount, in pool: PoolID) -> ByteCount {
         let slot = live(pool.slot)
         // Once round is enough: a second round would write the same bytes again.
@@ -133,6 +132,8 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         return ByteCount(count)
     }
 
+    @_specialize(where Heaps == AccountingHeaps)
+    @_specialize(where Heaps == JemallocHeaps)
     func read(_ bytes: ByteCount, in pool: PoolID) -> ByteCount {
         let slot = live(pool.slot)
         let count = min(bytes.bytes, processes[slot][pool.index].requested)

@@ -81,7 +81,7 @@ struct BoardSums {
 
 extension ProcessHeaps where Self: ~Copyable {
     /// One loop inside one module, because a call per object from another one costs as much as the allocation.
-    mutating func playAll(
+    mutating func play(
         _ steps: borrowing Span<ObjectStep>, _ board: inout ObjectBoard, _ slot: Int, pageLimit: Int,
         _ sums: inout BoardSums
     ) -> PlayedSteps {
@@ -179,6 +179,8 @@ extension ProcessHeaps where Self: ~Copyable {
 }
 
 extension LedgerDevice where Heaps: ~Copyable {
+    @_specialize(where Heaps == AccountingHeaps)
+    @_specialize(where Heaps == JemallocHeaps)
     func play(
         _ steps: borrowing Span<ObjectStep>, on board: inout ObjectBoard, in slot: MemorySlot, limit: ByteCount?
     ) -> PlayedSteps {

@@ -2,9 +2,8 @@ import Quantities
 
 /// Where the objects of a device's processes lie, one heap per slot, all of them on the device's pages.
 ///
-/// Backends write the primitives; the batches over them are the same for all, but each backend calls them by itself:
-/// only so are they compiled for it, instead of asking a table of functions for every object.
-protocol ProcessHeaps: ObjectBatches, ~Copyable {
+/// Backends write the primitives; the batches over them are the same for all.
+protocol ProcessHeaps: ~Copyable {
     init(_ size: DeviceSize) throws(DeviceMemoryFailure)
 
     var residentPages: Int { get }
@@ -36,6 +35,10 @@ protocol ProcessHeaps: ObjectBatches, ~Copyable {
     mutating func make(_ size: Int, logAlignment: Int, _ slot: Int) -> Int?
     mutating func free(_ entry: ObjectTable.Entry, _ slot: Int)
     mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int)
+    /// Writes so many bytes of the table's objects again, at most all of them, going round.
+    mutating func touch(_ table: inout ObjectTable, _ bytes: Int)
+    /// Reads them instead.
+    mutating func read(_ table: inout ObjectTable, _ bytes: Int)
     /// The bytes that an object of this size really gets.
     func usable(_ size: Int) -> Int
     /// The same for an aligned one.
@@ -45,95 +48,61 @@ protocol ProcessHeaps: ObjectBatches, ~Copyable {
     mutating func audit(_ processes: inout ProcessTable, activePages: Int) throws(AuditFailure) -> ByteCount
 }
 
-/// The batches, as each backend offers them.
-extension JemallocHeaps {
-    mutating func fill(
-        _ table: inout ObjectTable, _ sizes: borrowing Span<Int>, _ slot: Int, pageLimit: Int
-    ) -> (usable: Int, refusal: AllocationRefusal?) {
-        makeAll(&table, sizes, slot, pageLimit: pageLimit)
+/// What came or went in one call.
+struct ObjectBatch {
+    private(set) var objects = 0
+    private(set) var requested = 0
+    /// The bytes of the size classes.
+    private(set) var usable = 0
+
+    @inline(__always)
+    mutating func add(_ size: Int, usable: Int) {
+        objects += 1
+        requested += size
+        self.usable += usable
     }
-
-    mutating func release(
-        _ table: inout ObjectTable, downTo goal: Int, _ order: ReleaseOrder, _ slot: Int,
-        using generator: inout SeededGenerator
-    ) -> Int { freeSome(&table, downTo: goal, order, slot, using: &generator) }
-
-    mutating func empty(_ table: inout ObjectTable, _ slot: Int) -> Int { freeAll(&table, slot) }
-
-    mutating func touch(_ table: inout ObjectTable, _ bytes: Int) {
-        table.goRound(bytes) { write($0, from: $1, count: $2) }
-    }
-
-    mutating func read(_ table: inout ObjectTable, _ bytes: Int) {
-        table.goRound(bytes) { read($0, from: $1, count: $2) }
-    }
-
-    mutating func play(
-        _ steps: borrowing Span<ObjectStep>, _ board: inout ObjectBoard, _ slot: Int, pageLimit: Int,
-        _ sums: inout BoardSums
-    ) -> PlayedSteps { playAll(steps, &board, slot, pageLimit: pageLimit, &sums) }
 }
 
-extension AccountingHeaps {
-    mutating func fill(
-        _ table: inout ObjectTable, _ sizes: borrowing Span<Int>, _ slot: Int, pageLimit: Int
-    ) -> (usable: Int, refusal: AllocationRefusal?) {
-        makeAll(&table, sizes, slot, pageLimit: pageLimit)
-    }
-
-    mutating func release(
-        _ table: inout ObjectTable, downTo goal: Int, _ order: ReleaseOrder, _ slot: Int,
-        using generator: inout SeededGenerator
-    ) -> Int { freeSome(&table, downTo: goal, order, slot, using: &generator) }
-
-    mutating func empty(_ table: inout ObjectTable, _ slot: Int) -> Int { freeAll(&table, slot) }
-
-    /// There is nothing to write or to read, and so nobody can tell where a round has stopped.
-    mutating func touch(_ table: inout ObjectTable, _ bytes: Int) {}
-    mutating func read(_ table: inout ObjectTable, _ bytes: Int) {}
-
-    mutating func play(
-        _ steps: borrowing Span<ObjectStep>, _ board: inout ObjectBoard, _ slot: Int, pageLimit: Int,
-        _ sums: inout BoardSums
-    ) -> PlayedSteps { playAll(steps, &board, slot, pageLimit: pageLimit, &sums) }
-}
-
+/// The batches.
 extension ProcessHeaps where Self: ~Copyable {
-    mutating func makeAll(
+    /// Makes objects until one is refused.
+    mutating func fill(
         _ table: inout ObjectTable, _ sizes: borrowing Span<Int>, _ slot: Int, pageLimit: Int
-    ) -> (usable: Int, refusal: AllocationRefusal?) {
-        var total = 0
+    ) -> (batch: ObjectBatch, refusal: AllocationRefusal?) {
+        var batch = ObjectBatch()
         for index in sizes.indices {
             let size = sizes[index]
             precondition(size > 0 && size <= MemoryLimits.largestObject.bytes, "an object of \(size) bytes")
-            guard let unit = make(size, slot) else { return (total, refusal) }
-            total += usable(size)
+            guard let unit = make(size, slot) else { return (batch, refusal) }
+            batch.add(size, usable: usable(size))
             table.append(ObjectTable.Entry(unit: unit, size: size))
-            if pages(slot) > pageLimit { return (total, .limitCrossed(footprint: pageBytes(pages(slot)))) }
+            if pages(slot) > pageLimit { return (batch, .limitCrossed(footprint: pageBytes(pages(slot)))) }
         }
-        return (total, nil)
+        return (batch, nil)
     }
 
-    mutating func freeSome(
-        _ table: inout ObjectTable, downTo goal: Int, _ order: ReleaseOrder, _ slot: Int,
+    /// Frees objects until at least so many requested bytes are gone, or all objects.
+    mutating func release(
+        _ table: inout ObjectTable, _ bytes: Int, _ order: ReleaseOrder, _ slot: Int,
         using generator: inout SeededGenerator
-    ) -> Int {
-        var total = 0
-        while table.requested > goal {
+    ) -> ObjectBatch {
+        var batch = ObjectBatch()
+        while batch.requested < bytes, !table.isEmpty {
             let entry = table.remove(order, using: &generator)
             free(entry, slot)
-            total += usable(entry.size)
+            batch.add(entry.size, usable: usable(entry.size))
         }
-        return total
+        return batch
     }
 
-    mutating func freeAll(_ table: inout ObjectTable, _ slot: Int) -> Int {
-        var total = 0
+    /// Frees all objects, newest first.
+    mutating func empty(_ table: inout ObjectTable, _ slot: Int) -> ObjectBatch {
+        var batch = ObjectBatch()
         while !table.isEmpty {
             let entry = table.removeNewest()
             free(entry, slot)
-            total += usable(entry.size)
+            batch.add(entry.size, usable: usable(entry.size))
         }
-        return total
+        return batch
     }
 }
