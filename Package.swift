@@ -39,12 +39,14 @@ let package = Package(
         .systemLibrary(
             name: "SystemJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
         .target(name: "CJemalloc", dependencies: ["SystemJemalloc"]),
-        module("Quantities", []),
+        module("Quantities", [.product(name: "BasicContainers", package: "swift-collections")]),
         module(
             "Memory",
             ["CJemalloc", "Quantities", .product(name: "BasicContainers", package: "swift-collections")]),
         module("Lifecycle", ["Quantities"]),
-        module("Workload", ["Lifecycle", "Quantities"]),
+        module(
+            "Workload",
+            ["Lifecycle", "Quantities", .product(name: "BasicContainers", package: "swift-collections")]),
         module("Pressure", ["Lifecycle", "Quantities"]),
         module("Reclaim", ["Lifecycle", "Pressure", "Quantities"]),
         module("Metrics", ["Quantities"]),
@@ -52,6 +54,7 @@ let package = Package(
             "Simulation",
             [
                 "Memory", "Workload", "Lifecycle", "Pressure", "Reclaim", "Metrics", "Quantities",
+                .product(name: "BasicContainers", package: "swift-collections"),
                 .product(name: "BitCollections", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -84,7 +87,7 @@ let package = Package(
                 "Reclaim", "Quantities",
             ], exclude: ["Golden"]),
         tests("Tidy", []),
-        tests("Quantities", ["Quantities"]),
+        tests("Quantities", ["Quantities", .product(name: "BasicContainers", package: "swift-collections")]),
         tests("Lifecycle", ["Lifecycle"]),
         tests("Pressure", ["Pressure", "Lifecycle", "Quantities"]),
         tests("Reclaim", ["Reclaim", "Pressure", "Lifecycle", "Quantities"]),

@@ -67,9 +67,14 @@ public struct BandMachine: Hashable, Sendable {
     }
 
     /// Whether time alone will not change the band any more.
-    public func isSettled(at now: Instant) -> Bool {
-        guard let ageing else { return true }
-        return now >= ageing.until + (ageing.next == nil ? .zero : BandMachine.stuckTime)
+    public func isSettled(at now: Instant) -> Bool { nextChange(after: now) == nil }
+
+    /// When time alone will change the band next; nil if it will not. Never earlier than the change.
+    public func nextChange(after now: Instant) -> Instant? {
+        guard let ageing else { return nil }
+        if now < ageing.until { return ageing.until }
+        guard ageing.next != nil, now < ageing.until + BandMachine.stuckTime else { return nil }
+        return ageing.until + BandMachine.stuckTime
     }
 
     /// When it came to its place in its band: the least recent is the band's head.

@@ -12,7 +12,8 @@ public struct ByteCount: Hashable, Comparable, Sendable {
     @inlinable
     public static func gibibytes(_ count: Int) -> ByteCount { ByteCount(count << 30) }
 
-    public static let zero = ByteCount(0)
+    @inlinable
+    public static var zero: ByteCount { ByteCount(0) }
 
     @inlinable
     public static func < (a: ByteCount, b: ByteCount) -> Bool { a.bytes < b.bytes }
@@ -28,6 +29,7 @@ public struct ByteCount: Hashable, Comparable, Sendable {
     public static func * (a: ByteCount, factor: Int) -> ByteCount { ByteCount(a.bytes * factor) }
 
     /// The bytes times the ratio, rounded towards zero; exact in integers.
+    @inlinable
     public static func * (a: ByteCount, ratio: Ratio) -> ByteCount {
         ByteCount(Int(scaled(Int64(a.bytes), by: ratio.partsPerMillion, over: 1_000_000)))
     }
@@ -60,12 +62,14 @@ public struct ByteRate: Hashable, Comparable, Sendable {
     @inlinable
     public init(bytesPerSecond: Int) { self.bytesPerSecond = bytesPerSecond }
 
-    public static let zero = ByteRate(bytesPerSecond: 0)
+    @inlinable
+    public static var zero: ByteRate { ByteRate(bytesPerSecond: 0) }
 
     @inlinable
     public static func < (a: ByteRate, b: ByteRate) -> Bool { a.bytesPerSecond < b.bytesPerSecond }
 
     /// The bytes that this rate moves in `span`, rounded towards zero.
+    @inlinable
     public func bytes(in span: TimeSpan) -> ByteCount {
         ByteCount(Int(scaled(Int64(bytesPerSecond), by: span.microseconds, over: 1_000_000)))
     }

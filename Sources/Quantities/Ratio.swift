@@ -8,8 +8,10 @@ public struct Ratio: Hashable, Comparable, Sendable {
     @inlinable
     public static func percent(_ count: Int64) -> Ratio { Ratio(partsPerMillion: count * 10_000) }
 
-    public static let zero = Ratio(partsPerMillion: 0)
-    public static let one = Ratio(partsPerMillion: 1_000_000)
+    @inlinable
+    public static var zero: Ratio { Ratio(partsPerMillion: 0) }
+    @inlinable
+    public static var one: Ratio { Ratio(partsPerMillion: 1_000_000) }
 
     @inlinable
     public static func < (a: Ratio, b: Ratio) -> Bool { a.partsPerMillion < b.partsPerMillion }

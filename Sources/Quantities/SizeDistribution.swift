@@ -1,3 +1,5 @@
+import BasicContainers
+
 /// How large an app's objects are. Draws are the same on every machine: nothing but IEEE basic arithmetic and square
 /// roots, which are exactly specified, is used; the platform's `exp` and `log` are not.
 public enum SizeDistribution: Hashable, Sendable {
@@ -88,7 +90,7 @@ public final class SizeSampler: Sendable {
 /// Sizes of one distribution, one after the other, from a generator that nobody else draws from.
 ///
 /// They are drawn in blocks ahead of their use, which takes a third of the time and changes none of them.
-public final class SizeStream {
+public struct SizeStream: ~Copyable {
     private let sampler: SizeSampler
     private var generator: SeededGenerator
     /// Sizes that are drawn; nil before the first is asked for.
@@ -106,22 +108,24 @@ public final class SizeStream {
     deinit { block?.deallocate() }
 
     /// Sizes that together ask for `bytes`: the last one is cut so that the sum is exact.
-    public func fill(_ sizes: inout [Int], with bytes: ByteCount) {
+    public mutating func fill(_ sizes: inout UniqueArray<Int>, with bytes: ByteCount) {
         sizes.removeAll(keepingCapacity: true)
         var remaining = bytes.bytes
         while remaining > 0 {
             let block = freshBlock()
-            while remaining > 0 && used < block.count {
-                let size = min(Int(block[used]), remaining)
-                used += 1
+            var next = used
+            while remaining > 0 && next < block.count {
+                let size = min(Int(block[next]), remaining)
+                next += 1
                 sizes.append(size)
                 remaining -= size
             }
+            used = next
         }
     }
 
     /// The block, drawn anew if all of it is used.
-    private func freshBlock() -> UnsafeMutableBufferPointer<UInt32> {
+    private mutating func freshBlock() -> UnsafeMutableBufferPointer<UInt32> {
         let block = self.block ?? .allocate(capacity: SizeStream.blockSize)
         if used == block.count {
             self.block = block

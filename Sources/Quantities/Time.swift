@@ -5,9 +5,11 @@ public struct Instant: Hashable, Comparable, Sendable {
     @inlinable
     public init(microseconds: Int64) { self.microseconds = microseconds }
 
-    public static let zero = Instant(microseconds: 0)
+    @inlinable
+    public static var zero: Instant { Instant(microseconds: 0) }
     /// Later than anything that a run can schedule.
-    public static let never = Instant(microseconds: .max)
+    @inlinable
+    public static var never: Instant { Instant(microseconds: .max) }
 
     @inlinable
     public static func < (a: Instant, b: Instant) -> Bool { a.microseconds < b.microseconds }
@@ -37,7 +39,8 @@ public struct TimeSpan: Hashable, Comparable, Sendable {
     @inlinable
     public static func hours(_ count: Int64) -> TimeSpan { .minutes(count * 60) }
 
-    public static let zero = TimeSpan(microseconds: 0)
+    @inlinable
+    public static var zero: TimeSpan { TimeSpan(microseconds: 0) }
 
     @inlinable
     public static func < (a: TimeSpan, b: TimeSpan) -> Bool { a.microseconds < b.microseconds }

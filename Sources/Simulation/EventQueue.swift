@@ -48,7 +48,7 @@ struct EventQueue {
         let sequence: UInt64
 
         /// After everything.
-        static let none = Key(at: .never, sequence: .max)
+        static var none: Key { Key(at: .never, sequence: .max) }
 
         static func < (a: Key, b: Key) -> Bool { a.at != b.at ? a.at < b.at : a.sequence < b.sequence }
     }
@@ -88,7 +88,9 @@ struct EventQueue {
     private var ticks = Lane()
     private var decays = Lane()
     private var user = Lane()
-    private var heap = Heap<Waiting>()
+    private var others = Heap<Waiting>()
+    /// When the first of the others is due.
+    private var front = Key.none
     private var sequence: UInt64 = 0
 
     mutating func schedule(_ event: SimulationEvent, at instant: Instant) {
@@ -101,24 +103,29 @@ struct EventQueue {
             case .userEvent: user.append(waiting)
             default: false
             }
-        if !isInLane { heap.insert(waiting) }
+        if !isInLane {
+            others.insert(waiting)
+            front = min(front, waiting.key)
+        }
     }
 
     /// The earliest event, if it is not later than `limit`.
     mutating func next(upTo limit: Instant) -> (at: Instant, event: SimulationEvent)? {
-        let others = heap.min?.key ?? .none
-        let first = min(min(ticks.front, decays.front), min(user.front, others))
-        guard first.at <= limit, first != .none else { return nil }
-        let event =
-            if first == ticks.front {
-                ticks.removeFirst()
-            } else if first == others {
-                heap.removeMin().event
-            } else if first == decays.front {
-                decays.removeFirst()
-            } else {
-                user.removeFirst()
-            }
-        return (first.at, event)
+        // Written out, for this is asked for every event.
+        let (tick, decay) = (ticks.front, decays.front)
+        let (lane, laneIsTicks) = decay < tick ? (decay, false) : (tick, true)
+        let (other, otherIsUsers) = user.front < front ? (user.front, true) : (front, false)
+        if lane < other {
+            guard lane.at <= limit else { return nil }
+            return (lane.at, laneIsTicks ? ticks.removeFirst() : decays.removeFirst())
+        }
+        guard other.at <= limit, other != .none else { return nil }
+        return (other.at, otherIsUsers ? user.removeFirst() : removeFirstOfOthers())
+    }
+
+    private mutating func removeFirstOfOthers() -> SimulationEvent {
+        let event = others.removeMin().event
+        front = others.min?.key ?? .none
+        return event
     }
 }

@@ -1,3 +1,4 @@
+import BasicContainers
 import DequeModule
 import Lifecycle
 import Memory
@@ -12,7 +13,7 @@ final class AppRecord {
     let id: AppID
     let profile: AppProfile
     /// Streams of its own: adding an app does not change the draws of the others.
-    let sizes: SizeStream
+    var sizes: SizeStream
     var behaviour: SeededGenerator
     /// Whether the app does its duty off screen and on a disconnect.
     var duty: SeededGenerator
@@ -108,9 +109,9 @@ struct PendingLaunch {
 }
 
 /// Work on memory that the main thread is in the middle of. Each process has one, used again and again.
-final class WorkInProgress {
+struct WorkInProgress: ~Copyable {
     private(set) var isUnderWay = false
-    var items: [MemoryWork] = []
+    var items = UniqueArray<MemoryWork>()
     var position = 0
     /// Of the current allocation: what is still to be allocated; nil before it begins.
     var remaining: ByteCount?
@@ -123,19 +124,25 @@ final class WorkInProgress {
     /// A memory warning is being answered: what the cache held before.
     private(set) var answersWarning: ByteCount?
 
+    mutating func begin(_ items: [MemoryWork], fillsAtDeviceRate: Bool, answersWarning: ByteCount? = nil) {
+        self.items.removeAll(keepingCapacity: true)
+        self.items.append(copying: items)
+        begin(fillsAtDeviceRate: fillsAtDeviceRate, answersWarning: answersWarning)
+    }
+
     /// Begins with the items that are there.
-    func begin(fillsAtDeviceRate: Bool, answersWarning: ByteCount? = nil) {
+    mutating func begin(fillsAtDeviceRate: Bool, answersWarning: ByteCount? = nil) {
         isUnderWay = true
         position = 0
         self.fillsAtDeviceRate = fillsAtDeviceRate
         self.answersWarning = answersWarning
     }
 
-    func end() {
+    mutating func end() {
         isUnderWay = false
         items.removeAll(keepingCapacity: true)
         remaining = nil
-        refused.removeAll()
+        if !refused.isEmpty { refused = [] }
         unpaid = .zero
     }
 }
@@ -157,7 +164,7 @@ final class LiveProcess {
     /// The band in the background while these keep it running.
     private let lastingBand: JetsamBand
     var machine = ProcessMachine()
-    let workload: AppWorkload
+    var workload: AppWorkload
     var goal: Goal
 
     var base: PoolID
@@ -171,7 +178,7 @@ final class LiveProcess {
     var isRunning = false
     /// Numbers the continuations; an old one is void.
     var serial = 0
-    let work = WorkInProgress()
+    var work = WorkInProgress()
     var launch: PendingLaunch?
 
     /// Since when an allocation has been waiting, and how many bytes it wants.
@@ -233,6 +240,8 @@ final class LiveProcess {
     var averageFootprint: ByteCount = .zero
     /// Something of the next sample may differ from the last one.
     var hasChanged = false
+    /// And that not by its memory alone.
+    var stateHasChanged = true
     /// What policies were shown of it last still holds, but for what its main thread is doing.
     var isShownAsItIs = false
     /// The largest footprint that a sample has found.
@@ -245,16 +254,16 @@ final class LiveProcess {
     let trace: TracePlayback?
 
     init(
-        record: AppRecord, pid: ProcessID, slot: MemorySlot, position: Int, now: Instant, workload: AppWorkload,
-        goal: Goal,
-        isFirstLaunch: Bool, relaunchCost: TimeSpan, memory: any DeviceMemory, trace: TracePlayback? = nil
+        record: AppRecord, pid: ProcessID, slot: MemorySlot, position: Int, now: Instant,
+        workload: consuming AppWorkload, goal: Goal, isFirstLaunch: Bool, relaunchCost: TimeSpan,
+        memory: any DeviceMemory, trace: TracePlayback? = nil
     ) {
         self.record = record
         self.pid = pid
         self.slot = slot
         self.position = position
-        self.workload = workload
         lastingModes = workload.profile.backgroundModes.filter(\.keepsRunning)
+        self.workload = workload
         lastingBand = JetsamBand.band(of: .background, modes: lastingModes)
         self.goal = goal
         self.isFirstLaunch = isFirstLaunch

@@ -54,13 +54,13 @@ extension Simulation {
             let launched = declared.base + declared.scene
             let visit = reclaim.visits.next(of: app.id, at: now)
             guard let process = process(of: app.id) else {
-                return (launched + declared.gain(from: .zero, over: visit, cache: .zero)) * memory.scale
+                return (launched + declared.gain(from: .zero, over: visit, cache: .zero)) * scale
             }
             let cache = memory.requested(in: process.cache)
-            let gain = declared.gain(from: process.workload.activeTime, over: visit, cache: cache) * memory.scale
+            let gain = declared.gain(from: process.workload.activeTime, over: visit, cache: cache) * scale
             // A launch under way has not filled all that it will.
             let held = memory.books(of: process.slot).footprint
-            return gain + (process.launch == nil ? held : max(held, launched * memory.scale))
+            return gain + (process.launch == nil ? held : max(held, launched * scale))
         }
     }
 }

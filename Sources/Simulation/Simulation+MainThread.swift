@@ -90,7 +90,7 @@ extension Simulation {
     private func takeSnapshot(of scene: SceneID?, _ process: LiveProcess) {
         recorder.event(
             .snapshot, at: now, app: process.profile.name, pid: process.pid, scene: scene,
-            "\((process.profile.background.snapshot * memory.scale).bytes)")
+            "\((process.profile.background.snapshot * scale).bytes)")
         start(process.workload.snapshotWork(), of: process)
     }
 

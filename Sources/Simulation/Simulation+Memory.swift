@@ -1,3 +1,4 @@
+import BasicContainers
 import Lifecycle
 import Memory
 import Metrics
@@ -14,8 +15,7 @@ extension Simulation {
 
     /// The main thread pays the cost on a core, then does the work.
     func start(_ work: CallbackWork, of process: LiveProcess, answersWarning: ByteCount? = nil) {
-        process.work.items = work.memory
-        process.work.begin(fillsAtDeviceRate: true, answersWarning: answersWarning)
+        process.work.begin(work.memory, fillsAtDeviceRate: true, answersWarning: answersWarning)
         process.isRunning = true
         process.launch?.declared += work.cost
         if work.cost > .zero {
@@ -27,8 +27,7 @@ extension Simulation {
 
     /// Work that takes no time on the main thread: its cost was paid elsewhere.
     func startAtOnce(_ items: [MemoryWork], of process: LiveProcess) {
-        process.work.items = items
-        process.work.begin(fillsAtDeviceRate: false)
+        process.work.begin(items, fillsAtDeviceRate: false)
         process.isRunning = true
         continueWork(of: process)
     }
@@ -99,20 +98,19 @@ extension Simulation {
         let target = self.pool(pool, of: process)
         drawSizes(upTo: min(remaining, slice), for: process)
         keepBackWhatIsOwed()
-        let drawn = sizes
-        let result = memory.allocate(drawn.span, in: target, limit: limit(of: process))
+        let result = memory.allocate(sizes.span, in: target, limit: limit(of: process))
         if keptBack > .zero { memory.keepBack(.zero) }
         remaining -= result.requested
         process.work.remaining = remaining
         if result.objects > 0 { endWaiting(of: process) }
         switch result.refusal {
         case .noRoom(let wanted, let free, let longestRun):
-            process.work.refused = Array(sizes[result.objects...])
+            keepRefused(from: result.objects, of: process)
             process.work.unpaid += result.requested
             beginWaiting(process, wanted: wanted, free: free, longestRun: longestRun)
             return false
         case .limitCrossed(let footprint):
-            process.work.refused = Array(sizes[result.objects...])
+            keepRefused(from: result.objects, of: process)
             crossLimit(process, footprint)
             guard isAlive(process) else { return false }
         case nil: break
@@ -131,12 +129,14 @@ extension Simulation {
 
     /// The sizes of the next slice: what was refused before, else fresh draws.
     private func drawSizes(upTo bytes: ByteCount, for process: LiveProcess) {
-        if !process.work.refused.isEmpty {
-            sizes = process.work.refused
-            process.work.refused = []
-        } else {
-            process.record.sizes.fill(&sizes, with: bytes)
-        }
+        guard !process.work.refused.isEmpty else { return process.record.sizes.fill(&sizes, with: bytes) }
+        sizes = UniqueArray(copying: process.work.refused)
+        process.work.refused = []
+    }
+
+    /// The sizes from this one on are tried again.
+    private func keepRefused(from index: Int, of process: LiveProcess) {
+        process.work.refused = (index..<sizes.count).map { sizes[$0] }
     }
 
     // MARK: Pools
@@ -215,7 +215,7 @@ extension Simulation {
         guard !waiters.isEmpty, reclaim.isFreeing || waitersAreDue else { return }
         keptBack = waiters.reduce(.zero) { owed, reference in
             guard let process = process(reference) else { return owed }
-            return owed + max(process.wanted, min(process.work.remaining ?? .zero, slice) * memory.scale)
+            return owed + max(process.wanted, min(process.work.remaining ?? .zero, slice) * scale)
         }
         memory.keepBack(keptBack)
     }
@@ -332,9 +332,9 @@ extension Simulation {
                 .tick(reference, serial: process.tickSerial), at: now + AppWorkload.interval)
             return
         }
+        let (cache, front) = (memory.requested(in: process.cache), frontScene(of: process))
         process.workload.pass(
-            now - process.tickedAt, phase: process.phase, cache: memory.requested(in: process.cache),
-            front: frontScene(of: process), into: &process.work.items)
+            now - process.tickedAt, phase: process.phase, cache: cache, front: front, into: &process.work.items)
         process.tickedAt = now
         process.work.begin(fillsAtDeviceRate: false)
         process.isRunning = true

@@ -134,6 +134,7 @@ extension Simulation {
 
     /// Whoever comes near its own limit is told, once per approach. Who has not changed is where it was.
     private func warnNearLimits() {
+        guard hasLimits else { return }
         for reference in changedProcesses() {
             guard let process = process(reference), let limit = explicitLimit(of: process) else { continue }
             let near = MemoryLimit(bytes: limit, isFatal: process.profile.limits.fatal).near
@@ -180,7 +181,7 @@ extension Simulation {
     func noteAnswer(of process: LiveProcess, cacheBefore: ByteCount) {
         process.answersWarning = false
         noteChange(of: process)
-        let freed = (cacheBefore - memory.requested(in: process.cache)) * memory.scale
+        let freed = (cacheBefore - memory.requested(in: process.cache)) * scale
         if freed > .zero { recorder.tally.warningsAnswered += 1 }
         if freed == .zero && process.warnedByPolicy { guardrails.noteFruitless(.warn(process.pid)) }
         process.warnedByPolicy = false

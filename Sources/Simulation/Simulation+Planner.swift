@@ -35,15 +35,16 @@ extension Simulation {
     // MARK: Scene-based
 
     private func planScenes(_ process: LiveProcess) -> Bool {
-        let sessions = process.record.sessions
         let wanted: SceneID? = if case .foreground(let scene) = process.goal { scene } else { nil }
         let external = lockedUntil == nil && process.quitReason == nil ? process.externalScene : nil
-        for session in sessions
-        where session.id != wanted && session.id != external || process.closing.contains(session.id) {
-            if leaveForeground(session, process, wanted: wanted) { return true }
+        // By their places: a copy would count references, at every tick.
+        for place in process.record.sessions.indices {
+            let id = process.record.sessions[place].id
+            guard id != wanted && id != external || process.closing.contains(id) else { continue }
+            if leaveForeground(process.record.sessions[place], process, wanted: wanted) { return true }
         }
         if let scene = process.closing.first { return close(session(scene, of: process.app), process) }
-        if let quit = process.quitReason { return planQuit(process, sessions, quit) }
+        if let quit = process.quitReason { return planQuit(process, process.record.sessions, quit) }
         if let scene = process.reclaiming.first { return takeAway(session(scene, of: process.app), process) }
         if let scene = process.connecting {
             planBackgroundLaunch(session(scene, of: process.app), wanted: wanted, process)
@@ -51,12 +52,12 @@ extension Simulation {
         }
         if let external, approachExternalDisplay(session(external, of: process.app), process) { return true }
         if let wanted { return approachForeground(session(wanted, of: process.app), process) }
-        if process.phase == .inactive && !sessions.contains(where: { $0.machine.phase.isForeground }) {
+        if process.phase == .inactive && !process.record.sessions.contains(where: { $0.machine.phase.isForeground }) {
             // It was to be launched to the foreground, and the user has left before a scene connected.
             queueProcess(.enterBackground, process)
             return true
         }
-        return planSuspension(process, sessions)
+        return planSuspension(process)
     }
 
     private func leaveForeground(_ session: SceneSession, _ process: LiveProcess, wanted: SceneID?) -> Bool {
@@ -169,9 +170,9 @@ extension Simulation {
         return true
     }
 
-    private func planSuspension(_ process: LiveProcess, _ sessions: [SceneSession]) -> Bool {
+    private func planSuspension(_ process: LiveProcess) -> Bool {
         guard process.wantsSuspension || !process.hasReasonToRun, process.phase == .background else { return false }
-        if let session = sessions.first(where: { $0.machine.phase == .background }) {
+        if let session = process.record.sessions.first(where: { $0.machine.phase == .background }) {
             queueScene(.suspend, session.id, process)
         } else {
             queueProcess(.suspend, process)

@@ -286,7 +286,7 @@ extension Simulation {
         var snapshot = ProcessSnapshot(
             app: process.app, name: process.profile.name, pid: process.pid, phase: process.phase,
             band: bands.band(at: now), footprint: books.footprint, dirty: books.dirty,
-            cache: memory.requested(in: process.cache) * memory.scale, launchedAt: process.launchedAt,
+            cache: memory.requested(in: process.cache) * scale, launchedAt: process.launchedAt,
             lastForeground: process.lastForeground, modes: modes, warnedAt: process.warnedAt,
             answersWarning: process.answersWarning, isBusy: isBusy(process),
             relaunchCost: process.relaunchCost, scenes: sceneSnapshots(of: process))
@@ -346,7 +346,7 @@ extension Simulation {
             scenes.append(
                 SceneSnapshot(
                     scene: session.id, phase: session.machine.phase,
-                    size: session.pool.map { memory.requested(in: $0) * memory.scale } ?? .zero))
+                    size: session.pool.map { memory.requested(in: $0) * scale } ?? .zero))
         }
         return scenes
     }

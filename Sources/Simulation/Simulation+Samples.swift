@@ -1,4 +1,5 @@
 import BitCollections
+import HeapModule
 import Lifecycle
 import Memory
 import Metrics
@@ -29,18 +30,26 @@ struct SampledTotals: Equatable {
 
     mutating func add(_ process: SampledProcess) {
         count(process, 1)
-        requested += process.books.requested
-        usable += process.books.usable
-        active += process.books.active
-        dirty += process.books.dirty
+        add(process.books)
     }
 
     mutating func remove(_ process: SampledProcess) {
         count(process, -1)
-        requested -= process.books.requested
-        usable -= process.books.usable
-        active -= process.books.active
-        dirty -= process.books.dirty
+        remove(process.books)
+    }
+
+    mutating func add(_ books: ProcessBooks) {
+        requested += books.requested
+        usable += books.usable
+        active += books.active
+        dirty += books.dirty
+    }
+
+    mutating func remove(_ books: ProcessBooks) {
+        requested -= books.requested
+        usable -= books.usable
+        active -= books.active
+        dirty -= books.dirty
     }
 
     private mutating func count(_ process: SampledProcess, _ one: Int) {
@@ -64,6 +73,14 @@ struct SampledDevice: Equatable {
     var full: StallAverages
 }
 
+/// When a process's band changes by itself.
+struct Ageing: Comparable {
+    let at: Instant
+    let process: ProcessReference
+
+    static func < (a: Ageing, b: Ageing) -> Bool { (a.at, a.process.pid) < (b.at, b.process.pid) }
+}
+
 /// What the samples know from one to the next, so that a process that has not changed costs nothing.
 struct SampleState {
     /// Those that may have changed since the last sample, by their positions among the live processes.
@@ -71,6 +88,8 @@ struct SampleState {
     /// The same by rising process number, when `isListed`; who has died meanwhile may be among them.
     var list: [ProcessReference] = []
     var isListed = true
+    /// Those whose bands time alone will change, the next first.
+    var ageing = Heap<Ageing>()
     var slots: [Int] = []
     var totals = SampledTotals()
     var device: SampledDevice?
@@ -79,9 +98,15 @@ struct SampleState {
 
 // The rows of a sample. Their cost follows the number of processes that have changed; of the others bytes are copied.
 extension Simulation {
-    /// Something of the process's next row may differ. Whoever changes phase, scenes, modes or band says so; changes of
-    /// memory are told by the memory itself.
+    /// Whoever changes the phase, scenes, modes or band of a process says so; changes of memory are told by the memory
+    /// itself.
     func noteChange(of process: LiveProcess) {
+        process.stateHasChanged = true
+        noteAnyChange(of: process)
+    }
+
+    /// Something of the process's next row may differ.
+    private func noteAnyChange(of process: LiveProcess) {
         process.isShownAsItIs = false
         guard !process.hasChanged else { return }
         process.hasChanged = true
@@ -92,9 +117,13 @@ extension Simulation {
     /// The processes that may have changed since the last sample, by rising process number; who is not alive any more
     /// may be among them.
     func changedProcesses() -> [ProcessReference] {
+        while let next = samples.ageing.min, next.at <= now {
+            samples.ageing.removeMin()
+            if let process = process(next.process) { noteChange(of: process) }
+        }
         memory.takeChanges(into: &samples.slots)
         for slot in samples.slots where slot < processes.count {
-            if let process = processes[slot] { noteChange(of: process) }
+            if let process = processes[slot] { noteAnyChange(of: process) }
         }
         if !samples.isListed {
             samples.list.removeAll(keepingCapacity: true)
@@ -119,9 +148,8 @@ extension Simulation {
             guard let process = process(reference) else { continue }
             resample(process)
             if process.rowIsStale && plan.appRows == .changed { recorder.app(process, at: now) }
-            // Time alone may still change the band of some of them.
-            guard process.bands.isSettled(at: now) else { continue }
             process.hasChanged = false
+            process.stateHasChanged = false
             samples.changed.remove(process.position)
             samples.isListed = false
         }
@@ -134,7 +162,23 @@ extension Simulation {
     }
 
     private func resample(_ process: LiveProcess) {
+        guard !process.stateHasChanged else { return resampleAll(of: process) }
+        let books = memory.books(of: process.slot)
+        let cache = memory.requested(in: process.cache) * scale
+        guard let before = process.sampled, books != before.books || cache != before.cache else { return }
+        samples.totals.remove(before.books)
+        samples.totals.add(books)
+        process.sampled?.books = books
+        process.sampled?.cache = cache
+        process.largest = max(process.largest, books.footprint)
+        process.rowIsStale = true
+    }
+
+    private func resampleAll(of process: LiveProcess) {
         followBand(of: process)
+        if let change = process.bands.nextChange(after: now) {
+            samples.ageing.insert(Ageing(at: change, process: process.reference))
+        }
         let facts = sampled(process)
         guard facts != process.sampled else { return }
         if let before = process.sampled { samples.totals.remove(before) }
@@ -147,7 +191,7 @@ extension Simulation {
     private func sampled(_ process: LiveProcess) -> SampledProcess {
         SampledProcess(
             phase: process.phase, band: process.bands.band(at: now), books: memory.books(of: process.slot),
-            cache: memory.requested(in: process.cache) * memory.scale,
+            cache: memory.requested(in: process.cache) * scale,
             connectedScenes: process.record.sessions.count { $0.machine.phase.isConnected })
     }
 

@@ -1,3 +1,4 @@
+import BasicContainers
 import Lifecycle
 import Memory
 import Metrics
@@ -35,6 +36,8 @@ public final class Simulation {
     public let plan: RunPlan
     public private(set) var now: Instant = .zero
     let memory: any DeviceMemory
+    /// The memory's.
+    let scale: Ratio
     let policy: any ReclaimPolicy
     let needs: PolicyNeeds
     /// With so much available the policy is not asked if nothing is demanded.
@@ -65,6 +68,9 @@ public final class Simulation {
     var reclaim = ReclaimState()
     var samples = SampleState()
 
+    /// Some app has a limit of its own.
+    let hasLimits: Bool
+
     /// What the user and the system do, models expanded.
     let user: [UserEvent]
 
@@ -86,7 +92,7 @@ public final class Simulation {
     var waitersAreDue = false
     var lastSampleAt: Instant = .zero
     var auditedAt: Instant = .zero
-    var sizes: [Int] = []
+    var sizes = UniqueArray<Int>()
     var failure: RunFailure?
 
     /// How often the books are compared with jemalloc's refreshed statistics without `--verify`, in virtual time.
@@ -115,6 +121,7 @@ public final class Simulation {
         }
         self.plan = plan
         self.memory = memory
+        scale = memory.scale
         self.policy = policy
         needs = type(of: policy).needs
         deviceSize = DeviceSize(memory.books.ceiling, meant: plan.device.meantCeiling, scale: plan.device.scale)
@@ -126,6 +133,7 @@ public final class Simulation {
         self.traces = traces
         auditsEverySample = verify
         apps = plan.apps.enumerated().map { AppRecord(AppID($0), $1, seed: plan.seed) }
+        hasLimits = plan.apps.contains { $0.limits.active != nil || $0.limits.inactive != nil }
         user = plan.expandedUser
         monitor = PressureMonitor(plan.monitor, ceiling: memory.books.ceiling)
         guardrails = Guardrails(plan.limits)

@@ -1,11 +1,11 @@
+import BasicContainers
 import Lifecycle
 import Quantities
 
 /// One process's behaviour: what its callbacks do, and what its memory does as time passes.
 ///
-/// Every figure is a function of the time spent so far, so that rounding never adds up. It has an identity and one
-/// owner, its process.
-public final class AppWorkload {
+/// Every figure is a function of the time spent so far, so that rounding never adds up. It has one owner, its process.
+public struct AppWorkload: ~Copyable {
     public let profile: AppProfile
     /// Time spent active in the foreground since the launch.
     public private(set) var activeTime: TimeSpan = .zero
@@ -22,7 +22,8 @@ public final class AppWorkload {
     private var memory: MemoryProfile { _read { yield profile.memory } }
 
     /// How often a running app's memory moves.
-    public static let interval: TimeSpan = .milliseconds(100)
+    @inlinable
+    public static var interval: TimeSpan { .milliseconds(100) }
 
     public init(_ profile: AppProfile, traceLength: Int = 0) {
         self.profile = profile
@@ -40,7 +41,7 @@ public final class AppWorkload {
     ///   - cache: What the cache pool holds now.
     ///   - isFirstLaunch: The app was never launched before in this run.
     ///   - generator: Decides whether the app does its duty.
-    public func work(
+    public mutating func work(
         for callback: Callback, scene: SceneID, cache: ByteCount, isFirstLaunch: Bool,
         using generator: inout SeededGenerator
     ) -> CallbackWork {
@@ -99,7 +100,7 @@ public final class AppWorkload {
     }
 
     /// On the way back, the part of the dropped cache that the scene shows is loaded again at once.
-    private func reload(_ cache: ByteCount) -> [MemoryWork] {
+    private mutating func reload(_ cache: ByteCount) -> [MemoryWork] {
         let dropped = cacheBeforeBackground - cache
         cacheBeforeBackground = .zero
         guard dropped > .zero else { return [] }
@@ -107,7 +108,7 @@ public final class AppWorkload {
     }
 
     /// Frees by the app's own discipline.
-    private func enterBackground(
+    private mutating func enterBackground(
         _ cache: ByteCount, using generator: inout SeededGenerator
     ) -> CallbackWork {
         cacheBeforeBackground = cache
@@ -147,9 +148,9 @@ public final class AppWorkload {
     ///   - cache: What the cache pool holds now.
     ///   - front: The scene in front and what it holds now.
     ///   - work: Receives the work, in order.
-    public func pass(
+    public mutating func pass(
         _ span: TimeSpan, phase: ProcessPhase, cache: ByteCount, front: (scene: SceneID, held: ByteCount)?,
-        into work: inout [MemoryWork]
+        into work: inout UniqueArray<MemoryWork>
     ) {
         let ranBefore = runTime
         runTime += span
@@ -181,7 +182,7 @@ public final class AppWorkload {
     }
 
     /// Fills the cache; a full one is replaced, the oldest first.
-    private func useCache(_ span: TimeSpan, _ cache: ByteCount, into work: inout [MemoryWork]) {
+    private func useCache(_ span: TimeSpan, _ cache: ByteCount, into work: inout UniqueArray<MemoryWork>) {
         let profile = profile.memory.cache
         let room = profile.size - cache
         // After a pause the cache was full until a moment ago: it fills for one interval at most.
@@ -190,14 +191,15 @@ public final class AppWorkload {
         }
         let replaced = min(cache, profile.turnover.bytes(in: span))
         guard replaced > .zero else { return }
-        work += [.release(.cache, replaced), .allocate(.cache, replaced)]
+        work.append(.release(.cache, replaced))
+        work.append(.allocate(.cache, replaced))
     }
 
-    private func change(_ pool: Pool, _ bytes: ByteCount, in work: inout [MemoryWork]) {
+    private func change(_ pool: Pool, _ bytes: ByteCount, in work: inout UniqueArray<MemoryWork>) {
         if bytes < .zero { work.append(.release(pool, .zero - bytes)) } else { add(pool, bytes, to: &work) }
     }
 
-    private func add(_ pool: Pool, _ bytes: ByteCount, to work: inout [MemoryWork]) {
+    private func add(_ pool: Pool, _ bytes: ByteCount, to work: inout UniqueArray<MemoryWork>) {
         if bytes > .zero { work.append(.allocate(pool, bytes)) }
     }
 
@@ -213,7 +215,7 @@ public final class AppWorkload {
         return trace.operations(after: time, length: traceLength)
     }
 
-    private func churn(from before: TimeSpan, into work: inout [MemoryWork]) {
+    private mutating func churn(from before: TimeSpan, into work: inout UniqueArray<MemoryWork>) {
         let rate = memory.churn.rate
         guard rate > .zero else { return }
         let fresh = rate.bytes(in: runTime) - rate.bytes(in: before)
@@ -227,7 +229,9 @@ public final class AppWorkload {
     }
 
     /// When the memory moves next, from now: at once, later, or never while nothing changes.
-    public func nextWork(phase: ProcessPhase, cache: ByteCount) -> TimeSpan? {
+    ///
+    /// It changes nothing, but to lend itself it would be copied out of its process first, 700 bytes at every tick.
+    public mutating func nextWork(phase: ProcessPhase, cache: ByteCount) -> TimeSpan? {
         if memory.leak > .zero || memory.churn.rate > .zero { return AppWorkload.interval }
         if let trace = memory.trace, trace.ends == .loop || traced(at: runTime) < traceLength {
             return AppWorkload.interval

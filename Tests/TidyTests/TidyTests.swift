@@ -23,7 +23,7 @@ struct TidyTests {
     static let foreign: [String: Set<String>] = [
         "Glibc": ["Memory", "Metrics", "Experiments"], "Musl": ["Memory", "Metrics", "Experiments"],
         "HeapModule": ["Simulation"], "DequeModule": ["Simulation"], "BitCollections": ["Simulation"],
-        "BasicContainers": ["Memory"],
+        "BasicContainers": ["Memory", "Quantities", "Simulation", "Workload"],
         "Yams": ["Scenario"], "ArgumentParser": ["plimsoll"], "Synchronization": ["plimsoll"],
         "Foundation": ["Scenario", "Interchange", "plimsoll"],
     ]
