@@ -1,0 +1,108 @@
+"""Whether the figures in the comments of scenarios are those of their runs.
+
+Usage: check_comments.py PLIMSOLL FOLDER; the folder is made, and holds the runs. Ends with 1 where a comment is wrong.
+"""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+SCENARIOS = Path(__file__).resolve().parents[2] / "Scenarios"
+SEEDS = 8
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+class Runs:
+    def __init__(self, plimsoll: str, folder: Path) -> None:
+        self.plimsoll = plimsoll
+        self.folder = folder
+
+    def call(self, *arguments: object) -> None:
+        subprocess.run([self.plimsoll, *map(str, arguments), "--backend", "accounting", "--quiet"], check=True,
+                       stdout=subprocess.DEVNULL)  # fmt: skip
+
+    def one(self, scenario: str, table: str) -> list[dict[str, str]]:
+        """A table of the scenario's run with its own seed."""
+        out = self.folder / scenario
+        if not out.exists():
+            self.call("run", SCENARIOS / f"{scenario}.yaml", "--out", out)
+        return rows(out / f"{table}.csv")
+
+    def seeds(self, scenario: str, *policies: str) -> dict[str, list[dict[str, str]]]:
+        """The summaries of seeds 1 to 8 by policy."""
+        out = self.folder / f"{scenario}-seeds"
+        named = [word for policy in policies for word in ("--policy", policy)]
+        self.call("compare", SCENARIOS / f"{scenario}.yaml", *named, "--seeds", f"1..{SEEDS}", "--out", out)
+        table = rows(out / "runs.csv")
+        return {policy: [row for row in table if row["policy_label"] == policy] for policy in policies}
+
+
+def total(summaries: list[dict[str, str]], *metrics: str) -> float:
+    return sum(float(row[metric]) for row in summaries for metric in metrics)
+
+
+LAUNCHES = ("launches_hot", "launches_warm", "launches_cold")
+
+
+def falls(table: list[dict[str, str]]) -> list[float]:
+    """When what is in use has fallen by more than 32 MiB since the sample before."""
+    pairs = zip(table, table[1:])
+    return [float(b["time_s"]) for a, b in pairs if int(a["active_bytes"]) - int(b["active_bytes"]) > 32 << 20]
+
+
+def claims(runs: Runs) -> dict[str, bool]:
+    """What the comments say, and whether it is so."""
+    phone = runs.seeds("training/small-phone", "ladder", "jetsam")
+    errands = runs.seeds("training/errands", "ladder")["ladder"]
+    photographer = runs.seeds("training/photographer", "ladder", "jetsam", "none")
+
+    def launches_to_an_end(policy: str) -> int:
+        return round(total(phone[policy], *LAUNCHES) / total(phone[policy], "terminations"))
+
+    def mean(policy: str, metric: str) -> float:
+        return total(photographer[policy], metric) / SEEDS
+
+    quick = runs.one("quickstart", "events")
+    first = next(row for row in quick if row["event"] == "warning")
+    shop = {row["event"]: float(row["time_s"]) for row in quick if row["app"] == "shop"}
+    burst = runs.one("burst", "apps")
+    climbs = [float(a["time_s"]) for a, b in zip(burst, burst[1:])
+              if int(b["active_bytes"]) - int(a["active_bytes"]) > 8 << 20]
+    frame = next(float(row["time_s"]) for row in runs.one("burst", "events") if row["event"] == "first_frame")
+    return {
+        "small-phone: one launch in eight under the ladder": launches_to_an_end("ladder") == 8,
+        "small-phone: one in five under jetsam": launches_to_an_end("jetsam") == 5,
+        "small-phone: seed 1 has no end": total(phone["ladder"][:1], "terminations") == 0,
+        "errands: every 45 s": 42.5 <= SEEDS * 1200 / total(errands, *LAUNCHES) <= 47.5,
+        "errands: seed 1 has 10 launches and no end":
+            (total(errands[:1], *LAUNCHES), total(errands[:1], "terminations")) == (10, 0),
+        "photographer: half a minute of waiting without a reserve": 25 <= mean("none", "stall_time_s") <= 35,
+        "photographer: next to nothing under the ladder": mean("ladder", "stall_time_s") < 0.1,
+        "photographer: one or two ends under the ladder": 1 <= mean("ladder", "terminations") <= 2,
+        "photographer: nine or ten under jetsam": 9 <= mean("jetsam", "terminations") <= 10,
+        "quickstart: the first warning is at 35 s, while shop is launched":
+            int(float(first["time_s"])) == 35 and shop["launch"] < float(first["time_s"]) < shop["first_frame"],
+        "saw-tooth: five falls": falls(runs.one("saw-tooth", "apps")) == [11.5, 21.5, 31.5, 41.5, 51.5],
+        "burst: climbs at 11.5 s and 31.5 s": [time for time in climbs[1:] if time in (11.5, 31.5)] == [11.5, 31.5],
+        "burst: which is 10 s after the first frame": abs(frame + 10 - 11.5) < 0.1,
+        "burst: plateaus of 6 s and 12 s": falls(burst) == [18.0, 44.0],
+    }  # fmt: skip
+
+
+def main(arguments: list[str]) -> int:
+    found = claims(Runs(arguments[0], Path(arguments[1])))
+    for claim, holds in found.items():
+        print(f"{'holds' if holds else 'IS WRONG'}: {claim}")
+    return 0 if all(found.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
