@@ -48,6 +48,15 @@ function ticks(low, high, most) {
   for (let at = Math.ceil(low / step) * step; at <= high + step / 1e6; at += step) found.push(at);
   return found;
 }
+/** Round values from 0 to `high`, three to six of them: steps of 1, 2 or 5 times a power of `base` times `unit`. */
+function roundValues(high, unit, base) {
+  let step = unit;
+  for (let power = unit; power <= high; power *= base) for (const times of base === 2 ? [1] : [1, 2, 5]) if (power * times * 2 <= high) step = Math.max(step, power * times);
+  while (high / step > 5) step *= 2;
+  const found = [];
+  for (let at = 0; at <= high * 1.000001; at += step) found.push(at);
+  return found;
+}
 /** Where in the ascending list the value is, or would be: the last one not above it. */
 function at(list, value) {
   let low = 0, high = list.length;
@@ -247,7 +256,7 @@ function pressurePanel(parent) {
     shades(frame, 0);
     svg(frame.paint, "path", { d: steps(frame, samples.t, samples.available.map((value) => value / ceiling), y), fill: "none", stroke: "#0072B2", "stroke-width": 1.5 });
     for (const [level, resident] of Object.entries(run().thresholds)) svg(frame.paint, "line", { x1: frame.left, x2: frame.right, y1: y(1 - resident / ceiling), y2: y(1 - resident / ceiling), stroke: LEVELS[level], "stroke-width": 1.5, "stroke-dasharray": "7 3" });
-    for (const share of [0, high / 2, high]) svg(frame.root, "text", { x: frame.left - 6, y: Math.max(10, y(share) + 4), "text-anchor": "end", class: "quiet" }, `${Math.round(share * 100)}%`);
+    for (const share of roundValues(high, 0.01, 10)) svg(frame.root, "text", { x: frame.left - 6, y: Math.max(10, y(share) + 4), "text-anchor": "end", class: "quiet" }, `${Math.round(share * 100)}%`);
     for (const [index, stall] of run().stalls.entries()) svg(frame.paint, "path", { d: steps(frame, samples.t, stall.values, y), fill: "none", stroke: stallLook(index)[0], "stroke-dasharray": stallLook(index)[1] });
     for (const [t, , level] of run().warnings) if (t >= view.t0 && t <= view.t1) svg(frame.paint, "path", { d: `M${frame.x(t) - 3} ${frame.bottom}l3 -6l3 6z`, fill: LEVELS[level] || "#F5A300" });
   }, (t) => {
@@ -370,7 +379,7 @@ function sizesPanel(parent) {
   panel(parent, "footprint against time off screen", 230, (root, width) => {
     const left = 56, right = width - 14, bottom = 190, high = Math.max(...known.map((kill) => kill.footprint)) * 1.1;
     const x = logAxis(root, 0.1, Math.max(10, ...known.map((kill) => kill.idle)) * 1.3, left, right, bottom, "off screen before it was ended");
-    for (const share of [0, 0.5, 1]) svg(root, "text", { x: left - 5, y: bottom - share * (bottom - 12) + 4, "text-anchor": "end", class: "quiet" }, bytes(share * high));
+    for (const size of roundValues(high, 1, 2)) svg(root, "text", { x: left - 5, y: bottom - size / high * (bottom - 12) + (size ? 4 : 0), "text-anchor": "end", class: "quiet" }, bytes(size));
     known.forEach((kill) => {
       const mark = svg(root, "circle", { cx: x(kill.idle), cy: bottom - kill.footprint / high * (bottom - 12), r: 4, fill: "#56B4E9cc", stroke: "#222", "stroke-width": 0.7, class: "kill" });
       mark.addEventListener("pointermove", (event) => showTip(event, ...killText(kill, 5)));
