@@ -106,6 +106,9 @@ struct PendingLaunch {
     var declared: TimeSpan = .zero
     var fill: TimeSpan = .zero
     var memoryWait: TimeSpan = .zero
+
+    /// What is known of the latency; the rest was waiting for a core, for earlier work or for the screen.
+    var accounted: TimeSpan { declared + fill + memoryWait }
 }
 
 /// Work on memory that the main thread is in the middle of. Each process has one, used again and again.

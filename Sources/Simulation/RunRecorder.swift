@@ -110,8 +110,7 @@ final class RunRecorder {
         launches.milliseconds(launch.declared)
         launches.milliseconds(launch.fill)
         launches.milliseconds(launch.memoryWait)
-        let accounted = launch.declared + launch.fill + launch.memoryWait
-        launches.milliseconds(latency.map { $0 - accounted })
+        launches.milliseconds(latency.map { $0 - launch.accounted })
         launches.text(outcome)
         launches.endRow()
     }

@@ -95,12 +95,7 @@ extension Simulation {
         process.record.slot = nil
         process.steps.removeAll()
         process.serial += 1
-        if displayOwner == process.pid {
-            displayOwner = nil
-            if let next = foregroundApp.flatMap({ self.process(of: $0) }) {
-                queue.schedule(.mainThread(next.reference, serial: next.serial), at: now)
-            }
-        }
+        if displayOwner == process.pid { releaseDisplay() }
         do {
             _ = try memory.endProcess(process.slot)
         } catch {

@@ -127,6 +127,9 @@ extension Simulation {
         guard let launch = process.launch else { return }
         process.launch = nil
         process.isFirstLaunch = false
+        claim(
+            launch.accounted <= now - launch.tapped,
+            "\(process.profile.name) is ready \(now - launch.tapped) after the tap, but needed \(launch.accounted)")
         recorder.event(
             .firstFrame, at: now, app: process.profile.name, pid: process.pid, launch.kind.rawValue,
             reason: "tapped at \(launch.tapped)")

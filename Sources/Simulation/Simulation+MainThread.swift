@@ -171,9 +171,10 @@ extension Simulation {
         armTick(process)
     }
 
-    private func releaseDisplay() {
+    func releaseDisplay() {
         displayOwner = nil
-        // Whoever wants the screen may have it at this very instant, but not in the middle of this step.
+        // Whoever wants the screen may have it at this very instant, but not in the middle of this step, and not before
+        // the work is done that it is in the middle of: it looks for the screen then.
         if let process = foregroundApp.flatMap({ process(of: $0) }), process.isQuiet {
             queue.schedule(.mainThread(process.reference, serial: process.serial), at: now)
         }

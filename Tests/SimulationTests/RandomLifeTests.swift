@@ -1,5 +1,6 @@
 import Lifecycle
 import Memory
+import Metrics
 import Quantities
 import Reclaim
 import Simulation
@@ -69,6 +70,19 @@ struct RandomLifeTests {
             }
         }
         checkThatTheSuspendedDoNotGrow(run, seed)
+        check(run.launches, against: RunTables.launches, seed)
+        check(run.samples, against: RunTables.samples, seed)
+    }
+
+    /// Every cell is what the table's schema, and so the run's data package, says of it.
+    private func check(_ text: String, against schema: TableSchema, _ seed: UInt64) {
+        let table = TableReader(Array(text.utf8), columns: schema.columns.map(\.name))
+        #expect(table.columns == schema.columns.map(\.name))
+        for row in table.rows {
+            for (column, cell) in zip(schema.columns, row) where !column.allows(cell) {
+                Issue.record("seed \(seed): \(schema.file) has \(column.name) = '\(cell)' in \(row)")
+            }
+        }
     }
 
     private func checkThatTheSuspendedDoNotGrow(_ run: RunOutput, _ seed: UInt64) {
@@ -89,6 +103,21 @@ struct RandomLifeTests {
                 Issue.record("seed \(seed): \(cells[1]) is suspended at \(time), but allocates")
             }
             last[cells[2]] = (time, requested)
+        }
+    }
+}
+
+extension Column {
+    /// Whether a cell is an absence that may be, or a value of the column's type, choices and bounds.
+    fileprivate func allows(_ cell: String) -> Bool {
+        if cell.isEmpty { return isOptional }
+        guard choices.isEmpty || choices.contains(cell) else { return false }
+        switch type {
+        case .string: return true
+        case .boolean: return cell == "true" || cell == "false"
+        case .integer, .number:
+            guard let value = Double(cell), type == .number || Int(cell) != nil else { return false }
+            return value >= Double(bounds.lowest ?? .min) && value <= Double(bounds.highest ?? .max)
         }
     }
 }
@@ -122,6 +151,7 @@ private struct RandomLife {
         let policy = policies[random.number(in: 0...policies.count - 1)]
         var plan = testPlan(apps, ceiling: ceiling, seconds: 180, seed: seed, policy: policy, user: user)
         plan.monitor.interval = .seconds(1)
+        plan.device.cores = random.number(in: 1...4)
         plan.backend = seed % 10 == 0 ? .jemalloc : .accounting
         return plan
     }
@@ -145,9 +175,11 @@ private struct RandomLife {
         }
         let base = ByteCount.mebibytes(random.number(in: 1...8))
         let rate = ByteRate(bytesPerSecond: random.number(in: 0...1 << 19))
-        let slow = chance(5) ? TimeSpan.seconds(25) : .milliseconds(150)
+        let seconds = chance(15) ? Int64(random.number(in: 1...14)) : 0
+        let slow = chance(5) ? TimeSpan.seconds(25) : .milliseconds(150) + .seconds(seconds)
         let work = TimeSpan.milliseconds(Int64(random.number(in: 0...5_000)))
         let behaviour = (leaks: chance(8), task: chance(20), file: chance(10), busy: chance(6), deferred: chance(20))
+        let hangs = chance(8)
         let limit = (isSet: chance(10), isFatal: chance(50), bytes: ByteCount.mebibytes(random.number(in: 8...16)))
         return testApp(name) { profile in
             profile.scenes = SceneSupport(support: support, multiple: multiple)
@@ -158,6 +190,7 @@ private struct RandomLife {
             profile.memory.growth = GrowthProfile(rate: rate, upTo: .mebibytes(24))
             profile.memory.objects = .constant(.kibibytes(64))
             profile.costs.launch = slow
+            if hangs { profile.costs.resignActive = .seconds(12) }
             profile.background.work = work
             profile.background.leaksTask = behaviour.leaks
             profile.background.task = behaviour.task ? .seconds(8) : nil

@@ -49,6 +49,11 @@ struct RunOutput {
         events.split(separator: "\n").dropFirst().map { EventRow($0) }
     }
 
+    /// Rows of `launches.csv`, with the cells of these columns.
+    func launchRows(_ columns: [String]) -> [[String]] {
+        TableReader(Array(launches.utf8), columns: columns).rows
+    }
+
     /// The names of the callbacks that an app received, in order.
     func callbacks(of app: String) -> [String] {
         eventRows.filter { $0.event == "callback" && $0.app == app }.map(\.detail)
