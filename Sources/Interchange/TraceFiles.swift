@@ -59,7 +59,7 @@ public struct TraceFiles: TraceLibrary, Sendable {
             }
         } catch {
             guard error.line > 0 else { throw .unreadable(path: path, reason: error.message) }
-            throw invalid(path, error.line, error.message)
+            throw invalid(path, error.line, column: error.column, error.message)
         }
         guard survey.lines > 0 else { throw invalid(path, 1, "the trace holds no operation") }
         if let lastLine, survey.lines < lastLine {
@@ -70,8 +70,8 @@ public struct TraceFiles: TraceLibrary, Sendable {
         return survey
     }
 
-    private static func invalid(_ path: String, _ line: Int, _ message: String) -> ScenarioFault {
-        .invalid([Diagnostic(location: .file(path, line: line, column: 1), message: message)])
+    private static func invalid(_ path: String, _ line: Int, column: Int = 1, _ message: String) -> ScenarioFault {
+        .invalid([Diagnostic(location: .file(path, line: line, column: column), message: message)])
     }
 
     private func entry(of trace: TraceProfile) -> Entry? {

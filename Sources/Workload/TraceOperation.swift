@@ -16,10 +16,13 @@ public enum TraceOperation: Hashable, Sendable {
 public struct TraceFault: Error, Hashable, Sendable {
     /// From 1.
     public var line: Int
+    /// From 1; a fault of the operation as a whole is where its line begins.
+    public var column: Int
     public var message: String
 
-    public init(line: Int, message: String) {
+    public init(line: Int, column: Int = 1, message: String) {
         self.line = line
+        self.column = column
         self.message = message
     }
 }
@@ -34,36 +37,32 @@ extension TraceOperation {
     /// Threads are not told apart: the order of the lines is the order of the operations.
     public static func parse(_ text: borrowing Span<UInt8>, line: Int) throws(TraceFault) -> TraceOperation {
         if let operation = quick(text) { return operation }
-        var words = Words()
-        _ = try words.thread(text, line)
-        guard let name = words.next(text) else { throw TraceFault(line: line, message: "expected an operation") }
+        var words = Words(line: line)
+        try words.thread(text)
+        guard let name = words.next(text) else { throw words.unexpected(text, "expected an operation") }
         let operation: TraceOperation
         switch Name(text, name) {
-        case .malloc:
-            operation = .malloc(id: try words.object(text, line), size: try words.number(text, line, "a size"))
+        case .malloc: operation = .malloc(id: try words.object(text), size: try words.size(text))
         case .calloc:
-            operation = .calloc(
-                id: try words.object(text, line), count: try words.number(text, line, "a number of elements"),
-                size: try words.number(text, line, "a size"))
+            let id = try words.object(text)
+            let count = try words.number(text, "a number of elements")
+            operation = .calloc(id: id, count: count, size: try words.size(text, ofEach: count))
         case .realloc:
             operation = .realloc(
-                id: try words.pointer(text, line), old: try words.pointer(text, line),
-                size: try words.number(text, line, "a size"))
+                id: try words.pointer(text), old: try words.pointer(text), size: try words.size(text))
         case .memalign:
             operation = .memalign(
-                id: try words.object(text, line), alignment: try words.number(text, line, "an alignment"),
-                size: try words.number(text, line, "a size"))
-        case .free: operation = .free(id: try words.pointer(text, line))
+                id: try words.object(text), alignment: try words.alignment(text), size: try words.size(text))
+        case .free: operation = .free(id: try words.pointer(text))
         case .threadDone:
-            _ = try words.pointer(text, line)
+            _ = try words.pointer(text)
             operation = .threadDone
         case nil:
             let valid = "malloc, calloc, realloc, memalign, free, thread_done"
-            throw TraceFault(
-                line: line, message: "unknown operation '\(describe(text, name))'; valid operations: \(valid)")
+            throw words.fault("unknown operation '\(words.read(text))'; valid operations: \(valid)")
         }
-        try words.end(text, line)
-        return try operation.checked(line)
+        try words.end(text)
+        return operation
     }
 
     /// The lines that nearly every trace consists of, read in one pass: `202: malloc 0x10 8` and `202: free 0x10`, with
@@ -105,25 +104,6 @@ extension TraceOperation {
         return size <= largestObject ? .malloc(id: id, size: size) : nil
     }
 
-    private func checked(_ line: Int) throws(TraceFault) -> TraceOperation {
-        if case .calloc(_, let count, let size) = self {
-            let (bytes, overflow) = count.multipliedReportingOverflow(by: size)
-            if overflow || bytes > TraceOperation.largestObject { throw TraceOperation.tooLarge(line) }
-        }
-        if size > TraceOperation.largestObject { throw TraceOperation.tooLarge(line) }
-        if case .memalign(_, let alignment, _) = self {
-            guard alignment > 0, alignment & (alignment - 1) == 0, alignment <= TraceOperation.widestAlignment else {
-                let rule = "a power of two up to \(TraceOperation.widestAlignment)"
-                throw TraceFault(line: line, message: "an alignment of \(alignment); expected \(rule)")
-            }
-        }
-        return self
-    }
-
-    private static func tooLarge(_ line: Int) -> TraceFault {
-        TraceFault(line: line, message: "an object is larger than \(largestObject) bytes")
-    }
-
     /// What the operation asks for.
     public var size: Int {
         switch self {
@@ -131,12 +111,6 @@ extension TraceOperation {
         case .calloc(_, let count, let size): count &* size
         case .free, .threadDone: 0
         }
-    }
-
-    private static func describe(_ text: borrowing Span<UInt8>, _ word: Range<Int>) -> String {
-        var bytes: [UInt8] = []
-        for index in word.prefix(40) { bytes.append(text[index]) }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     private enum Name: String, CaseIterable {
@@ -180,57 +154,101 @@ private enum QuickWord {
 
 /// Goes through the words of a line.
 private struct Words {
+    let line: Int
     private var position = 0
+    /// The word that was read last; empty, and behind the line, where there was none.
+    private var last = 0..<0
+
+    init(line: Int) { self.line = line }
 
     mutating func next(_ text: borrowing Span<UInt8>) -> Range<Int>? {
         while position < text.count, text[position] == 0x20 || text[position] == 0x09 { position += 1 }
-        guard position < text.count else { return nil }
         let start = position
         while position < text.count, text[position] != 0x20, text[position] != 0x09 { position += 1 }
-        return start..<position
+        last = start..<position
+        return last.isEmpty ? nil : last
     }
 
-    mutating func thread(_ text: borrowing Span<UInt8>, _ line: Int) throws(TraceFault) -> UInt64 {
+    mutating func thread(_ text: borrowing Span<UInt8>) throws(TraceFault) {
         guard let word = next(text), word.count > 1, text[word.upperBound - 1] == UInt8(ascii: ":"),
-            let number = Words.decimal(text, word.lowerBound..<word.upperBound - 1)
-        else { throw TraceFault(line: line, message: "expected a thread such as '202:' first") }
-        return number
+            Words.decimal(text, word.lowerBound..<word.upperBound - 1) != nil
+        else { throw unexpected(text, "expected a thread such as '202:' first") }
     }
 
-    mutating func number(
-        _ text: borrowing Span<UInt8>, _ line: Int, _ what: String
-    ) throws(TraceFault) -> Int {
-        guard let word = next(text), let value = Words.decimal(text, word), value <= UInt64(Int.max) else {
-            throw TraceFault(line: line, message: "expected \(what) in bytes or a count, a whole number")
+    /// One that is too large for a number is the largest.
+    mutating func number(_ text: borrowing Span<UInt8>, _ what: String) throws(TraceFault) -> Int {
+        guard let word = next(text), Words.isWhole(text, word) else {
+            throw unexpected(text, "expected \(what), a whole number")
         }
-        return Int(value)
+        return Int(clamping: Words.decimal(text, word) ?? .max)
     }
 
-    mutating func pointer(_ text: borrowing Span<UInt8>, _ line: Int) throws(TraceFault) -> UInt64 {
+    /// - Parameter count: So many together are the object.
+    mutating func size(_ text: borrowing Span<UInt8>, ofEach count: Int = 1) throws(TraceFault) -> Int {
+        let size = try number(text, "a size in bytes")
+        let (bytes, overflow) = size.multipliedReportingOverflow(by: count)
+        guard !overflow, max(bytes, size) <= TraceOperation.largestObject else {
+            let times = count == 1 ? "" : "\(count) times "
+            throw fault("\(times)a size of \(read(text)); an object has at most \(TraceOperation.largestObject) bytes")
+        }
+        return size
+    }
+
+    mutating func alignment(_ text: borrowing Span<UInt8>) throws(TraceFault) -> Int {
+        let alignment = try number(text, "an alignment in bytes")
+        guard alignment > 0, alignment & (alignment - 1) == 0, alignment <= TraceOperation.widestAlignment else {
+            let rule = "a power of two up to \(TraceOperation.widestAlignment)"
+            throw fault("an alignment of \(read(text)); expected \(rule)")
+        }
+        return alignment
+    }
+
+    mutating func pointer(_ text: borrowing Span<UInt8>) throws(TraceFault) -> UInt64 {
         guard let word = next(text), let value = Words.hexadecimal(text, word) else {
-            throw TraceFault(line: line, message: "expected a pointer such as 0xb4827400")
+            throw unexpected(text, "expected a pointer such as 0xb4827400")
         }
         return value
     }
 
     /// A pointer that is not null.
-    mutating func object(_ text: borrowing Span<UInt8>, _ line: Int) throws(TraceFault) -> UInt64 {
-        let value = try pointer(text, line)
-        guard value != 0 else {
-            throw TraceFault(line: line, message: "a new object has the pointer null")
-        }
+    mutating func object(_ text: borrowing Span<UInt8>) throws(TraceFault) -> UInt64 {
+        let value = try pointer(text)
+        guard value != 0 else { throw fault("a new object has the pointer null") }
         return value
     }
 
     /// Nothing more, or the two recorded times, which the replay does not use.
-    mutating func end(_ text: borrowing Span<UInt8>, _ line: Int) throws(TraceFault) {
-        guard let first = next(text) else { return }
-        guard Words.decimal(text, first) != nil, let second = next(text), Words.decimal(text, second) != nil,
-            next(text) == nil
-        else {
-            throw TraceFault(
-                line: line, message: "expected the end of the line, or a start and an end in nanoseconds")
+    mutating func end(_ text: borrowing Span<UInt8>) throws(TraceFault) {
+        guard let start = next(text) else { return }
+        guard Words.decimal(text, start) != nil else {
+            throw unexpected(text, "expected the end of the line, or a start and an end in nanoseconds")
         }
+        guard let end = next(text), Words.decimal(text, end) != nil else {
+            throw unexpected(text, "expected an end in nanoseconds behind the start")
+        }
+        guard next(text) == nil else { throw unexpected(text, "expected the end of the line") }
+    }
+
+    /// A fault of the word that was read last.
+    func fault(_ message: String) -> TraceFault {
+        TraceFault(line: line, column: last.lowerBound + 1, message: message)
+    }
+
+    /// The same, and says what was read.
+    func unexpected(_ text: borrowing Span<UInt8>, _ expected: String) -> TraceFault {
+        fault(expected + (last.isEmpty ? ", but the line ends here" : ", not '\(read(text))'"))
+    }
+
+    /// The word that was read last; a long one is cut off.
+    func read(_ text: borrowing Span<UInt8>) -> String {
+        var bytes: [UInt8] = []
+        for index in last.prefix(40) { bytes.append(text[index]) }
+        return String(decoding: bytes, as: UTF8.self) + (last.count > 40 ? "…" : "")
+    }
+
+    private static func isWhole(_ text: borrowing Span<UInt8>, _ word: Range<Int>) -> Bool {
+        for index in word where text[index] &- 0x30 >= 10 { return false }
+        return true
     }
 
     private static func decimal(_ text: borrowing Span<UInt8>, _ word: Range<Int>) -> UInt64? {

@@ -44,33 +44,55 @@ struct TraceSurveyTests {
         #expect(try TraceFiles.survey(file.path()).lines == 30_000)
     }
 
-    static let broken: [(text: String, line: Int, message: String)] = [
-        ("malloc 0x10 8", 1, "expected a thread such as '202:' first"),
-        ("1: malloc 0x10 8\n\n1: free 0x10", 2, "expected a thread such as '202:' first"),
-        ("1:", 1, "expected an operation"),
+    static let broken: [(text: String, place: (line: Int, column: Int), message: String)] = [
+        ("malloc 0x10 8", (1, 1), "expected a thread such as '202:' first, not 'malloc'"),
         (
-            "1: mallok 0x10 8", 1,
+            "1: malloc 0x10 8\n\n1: free 0x10", (2, 1),
+            "expected a thread such as '202:' first, but the line ends here"
+        ),
+        ("1:", (1, 3), "expected an operation, but the line ends here"),
+        (
+            "1: mallok 0x10 8", (1, 4),
             "unknown operation 'mallok'; valid operations: malloc, calloc, realloc, memalign, free, thread_done"
         ),
-        ("1: malloc 10 8", 1, "expected a pointer such as 0xb4827400"),
-        ("1: malloc 0x0 8", 1, "a new object has the pointer null"),
-        ("1: malloc 0x10 -8", 1, "expected a size in bytes or a count, a whole number"),
-        ("1: malloc 0x10 1073741824", 1, "an object is larger than 1073741823 bytes"),
-        ("1: calloc 0x10 4294967296 4294967296", 1, "an object is larger than 1073741823 bytes"),
-        ("1: memalign 0x10 24 8", 1, "an alignment of 24; expected a power of two up to 1048576"),
-        ("1: free 0x10", 1, "0x10 is not a live object"),
-        ("1: malloc 0x10 8\n2: malloc 0x10 8", 2, "0x10 is made again, but was not freed"),
-        ("1: malloc 0x10 8 5", 1, "expected the end of the line, or a start and an end in nanoseconds"),
-        ("1: malloc 0x10 " + String(repeating: "8", count: 2_000), 1, "a line is longer than 1024 bytes"),
-        ("", 1, "the trace holds no operation"),
+        ("1: malloc 10 8", (1, 11), "expected a pointer such as 0xb4827400, not '10'"),
+        ("1: malloc 0x0 8", (1, 11), "a new object has the pointer null"),
+        ("1: malloc 0x10 -8", (1, 16), "expected a size in bytes, a whole number, not '-8'"),
+        ("1: calloc  0x10\t8", (1, 18), "expected a size in bytes, a whole number, but the line ends here"),
+        ("1: calloc 0x10 many 8", (1, 16), "expected a number of elements, a whole number, not 'many'"),
+        ("1: malloc 0x10 1073741824", (1, 16), "a size of 1073741824; an object has at most 1073741823 bytes"),
+        (
+            "1: malloc 0x1 18446744073709551615", (1, 15),
+            "a size of 18446744073709551615; an object has at most 1073741823 bytes"
+        ),
+        (
+            "1: calloc 0x10 4294967296 4294967296", (1, 27),
+            "4294967296 times a size of 4294967296; an object has at most 1073741823 bytes"
+        ),
+        ("1: memalign 0x10 24 8", (1, 18), "an alignment of 24; expected a power of two up to 1048576"),
+        (
+            "1: memalign 0x1 99999999999999999999 8", (1, 17),
+            "an alignment of 99999999999999999999; expected a power of two up to 1048576"
+        ),
+        ("1: free 0x10", (1, 1), "0x10 is not a live object"),
+        ("1: malloc 0x10 8\n2: malloc 0x10 8", (2, 1), "0x10 is made again, but was not freed"),
+        ("1: malloc 0x10 8 5", (1, 19), "expected an end in nanoseconds behind the start, but the line ends here"),
+        (
+            "1: malloc 0x10 8 x", (1, 18),
+            "expected the end of the line, or a start and an end in nanoseconds, not 'x'"
+        ),
+        ("1: malloc 0x10 8 5 6 7", (1, 22), "expected the end of the line, not '7'"),
+        ("1: malloc 0x10 " + String(repeating: "8", count: 2_000), (1, 1), "a line is longer than 1024 bytes"),
+        ("", (1, 1), "the trace holds no operation"),
     ]
 
-    @Test("a broken trace is refused with its line", arguments: 0..<broken.count)
+    @Test("a broken trace is refused with its line and column, and what was found", arguments: 0..<broken.count)
     func refusals(index: Int) throws {
-        let (text, line, message) = Self.broken[index]
+        let (text, place, message) = Self.broken[index]
         let file = try TraceFixture.write(text)
         defer { TraceFixture.remove(file) }
-        let expected = Diagnostic(location: .file(file.path(), line: line, column: 1), message: message)
+        let expected = Diagnostic(
+            location: .file(file.path(), line: place.line, column: place.column), message: message)
         #expect(throws: ScenarioFault.invalid([expected])) { try TraceFiles.survey(file.path()) }
     }
 
