@@ -28,10 +28,25 @@ public enum Sampling: Hashable, Sendable {
         }
     }
 
-    /// The combinations, in their order: a row has one value per variation.
+    /// The combinations, in their order: a row has one value per variation. One that is drawn again is left out, for
+    /// its runs would be the same runs.
     ///
     /// - Parameter seed: Decides the draws; each setting has a stream of its own, named by its key.
     public func combinations(of variations: [Variation], seed: UInt64) throws(ExperimentFault) -> [[SettingValue]] {
+        var known: Set<[SettingValue]> = []
+        return try draws(of: variations, seed: seed).filter { known.insert($0).inserted }
+    }
+
+    /// How many combinations are drawn, repeated ones included; nil where none are.
+    public var count: Int? {
+        switch self {
+        case .grid: nil
+        case .independent(let count), .latinHypercube(let count): count
+        }
+    }
+
+    /// The same, repeated ones included.
+    public func draws(of variations: [Variation], seed: UInt64) throws(ExperimentFault) -> [[SettingValue]] {
         switch self {
         case .grid: return try Sampling.product(of: variations)
         case .independent(let count):

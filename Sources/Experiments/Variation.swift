@@ -158,7 +158,11 @@ extension Variation {
                     "--vary \(key)=\(text): say how many values (\(text)/5)"
                         + (range.isLogarithmic ? "" : " or the step between them") + ", or draw them with --sample")
             }
-            return try range.values(step: 1)
+            do {
+                return try range.values(step: 1)
+            } catch {
+                throw ExperimentFault("--vary \(key)=\(text): \(error)")
+            }
         }
     }
 

@@ -70,12 +70,32 @@ struct PlanTests {
     func random() throws {
         let a = try Variation(parsing: "a=10..19")
         let b = try Variation(parsing: "b=1s..2s")
-        let both = try Sampling.independent(count: 2000).combinations(of: [a, b], seed: 3)
-        let alone = try Sampling.independent(count: 2000).combinations(of: [a], seed: 3)
+        let both = try Sampling.independent(count: 2000).draws(of: [a, b], seed: 3)
+        let alone = try Sampling.independent(count: 2000).draws(of: [a], seed: 3)
         #expect(both.map { $0[0] } == alone.map { $0[0] })
-        #expect(both != (try Sampling.independent(count: 2000).combinations(of: [a, b], seed: 4)))
+        #expect(both != (try Sampling.independent(count: 2000).draws(of: [a, b], seed: 4)))
         for whole in Int64(10)...19 { #expect((150...250).contains(alone.count { $0[0].amount == whole }), "\(whole)") }
         #expect(both.allSatisfy { (1_000_000...2_000_000).contains($0[1].amount) })
+    }
+
+    @Test(
+        "a combination that is drawn again is left out; the others keep their order",
+        arguments: [Sampling.independent(count: 60), .latinHypercube(count: 60)])
+    func repeated(sampling: Sampling) throws {
+        let variations = try ["a=1,2", "b=x,y,z"].map { try Variation(parsing: $0) }
+        let draws = try sampling.draws(of: variations, seed: 1)
+        let rows = try sampling.combinations(of: variations, seed: 1)
+        #expect(draws.count == sampling.count && rows.count == 6)
+        var firsts: [[SettingValue]] = []
+        for draw in draws where !firsts.contains(draw) { firsts.append(draw) }
+        #expect(rows == firsts)
+    }
+
+    @Test("a range that is too long names its --vary")
+    func longRange() throws {
+        let variation = try Variation(parsing: "k=0..100000")
+        let fault = #expect(throws: ExperimentFault.self) { try variation.gridValues() }
+        #expect(fault?.message == "--vary k=0..100000: the range has more than 100000 values; give a larger step")
     }
 
     @Test(

@@ -202,6 +202,8 @@ struct SweepCommandTests {
                 (["--vary", "device.cores=1..2", "--sample", "lhs"], 64, "lhs:N"),
                 (["--sample", "lhs:3"], 64, "--sample needs"),
                 (["--shard", "4/3"], 64, "no part"),
+                (["--vary", "device.cores=1,2", "--set", "device.cores=3"], 64, "--set device.cores: --vary"),
+                (["--vary", "policy=lru,none", "--set", "policy.parameters.x=3"], 64, "--set policy.parameters.x: "),
             ]
             for (arguments, status, words) in cases {
                 let result = try run(["sweep", "tiny.yaml"] + arguments + ["--out", "s"], in: folder)
@@ -224,6 +226,14 @@ struct SweepCommandTests {
             for cores in 1...4 { #expect(rows.count { $0["device.cores"] == "\(cores)" } == 2) }
             let plan = try run(sweep + ["--shard", "2/3", "--dry-run"], in: folder)
             #expect(plan.status == 0 && plan.out.contains("8 runs: ") && plan.out.contains("part 2/3: 3 runs"))
+            #expect(plan.error.isEmpty)
+            let again = ["sweep", "tiny.yaml", "--vary", "device.cores=1,2", "--sample", "random:40", "--dry-run"]
+            let drawn = try run(again, in: folder)
+            #expect(drawn.status == 0 && drawn.out.contains("2 runs: "), "\(drawn.out)")
+            #expect(drawn.error == "plimsoll: 38 of the 40 combinations drawn repeat others and are left out\n")
+            // What is set beside what is varied stays.
+            let beside = again + ["--set", "device.ceiling=128MiB", "--vary", "policy.parameters.x=1"]
+            #expect(try run(beside + ["--set", "policy=lru"], in: folder).status != 64)
         }
     }
 

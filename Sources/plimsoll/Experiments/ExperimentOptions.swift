@@ -46,6 +46,14 @@ struct ExperimentOptions: ParsableArguments {
         if let jobs, !(1...1024).contains(jobs) { throw ValidationError("--jobs \(jobs): expected 1 to 1024") }
     }
 
+    /// What is varied takes the place of what is set there and below: it is not set in vain.
+    func refuseSets(under key: String) throws {
+        let key = key == "policy.name" ? "policy" : key
+        for set in sets.map({ String($0.prefix { $0 != "=" }) }) where set == key || set.hasPrefix(key + ".") {
+            throw ValidationError("--set \(set): --vary \(key) takes its place in every run; leave one of them out")
+        }
+    }
+
     /// What has an option of its own is not changed behind that option's back.
     static func refuse(key: String, _ policies: [String], _ option: String) throws {
         if key == "seed" { throw ValidationError("\(option) seed: the seeds are --seeds") }

@@ -66,7 +66,10 @@ struct SweepRun: ParsableCommand {
         if out == nil && !options.dryRun { throw ValidationError("name the folder to write with --out DIR") }
         if sample != nil && variations.isEmpty { throw ValidationError("--sample needs settings to --vary") }
         do {
-            for key in try combinations().keys { try ExperimentOptions.refuse(key: key, options.policies, "--vary") }
+            for key in try combinations().keys {
+                try ExperimentOptions.refuse(key: key, options.policies, "--vary")
+                try options.refuseSets(under: key)
+            }
             _ = try part()
         } catch let fault as ExperimentFault {
             throw ValidationError(fault.message)
@@ -76,24 +79,31 @@ struct SweepRun: ParsableCommand {
 
     private func part() throws -> Shard { try shard.map { try Shard(parsing: $0) } ?? .whole }
 
-    private func combinations() throws -> (keys: [String], rows: [[SettingValue]]) {
+    /// - Returns: Also how many more were drawn that repeat others.
+    private func combinations() throws -> (keys: [String], rows: [[SettingValue]], repeated: Int) {
         let parsed = try variations.map { try Variation(parsing: $0) }
         let keys = parsed.map(\.key)
         for (position, key) in keys.enumerated() where keys[..<position].contains(key) {
             throw ExperimentFault("--vary \(key) comes twice")
         }
         let sampling = try sample.map { try Sampling(parsing: $0) } ?? .grid
-        return (keys, try sampling.combinations(of: parsed, seed: sampleSeed))
+        let rows = try sampling.combinations(of: parsed, seed: sampleSeed)
+        return (keys, rows, sampling.count.map { $0 - rows.count } ?? 0)
     }
 
     func run() throws {
         try reporting {
             let clock = ExperimentClock()
             var planner = ExperimentPlanner(options)
-            let (keys, rows) = try combinations()
+            let (keys, rows, repeated) = try combinations()
             let plan = try planner.plan(
                 policies: options.policies.isEmpty ? [nil] : options.policies, keys: keys, combinations: rows,
                 seeds: seeds.map { try ExperimentPlanner.seeds($0) } ?? [nil])
+            if repeated > 0, !options.quiet {
+                Terminal.complain(
+                    "plimsoll: \(repeated) of the \(rows.count + repeated) combinations drawn repeat others and are "
+                        + "left out")
+            }
             let jobs = try planner.jobs()
             let shard = try part()
             guard let out, !options.dryRun else {
