@@ -19,6 +19,8 @@ struct ExplainCommand: ParsableCommand {
               plimsoll explain runs/evening-commute
               plimsoll explain runs/evening-commute --app mail
               plimsoll explain runs/evening-commute --app mail --at 18min
+
+            Exit status: 0 done; 66 when the folder holds no run.
             """)
 
     @Argument(help: "The folder of a run.")
@@ -27,18 +29,21 @@ struct ExplainCommand: ParsableCommand {
     @Option(help: "The app whose end is to be explained; without it, the first few terminations.")
     var app: String?
 
-    @Option(help: "The termination nearest to this time, such as 9min30s.")
+    @Option(
+        parsing: .unconditional, help: "The termination nearest to this time, such as 9min30s.",
+        transform: OptionValue.time)
     var at: TimeSpan?
 
-    @Option(help: "How many terminations, when no time is given.")
+    @Option(
+        parsing: .unconditional, help: "How many terminations, when no time is given.",
+        transform: { try OptionValue.count($0, in: 1...Int.max) })
     var most = 3
 
-    func validate() throws {
-        if most < 1 { throw ValidationError("--most is at least 1, not \(most)") }
-    }
+    func validate() throws { try refuseEmpty(directory, "the folder", "name the folder of a run") }
 
     func run() throws {
         try reporting {
+            try RunRecord.demandRun(in: directory)
             let path = directory + "/scenario.yaml"
             let plan: RunPlan
             switch ScenarioLoader.load(path: path) {
@@ -53,8 +58,8 @@ struct ExplainCommand: ParsableCommand {
                 Terminal.say("This was a dry run: none of the policy's decisions was carried out, so it ended nobody.")
                 return .success
             }
-            let line = StatusLine()
             let traces = try Failure.opening(plan)
+            let line = StatusLine()
             let explainer = Explainer(
                 plan: plan, scenario: path, traces: traces, lastEvent: record.lastEvent,
                 progress: { line.draw($0.text) }, witness: { record.compare($0) })
@@ -150,12 +155,5 @@ extension Failure {
         } catch {
             throw Failure(.hostRefuses, "\(error)")
         }
-    }
-}
-
-extension TimeSpan: ExpressibleByArgument {
-    public init?(argument: String) {
-        guard let span = try? TimeSpan(parsing: argument) else { return nil }
-        self = span
     }
 }

@@ -109,14 +109,9 @@ struct ImportAppUsage: ParsableCommand {
     var user: String?
 
     @Option(
+        parsing: .unconditional,
         help: "Times in which no app is in front are shortened to this, such as 10min; they are kept if not given.",
-        transform: { text in
-            do throws(QuantityFault) {
-                return try TimeSpan(parsing: text)
-            } catch {
-                throw ValidationError("expected \(error.expected), not '\(text)'")
-            }
-        })
+        transform: OptionValue.time)
     var longestIdle: TimeSpan?
 
     @OptionGroup var output: ImportOutput

@@ -33,6 +33,7 @@ struct ListCommand: ParsableCommand {
     var format: RunCommand.Format = .text
 
     func validate() throws {
+        try refuseEmpty(folder, "--folder", "name a folder of scenarios")
         guard format == .json, kind != .policies else { return }
         throw ValidationError("--format json is there for policies only")
     }
@@ -78,11 +79,11 @@ struct ListCommand: ParsableCommand {
     private func scenarios() throws {
         let files: [String]
         do {
-            files = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+            files = try RunDirectory.content(of: folder)
         } catch {
-            throw Failure(.missingInput, "there is no folder \(folder); name one with --folder")
+            throw Failure(.missingInput, "\(error); name another folder with --folder")
         }
-        for file in files where file.hasSuffix(".yaml") {
+        for file in files.sorted() where file.hasSuffix(".yaml") {
             let path = "\(folder)/\(file)"
             let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
             let first = text.split(separator: "\n").first { $0.hasPrefix("#") } ?? "#"

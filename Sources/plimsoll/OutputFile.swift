@@ -1,4 +1,3 @@
-import ArgumentParser
 import Foundation
 import Metrics
 
@@ -88,11 +87,4 @@ struct FileDraft: ~Copyable {
 
 extension Failure {
     init(cannotWrite failure: OutputFailure) { self.init(.cannotWrite, "\(failure)") }
-}
-
-extension ParsableArguments {
-    /// A path without a letter would be the root of the file system, or nothing at all.
-    func refuseEmpty(_ path: String?, _ option: String) throws {
-        if path?.isEmpty == true { throw ValidationError("\(option) is empty; name what to write") }
-    }
 }

@@ -40,12 +40,14 @@ struct RunCommand: ParsableCommand {
             """)
     var force = false
 
-    @Option(help: "The seed, instead of the scenario's.")
+    @Option(
+        parsing: .unconditional, help: "The seed, instead of the scenario's.", transform: OptionValue.seed)
     var seed: UInt64?
 
     @Option(
         name: .customLong("set"),
-        help: ArgumentHelp("Changes one setting of the scenario; may be repeated.", valueName: "key=value"))
+        help: ArgumentHelp("Changes one setting of the scenario; may be repeated.", valueName: "key=value"),
+        transform: OptionValue.assignment)
     var sets: [String] = []
 
     @Option(
@@ -57,7 +59,7 @@ struct RunCommand: ParsableCommand {
     @Option(help: "jemalloc (real memory) or accounting (its arithmetic without the memory).")
     var backend: MemoryBackend?
 
-    @Option(help: Ratio.scaleHelp)
+    @Option(parsing: .unconditional, help: Ratio.scaleHelp, transform: OptionValue.scale)
     var scale: Ratio?
 
     @Flag(
@@ -105,6 +107,7 @@ struct RunCommand: ParsableCommand {
     var lifeline = false
 
     func validate() throws {
+        try refuseEmpty(scenarios: [scenario], policies: [policy].compactMap(\.self))
         try refuseEmpty(out, "--out")
         try refuseEmpty(trace, "--trace")
         if speed != nil && !live { throw ValidationError("--speed needs --live") }
@@ -133,12 +136,5 @@ extension Ratio {
         A scale model of the run: the device with its thresholds and limits times this ratio, such as 0.25 or 50%; \
         apps do the same at that scale.
         """
-    }
-}
-
-extension Ratio: ExpressibleByArgument {
-    public init?(argument: String) {
-        guard let ratio = try? Ratio(parsing: argument) else { return nil }
-        self = ratio
     }
 }

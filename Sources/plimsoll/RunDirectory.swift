@@ -57,19 +57,37 @@ struct RunDirectory {
 
     /// Makes the folder if need be, takes it, and looks into it.
     private static func take(_ path: String) throws -> (FolderHold, content: [String]) {
-        let manager = FileManager.default
         var isFolder: ObjCBool = false
-        guard !manager.fileExists(atPath: path, isDirectory: &isFolder) || isFolder.boolValue else {
+        guard !FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) || isFolder.boolValue else {
             throw Failure(.cannotCreate, "\(path) exists and is not a folder")
         }
         let hold = try FolderHold(making: path)
         do {
-            return (hold, try manager.contentsOfDirectory(atPath: path))
+            return (hold, try content(of: path))
         } catch {
-            // The library keeps the reason to itself; the system says it again.
-            let code = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) < 0 ? errno : EIO
             hold.withdraw()
-            throw Failure(.cannotCreate, "cannot look into \(path): \(String(cString: strerror(code)))")
+            throw Failure(.cannotCreate, "\(error)")
+        }
+    }
+
+    /// Why a folder cannot be looked into, in the system's words.
+    struct Closed: Error, CustomStringConvertible {
+        let path: String
+        let code: Int32
+
+        var description: String { "cannot look into \(path): \(String(cString: strerror(code)))" }
+    }
+
+    /// The names of what is in a folder, in no order.
+    static func content(of path: String) throws(Closed) -> [String] {
+        // The library keeps the reason to itself, so the system is asked first.
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Closed(path: path, code: errno) }
+        close(descriptor)
+        do {
+            return try FileManager.default.contentsOfDirectory(atPath: path)
+        } catch {
+            throw Closed(path: path, code: EIO)
         }
     }
 

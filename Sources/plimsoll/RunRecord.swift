@@ -1,3 +1,4 @@
+import Experiments
 import Foundation
 import Metrics
 import Simulation
@@ -36,6 +37,24 @@ final class RunRecord {
                 .missingInput,
                 "nothing says how far the run in \(path) came: \(silence), and \(obstacle ?? "")")
         }
+    }
+
+    /// Fails with what the folder is, if it is no run's.
+    static func demandRun(in path: String) throws {
+        let content: [String]
+        do {
+            content = try RunDirectory.content(of: path)
+        } catch {
+            throw Failure(.missingInput, "\(error); expected the folder of a run")
+        }
+        guard !content.contains("scenario.yaml") else { return }
+        let isExperiment = [Ledger.file, SweepFolder.table, Comparison.schema.file].contains(where: content.contains)
+        throw Failure(
+            .missingInput,
+            isExperiment
+                ? "\(path) holds the tables of many runs, and none of them whole; explain needs one that "
+                    + "`plimsoll run` wrote"
+                : "\(path) holds no run; expected what `plimsoll run` wrote")
     }
 
     private static func silence(of path: String) -> String {

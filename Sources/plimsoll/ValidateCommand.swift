@@ -23,13 +23,18 @@ struct ValidateCommand: ParsableCommand {
             "Checks the scenarios with this policy, a name or a policy file.", valueName: "name|file"))
     var policy: String?
 
+    func validate() throws {
+        try refuseEmpty(scenarios: scenarios, policies: [policy].compactMap(\.self))
+    }
+
     func run() throws {
         try reporting {
             var worst = ExitStatus.done
             for path in scenarios {
                 switch check(path) {
                 case .success(let plan):
-                    Terminal.say("\(path): valid (\(plan.apps.count) apps, \(plan.duration), \(plan.policy.title))")
+                    let apps = "\(plan.apps.count) \(plan.apps.count == 1 ? "app" : "apps")"
+                    Terminal.say("\(path): valid (\(apps), \(plan.duration), \(plan.policy.title))")
                 case .failure(let fault):
                     Terminal.complain(fault.description)
                     if worst == .done { worst = fault.status }

@@ -18,10 +18,10 @@ struct CaseCommand: ParsableCommand {
         commandName: "case", abstract: "One run of compare or sweep.", shouldDisplay: false)
 
     @Argument var scenario: String
-    @Option var seed: UInt64?
+    @Option(transform: OptionValue.seed) var seed: UInt64?
     @Option var policy: String?
     @Option var backend: MemoryBackend?
-    @Option var scale: Ratio?
+    @Option(transform: OptionValue.scale) var scale: Ratio?
     @Option(name: .customLong("set")) var sets: [String] = []
 
     func run() throws {

@@ -18,17 +18,21 @@ struct ExperimentOptions: ParsableArguments {
 
     @Option(
         name: .customLong("set"),
-        help: ArgumentHelp("Changes one setting in every run; may be repeated.", valueName: "key=value"))
+        help: ArgumentHelp("Changes one setting in every run; may be repeated.", valueName: "key=value"),
+        transform: OptionValue.assignment)
     var sets: [String] = []
 
     @Option(
         help: "jemalloc (real memory) or accounting (its arithmetic without the memory), instead of the scenario's.")
     var backend: MemoryBackend?
 
-    @Option(help: Ratio.scaleHelp)
+    @Option(parsing: .unconditional, help: Ratio.scaleHelp, transform: OptionValue.scale)
     var scale: Ratio?
 
-    @Option(help: "How many runs at a time, each a process of its own; as many as there are cores by default.")
+    @Option(
+        parsing: .unconditional,
+        help: "How many runs at a time, each a process of its own; as many as there are cores by default.",
+        transform: { try OptionValue.count($0, in: 1...1024) })
     var jobs: Int?
 
     @Flag(help: "Check everything, say how many runs there are and which come first, and run none.")
@@ -39,11 +43,11 @@ struct ExperimentOptions: ParsableArguments {
 
     func validate() throws {
         if scenarios.isEmpty { throw ValidationError("name at least one scenario") }
+        try refuseEmpty(scenarios: scenarios, policies: policies)
         for (position, path) in scenarios.enumerated() where scenarios[..<position].contains(path) {
             throw ValidationError("\(path) comes twice")
         }
         for set in sets { try ExperimentOptions.refuse(key: String(set.prefix { $0 != "=" }), policies, "--set") }
-        if let jobs, !(1...1024).contains(jobs) { throw ValidationError("--jobs \(jobs): expected 1 to 1024") }
     }
 
     /// What is varied takes the place of what is set there and below: it is not set in vain.

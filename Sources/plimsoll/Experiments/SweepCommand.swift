@@ -46,7 +46,7 @@ struct SweepRun: ParsableCommand {
             "Draws combinations instead of taking all: a Latin hypercube, or at random.", valueName: "lhs:N|random:N"))
     var sample: String?
 
-    @Option(help: "Decides what --sample draws.")
+    @Option(parsing: .unconditional, help: "Decides what --sample draws.", transform: OptionValue.seed)
     var sampleSeed: UInt64 = 1
 
     @Option(help: "The seeds: 1..20, or 1,2,5; the scenario's own by default.")

@@ -1,0 +1,63 @@
+import ArgumentParser
+import Quantities
+import Simulation
+
+/// Values of options, read so that a fault says what is expected. The option takes whatever stands behind it
+/// (`parsing: .unconditional`): `--seed -1` is a wrong seed, and not a seed that is missing.
+enum OptionValue {
+    static func seed(_ text: String) throws -> UInt64 {
+        guard isWhole(text), let seed = UInt64(text) else {
+            throw ValidationError("expected a whole number from 0 to \(UInt64.max)")
+        }
+        return seed
+    }
+
+    static func count(_ text: String, in range: ClosedRange<Int>) throws -> Int {
+        guard isWhole(text), let count = Int(text), range.contains(count) else {
+            let bounds =
+                range.upperBound == .max
+                ? "of at least \(range.lowerBound)" : "from \(range.lowerBound) to \(range.upperBound)"
+            throw ValidationError("expected a whole number \(bounds)")
+        }
+        return count
+    }
+
+    static func time(_ text: String) throws -> TimeSpan {
+        do {
+            return try TimeSpan(parsing: text)
+        } catch {
+            throw ValidationError("expected \(error.expected)")
+        }
+    }
+
+    /// Whether a scenario can be scaled so far, its device decides.
+    static func scale(_ text: String) throws -> Ratio {
+        guard let scale = try? Ratio(parsing: text), scale > .zero, scale <= RunPlan.largestScale else {
+            throw ValidationError("expected \(Ratio.expectation), above 0 and at most \(RunPlan.largestScale)")
+        }
+        return scale
+    }
+
+    /// `key=value`; what it says is for the scenario to judge.
+    static func assignment(_ text: String) throws -> String {
+        guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
+            throw ValidationError("expected key=value, such as device.ceiling=512MiB")
+        }
+        return text
+    }
+
+    private static func isWhole(_ text: String) -> Bool { text.utf8.allSatisfy { (0x30...0x39).contains($0) } }
+}
+
+extension ParsableArguments {
+    /// A path without a letter would be the root of the file system, or nothing at all.
+    func refuseEmpty(_ text: String?, _ what: String, _ advice: String = "name what to write") throws {
+        if text?.isEmpty == true { throw ValidationError("\(what) is empty; \(advice)") }
+    }
+
+    /// What a command reads.
+    func refuseEmpty(scenarios: [String], policies: [String] = []) throws {
+        for path in scenarios { try refuseEmpty(path, "a scenario's path", "name a scenario file") }
+        for policy in policies { try refuseEmpty(policy, "--policy", "name a policy or a policy file") }
+    }
+}

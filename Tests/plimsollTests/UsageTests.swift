@@ -1,0 +1,109 @@
+import Foundation
+import Testing
+
+@Suite("wrong usage says what would be right", .serialized)
+struct UsageTests {
+    private func expect(
+        _ arguments: [String], _ status: Int32, _ words: String, in folder: URL,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let result = try Program.run(arguments, in: folder)
+        #expect(
+            result.status == status && result.error.contains(words), "\(arguments): \(result.status) \(result.error)",
+            sourceLocation: sourceLocation)
+    }
+
+    @Test("a value that is none is named with what is expected, also a negative one")
+    func values() throws {
+        try Experiments.within { folder in
+            let seed = "expected a whole number from 0 to 18446744073709551615"
+            let scale = "expected a share such as 5% or 0.05, above 0 and at most 6400%"
+            let assignment = "expected key=value, such as device.ceiling=512MiB"
+            let cases: [([String], String, String)] = [
+                (["run", "tiny.yaml", "--seed", "-1"], "The value '-1'", seed),
+                (["run", "tiny.yaml", "--seed", "18446744073709551616"], "'18446744073709551616'", seed),
+                (["run", "tiny.yaml", "--seed", "+4"], "'+4'", seed),
+                (["sweep", "tiny.yaml", "--sample-seed", "-1", "--dry-run"], "'-1'", seed),
+                (
+                    ["compare", "tiny.yaml", "--policy", "lru", "--jobs", "-3"], "'-3'",
+                    "expected a whole number from 1 to 1024"
+                ),
+                (["sweep", "tiny.yaml", "--jobs", "1025"], "'1025'", "expected a whole number from 1 to 1024"),
+                (["explain", "r", "--at", "-5s"], "'-5s'", "expected a time with its unit, such as 250ms"),
+                (["explain", "r", "--at", "5"], "'5'", "expected a time with its unit, such as 250ms"),
+                (["explain", "r", "--most", "0"], "'0'", "expected a whole number of at least 1"),
+            ]
+            for (arguments, value, expected) in cases {
+                try expect(arguments, 64, value, in: folder)
+                try expect(arguments, 64, expected, in: folder)
+            }
+            for command in [["run"], ["sweep", "--dry-run"], ["compare", "--policy", "lru"]] {
+                for value in ["nan", "0", "-1", "1e-9", "6401%"] {
+                    try expect(command + ["tiny.yaml", "--scale", value], 64, scale, in: folder)
+                }
+                for value in ["device.ceiling", "=3", ""] {
+                    try expect(command + ["tiny.yaml", "--set", value], 64, assignment, in: folder)
+                }
+                // What is well-formed is for the scenario to judge.
+                try expect(command + ["tiny.yaml", "--set", "device.ceiling="], 65, "device.ceiling", in: folder)
+                try expect(command + ["tiny.yaml", "--scale", "0.01%"], 65, "the lowest there is", in: folder)
+            }
+        }
+    }
+
+    @Test("an empty path or policy is wrong usage")
+    func empty() throws {
+        try Experiments.within { folder in
+            let path = "a scenario's path is empty; name a scenario file"
+            let policy = "--policy is empty; name a policy or a policy file"
+            for command in [["run"], ["validate"], ["sweep", "--dry-run"], ["compare", "--policy", "lru"]] {
+                try expect(command + [""], 64, path, in: folder)
+                guard command != ["sweep", "--dry-run"] else { continue }
+                try expect(command + ["tiny.yaml", "--policy", ""], 64, policy, in: folder)
+            }
+            try expect(["explain", ""], 64, "the folder is empty; name the folder of a run", in: folder)
+            try expect(["list", "scenarios", "--folder", ""], 64, "--folder is empty", in: folder)
+        }
+    }
+
+    @Test("one app is one app")
+    func plural() throws {
+        try Experiments.within { folder in
+            let one = ["plimsoll: 1", "name: one", "duration: 1s", "device: { ceiling: 64MiB }", "apps: [{ name: a }]"]
+            try Data(one.joined(separator: "\n").utf8).write(to: folder.appending(path: "one.yaml"))
+            let result = try Program.run(["validate", "one.yaml", "tiny.yaml"], in: folder)
+            #expect(result.out == "one.yaml: valid (1 app, 1s, ladder)\ntiny.yaml: valid (3 apps, 12s, lru)\n")
+        }
+    }
+
+    // MARK: Folders
+
+    @Test("a folder of scenarios that cannot be looked into says why")
+    func scenarioFolder() throws {
+        try Experiments.within { folder in
+            let list = ["list", "scenarios", "--folder"]
+            try expect(list + ["nowhere"], 66, "cannot look into nowhere: No such file or directory", in: folder)
+            try expect(list + ["tiny.yaml"], 66, "cannot look into tiny.yaml: Not a directory", in: folder)
+            #expect(try Program.run(list + ["."], in: folder).out.contains("tiny.yaml"))
+        }
+    }
+
+    @Test("explain says what a folder is that holds no run")
+    func noRun() throws {
+        try Experiments.within { folder in
+            try FileManager.default.createDirectory(
+                at: folder.appending(path: "bare"), withIntermediateDirectories: true)
+            let sweep = ["sweep", "tiny.yaml", "--vary", "device.cores=1", "--out", "sweep"]
+            let compare = ["compare", "tiny.yaml", "--policy", "lru", "--seeds", "1", "--out", "compare"]
+            for experiment in [sweep, compare] { #expect(try Program.run(experiment, in: folder).status == 0) }
+            for (path, words) in [
+                ("nowhere", "cannot look into nowhere: No such file or directory; expected the folder of a run"),
+                ("tiny.yaml", "cannot look into tiny.yaml: Not a directory; expected the folder of a run"),
+                ("bare", "bare holds no run; expected what `plimsoll run` wrote"),
+                ("sweep", "sweep holds the tables of many runs"), ("compare", "compare holds the tables of many runs"),
+            ] {
+                try expect(["explain", path], 66, "plimsoll: " + words, in: folder)
+            }
+        }
+    }
+}
