@@ -16,22 +16,29 @@ public struct Explainer {
     private let progress: (Step) -> Void
     private let witness: (DecisionRecord) -> Bool
     private let lastEvent: Int
+    private let isInterrupted: () -> Bool
+
+    /// Whoever waited for an explanation gave up.
+    public struct Interrupted: Error {}
 
     /// - Parameters:
     ///   - scenario: The file of the plan: the run's own, in which rules have the paths that changes name.
     ///   - traces: Those that the plan's apps play.
     ///   - lastEvent: After so many events of the queue the run was ended from outside; later ones never happened.
+    ///   - isInterrupted: Asked at every sample; if so, what is under way ends with `Interrupted`.
     ///   - progress: Told what is under way; for whoever waits.
     ///   - witness: Sees every decision of the repeated run, to compare it with what is on record. False: the run did
     ///     not come so far, and nothing from here on is explained.
     public init(
         plan: RunPlan, scenario: String, traces: any TraceLibrary = NoTraces(), lastEvent: Int = .max,
-        progress: @escaping (Step) -> Void = { _ in }, witness: @escaping (DecisionRecord) -> Bool = { _ in true }
+        isInterrupted: @escaping () -> Bool = { false }, progress: @escaping (Step) -> Void = { _ in },
+        witness: @escaping (DecisionRecord) -> Bool = { _ in true }
     ) {
         self.plan = plan
         self.scenario = scenario
         self.traces = traces
         self.lastEvent = lastEvent
+        self.isInterrupted = isInterrupted
         self.progress = progress
         self.witness = witness
     }
@@ -134,12 +141,15 @@ public struct Explainer {
         let simulation = Simulation(plan, memory: memory, sinks: sinks, traces: traces, observer: observer)
         if watcher != nil { simulation.keepEvents() }
         func tell() { for event in simulation.takeEvents() { watcher?(event) } }
+        var isGivenUp = false
         _ = try simulation.run(
             shouldStop: {
                 tell()
-                return isDecided(simulation.handled)
+                isGivenUp = isInterrupted()
+                return isGivenUp || isDecided(simulation.handled)
             },
             progress: { if isShown { progress(.repeating($0, of: end)) } })
+        guard !isGivenUp else { throw Interrupted() }
         tell()
         return simulation.tally
     }

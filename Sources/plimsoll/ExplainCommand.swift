@@ -20,7 +20,7 @@ struct ExplainCommand: ParsableCommand {
               plimsoll explain runs/evening-commute --app mail
               plimsoll explain runs/evening-commute --app mail --at 18min
 
-            Exit status: 0 done; 66 when the folder holds no run.
+            Exit status: 0 done; 66 when the folder holds no run; 129, 130 and 143 interrupted.
             """)
 
     @Argument(help: "The folder of a run.")
@@ -59,10 +59,14 @@ struct ExplainCommand: ParsableCommand {
                 return .success
             }
             let traces = try Failure.opening(plan)
+            Interruption.install()
             let line = StatusLine()
+            // Whatever ends it, the line does not stay behind.
+            defer { line.clear() }
             let explainer = Explainer(
                 plan: plan, scenario: path, traces: traces, lastEvent: record.lastEvent,
-                progress: { line.draw($0.text) }, witness: { record.compare($0) })
+                isInterrupted: { Interruption.signalNumber != 0 }, progress: { line.draw($0.text) },
+                witness: { record.compare($0) })
             // Without a time the first few are enough, and the run need not be repeated to its end.
             let limit = at == nil ? most : .max
             let history = try Failure.catching { try explainer.history(of: app, most: limit) }
@@ -147,6 +151,8 @@ extension Failure {
     fileprivate static func catching<Value>(_ work: () throws -> Value) throws -> Value {
         do {
             return try work()
+        } catch is Explainer.Interrupted {
+            throw ExitCode(128 + Interruption.signalNumber)
         } catch let failure as RunFailure {
             switch failure {
             case .ours(let fault): throw Failure(.internalFault, "\(fault)")

@@ -106,4 +106,31 @@ struct UsageTests {
             }
         }
     }
+
+    @Test("explain that is interrupted ends in order, by its status", arguments: [SIGINT, SIGTERM])
+    func interrupted(signal: Int32) throws {
+        try Experiments.within { folder in
+            // A run that takes hours to repeat, and ends nobody.
+            let run = folder.appending(path: "r")
+            try FileManager.default.createDirectory(at: run, withIntermediateDirectories: true)
+            let long = Experiments.tiny.replacingOccurrences(of: "12s", with: "99d")
+                .replacingOccurrences(of: "policy: lru", with: "policy: none")
+            try Data(long.utf8).write(to: run.appending(path: "scenario.yaml"))
+            try Data(#"{ "ending": "completed" }"#.utf8).write(to: run.appending(path: "manifest.json"))
+            let result = try Program.run(["explain", "r"], in: folder) { process in
+                let deadline = Date().addingTimeInterval(60)
+                while try !catches(signal, process.processIdentifier), Date() < deadline { usleep(2_000) }
+                kill(process.processIdentifier, signal)
+            }
+            #expect(result.status == 128 + signal && result.out.isEmpty, "\(result.status) \(result.error)")
+        }
+    }
+
+    /// Whether the process has a handler for the signal, as Linux says.
+    private func catches(_ signal: Int32, _ process: Int32) throws -> Bool {
+        let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
+        let line = status.split(separator: "\n").first { $0.hasPrefix("SigCgt:") } ?? ""
+        let mask = UInt64(line.dropFirst(7).trimmingCharacters(in: .whitespaces), radix: 16) ?? 0
+        return mask >> UInt64(signal - 1) & 1 == 1
+    }
 }
