@@ -132,8 +132,8 @@ def events(bench):
         (long, many), (short, few) = measured(settled + seconds), measured(settled)
         return (many - few) / (long - short)
 
-    def simpy():
-        said = bench.simpy(count, running, pushes, bench.sized(20, 2)).said
+    def simpy(*options):
+        said = bench.simpy(*options, count, running, pushes, bench.sized(60, 2)).said
         return said["amount"] / said["cpu_s"]
 
     def heap():
@@ -141,7 +141,10 @@ def events(bench):
         return said["amount"] / said["cpu_s"]
 
     yield Figure(
-        4, f"events of {count} apps, accounting: engine / SimPy", Side("engine", rate, "events/s CPU"),
+        4, f"events of {count} apps, accounting: engine / SimPy, objects placed", Side("engine", rate, "events/s CPU"),
+        Side("SimPy", lambda: simpy("--objects"), "events/s CPU"), 20, at_most=False)
+    yield Figure(
+        4, f"events of {count} apps, accounting: engine / SimPy, queue alone", Side("engine", rate, "events/s CPU"),
         Side("SimPy", simpy, "events/s CPU"), 20, at_most=False)
     yield Figure(
         4, f"events of {count} apps, accounting: engine / binary heap", Side("engine", rate, "events/s CPU"),
