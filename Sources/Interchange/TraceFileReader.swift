@@ -1,4 +1,5 @@
 import Foundation
+import Scenario
 import Workload
 
 /// Reads a trace from a plain text file, a piece at a time: a trace of any length costs the same memory.
@@ -22,10 +23,11 @@ public final class TraceFileReader {
     }
 
     private static func open(_ path: String) throws(TraceFault) -> FileHandle {
-        guard let file = FileHandle(forReadingAtPath: path) else {
-            throw TraceFault(line: 0, message: "the file cannot be read")
+        do {
+            return try InputFile.open(path, as: "an allocation trace")
+        } catch {
+            throw TraceFault(line: 0, message: error.reason)
         }
-        return file
     }
 
     public func rewind() throws(TraceFault) {

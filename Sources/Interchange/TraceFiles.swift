@@ -41,13 +41,6 @@ public struct TraceFiles: TraceLibrary, Sendable {
     private static func survey(
         _ path: String, lastLine: Int?, into steps: inout [TraceStep]?
     ) throws(ScenarioFault) -> TraceSurvey {
-        var isDirectory: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
-            throw .unreadable(path: path, reason: "there is no such file; expected an allocation trace")
-        }
-        guard !isDirectory.boolValue else {
-            throw .unreadable(path: path, reason: "this is a directory; expected an allocation trace")
-        }
         var survey = TraceSurvey()
         var kept: [TraceStep] = []
         let mostKept = steps == nil ? 0 : longestKept

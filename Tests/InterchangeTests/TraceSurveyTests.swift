@@ -96,15 +96,18 @@ struct TraceSurveyTests {
         #expect(throws: ScenarioFault.invalid([expected])) { try TraceFiles.survey(file.path()) }
     }
 
-    @Test("a missing file and a folder are missing inputs")
-    func missing() {
-        for path in ["/nowhere/trace.txt", NSTemporaryDirectory()] {
-            #expect {
-                try TraceFiles.survey(path)
-            } throws: { error in
-                if case ScenarioFault.unreadable? = error as? ScenarioFault { return true }
-                return false
-            }
+    @Test("a missing file, a folder, and one that cannot be opened are missing inputs, and say so")
+    func missing() throws {
+        let folder = NSTemporaryDirectory()
+        let link = FileManager.default.temporaryDirectory.appending(path: "loop-\(UUID().uuidString).txt").path()
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: link)
+        defer { try? FileManager.default.removeItem(atPath: link) }
+        for (path, reason) in [
+            ("/nowhere/trace.txt", "there is no such file; expected an allocation trace"),
+            (folder, "this is a directory; expected an allocation trace"),
+            (link, "the file cannot be read: Too many levels of symbolic links"),
+        ] {
+            #expect(throws: ScenarioFault.unreadable(path: path, reason: reason)) { try TraceFiles.survey(path) }
         }
     }
 }

@@ -16,21 +16,43 @@ public enum InputFile {
     public static func read(
         _ path: String, as kind: String, atMost mostBytes: Int = longestScenario
     ) throws(ScenarioFault) -> [UInt8] {
-        var isDirectory: ObjCBool = false
-        let place = path == standardInput ? "/dev/stdin" : path
-        guard FileManager.default.fileExists(atPath: place, isDirectory: &isDirectory) else {
-            throw .unreadable(path: path, reason: "there is no such file; expected \(kind)")
+        let data: Data?
+        do {
+            // Read to the end rather than to a known size, for it may come through a pipe.
+            let file = try open(path == standardInput ? "/dev/stdin" : path, as: kind)
+            data = try? file.read(upToCount: mostBytes + 1) ?? Data()
+        } catch {
+            throw .unreadable(path: path, reason: error.reason)
         }
-        guard !isDirectory.boolValue else {
-            throw .unreadable(path: path, reason: "this is a directory; expected \(kind)")
-        }
-        // Read to the end rather than to a known size, for it may come through a pipe.
-        guard let file = FileHandle(forReadingAtPath: place),
-            let data = try? file.read(upToCount: mostBytes + 1) ?? Data()
-        else { throw .unreadable(path: path, reason: "the file cannot be read") }
+        guard let data else { throw .unreadable(path: path, reason: "the file cannot be read") }
         guard data.count <= mostBytes else {
             throw .unreadable(path: path, reason: "this is longer than \(kind) can be, \(mostBytes) bytes")
         }
         return Array(data)
+    }
+
+    /// Why a file cannot be opened, in words.
+    public struct Closed: Error {
+        public let reason: String
+    }
+
+    /// The same file to be read piece by piece.
+    ///
+    /// - Parameter kind: What the file should be, with its article.
+    public static func open(_ path: String, as kind: String) throws(Closed) -> FileHandle {
+        let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            let isMissing = errno == ENOENT || errno == ENOTDIR
+            throw Closed(
+                reason: isMissing
+                    ? "there is no such file; expected \(kind)"
+                    : "the file cannot be read: \(String(cString: strerror(errno)))")
+        }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var status = stat()
+        guard fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR else {
+            throw Closed(reason: "this is a directory; expected \(kind)")
+        }
+        return file
     }
 }
