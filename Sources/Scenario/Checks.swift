@@ -71,7 +71,8 @@ struct CrossChecks {
         guard let elements = tree["apps"]?.elements, elements.count == plan.apps.count else { return }
         let room = plan.device.ceiling - plan.device.reserved
         let knowsRoom = decoding.isSound("device", "ceiling") && decoding.isSound("device", "reserved")
-        for (index, (app, element)) in zip(plan.apps, elements).enumerated() {
+        // One that has no name, or none that can be one, is a fault of its own.
+        for (index, (app, element)) in zip(plan.apps, elements).enumerated() where !app.name.isEmpty {
             if let first = decoding.appIndex[app.name], first != index {
                 decoding.fault(
                     element["name"]?.origin ?? element.origin,

@@ -71,6 +71,19 @@ struct ScenarioLoaderTests {
                 ))
     }
 
+    @Test("a file that is there and cannot be opened says why, in the system's words")
+    func closed() throws {
+        // Root may read everything, but nobody follows a link to itself.
+        let link = FileManager.default.temporaryDirectory.appending(path: "loop-\(UUID().uuidString).yaml").path()
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: link)
+        defer { try? FileManager.default.removeItem(atPath: link) }
+        let reason = "the file cannot be read: Too many levels of symbolic links"
+        #expect(ScenarioLoader.load(path: link) == .failure(.unreadable(path: link, reason: reason)))
+        let folder = FileManager.default.temporaryDirectory.path()
+        let expected = "this is a directory; expected a scenario file"
+        #expect(ScenarioLoader.load(path: folder) == .failure(.unreadable(path: folder, reason: expected)))
+    }
+
     @Test("all faults are told at once, in the order of the file, options last")
     func allAtOnce() {
         let text = """
@@ -83,8 +96,8 @@ struct ScenarioLoaderTests {
         #expect(
             Samples.faults(text, Overrides(sets: ["device.cores=many"])) == [
                 "test.yaml:1:11: error: plimsoll: version 2 of the format is not known; this program reads version 1",
-                "test.yaml:2:7: error: name: '1st' is not a name; a name is a letter, then up to 63 letters, digits, "
-                    + "blanks or any of '._-'",
+                "test.yaml:2:7: error: name: '1st' is not a name; a name is a letter (A to Z, a to z), then up to 63 "
+                    + "letters, digits, blanks or any of '._-'",
                 "test.yaml:3:11: error: duration: 0s is too small; at least 1ms",
                 "test.yaml:4:11: error: unknown key 'ceilng' in device; did you mean 'ceiling'?",
                 "test.yaml:4:35: error: device.reserved: expected a size with its unit, such as 512KiB, 38MiB or "

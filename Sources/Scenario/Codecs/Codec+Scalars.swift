@@ -195,7 +195,7 @@ extension Codec where Value == String {
             parse: { $0 }, text: { $0 }
         ).checked { text in
             guard !isName(text) else { return nil }
-            let rule = "a name is a letter, then up to 63 letters, digits, blanks or any of '._-'"
+            let rule = "a name is a letter (A to Z, a to z), then up to 63 letters, digits, blanks or any of '._-'"
             return "\(Tree.plain(text).summary) is not a name; \(rule)"
         }
     }

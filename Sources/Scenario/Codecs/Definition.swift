@@ -151,10 +151,13 @@ extension Decoding {
         for entry in entries where !valid.contains(entry.key) {
             let place = place
             within(entry.key) {
+                // Who knows aliases tries these, too.
                 fault(
                     entry.keyOrigin,
-                    "unknown key '\(entry.key)' in \(place)"
-                        + Nearest.advice(for: entry.key, among: valid, kind: "keys"))
+                    entry.key == "<<"
+                        ? "merge keys (<<) are not supported; write the keys out in \(place)"
+                        : "unknown key '\(entry.key)' in \(place)"
+                            + Nearest.advice(for: entry.key, among: valid, kind: "keys"))
             }
         }
     }

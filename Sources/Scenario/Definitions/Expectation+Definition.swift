@@ -64,7 +64,8 @@ extension Expectation {
         }
         let written = text[operation.endIndex...].trimmed
         guard let value = Expectation.value(written, of: name) else {
-            throw ClaimFault(message: "expected a number in the unit of '\(name)', not '\(written)'")
+            throw ClaimFault(
+                message: "expected a number from 0 on, such as 3 or 1.5, in the unit of '\(name)', not '\(written)'")
         }
         self.init(metric: name, comparison: comparison, text: String(text), value: value)
     }
