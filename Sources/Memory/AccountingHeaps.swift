@@ -16,8 +16,9 @@ typealias AccountingDevice = LedgerDevice<AccountingHeaps>
 struct AccountingHeaps: ProcessHeaps, ~Copyable {
     private typealias Extent = ExtentTable.Extent
 
-    /// The slabs of one size class.
+    /// The slabs of one size class. It is half a cache line long.
     private struct Slabs {
+        let size: Int32
         /// How many objects fit into one.
         let objects: Int32
         /// The slab that objects are taken from; -1 when there is none.
@@ -99,7 +100,6 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
     func pages(_ slot: Int) -> Int { heaps[slot].pages }
     func activePages(_ slot: Int) -> Int { heaps[slot].active }
     func usable(_ size: Int) -> Int { sizeClasses.usable(size) }
-    func usable(_ size: Int, logAlignment: Int) -> Int { sizeClasses.usable(size, logAlignment: logAlignment) }
 
     mutating func lend() throws(AllocatorError) -> Int {
         if let slot = idle.popLast() { return slot }
@@ -109,7 +109,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         }
         let slabs = UnsafeMutablePointer<Slabs>.allocate(capacity: geometry.bins.count)
         for (bin, kind) in geometry.bins.enumerated() {
-            (slabs + bin).initialize(to: Slabs(objects: Int32(kind.objects)))
+            (slabs + bin).initialize(to: Slabs(size: Int32(kind.size), objects: Int32(kind.objects)))
         }
         let dirty = UnsafeMutablePointer<DirtyRuns>.allocate(capacity: AccountingHeaps.runClasses)
         dirty.initialize(repeating: DirtyRuns(), count: AccountingHeaps.runClasses)
@@ -200,30 +200,33 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
 
 extension AccountingHeaps {
     /// An alignment up to a page decides the size class and nothing else; a wider one also where its pages lie.
-    mutating func make(_ size: Int, logAlignment: Int, _ slot: Int) -> Int? {
+    mutating func make(_ size: Int, logAlignment: Int, _ slot: Int) -> PlacedObject? {
         let usable = sizeClasses.usable(size, logAlignment: logAlignment)
         let alignment = (1 << logAlignment) / DeviceRegion.pageSize
         guard alignment > 1 else { return make(usable, slot) }
         let pages = usable / DeviceRegion.pageSize + geometry.largePad
         guard let number = takeLarge(pages, alignedTo: alignment, slot) else { return nil }
         extents.append(number, to: &heaps[slot].large)
-        return number
+        return PlacedObject(unit: number, usable: usable)
     }
 
-    mutating func make(_ size: Int, _ slot: Int) -> Int? {
-        guard size <= geometry.largestSmall else {
-            let pages = usable(size) / DeviceRegion.pageSize + geometry.largePad
-            guard let number = take(pages, slot, nil) else { return nil }
-            extents.append(number, to: &heaps[slot].large)
-            return number
-        }
+    mutating func make(_ size: Int, _ slot: Int) -> PlacedObject? {
+        guard size <= geometry.largestSmall else { return makeLarge(size, slot) }
         let bin = geometry.bin(of: size)
         let slabs = heaps[slot].slabs + bin
         if slabs.pointee.room == 0 {
             guard changeSlab(bin, slot) else { return nil }
         }
         slabs.pointee.room -= 1
-        return Int(slabs.pointee.current)
+        return PlacedObject(unit: Int(slabs.pointee.current), usable: Int(slabs.pointee.size))
+    }
+
+    @inline(never)
+    private mutating func makeLarge(_ size: Int, _ slot: Int) -> PlacedObject? {
+        let usable = usable(size)
+        guard let number = take(usable / DeviceRegion.pageSize + geometry.largePad, slot, nil) else { return nil }
+        extents.append(number, to: &heaps[slot].large)
+        return PlacedObject(unit: number, usable: usable)
     }
 
     /// The full current slab gives way to the oldest and lowest with room, or to a new one; false if there is none.
@@ -259,19 +262,29 @@ extension AccountingHeaps {
         }
     }
 
-    mutating func free(_ entry: ObjectTable.Entry, _ slot: Int) {
+    mutating func free(_ entry: ObjectTable.Entry, _ slot: Int) -> Int {
         let number = entry.unit
         guard let bin = extents.bin(of: number) else {
             extents.remove(number, from: &heaps[slot].large)
-            return makeDirty(number, slot)
+            makeDirty(number, slot)
+            return usable(entry.size)
         }
         let slabs = heaps[slot].slabs + bin
         if Int(slabs.pointee.current) == number {
             slabs.pointee.room += 1
-            guard slabs.pointee.room == slabs.pointee.objects else { return }
-            (slabs.pointee.current, slabs.pointee.room) = (-1, 0)
-            return makeDirty(number, slot)
+            if slabs.pointee.room == slabs.pointee.objects {
+                (slabs.pointee.current, slabs.pointee.room) = (-1, 0)
+                makeDirty(number, slot)
+            }
+        } else {
+            free(in: number, slabs, slot)
         }
+        return Int(slabs.pointee.size)
+    }
+
+    /// An object less in a slab that is not the current one.
+    @inline(__always)
+    private mutating func free(in number: Int, _ slabs: UnsafeMutablePointer<Slabs>, _ slot: Int) {
         extents.uses[number].room += 1
         let room = Int32(extents.uses[number].room)
         if room == slabs.pointee.objects {

@@ -4,6 +4,7 @@ import CJemalloc
 struct AllocatorGeometry {
     /// A small size class: how many pages its slab has, and how many objects fit.
     struct Bin {
+        let size: Int
         let pages: Int
         let objects: Int
     }
@@ -30,8 +31,9 @@ struct AllocatorGeometry {
             let name = "arenas.bin.\(index)"
             let slab = try readControl(name + ".slab_size", into: 0)
             let objects = try readControl(name + ".nregs", into: UInt32(0))
-            sizes.append(try readControl(name + ".size", into: 0))
-            bins.append(Bin(pages: slab / DeviceRegion.pageSize, objects: Int(objects)))
+            let size = try readControl(name + ".size", into: 0)
+            sizes.append(size)
+            bins.append(Bin(size: size, pages: slab / DeviceRegion.pageSize, objects: Int(objects)))
         }
         largestSmall = sizes[sizes.count - 1]
         var lookup: [UInt8] = []

@@ -54,20 +54,23 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
     func pages(_ slot: Int) -> Int { arenas[slot].pointee.pages }
     func activePages(_ slot: Int) -> Int { arenas[slot].pointee.activePages }
     func usable(_ size: Int) -> Int { sizeClasses.usable(size) }
-    func usable(_ size: Int, logAlignment: Int) -> Int { sizeClasses.usable(size, logAlignment: logAlignment) }
 
-    mutating func make(_ size: Int, _ slot: Int) -> Int? {
-        guard let object = mallocx(size, arenas[slot].pointee.flags) else { return nil }
-        pattern = (pattern + 1) & 0xff
-        memset(object, pattern, size)
-        return (object - region.state.pointee.base) >> 3
+    mutating func make(_ size: Int, _ slot: Int) -> PlacedObject? {
+        fill(mallocx(size, arenas[slot].pointee.flags), size, usable: sizeClasses.usable(size))
     }
 
-    mutating func make(_ size: Int, logAlignment: Int, _ slot: Int) -> Int? {
-        guard let object = mallocx(size, arenas[slot].pointee.flags | Int32(logAlignment)) else { return nil }
+    mutating func make(_ size: Int, logAlignment: Int, _ slot: Int) -> PlacedObject? {
+        fill(
+            mallocx(size, arenas[slot].pointee.flags | Int32(logAlignment)), size,
+            usable: sizeClasses.usable(size, logAlignment: logAlignment))
+    }
+
+    @inline(__always)
+    private mutating func fill(_ object: UnsafeMutableRawPointer?, _ size: Int, usable: Int) -> PlacedObject? {
+        guard let object else { return nil }
         pattern = (pattern + 1) & 0xff
         memset(object, pattern, size)
-        return (object - region.state.pointee.base) >> 3
+        return PlacedObject(unit: (object - region.state.pointee.base) >> 3, usable: usable)
     }
 
     /// One byte of every cache line (64 bytes): that brings all of it in.
@@ -78,8 +81,9 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
         }
     }
 
-    mutating func free(_ entry: ObjectTable.Entry, _ slot: Int) {
+    mutating func free(_ entry: ObjectTable.Entry, _ slot: Int) -> Int {
         sdallocx(region.state.pointee.base + (entry.unit << 3), entry.size, plimsoll_flags_uncached())
+        return usable(entry.size)
     }
 
     mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int) {

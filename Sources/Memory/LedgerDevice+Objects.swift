@@ -40,16 +40,11 @@ extension LedgerDevice where Heaps: ~Copyable {
     private func place(_ size: Int, _ alignment: ByteCount?, _ slot: MemorySlot, requested: Int) -> ObjectHandle? {
         let index = live(slot)
         guard let alignment, alignment.bytes > 1 else {
-            return heaps.make(size, index).map {
-                ObjectHandle(unit: $0, requested: UInt32(requested), usable: UInt32(heaps.usable(size)))
-            }
+            return heaps.make(size, index).map { ObjectHandle($0, requested: requested) }
         }
         precondition(alignment.bytes.nonzeroBitCount == 1, "an alignment of \(alignment)")
         let logarithm = alignment.bytes.trailingZeroBitCount
-        return heaps.make(size, logAlignment: logarithm, index).map {
-            let usable = heaps.usable(size, logAlignment: logarithm)
-            return ObjectHandle(unit: $0, requested: UInt32(requested), usable: UInt32(usable))
-        }
+        return heaps.make(size, logAlignment: logarithm, index).map { ObjectHandle($0, requested: requested) }
     }
 
     private func crossing(_ limit: ByteCount?, _ slot: MemorySlot) -> AllocationRefusal? {

@@ -147,11 +147,10 @@ extension ProcessHeaps where Self: ~Copyable {
     private mutating func makeObject(_ step: ObjectStep, _ slot: Int) -> ObjectHandle? {
         let size = max(1, Int(step.size))
         let logAlignment = Int(step.logAlignment)
-        guard let unit = logAlignment == 0 ? make(size, slot) : make(size, logAlignment: logAlignment, slot) else {
+        guard let made = logAlignment == 0 ? make(size, slot) : make(size, logAlignment: logAlignment, slot) else {
             return nil
         }
-        let usable = logAlignment == 0 ? usable(size) : usable(size, logAlignment: logAlignment)
-        return ObjectHandle(unit: unit, requested: step.size, usable: UInt32(truncatingIfNeeded: usable))
+        return ObjectHandle(unit: made.unit, requested: step.size, usable: UInt32(truncatingIfNeeded: made.usable))
     }
 
     /// As `LedgerDevice.resizeObject`.

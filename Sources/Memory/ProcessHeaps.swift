@@ -29,11 +29,13 @@ protocol ProcessHeaps: ~Copyable {
     func pages(_ slot: Int) -> Int
     func activePages(_ slot: Int) -> Int
 
-    /// Makes and writes one object; answers its place for the table, or nil when there is no room.
-    mutating func make(_ size: Int, _ slot: Int) -> Int?
+    /// Makes and writes one object; nil when there is no room.
+    mutating func make(_ size: Int, _ slot: Int) -> PlacedObject?
     /// The same at a multiple of 2 to the power of `logAlignment`.
-    mutating func make(_ size: Int, logAlignment: Int, _ slot: Int) -> Int?
-    mutating func free(_ entry: ObjectTable.Entry, _ slot: Int)
+    mutating func make(_ size: Int, logAlignment: Int, _ slot: Int) -> PlacedObject?
+    /// Answers the bytes that an object of this size, with no alignment of its own, had.
+    @discardableResult
+    mutating func free(_ entry: ObjectTable.Entry, _ slot: Int) -> Int
     mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int)
     /// Writes so many bytes of the table's objects again, at most all of them, going round.
     mutating func touch(_ table: inout ObjectTable, _ bytes: Int)
@@ -41,11 +43,21 @@ protocol ProcessHeaps: ~Copyable {
     mutating func read(_ table: inout ObjectTable, _ bytes: Int)
     /// The bytes that an object of this size really gets.
     func usable(_ size: Int) -> Int
-    /// The same for an aligned one.
-    func usable(_ size: Int, logAlignment: Int) -> Int
 
     /// Compares the books with the heaps' own statistics; notes and answers the size of the heaps' bookkeeping.
     mutating func audit(_ processes: inout ProcessTable, activePages: Int) throws(AuditFailure) -> ByteCount
+}
+
+/// Where an object lies, in units of the backend, and the bytes that it really got.
+struct PlacedObject {
+    let unit: Int
+    let usable: Int
+}
+
+extension ObjectHandle {
+    init(_ object: PlacedObject, requested: Int) {
+        self.init(unit: object.unit, requested: UInt32(requested), usable: UInt32(object.usable))
+    }
 }
 
 /// What came or went in one call.
@@ -73,9 +85,9 @@ extension ProcessHeaps where Self: ~Copyable {
         for index in sizes.indices {
             let size = sizes[index]
             precondition(size > 0 && size <= MemoryLimits.largestObject.bytes, "an object of \(size) bytes")
-            guard let unit = make(size, slot) else { return (batch, refusal) }
-            batch.add(size, usable: usable(size))
-            table.append(ObjectTable.Entry(unit: unit, size: size))
+            guard let object = make(size, slot) else { return (batch, refusal) }
+            batch.add(size, usable: object.usable)
+            table.append(ObjectTable.Entry(unit: object.unit, size: size))
             if pages(slot) > pageLimit { return (batch, .limitCrossed(footprint: pageBytes(pages(slot)))) }
         }
         return (batch, nil)
@@ -89,8 +101,7 @@ extension ProcessHeaps where Self: ~Copyable {
         var batch = ObjectBatch()
         while batch.requested < bytes, !table.isEmpty {
             let entry = table.remove(order, using: &generator)
-            free(entry, slot)
-            batch.add(entry.size, usable: usable(entry.size))
+            batch.add(entry.size, usable: free(entry, slot))
         }
         return batch
     }
@@ -100,8 +111,7 @@ extension ProcessHeaps where Self: ~Copyable {
         var batch = ObjectBatch()
         while !table.isEmpty {
             let entry = table.removeNewest()
-            free(entry, slot)
-            batch.add(entry.size, usable: usable(entry.size))
+            batch.add(entry.size, usable: free(entry, slot))
         }
         return batch
     }

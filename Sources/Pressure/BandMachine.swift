@@ -69,7 +69,7 @@ public struct BandMachine: Hashable, Sendable {
     /// Whether time alone will not change the band any more.
     public func isSettled(at now: Instant) -> Bool { nextChange(after: now) == nil }
 
-    /// When time alone will change the band next; nil if it will not. Never earlier than the change.
+    /// When the ageing that is under way ends, and the band may change by itself; nil when there is none.
     public func nextChange(after now: Instant) -> Instant? {
         guard let ageing else { return nil }
         if now < ageing.until { return ageing.until }

@@ -305,7 +305,7 @@ extension Simulation {
         if !process.isTicking { process.tickedAt = now }
         process.isTicking = true
         process.tickSerial += 1
-        let cache = memory.requested(in: process.cache)
+        let cache = process.phase == .active ? memory.requested(in: process.cache) : .zero
         guard let span = process.workload.nextWork(phase: process.phase, cache: cache) else { return }
         let at = max(now, process.tickedAt + span)
         queue.schedule(.tick(process.reference, serial: process.tickSerial), at: at)
@@ -332,7 +332,9 @@ extension Simulation {
                 .tick(reference, serial: process.tickSerial), at: now + AppWorkload.interval)
             return
         }
-        let (cache, front) = (memory.requested(in: process.cache), frontScene(of: process))
+        // Off screen nobody asks for the cache.
+        let cache = process.phase == .active ? memory.requested(in: process.cache) : .zero
+        let front = frontScene(of: process)
         process.workload.pass(
             now - process.tickedAt, phase: process.phase, cache: cache, front: front, into: &process.work.items)
         process.tickedAt = now

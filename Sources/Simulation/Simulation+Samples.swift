@@ -94,6 +94,12 @@ struct SampleState {
     var totals = SampledTotals()
     var device: SampledDevice?
     let deviceRow = RowMemo()
+
+    mutating func forgetChanges() {
+        changed = BitSet(reservingCapacity: changed.last ?? 0)
+        list.removeAll(keepingCapacity: true)
+        isListed = true
+    }
 }
 
 // The rows of a sample. Their cost follows the number of processes that have changed; of the others bytes are copied.
@@ -150,9 +156,8 @@ extension Simulation {
             if process.rowIsStale && plan.appRows == .changed { recorder.app(process, at: now) }
             process.hasChanged = false
             process.stateHasChanged = false
-            samples.changed.remove(process.position)
-            samples.isListed = false
         }
+        samples.forgetChanges()
         recordDevice()
         recorder.tally.sampledRequested += samples.totals.requested
         recorder.tally.sampledUsable += samples.totals.usable

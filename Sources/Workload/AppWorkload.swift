@@ -145,7 +145,7 @@ public struct AppWorkload: ~Copyable {
     ///
     /// - Parameters:
     ///   - phase: Growth, cache and bursts belong to the foreground; leak and churn also to a background mode.
-    ///   - cache: What the cache pool holds now.
+    ///   - cache: What the cache pool holds now; off screen it does not matter.
     ///   - front: The scene in front and what it holds now.
     ///   - work: Receives the work, in order.
     public mutating func pass(
