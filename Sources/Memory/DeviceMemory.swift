@@ -65,6 +65,9 @@ public struct DeviceBooks: Hashable, Sendable {
     public var resident: ByteCount
     public var active: ByteCount
     public var dirty: ByteCount
+    /// The sums of what the processes asked for, and of the bytes of the size classes that they got.
+    public var requested: ByteCount
+    public var usable: ByteCount
     /// The largest `resident` ever reached, tracked at every hand-out of pages.
     public var peakResident: ByteCount
     /// jemalloc's own bookkeeping for the processes' arenas, outside the ceiling; as of the last audit.
@@ -74,13 +77,15 @@ public struct DeviceBooks: Hashable, Sendable {
 
     public init(
         ceiling: ByteCount, reserved: ByteCount, resident: ByteCount, active: ByteCount, dirty: ByteCount,
-        peakResident: ByteCount, metadata: ByteCount
+        requested: ByteCount, usable: ByteCount, peakResident: ByteCount, metadata: ByteCount
     ) {
         self.ceiling = ceiling
         self.reserved = reserved
         self.resident = resident
         self.active = active
         self.dirty = dirty
+        self.requested = requested
+        self.usable = usable
         self.peakResident = peakResident
         self.metadata = metadata
     }

@@ -9,7 +9,7 @@ extension LedgerDevice where Heaps: ~Copyable {
         guard let object = place(max(1, size.bytes), alignment, slot, requested: size.bytes) else {
             return ObjectAllocation(object: nil, refusal: heaps.refusal)
         }
-        book(objects: 1, requested: size.bytes, usable: Int(object.usable), slot)
+        book(slot.index, objects: 1, requested: size.bytes, usable: Int(object.usable))
         return ObjectAllocation(object: object, refusal: crossing(limit, slot))
     }
 
@@ -22,7 +22,7 @@ extension LedgerDevice where Heaps: ~Copyable {
                 let entry = ObjectTable.Entry(unit: object.unit, size: size.bytes)
                 heaps.write(entry, from: before, count: size.bytes - before)
             }
-            book(objects: 0, requested: size.bytes - before, usable: 0, slot)
+            book(slot.index, objects: 0, requested: size.bytes - before, usable: 0)
             let resized = ObjectHandle(unit: object.unit, requested: UInt32(size.bytes), usable: object.usable)
             return ObjectAllocation(object: resized, refusal: nil)
         }
@@ -34,7 +34,7 @@ extension LedgerDevice where Heaps: ~Copyable {
     func freeObject(_ object: ObjectHandle, in slot: MemorySlot) {
         // By the size of its class: an aligned object may have a larger one than its size says.
         heaps.free(ObjectTable.Entry(unit: object.unit, size: Int(object.usable)), live(slot))
-        book(objects: -1, requested: -Int(object.requested), usable: -Int(object.usable), slot)
+        book(slot.index, objects: -1, requested: -Int(object.requested), usable: -Int(object.usable))
     }
 
     private func place(_ size: Int, _ alignment: ByteCount?, _ slot: MemorySlot, requested: Int) -> ObjectHandle? {
@@ -51,10 +51,5 @@ extension LedgerDevice where Heaps: ~Copyable {
         guard let limit else { return nil }
         let footprint = pageBytes(heaps.pages(slot.index))
         return footprint > limit ? .limitCrossed(footprint: footprint) : nil
-    }
-
-    private func book(objects: Int, requested: Int, usable: Int, _ slot: MemorySlot) {
-        processes[slot.index].book(objects: objects, requested: requested, usable: usable)
-        settle(slot.index)
     }
 }

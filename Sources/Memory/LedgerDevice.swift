@@ -16,6 +16,9 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     private var metadata = ByteCount.zero
     /// The sum of the heaps' active pages, as of each one's last call.
     private var activePages = 0
+    /// The sums of the processes' own.
+    private var requested = 0
+    private var usable = 0
     /// The slots whose books have changed since somebody asked.
     private var changes: [Int] = []
 
@@ -31,8 +34,8 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         let (resident, dirty) = (heaps.residentPages, heaps.pagesOut - activePages)
         return DeviceBooks(
             ceiling: size.ceiling, reserved: size.reserved, resident: pageBytes(resident),
-            active: pageBytes(activePages), dirty: pageBytes(dirty), peakResident: pageBytes(heaps.peakPages),
-            metadata: metadata)
+            active: pageBytes(activePages), dirty: pageBytes(dirty), requested: ByteCount(requested),
+            usable: ByteCount(usable), peakResident: pageBytes(heaps.peakPages), metadata: metadata)
     }
 
     var longestFreeRun: ByteCount { pageBytes(heaps.longestRun) }
@@ -58,6 +61,8 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         let footprint = pageBytes(heaps.pages(index))
         try heaps.giveBack(index)
         settle(index)
+        requested -= processes[index].requested
+        usable -= processes[index].usable
         processes[index] = ProcessMemory()
         return footprint
     }
@@ -79,9 +84,8 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     func endPool(_ pool: PoolID) -> ReleaseResult {
         let slot = live(pool.slot)
         let gone = heaps.empty(&processes[slot][pool.index], slot)
-        processes[slot].book(objects: -gone.objects, requested: -gone.requested, usable: -gone.usable)
+        book(slot, objects: -gone.objects, requested: -gone.requested, usable: -gone.usable)
         processes[slot].endPool(pool.index)
-        settle(slot)
         return ReleaseResult(objects: gone.objects, requested: ByteCount(gone.requested))
     }
 
@@ -105,8 +109,7 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         let slot = live(pool.slot)
         let pageLimit = limit.map { $0.bytes / DeviceRegion.pageSize } ?? Int.max
         let (made, refusal) = heaps.fill(&processes[slot][pool.index], sizes, slot, pageLimit: pageLimit)
-        processes[slot].book(objects: made.objects, requested: made.requested, usable: made.usable)
-        settle(slot)
+        book(slot, objects: made.objects, requested: made.requested, usable: made.usable)
         return AllocationResult(objects: made.objects, requested: ByteCount(made.requested), refusal: refusal)
     }
 
@@ -117,8 +120,7 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     ) -> ReleaseResult {
         let slot = live(pool.slot)
         let gone = heaps.release(&processes[slot][pool.index], bytes.bytes, order, slot, using: &generator)
-        processes[slot].book(objects: -gone.objects, requested: -gone.requested, usable: -gone.usable)
-        settle(slot)
+        book(slot, objects: -gone.objects, requested: -gone.requested, usable: -gone.usable)
         return ReleaseResult(objects: gone.objects, requested: ByteCount(gone.requested))
     }
 
@@ -163,8 +165,16 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         changes.append(slot)
     }
 
-    /// Brings the device's active pages up to date with one heap's; every call that moves objects ends with it.
-    func settle(_ slot: Int) {
+    /// Books what came, or with a minus what went; every call that moves objects ends with it.
+    func book(_ slot: Int, objects: Int, requested: Int, usable: Int) {
+        processes[slot].book(objects: objects, requested: requested, usable: usable)
+        self.requested += requested
+        self.usable += usable
+        settle(slot)
+    }
+
+    /// Brings the device's active pages up to date with one heap's.
+    private func settle(_ slot: Int) {
         let now = heaps.activePages(slot)
         activePages += now - processes[slot].activePages
         processes[slot].activePages = now

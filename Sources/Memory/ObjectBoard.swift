@@ -187,8 +187,7 @@ extension LedgerDevice where Heaps: ~Copyable {
         var sums = BoardSums()
         let pageLimit = limit.map { $0.bytes / DeviceRegion.pageSize } ?? Int.max
         let played = heaps.play(steps, &board, index, pageLimit: pageLimit, &sums)
-        processes[index].book(objects: sums.objects, requested: sums.requested, usable: sums.usable)
-        settle(index)
+        book(index, objects: sums.objects, requested: sums.requested, usable: sums.usable)
         return played
     }
 }

@@ -171,7 +171,7 @@ extension Simulation {
         guard needs.contains(.everySample) else { return nil }
         if isPolicyContent {
             // A question would have brought them up to date.
-            for reference in changedProcesses() { if let process = process(reference) { followBand(of: process) } }
+            for reference in notedProcesses() { if let process = process(reference) { followBand(of: process) } }
             _ = reclaim.stalls.lostWithinWindow()
             if auditsEverySample { checkContent() }
             return nil

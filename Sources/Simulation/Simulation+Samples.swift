@@ -17,40 +17,15 @@ struct SampledProcess: Equatable {
     var connectedScenes: Int
 }
 
-/// Sums over the live processes as of the last sample.
-struct SampledTotals: Equatable {
+/// How many processes and scenes there are of each kind, as of the last sample.
+struct SampledCounts: Equatable {
     var connectedScenes = 0
     var foreground = 0
     var background = 0
     var suspended = 0
-    var requested = ByteCount.zero
-    var usable = ByteCount.zero
-    var active = ByteCount.zero
-    var dirty = ByteCount.zero
 
-    mutating func add(_ process: SampledProcess) {
-        count(process, 1)
-        add(process.books)
-    }
-
-    mutating func remove(_ process: SampledProcess) {
-        count(process, -1)
-        remove(process.books)
-    }
-
-    mutating func add(_ books: ProcessBooks) {
-        requested += books.requested
-        usable += books.usable
-        active += books.active
-        dirty += books.dirty
-    }
-
-    mutating func remove(_ books: ProcessBooks) {
-        requested -= books.requested
-        usable -= books.usable
-        active -= books.active
-        dirty -= books.dirty
-    }
+    mutating func add(_ process: SampledProcess) { count(process, 1) }
+    mutating func remove(_ process: SampledProcess) { count(process, -1) }
 
     private mutating func count(_ process: SampledProcess, _ one: Int) {
         connectedScenes += one * process.connectedScenes
@@ -68,7 +43,7 @@ struct SampledDevice: Equatable {
     var books: DeviceBooks
     var level: PressureLevel
     var processes: Int
-    var totals: SampledTotals
+    var counts: SampledCounts
     var some: StallAverages
     var full: StallAverages
 }
@@ -91,7 +66,7 @@ struct SampleState {
     /// Those whose bands time alone will change, the next first.
     var ageing = Heap<Ageing>()
     var slots: [Int] = []
-    var totals = SampledTotals()
+    var counts = SampledCounts()
     var device: SampledDevice?
     let deviceRow = RowMemo()
 
@@ -123,13 +98,18 @@ extension Simulation {
     /// The processes that may have changed since the last sample, by rising process number; who is not alive any more
     /// may be among them.
     func changedProcesses() -> [ProcessReference] {
-        while let next = samples.ageing.min, next.at <= now {
-            samples.ageing.removeMin()
-            if let process = process(next.process) { noteChange(of: process) }
-        }
         memory.takeChanges(into: &samples.slots)
         for slot in samples.slots where slot < processes.count {
             if let process = processes[slot] { noteAnyChange(of: process) }
+        }
+        return notedProcesses()
+    }
+
+    /// The same without those whose memory has changed and who have not been asked for since.
+    func notedProcesses() -> [ProcessReference] {
+        while let next = samples.ageing.min, next.at <= now {
+            samples.ageing.removeMin()
+            if let process = process(next.process) { noteChange(of: process) }
         }
         if !samples.isListed {
             samples.list.removeAll(keepingCapacity: true)
@@ -150,29 +130,23 @@ extension Simulation {
     }
 
     func recordSample() {
-        for reference in changedProcesses() {
+        // The device's own books have the sums: where nobody reads the rows, memory alone makes nobody worth a look.
+        for reference in looksAtMemory ? changedProcesses() : notedProcesses() {
             guard let process = process(reference) else { continue }
-            resample(process)
+            if process.stateHasChanged { resampleAll(of: process) } else if looksAtMemory { resample(process) }
             if process.rowIsStale && plan.appRows == .changed { recorder.app(process, at: now) }
             process.hasChanged = false
             process.stateHasChanged = false
         }
         samples.forgetChanges()
         recordDevice()
-        recorder.tally.sampledRequested += samples.totals.requested
-        recorder.tally.sampledUsable += samples.totals.usable
-        recorder.tally.sampledActive += samples.totals.active
-        recorder.tally.sampledDirty += samples.totals.dirty
         if plan.appRows == .all { for process in live { recorder.app(process, at: now) } }
     }
 
     private func resample(_ process: LiveProcess) {
-        guard !process.stateHasChanged else { return resampleAll(of: process) }
         let books = memory.books(of: process.slot)
         let cache = memory.requested(in: process.cache) * scale
         guard let before = process.sampled, books != before.books || cache != before.cache else { return }
-        samples.totals.remove(before.books)
-        samples.totals.add(books)
         process.sampled?.books = books
         process.sampled?.cache = cache
         process.largest = max(process.largest, books.footprint)
@@ -186,8 +160,8 @@ extension Simulation {
         }
         let facts = sampled(process)
         guard facts != process.sampled else { return }
-        if let before = process.sampled { samples.totals.remove(before) }
-        samples.totals.add(facts)
+        if let before = process.sampled { samples.counts.remove(before) }
+        samples.counts.add(facts)
         process.sampled = facts
         process.largest = max(process.largest, facts.books.footprint)
         process.rowIsStale = true
@@ -202,7 +176,7 @@ extension Simulation {
 
     /// It has died: it counts no more.
     func forgetSample(of process: LiveProcess) {
-        if let before = process.sampled { samples.totals.remove(before) }
+        if let before = process.sampled { samples.counts.remove(before) }
         process.sampled = nil
         // Nor does it change any more.
         process.hasChanged = true
@@ -210,8 +184,12 @@ extension Simulation {
 
     private func recordDevice() {
         let device = SampledDevice(
-            books: memory.books, level: monitor.level, processes: live.count, totals: samples.totals,
+            books: memory.books, level: monitor.level, processes: live.count, counts: samples.counts,
             some: reclaim.stalls.some, full: reclaim.stalls.full)
+        recorder.tally.sampledRequested += device.books.requested
+        recorder.tally.sampledUsable += device.books.usable
+        recorder.tally.sampledActive += device.books.active
+        recorder.tally.sampledDirty += device.books.dirty
         if device == samples.device { return recorder.samples.repeatRow(samples.deviceRow, at: now) }
         samples.device = device
         let row = recorder.samples
@@ -225,10 +203,10 @@ extension Simulation {
         row.bytes(device.books.available)
         row.text(device.level.rawValue)
         row.integer(device.processes)
-        row.integer(device.totals.connectedScenes)
-        row.integer(device.totals.foreground)
-        row.integer(device.totals.background)
-        row.integer(device.totals.suspended)
+        row.integer(device.counts.connectedScenes)
+        row.integer(device.counts.foreground)
+        row.integer(device.counts.background)
+        row.integer(device.counts.suspended)
         row.bytes(device.books.reserved)
         row.bytes(device.books.peakResident)
         write(device.some, into: row)
@@ -244,15 +222,24 @@ extension Simulation {
 
     /// What was not said to have changed has not: with `--verify`, at every sample.
     func checkSamples() {
-        var totals = SampledTotals()
+        var counts = SampledCounts()
+        var (requested, usable, active, dirty) = (ByteCount.zero, ByteCount.zero, ByteCount.zero, ByteCount.zero)
         for process in live {
             let facts = sampled(process)
             claim(facts == process.sampled, "the sample of \(process.profile.name) is not what it is now")
             claim(
                 process.bands.requested == process.naturalBand,
                 "the band of \(process.profile.name) is not what it is now")
-            totals.add(facts)
+            counts.add(facts)
+            requested += facts.books.requested
+            usable += facts.books.usable
+            active += facts.books.active
+            dirty += facts.books.dirty
         }
-        claim(totals == samples.totals, "the sums of the sample are not those of the processes")
+        let books = memory.books
+        claim(counts == samples.counts, "the sample counts other processes than there are")
+        claim(
+            requested == books.requested && usable == books.usable && active == books.active && dirty == books.dirty,
+            "the sums of the device are not those of the processes")
     }
 }

@@ -70,6 +70,8 @@ public final class Simulation {
 
     /// Some app has a limit of its own.
     let hasLimits: Bool
+    /// Somebody wants to know at every sample what each process holds.
+    let looksAtMemory: Bool
 
     /// What the user and the system do, models expanded.
     let user: [UserEvent]
@@ -142,6 +144,7 @@ public final class Simulation {
             sinks,
             tally: RunTally(
                 scenario: plan.name, policy: plan.policy.title, seed: plan.seed, ceiling: memory.books.ceiling))
+        looksAtMemory = recorder.apps.isRead || reports != nil || verify
         if needs.contains(.oracle) {
             reclaim.wanted = wantedInstants()
             reclaim.visits = Visits(user, apps: plan.apps.count, until: .zero + plan.duration)
