@@ -48,11 +48,10 @@ function ticks(low, high, most) {
   for (let at = Math.ceil(low / step) * step; at <= high + step / 1e6; at += step) found.push(at);
   return found;
 }
-/** Round values from 0 to `high`, three to six of them: steps of 1, 2 or 5 times a power of `base` times `unit`. */
+/** Round values from 0 to `high`, three to five of them: steps of 1, 2 or 5 times a power of `base`, at least `unit`. */
 function roundValues(high, unit, base) {
   let step = unit;
   for (let power = unit; power <= high; power *= base) for (const times of base === 2 ? [1] : [1, 2, 5]) if (power * times * 2 <= high) step = Math.max(step, power * times);
-  while (high / step > 5) step *= 2;
   const found = [];
   for (let at = 0; at <= high * 1.000001; at += step) found.push(at);
   return found;
