@@ -18,6 +18,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
 
     /// The slabs of one size class. It is half a cache line long.
     private struct Slabs {
+        /// The bytes of an object.
         let size: Int32
         /// How many objects fit into one.
         let objects: Int32

@@ -2,7 +2,7 @@ import CJemalloc
 
 /// jemalloc's sizes as numbers: the small classes and their slabs, and the classes of page runs.
 struct AllocatorGeometry {
-    /// A small size class: how many pages its slab has, and how many objects fit.
+    /// A small size class: how many bytes its objects have, how many pages its slab, and how many objects fit.
     struct Bin {
         let size: Int
         let pages: Int
@@ -26,19 +26,17 @@ struct AllocatorGeometry {
 
     init() throws(AllocatorError) {
         var bins: [Bin] = []
-        var sizes: [Int] = []
         for index in 0..<Int(try readControl("arenas.nbins", into: UInt32(0))) {
             let name = "arenas.bin.\(index)"
             let slab = try readControl(name + ".slab_size", into: 0)
             let objects = try readControl(name + ".nregs", into: UInt32(0))
             let size = try readControl(name + ".size", into: 0)
-            sizes.append(size)
             bins.append(Bin(size: size, pages: slab / DeviceRegion.pageSize, objects: Int(objects)))
         }
-        largestSmall = sizes[sizes.count - 1]
+        largestSmall = bins[bins.count - 1].size
         var lookup: [UInt8] = []
         for units in 0...(largestSmall >> 3) {
-            lookup.append(UInt8(sizes.firstIndex { $0 >= units << 3 } ?? 0))
+            lookup.append(UInt8(bins.firstIndex { $0.size >= units << 3 } ?? 0))
         }
         binOfUnits = lookup
         self.bins = bins

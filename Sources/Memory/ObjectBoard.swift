@@ -150,7 +150,7 @@ extension ProcessHeaps where Self: ~Copyable {
         guard let made = logAlignment == 0 ? make(size, slot) : make(size, logAlignment: logAlignment, slot) else {
             return nil
         }
-        return ObjectHandle(unit: made.unit, requested: step.size, usable: UInt32(truncatingIfNeeded: made.usable))
+        return ObjectHandle(made, requested: Int(step.size))
     }
 
     /// As `LedgerDevice.resizeObject`.

@@ -172,8 +172,7 @@ extension Simulation {
     func addDeferredMemory(of process: LiveProcess) {
         let memory = process.profile.deferred.memory
         recorder.event(
-            .deferredWork, at: now, app: process.profile.name, pid: process.pid, "\((memory * self.scale).bytes)"
-        )
+            .deferredWork, at: now, app: process.profile.name, pid: process.pid, "\((memory * scale).bytes)")
         startAtOnce([.allocate(.base, memory)], of: process)
     }
 
