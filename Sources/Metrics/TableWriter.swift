@@ -80,6 +80,8 @@ public final class RowMemo {
     fileprivate private(set) var bytes: UnsafeMutablePointer<UInt8>?
     fileprivate private(set) var count = 0
     private var capacity = 0
+    /// How much of it is the head, cells that may be written again when others are not.
+    fileprivate var head = (cells: 0, bytes: 0)
 
     public init() {}
 
@@ -119,8 +121,8 @@ public final class TableWriter {
     private var instant = Instant.never
     /// So much is given to the sink at once.
     private static let piece = 1 << 16
-    /// The longest number: a sign, 19 digits and a point. Of decimals there are zeros first.
-    private static let longestNumber = 24
+    /// The longest number, a sign, 19 digits and a point, and what is written beyond its end: digits come in eights.
+    private static let longestNumber = 32
 
     public init(_ schema: TableSchema, to sink: any ByteSink) {
         self.schema = schema
@@ -174,6 +176,23 @@ public final class TableWriter {
         count += memo.count
         append(UInt8(ascii: "\n"))
         if count >= TableWriter.piece { flush() }
+    }
+
+    /// The cells so far, but for the first one, are the head of the row that is being written. Their values stay what
+    /// they are in all rows that begin with `repeatHead`.
+    public func endHead(of memo: RowMemo) {
+        memo.head = (cells - 1, sink == nil ? 0 : count - tail)
+    }
+
+    /// Writes the head of the row that was kept once more, after the first cell.
+    public func repeatHead(of memo: RowMemo) {
+        precondition(cells == 1, "a head is to be repeated after \(cells) cells")
+        cells += memo.head.cells
+        guard sink != nil, let bytes = memo.bytes else { return }
+        reserve(memo.head.bytes)
+        tail = count
+        (buffer + count).update(from: bytes, count: memo.head.bytes)
+        count += memo.head.bytes
     }
 
     /// Gives all whole rows to the sink.
@@ -280,6 +299,7 @@ public final class TableWriter {
     public func seconds(_ value: Instant?) { if let value { seconds(value) } else { empty() } }
     public func milliseconds(_ value: TimeSpan?) { if let value { milliseconds(value) } else { empty() } }
 
+    @inline(__always)
     private func decimal(_ value: Int64, digits: Int) {
         guard begin() else { return }
         put(value, decimals: digits)
@@ -343,61 +363,64 @@ extension TableWriter {
     @inline(__always)
     private func put(_ value: Int) {
         if value < 0 { put(UInt8(ascii: "-")) }
-        let magnitude = value.magnitude
-        let length = TableWriter.digits(of: magnitude)
-        write(magnitude, before: count + length)
+        put(leading: UInt64(value.magnitude))
+    }
+
+    /// A number without zeros before it.
+    @inline(__always)
+    private func put(leading number: UInt64) {
+        guard number >= 100_000_000 else { return putShort(number) }
+        putLong(number)
+    }
+
+    private func putLong(_ number: UInt64) {
+        let (rest, last) = number.quotientAndRemainder(dividingBy: 100_000_000)
+        put(leading: rest)
+        store(TableWriter.digits(of: last), 8)
+    }
+
+    /// A number below 10^8.
+    @inline(__always)
+    private func putShort(_ number: UInt64) {
+        let digits = TableWriter.digits(of: number)
+        let zeros = min(7, digits.trailingZeroBitCount / 8)
+        store(digits >> UInt64(8 * zeros), 8 - zeros)
+    }
+
+    /// Eight bytes are written, and so many of them count.
+    @inline(__always)
+    private func store(_ digits: UInt64, _ length: Int) {
+        let text = digits | 0x3030_3030_3030_3030
+        UnsafeMutableRawPointer(buffer + count).storeBytes(of: text.littleEndian, as: UInt64.self)
         count += length
     }
 
-    /// Writes the digits of a number, two at a time, so that they end before `end`.
+    /// The eight decimal digits of a number below 10^8, a byte each, the first in the lowest: halves, quarters and
+    /// digits are each divided at once, by multiplications that are exact for numbers so small.
     @inline(__always)
-    private func write(_ number: UInt, before end: Int) {
-        var (rest, at) = (number, end)
-        while rest >= 100 {
-            let (quotient, pair) = rest.quotientAndRemainder(dividingBy: 100)
-            at -= 2
-            put(pair: pair, at: at)
-            rest = quotient
-        }
-        if rest >= 10 {
-            put(pair: rest, at: at - 2)
-        } else {
-            buffer[at - 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest)
-        }
+    private static func digits(of number: UInt64) -> UInt64 {
+        let (high, low) = number.quotientAndRemainder(dividingBy: 10_000)
+        let halves = high | low << 32
+        let hundreds = ((halves &* 10_486) >> 20) & 0x0000_007f_0000_007f
+        let quarters = hundreds | (halves &- 100 &* hundreds) << 16
+        let tens = ((quarters &* 103) >> 10) & 0x000f_000f_000f_000f
+        return tens | (quarters &- 10 &* tens) << 8
     }
 
+    /// A number of units of which there are 10^`decimals` in one, `decimals` being 8 at most; no zeros at the end.
     @inline(__always)
-    private func put(pair: UInt, at place: Int) {
-        // A number below 100: its tens without a division.
-        let tens = (pair * 103) >> 10
-        buffer[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: tens)
-        buffer[place + 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: pair - tens * 10)
-    }
-
-    /// How many decimal digits the number has; one for zero.
-    @inline(__always)
-    private static func digits(of number: UInt) -> Int {
-        // 1233 / 4096 is a little more than the logarithm of 2: so many digits, or one more.
-        let fewest = ((UInt.bitWidth - number.leadingZeroBitCount) * 1233) >> 12
-        return number >= powersOfTen[fewest] ? fewest + 1 : max(1, fewest)
-    }
-
-    private static let powersOfTen: InlineArray<20, UInt> = [
-        1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000,
-        100_000_000_000, 1_000_000_000_000, 10_000_000_000_000, 100_000_000_000_000, 1_000_000_000_000_000,
-        10_000_000_000_000_000, 100_000_000_000_000_000, 1_000_000_000_000_000_000, 10_000_000_000_000_000_000,
-    ]
-
     private func put(_ value: Int64, decimals: Int) {
         let power = TableWriter.powersOfTen[decimals]
-        let (whole, rest) = UInt(value.magnitude).quotientAndRemainder(dividingBy: power)
+        let (whole, rest) = value.magnitude.quotientAndRemainder(dividingBy: power)
         if value < 0 { put(UInt8(ascii: "-")) }
-        put(Int(whole))
+        put(leading: whole)
         guard rest != 0 else { return }
         put(UInt8(ascii: "."))
-        (buffer + count).update(repeating: UInt8(ascii: "0"), count: decimals)
-        count += decimals
-        write(rest, before: count)
-        while buffer[count - 1] == UInt8(ascii: "0") { count -= 1 }
+        let digits = TableWriter.digits(of: rest &* TableWriter.powersOfTen[8 - decimals])
+        store(digits, 8 - digits.leadingZeroBitCount / 8)
     }
+
+    private static let powersOfTen: InlineArray<9, UInt64> = [
+        1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000,
+    ]
 }

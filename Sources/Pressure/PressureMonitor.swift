@@ -54,6 +54,24 @@ public struct PressureMonitor: Sendable {
     private var lastProcesses = 0
     private var round: Round?
     private var rests: [Rest] = []
+    private let warning: Bounds
+    private let critical: Bounds
+
+    /// Where a level begins and ends, as headroom.
+    private struct Bounds: Sendable {
+        let enter: ByteCount
+        let leave: ByteCount
+
+        /// For a measure that rises with pressure the rest up to its whole.
+        init(_ thresholds: LevelThresholds, _ measure: PressureMeasure, of ceiling: ByteCount) {
+            func headroom(_ threshold: Threshold) -> ByteCount {
+                let bytes = threshold.bytes(of: ceiling)
+                return measure.risesWithPressure ? ceiling - bytes : bytes
+            }
+            enter = headroom(thresholds.enter)
+            leave = headroom(thresholds.leave)
+        }
+    }
 
     private struct Round: Sendable {
         var level: PressureLevel
@@ -72,6 +90,8 @@ public struct PressureMonitor: Sendable {
     public init(_ settings: MonitorSettings, ceiling: ByteCount) {
         self.settings = settings
         self.ceiling = ceiling
+        warning = Bounds(settings.warning, settings.measure, of: ceiling)
+        critical = Bounds(settings.critical, settings.measure, of: ceiling)
     }
 
     // MARK: Levels
@@ -125,47 +145,37 @@ public struct PressureMonitor: Sendable {
         observation.headroom(settings.measure, for: level, of: ceiling)
     }
 
-    /// A threshold as headroom: for a measure that rises with pressure the rest up to its whole.
-    private func headroom(_ threshold: Threshold) -> ByteCount {
-        let bytes = threshold.bytes(of: ceiling)
-        return settings.measure.risesWithPressure ? ceiling - bytes : bytes
+    private func isEntered(_ bounds: Bounds, _ level: PressureLevel, _ observation: PressureObservation) -> Bool {
+        headroom(observation, level) < bounds.enter - settings.debounce
     }
 
-    private func isEntered(_ thresholds: LevelThresholds, _ level: PressureLevel, _ observation: PressureObservation)
-        -> Bool
-    {
-        headroom(observation, level) < headroom(thresholds.enter) - settings.debounce
-    }
-
-    private func isLeft(_ thresholds: LevelThresholds, _ level: PressureLevel, _ observation: PressureObservation)
-        -> Bool
-    {
-        headroom(observation, level) > headroom(thresholds.leave) + settings.debounce
+    private func isLeft(_ bounds: Bounds, _ level: PressureLevel, _ observation: PressureObservation) -> Bool {
+        headroom(observation, level) > bounds.leave + settings.debounce
     }
 
     /// The level that the observation stands for, given the one that is in force.
     private func observedLevel(_ observation: PressureObservation) -> PressureLevel {
-        let isCritical = isEntered(settings.critical, .critical, observation)
-        let isFree = isLeft(settings.warning, .warning, observation)
+        let isCritical = isEntered(critical, .critical, observation)
+        let isFree = isLeft(warning, .warning, observation)
         switch level {
         case .normal:
             if isCritical { return .critical }
-            return isEntered(settings.warning, .warning, observation) ? .warning : .normal
+            return isEntered(warning, .warning, observation) ? .warning : .normal
         case .warning:
             if isCritical { return .critical }
             return isFree ? .normal : .warning
         case .critical:
-            guard isLeft(settings.critical, .critical, observation) else { return .critical }
+            guard isLeft(critical, .critical, observation) else { return .critical }
             return isFree ? .normal : .warning
         }
     }
 
     private func threshold(from old: PressureLevel, to new: PressureLevel) -> ByteCount {
         switch (old, new) {
-        case (_, .critical): headroom(settings.critical.enter)
-        case (.normal, .warning): headroom(settings.warning.enter)
-        case (.critical, .warning): headroom(settings.critical.leave)
-        case (_, .normal), (.warning, .warning): headroom(settings.warning.leave)
+        case (_, .critical): critical.enter
+        case (.normal, .warning): warning.enter
+        case (.critical, .warning): critical.leave
+        case (_, .normal), (.warning, .warning): warning.leave
         }
     }
 
@@ -180,17 +190,12 @@ public struct PressureMonitor: Sendable {
         _ observation: PressureObservation
     ) -> (level: PressureLevel, deficit: ByteCount, threshold: ByteCount)? {
         guard level > .normal else { return nil }
-        let leaveCritical = headroom(settings.critical.leave)
-        let leaveWarning = headroom(settings.warning.leave)
-        let forWarning = headroom(observation, .warning)
-        if level == .critical && !isLeft(settings.critical, .critical, observation) {
-            return (
-                .critical, max(leaveWarning - forWarning, leaveCritical - headroom(observation, .critical)),
-                leaveCritical
-            )
+        let missing = warning.leave - headroom(observation, .warning)
+        if level == .critical && !isLeft(critical, .critical, observation) {
+            return (.critical, max(missing, critical.leave - headroom(observation, .critical)), critical.leave)
         }
-        if level >= .warning && !isLeft(settings.warning, .warning, observation) {
-            return (.warning, leaveWarning - forWarning, leaveWarning)
+        if level >= .warning && !isLeft(warning, .warning, observation) {
+            return (.warning, missing, warning.leave)
         }
         return nil
     }

@@ -44,7 +44,9 @@ public struct StallMeter: Hashable, Sendable {
     public private(set) var someTotal: TimeSpan = .zero
     public private(set) var fullTotal: TimeSpan = .zero
     /// The last updates, oldest first; at most `remembered`.
-    public private(set) var updates: [Update] = []
+    public var updates: ArraySlice<Update> { history.suffix(StallMeter.remembered) }
+    /// Twice as many at most: the older half goes at once, for going one by one would move all the others each time.
+    private var history: [Update] = []
     private var clock: Instant = .zero
     private var updatedAt: Instant = .zero
     private var someAtUpdate: TimeSpan = .zero
@@ -74,8 +76,8 @@ public struct StallMeter: Hashable, Sendable {
         full.take(share(fullTotal - fullAtUpdate))
         someAtUpdate = someTotal
         fullAtUpdate = fullTotal
-        if updates.count == StallMeter.remembered { updates.removeFirst() }
-        updates.append(Update(at: clock, some: some, full: full))
+        if history.count == 2 * StallMeter.remembered { history.removeFirst(StallMeter.remembered) }
+        history.append(Update(at: clock, some: some, full: full))
     }
 
     private func share(_ lost: TimeSpan) -> Ratio {

@@ -97,7 +97,7 @@ public struct SystemMeasures: Hashable, Sendable {
     public var someLost: TimeSpan = .zero
     public var fullLost: TimeSpan = .zero
     /// The averages of the last minutes, oldest first.
-    public var stallUpdates: [StallMeter.Update] = []
+    public var stallUpdates: ArraySlice<StallMeter.Update> = []
 
     public init() {}
 }

@@ -253,6 +253,8 @@ final class LiveProcess {
     var sampled: SampledProcess?
     var rowIsStale = false
     let row = RowMemo()
+    /// What the head of `row` says; nil before the first one.
+    var rowHead: RowHead?
     /// The app's allocation trace, from the launch on.
     let trace: TracePlayback?
 

@@ -25,6 +25,14 @@ public struct RunSinks {
     }
 }
 
+/// What stays the same from row to row of a process while its memory alone changes.
+struct RowHead: Equatable {
+    let phase: ProcessPhase
+    let band: JetsamBand
+
+    init(_ facts: SampledProcess) { (phase, band) = (facts.phase, facts.band) }
+}
+
 /// Turns what happens into rows and facts. It decides nothing.
 final class RunRecorder {
     let samples: TableWriter
@@ -77,10 +85,16 @@ final class RunRecorder {
         process.rowIsStale = false
         guard apps.isRead else { return apps.skipRow() }
         apps.seconds(now)
-        apps.text(process.profile.name)
-        apps.integer(process.pid.number)
-        apps.text(facts.phase.rawValue)
-        apps.integer(facts.band.number)
+        if process.rowHead == RowHead(facts) {
+            apps.repeatHead(of: process.row)
+        } else {
+            process.rowHead = RowHead(facts)
+            apps.text(process.profile.name)
+            apps.integer(process.pid.number)
+            apps.text(facts.phase.rawValue)
+            apps.integer(facts.band.number)
+            apps.endHead(of: process.row)
+        }
         apps.bytes(facts.books.footprint)
         apps.bytes(facts.books.active)
         apps.bytes(facts.books.dirty)

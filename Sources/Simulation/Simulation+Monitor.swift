@@ -31,15 +31,18 @@ extension Simulation {
     }
 
     private func observe() {
-        let hadRound = monitor.nextWarning != nil
+        let hadRound = isWarning
         if let change = monitor.sample(at: now, observation()) {
             recorder.event(
                 .pressureLevel, at: now, change.to.rawValue,
                 reason: monitor.settings.measure.text(change, of: monitor.ceiling))
             noteLevel(change)
         }
-        if !hadRound, let next = monitor.nextWarning { queue.schedule(.warnNext, at: next) }
+        if !hadRound, isWarning, let next = monitor.nextWarning { queue.schedule(.warnNext, at: next) }
     }
+
+    /// Whether somebody is still to be warned: nobody is while all is well.
+    private var isWarning: Bool { monitor.level > .normal && monitor.nextWarning != nil }
 
     /// What the monitor's measure needs to know.
     func observation() -> PressureObservation {

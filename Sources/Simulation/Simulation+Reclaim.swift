@@ -60,11 +60,11 @@ extension Simulation {
     func considerReclaim() {
         guard failure == nil else { return }
         if let acting = reclaim.acting { return goOn(acting) }
-        guard let snapshot = currentSnapshot() else { return endDemand() }
-        decide(on: snapshot)
+        guard let question = currentQuestion() else { return endDemand() }
+        decide(on: snapshot(question))
         // What the policy does not do about pressure does not excuse it from the limits.
-        guard case .pressure = snapshot.demand, reclaim.acting == nil, let second = limitDemand() else { return }
-        decide(on: second)
+        guard case .pressure = question.demand, reclaim.acting == nil, let second = limitQuestion() else { return }
+        decide(on: snapshot(second))
     }
 
     private func decide(on snapshot: SystemSnapshot) {
@@ -95,7 +95,8 @@ extension Simulation {
 
     /// Durations go on while an action is under way, and who was asked to end may still be ended at once.
     private func goOn(_ acting: ActionUnderWay) {
-        guard acting.asked != nil || needs.contains(.memory), let snapshot = currentSnapshot() else { return }
+        guard acting.asked != nil || needs.contains(.memory), let question = currentQuestion() else { return }
+        let snapshot = snapshot(question)
         if needs.contains(.memory) { reclaim.history.rules = policy.follow(snapshot) }
         if acting.asked != nil { hasten(snapshot) }
     }
@@ -120,7 +121,7 @@ extension Simulation {
     func endSuspended() -> Bool {
         guard !dryRun, monitor.level > .normal else { return false }
         guard reclaim.acting == nil else { return true }
-        let snapshot = snapshot(.pressure(deficit: .zero), level: monitor.level, threshold: .zero)
+        let snapshot = snapshot(Question(demand: .pressure(deficit: .zero), level: monitor.level))
         var decision = Decision()
         for process in snapshot.processes where process.phase == .suspended {
             decision.ranking.append(
@@ -157,17 +158,27 @@ extension Simulation {
 
     // MARK: Demand
 
-    /// Why the policy is asked: a waiting allocation first, then pressure, then the limits. Nil: all is well.
-    private func currentSnapshot() -> SystemSnapshot? {
-        if let process = waiters.lazy.compactMap({ self.process($0) }).first {
-            return snapshot(
-                .allocation(by: process.pid, wanted: process.wanted), level: max(monitor.level, .warning),
+    /// Why the policy is asked.
+    private struct Question {
+        var demand: ReclaimDemand
+        var level: PressureLevel
+        var threshold = ByteCount.zero
+    }
+
+    /// A waiting allocation first, then pressure, then the limits. Nil: all is well.
+    private func currentQuestion() -> Question? {
+        if !waiters.isEmpty, let process = waiters.lazy.compactMap({ self.process($0) }).first {
+            return Question(
+                demand: .allocation(by: process.pid, wanted: process.wanted), level: max(monitor.level, .warning),
                 threshold: process.wanted)
         }
-        if let demand = monitor.demand(observation()) {
-            return snapshot(.pressure(deficit: demand.deficit), level: demand.level, threshold: demand.threshold)
+        // A window of stalls moves when it is looked at, so it is looked at even when all is well.
+        let observation = observation()
+        if monitor.level > .normal, let demand = monitor.demand(observation) {
+            return Question(
+                demand: .pressure(deficit: demand.deficit), level: demand.level, threshold: demand.threshold)
         }
-        if let snapshot = limitDemand() { return snapshot }
+        if let question = limitQuestion() { return question }
         guard needs.contains(.everySample) else { return nil }
         if isPolicyContent {
             // A question would have brought them up to date.
@@ -176,7 +187,7 @@ extension Simulation {
             if auditsEverySample { checkContent() }
             return nil
         }
-        return snapshot(.nothing, level: monitor.level, threshold: .zero)
+        return Question(demand: .nothing, level: monitor.level)
     }
 
     /// So much is available that the policy need not be asked.
@@ -189,36 +200,37 @@ extension Simulation {
 
     /// What the policy says of itself is so: with `--verify`.
     private func checkContent() {
-        let decision = policy.decide(snapshot(.nothing, level: monitor.level, threshold: .zero))
+        let decision = policy.decide(snapshot(Question(demand: .nothing, level: monitor.level)))
         guard case .content = decision.standstill, decision.ranking.isEmpty, decision.nextLook == nil else {
             return fail("\(plan.policy.title) was to be content, but answers \(decision)")
         }
     }
 
-    private func limitDemand() -> SystemSnapshot? {
+    private func limitQuestion() -> Question? {
         let limits = plan.limits
         // With fewer processes than the limit, or less memory in all, nobody needs to be counted.
         if let most = limits.backgroundProcesses, live.count > most {
             let count = live.count { $0.phase.isOffScreen }
             if count > most {
-                return snapshot(.backgroundProcesses(excess: count - most), level: monitor.level, threshold: .zero)
+                return Question(demand: .backgroundProcesses(excess: count - most), level: monitor.level)
             }
         }
-        guard let most = limits.backgroundMemory, memory.books.resident - memory.books.reserved > most else {
-            return nil
-        }
+        guard let most = limits.backgroundMemory else { return nil }
+        let books = memory.books
+        guard books.resident - books.reserved > most else { return nil }
         let held = live.lazy.filter(\.phase.isOffScreen).reduce(ByteCount.zero) {
             $0 + memory.books(of: $1.slot).footprint
         }
         guard held > most else { return nil }
-        return snapshot(.backgroundMemory(excess: held - most), level: monitor.level, threshold: most)
+        return Question(demand: .backgroundMemory(excess: held - most), level: monitor.level, threshold: most)
     }
 
-    private func snapshot(_ demand: ReclaimDemand, level: PressureLevel, threshold: ByteCount) -> SystemSnapshot {
+    private func snapshot(_ question: Question) -> SystemSnapshot {
         let books = memory.books
         var snapshot = SystemSnapshot(
-            now: now, demand: demand, level: level, ceiling: books.ceiling, resident: books.resident,
-            available: books.available, threshold: threshold, processes: processSnapshots(), monitor: plan.monitor)
+            now: now, demand: question.demand, level: question.level, ceiling: books.ceiling,
+            resident: books.resident, available: books.available, threshold: question.threshold,
+            processes: processSnapshots(), monitor: plan.monitor)
         snapshot.measures = measures()
         snapshot.history = reclaim.history
         snapshot.device = deviceSize

@@ -71,7 +71,8 @@ struct SampleState {
     let deviceRow = RowMemo()
 
     mutating func forgetChanges() {
-        changed = BitSet(reservingCapacity: changed.last ?? 0)
+        // One by one, for then it keeps its memory.
+        while let last = changed.last { changed.remove(last) }
         list.removeAll(keepingCapacity: true)
         isListed = true
     }

@@ -117,6 +117,57 @@ struct RepeatedRowTests {
         #expect(sink.text == "n\n" + expected.map { "\($0)\n" }.joined())
     }
 
+    @Test("decimals are written without zeros at their end, whatever the sign and the length")
+    func decimals() {
+        let sink = MemorySink()
+        let columns = [Column("a_s", .number, "", signed: true), Column("b_ms", .number, "", signed: true)]
+        let writer = TableWriter(TableSchema("t", "", columns), to: sink)
+        let cells: [(Int64, String, String)] = [
+            (0, "0", "0"), (1, "0.000001", "0.001"), (-1, "-0.000001", "-0.001"), (10, "0.00001", "0.01"),
+            (999_999, "0.999999", "999.999"), (1_000_000, "1", "1000"), (-1_500_000, "-1.5", "-1500"),
+            (12_345_678_900_100, "12345678.9001", "12345678900.1"), (99_999_999_000_000, "99999999", "99999999000"),
+            (Int64.max, "9223372036854.775807", "9223372036854775.807"),
+            (Int64.min, "-9223372036854.775808", "-9223372036854775.808"),
+        ]
+        for (microseconds, _, _) in cells {
+            writer.seconds(TimeSpan(microseconds: microseconds))
+            writer.milliseconds(TimeSpan(microseconds: microseconds))
+            writer.endRow()
+        }
+        writer.flush()
+        #expect(sink.text == "a_s,b_ms\n" + cells.map { "\($0.1),\($0.2)\n" }.joined())
+    }
+
+    @Test("the head of a kept row is written again before other cells")
+    func heads() {
+        let (kept, anew) = (MemorySink(), MemorySink())
+        let (writer, plain) = (TableWriter(Self.schema, to: kept), TableWriter(Self.schema, to: anew))
+        let memo = RowMemo()
+        let names = ["maps", "maps", "a, \"b\"", "a, \"b\"", "a, \"b\"", "", "", "x"]
+        for (round, name) in names.enumerated() {
+            let now = Instant(microseconds: Int64(round) * 33_333)
+            for table in [writer, plain] {
+                table.seconds(now)
+                if table === writer && round > 0 && names[round - 1] == name {
+                    table.repeatHead(of: memo)
+                } else {
+                    table.text(name)
+                    if table === writer { table.endHead(of: memo) }
+                }
+                table.integer(round * 1_000)
+                if table === writer { table.endRow(keeping: memo) } else { table.endRow() }
+            }
+            writer.repeatRow(memo, at: now)
+            plain.seconds(now)
+            plain.text(name)
+            plain.integer(round * 1_000)
+            plain.endRow()
+        }
+        writer.flush()
+        plain.flush()
+        #expect(kept.text == anew.text && !kept.text.isEmpty)
+    }
+
     @Test("a row that is longer than the buffer is written whole")
     func long() {
         let sink = MemorySink()
@@ -137,7 +188,16 @@ struct RepeatedRowTests {
         let memo = RowMemo()
         writer.endRow(keeping: memo)
         writer.repeatRow(memo, at: Instant(microseconds: 1))
-        #expect(writer.rows == 2)
+        writer.seconds(Instant.zero)
+        writer.text("a")
+        writer.endHead(of: memo)
+        writer.integer(1)
+        writer.endRow(keeping: memo)
+        writer.seconds(Instant.zero)
+        writer.repeatHead(of: memo)
+        writer.integer(2)
+        writer.endRow()
+        #expect(writer.rows == 4)
     }
 }
 

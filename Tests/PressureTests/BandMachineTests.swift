@@ -117,6 +117,17 @@ struct StallMeterTests {
         #expect(meter.updates.count == 10)
     }
 
+    @Test("the updates of the last five minutes are kept, and no older ones")
+    func updates() {
+        var meter = StallMeter()
+        for second in 1...2_000 {
+            meter.advance(to: at(Int64(second) * 1_000), isWaiting: true, isWorking: true)
+            #expect(meter.updates.count == min(StallMeter.remembered, second / 2))
+            #expect(meter.updates.last?.at == (second < 2 ? nil : at(Int64(second / 2) * 2_000)))
+        }
+        #expect(meter.updates.first?.at == at(1_702 * 1_000))
+    }
+
     private func percents(_ averages: StallAverages) -> [Int64] {
         [averages.avg10, averages.avg60, averages.avg300].map { $0.partsPerMillion / 10_000 }
     }
