@@ -72,6 +72,8 @@ public struct Candidate: Hashable, Sendable {
     public var rule: Int?
     /// What this candidate's own rule compared; nil: the decision's evidence.
     public var evidence: Evidence?
+    /// The decision's report, if it has one, is written down before an action that is reported.
+    public var isReported = true
 
     public init(_ action: ReclaimAction, score: Int64, reason: String, cause: KillCause? = nil) {
         self.action = action
@@ -117,7 +119,7 @@ public struct Decision: Hashable, Sendable {
     public var standstill: Standstill?
     /// The policy does not want to be asked again before this time has passed, unless memory is being waited for.
     public var nextLook: TimeSpan?
-    /// The state of all processes, in the order of bands, is to be written down before this action.
+    /// The state of all processes, in the order of bands, is to be written down before an action that is reported.
     public var report: [ProcessID]?
 
     public init(

@@ -372,7 +372,7 @@ extension Simulation {
         }
         let action = candidate.action
         let why = "\(candidate.reason); \((candidate.evidence ?? decision.evidence)?.text ?? snapshot.why)"
-        writeReport(decision, snapshot)
+        if candidate.isReported { writeReport(decision, snapshot) }
         recorder.event(
             .action, at: now, app: process.profile.name, pid: process.pid, scene: scene(of: action), action.name,
             reason: why)

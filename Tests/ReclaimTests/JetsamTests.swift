@@ -113,7 +113,58 @@ struct JetsamTests {
     func a7() throws {
         let all = [banded(1, 0), limited(2, 100, size: 90, limit: 50)]
         let decision = try jetsam().decide(device(10, all))
-        #expect(decision.victims == [2] && decision.firstCause == .highwater)
+        #expect(decision.victims == [2, 1] && decision.firstCause == .highwater)
+        #expect(decision.ranking.map(\.cause) == [.highwater, .pageShortage])
+        #expect(decision.ranking.map(\.score) == [2, 1])
+        #expect(decision.ranking.map { $0.evidence?.rule } == ["below 15% of RAM", "below 5% of RAM"])
+    }
+
+    @Test("a step whose victims have to stay gives way to the next; nobody is ranked twice")
+    func stepsFollowOneAnother() throws {
+        func causes(_ available: Int, _ all: [ProcessSnapshot], _ demand: ReclaimDemand = .nothing) throws -> [String] {
+            try jetsam().decide(device(available, all, demand: demand)).ranking.map {
+                "\($0.action.target.number) \($0.cause?.rawValue ?? "")"
+            }
+        }
+        let greedy = limited(3, 100, size: 90, limit: 50)
+        let all = [banded(1, 0), banded(2, 40), greedy]
+        #expect(try causes(120, all) == ["3 highwater"])
+        #expect(try causes(90, all) == ["3 highwater", "1 idle-exit"])
+        #expect(try causes(10, all) == ["3 highwater", "1 vm-pageshortage", "2 vm-pageshortage"])
+        // It waits for memory itself.
+        let waits = ReclaimDemand.allocation(by: ProcessID(3), wanted: .mebibytes(1))
+        #expect(try causes(10, all, waits) == ["1 vm-pageshortage", "2 vm-pageshortage"])
+        let thrashing = idleApps(5, back: 2) + [banded(6, 80)]
+        #expect(try causes(40, thrashing).suffix(2) == ["5 proc-thrashing", "6 vm-pageshortage"])
+    }
+
+    @Test("the session's report is written before the first kill that is not of an idle process")
+    func reportOfMixedSteps() throws {
+        let all = [banded(1, 0), limited(2, 100, size: 90, limit: 50)]
+        let decision = try jetsam().decide(device(90, all))
+        #expect(decision.report != nil && decision.ranking.map(\.isReported) == [true, false])
+    }
+
+    @Test("who is spared is told what is so")
+    func spared() throws {
+        func reasons(
+            _ available: Int, _ all: [ProcessSnapshot], _ change: (inout SystemSnapshot) -> Void = { _ in }
+        ) throws -> [String] {
+            try jetsam().decide(device(available, all, change)).spared.map(\.reason)
+        }
+        let plays = banded(2, 120)
+        let violator = limited(3, 30, size: 60, limit: 50)
+        #expect(try reasons(120, [banded(1, 0), violator]) == ["not over its soft limit"])
+        #expect(try reasons(90, [banded(1, 0), plays]) == ["not in band 0"])
+        #expect(try reasons(90, [banded(1, 0), plays, violator]) == ["not over its soft limit, not in band 0"])
+        #expect(try reasons(300, [banded(1, 0), plays], sustained(10)) == ["not in band 0"])
+        let reaped = [
+            banded(1, 0, position: -500), banded(2, 0, position: 0), plays,
+            banded(4, 0, position: -500) { $0.relaunchIntervals = [.seconds(1)] },
+        ]
+        let found = try reasons(190, reaped)
+        #expect(
+            found == ["idle for less than 5min", "not in band 0", "likely to be launched again"])
     }
 
     @Test("A8: a soft limit waits for the soft threshold, a fatal one is not the policy's business")
@@ -227,8 +278,8 @@ struct JetsamTests {
                                 footprint: .zero))
                     }
                 })
-            let reached = decision.victims.map { victim in all.first { $0.pid.number == victim }?.band.number ?? 0 }
-                .max()
+            let climbed = decision.ranking.filter { $0.cause == .processThrashing }.map(\.action.target)
+            let reached = climbed.map { victim in all.first { $0.pid == victim }?.band.number ?? 0 }.max()
             #expect(reached == (highest == 150 ? 120 : highest), "round \(round)")
         }
     }

@@ -165,6 +165,30 @@ struct ReclaimRunTests {
         #expect(run.times(",callback,", "applicationDidReceiveMemoryWarning") == warnings)
     }
 
+    @Test("an app in front above its soft limit does not shield the idle ones: they go, and it lives")
+    func softLimitInFront() throws {
+        let run = try Self.run(
+            """
+            duration: 30s
+            device: { ceiling: 512MiB }
+            policy: jetsam
+            apps:
+              - { name: a, like: plain, memory: { base: 60MiB } }
+              - { name: b, like: plain, memory: { base: 60MiB } }
+              - name: big
+                like: plain
+                limits: { active: 150MiB, fatal: false }
+                memory: { base: 100MiB, growth: { rate: 20MiB/s, up_to: 350MiB } }
+            user:
+              - { at: 0s, launch: a }
+              - { at: 3s, launch: b }
+              - { at: 6s, launch: big }
+            """)
+        #expect(run.times(",exit,big,").isEmpty)
+        #expect(run.times(",action,a,", "idle-exit: idle").count == 1)
+        #expect(run.decisions.contains { $0.contains(",big,") && $0.contains("refused by foreground") })
+    }
+
     // MARK: Said once
 
     private static let idle = """

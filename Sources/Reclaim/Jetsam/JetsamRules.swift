@@ -56,66 +56,79 @@ struct JetsamRules: Sendable {
         return device.ceiling * max(thresholds.critical, thresholds.idle, thresholds.soft, thresholds.reaper)
     }
 
+    /// The steps that apply, in their order. A step whose victims all have to stay gives way to the next one.
     func decide(_ snapshot: SystemSnapshot) -> Decision {
         if snapshot.isAboutLimits {
-            return answer(snapshot, Step(.jettisoned, "a limit on background apps is exceeded"), snapshot.processes)
+            return answer(snapshot, [Step(.jettisoned, "a limit on background apps is exceeded")])
         }
         let thresholds = thresholds(for: snapshot.device)
         let available = snapshot.availableForJetsam
         func isBelow(_ share: Ratio) -> Bool { available < snapshot.ceiling * share }
+        var steps: [Step] = []
         if isBelow(thresholds.soft) {
-            let violators = snapshot.processes.filter { $0.isOverSoftLimit }
-            if !violators.isEmpty {
-                return answer(snapshot, Step(.highwater, "over its soft limit", below: thresholds.soft), violators)
-            }
+            steps.append(
+                Step(.highwater, "over its soft limit", below: thresholds.soft) {
+                    $0.isOverSoftLimit ? nil : "not over its soft limit"
+                })
         }
-        let isHealthy = !isBelow(thresholds.critical) && snapshot.requester == nil
-        if isHealthy { return decideHealthy(snapshot, thresholds, isBelow) }
-        let shortage =
-            snapshot.requester == nil
-            ? Step(.pageShortage, "top process", below: thresholds.critical)
-            : Step(.pageShortage, "top process, for a thread waits for a page")
-        if let step = aggressiveStep(snapshot) {
-            let within = snapshot.processes.filter { $0.band <= step.highestBand }
-            if within.contains(where: { $0.mayBeVictim(in: snapshot) }) { return answer(snapshot, step, within) }
+        if isBelow(thresholds.critical) || snapshot.requester != nil {
+            if let step = aggressiveStep(snapshot) { steps.append(step) }
+            steps.append(
+                snapshot.requester == nil
+                    ? Step(.pageShortage, "top process", below: thresholds.critical)
+                    : Step(.pageShortage, "top process, for a thread waits for a page"))
+            return answer(snapshot, steps)
         }
-        return answer(snapshot, shortage, snapshot.processes)
+        steps += healthySteps(snapshot, thresholds, isBelow)
+        steps.removeAll { step in snapshot.processes.allSatisfy { step.passesOver($0) != nil } }
+        if !steps.isEmpty { return answer(snapshot, steps) }
+        return .nothing(
+            sustainedRests(snapshot)
+                ? .waiting("the last sustained-pressure kill was a moment ago")
+                : .content("available memory is above the thresholds that concern it"), snapshot)
     }
 
     /// Enough for everybody who runs: only what is idle may go.
-    private func decideHealthy(
+    private func healthySteps(
         _ snapshot: SystemSnapshot, _ thresholds: JetsamThresholds, _ isBelow: (Ratio) -> Bool
-    ) -> Decision {
+    ) -> [Step] {
+        var steps: [Step] = []
         if !isClassic && isBelow(thresholds.idle) {
-            let idle = snapshot.idleProcesses
-            if !idle.isEmpty { return answer(snapshot, Step(.idleExit, "idle", below: thresholds.idle), idle) }
+            steps.append(Step(.idleExit, "idle", below: thresholds.idle, passesOver: JetsamRules.notIdle))
         }
         if !isClassic && isBelow(thresholds.reaper) {
-            let long = snapshot.processes.filter {
-                $0.band == .idle && snapshot.now - $0.positionedAt >= reaperIdle && $0.relaunchLikelihood <= .low
-            }
-            if !long.isEmpty {
-                return answer(
-                    snapshot, Step(.longIdleExit, "idle for \(reaperIdle) or longer", below: thresholds.reaper), long)
-            }
+            steps.append(
+                Step(.longIdleExit, "idle for \(reaperIdle) or longer", below: thresholds.reaper) {
+                    if $0.band > .idle { return JetsamRules.notIdle($0) }
+                    if snapshot.now - $0.positionedAt < reaperIdle { return "idle for less than \(reaperIdle)" }
+                    return $0.relaunchLikelihood <= .low ? nil : "likely to be launched again"
+                })
         }
-        if let sustained = sustained(snapshot) { return sustained }
-        return .nothing(.content("available memory is above the thresholds that concern it"), snapshot)
+        if sustainedIsDue(snapshot) && !sustainedRests(snapshot) {
+            steps.append(
+                Step(
+                    .sustainedPressure, "the level has not been normal for \(sustainedAfter)",
+                    passesOver: JetsamRules.notIdle))
+        }
+        return steps
+    }
+
+    private static func notIdle(_ process: ProcessSnapshot) -> String? {
+        process.band == .idle ? nil : "not in band 0"
     }
 
     /// Ten minutes without a normal level: band 0 goes one by one.
-    private func sustained(_ snapshot: SystemSnapshot) -> Decision? {
-        guard let since = snapshot.history.notNormalSince, snapshot.now - since >= sustainedAfter else { return nil }
-        let idle = snapshot.idleProcesses
-        guard !idle.isEmpty else { return nil }
-        let most = (snapshot.history.idleAtSustained ?? idle.count) * sustainedFactor
-        guard snapshot.history.sustainedKills < most else { return nil }
-        if let last = snapshot.history.kills.last(where: { $0.cause == .sustainedPressure }),
-            snapshot.now - last.at < sustainedSpacing
-        {
-            return .nothing(.waiting("the last sustained-pressure kill was a moment ago"), snapshot)
-        }
-        return answer(snapshot, Step(.sustainedPressure, "the level has not been normal for \(sustainedAfter)"), idle)
+    private func sustainedIsDue(_ snapshot: SystemSnapshot) -> Bool {
+        guard let since = snapshot.history.notNormalSince, snapshot.now - since >= sustainedAfter else { return false }
+        let idle = snapshot.idleProcesses.count
+        guard idle > 0 else { return false }
+        return snapshot.history.sustainedKills < (snapshot.history.idleAtSustained ?? idle) * sustainedFactor
+    }
+
+    /// The next one waits until the last one's memory can be seen.
+    private func sustainedRests(_ snapshot: SystemSnapshot) -> Bool {
+        guard let last = snapshot.history.kills.last(where: { $0.cause == .sustainedPressure }) else { return false }
+        return sustainedIsDue(snapshot) && snapshot.now - last.at < sustainedSpacing
     }
 
     /// Every idle app would soon be back, so ending idle apps only moves the shortage: climb instead.
@@ -126,58 +139,107 @@ struct JetsamRules: Sendable {
             return nil
         }
         let round = snapshot.history.kills(.processThrashing, since: snapshot.now - aggressiveWindow)
-        var step = Step(.processThrashing, "all idle apps are likely to be back soon", below: aggressiveAvailable)
-        step.highestBand = JetsamRules.aggressiveBands[min(round, JetsamRules.aggressiveBands.count - 1)]
-        return step
+        let highest = JetsamRules.aggressiveBands[min(round, JetsamRules.aggressiveBands.count - 1)]
+        return Step(.processThrashing, "all idle apps are likely to be back soon", below: aggressiveAvailable) {
+            $0.band <= highest ? nil : "above band \(highest.number), which this round reaches"
+        }
     }
 
     private struct Step {
         let cause: KillCause
         let reason: String
         let threshold: Ratio?
-        var highestBand = JetsamBand.internal
+        /// Why it is no business of this step; nil: it is.
+        let passesOver: (ProcessSnapshot) -> String?
 
-        init(_ cause: KillCause, _ reason: String, below threshold: Ratio? = nil) {
+        init(
+            _ cause: KillCause, _ reason: String, below threshold: Ratio? = nil,
+            passesOver: @escaping (ProcessSnapshot) -> String? = { _ in nil }
+        ) {
             self.cause = cause
             self.reason = reason
             self.threshold = threshold
+            self.passesOver = passesOver
         }
+
+        func evidence(_ snapshot: SystemSnapshot) -> Evidence? {
+            threshold.map {
+                Evidence(
+                    "available_bytes", observed: Int64(snapshot.availableForJetsam.bytes),
+                    threshold: Int64((snapshot.ceiling * $0).bytes), rule: "below \($0) of RAM")
+            }
+        }
+
+        /// Ends only what is idle: a session of such kills has no report.
+        var isIdleOnly: Bool { cause == .idleExit || cause == .longIdleExit }
     }
 
     // MARK: Victims
 
-    private func answer(_ snapshot: SystemSnapshot, _ step: Step, _ victims: [ProcessSnapshot]) -> Decision {
-        var decision = Decision()
-        let ordered = JetsamOrder.sorted(victims)
-        for (index, process) in ordered.enumerated() where process.mayBeVictim(in: snapshot) {
-            let score = Int64(ordered.count - index)
-            if purgesFirst && process.dirty > .zero && !snapshot.isAboutLimits {
-                decision.ranking.append(
-                    Candidate(.purge(process.pid), score: score, reason: "its unused pages go before it does"))
+    /// The victims of the first step, then those whom only the next one adds, and so on.
+    private func answer(_ snapshot: SystemSnapshot, _ steps: [Step]) -> Decision {
+        let ordered = JetsamOrder.sorted(snapshot.processes)
+        var rest = ordered
+        var victims: [Victim] = []
+        var widest = steps.last
+        for step in steps {
+            let found = rest.filter { step.passesOver($0) == nil }
+            guard !found.isEmpty else { continue }
+            let evidence = step.evidence(snapshot)
+            victims += found.map { Victim(process: $0, step: step, evidence: evidence) }
+            rest.removeAll { step.passesOver($0) == nil }
+            widest = step
+        }
+        var decision = Decision(spared: spared(snapshot, steps), evidence: widest?.evidence(snapshot))
+        for (index, victim) in victims.enumerated() where victim.process.mayBeVictim(in: snapshot) {
+            let score = Int64(victims.count - index)
+            if purgesFirst && victim.process.dirty > .zero && !snapshot.isAboutLimits {
+                decision.ranking.append(victim.candidate(.purge(victim.process.pid), score: score))
             }
-            decision.ranking.append(
-                Candidate(
-                    .terminate(process.pid), score: score,
-                    reason: "\(step.cause.rawValue): \(step.reason), band \(process.band.number)", cause: step.cause))
+            decision.ranking.append(victim.candidate(.terminate(victim.process.pid), score: score))
         }
-        for process in snapshot.processes {
-            if !process.mayBeVictim(in: snapshot) {
-                decision.spared.append(Spared(process.pid, reason: process.whyNoVictim(in: snapshot)))
-            } else if !victims.contains(process) {
-                decision.spared.append(Spared(process.pid, reason: "not \(step.reason)"))
-            }
-        }
-        if let threshold = step.threshold {
-            decision.evidence = Evidence(
-                "available_bytes", observed: Int64(snapshot.availableForJetsam.bytes),
-                threshold: Int64((snapshot.ceiling * threshold).bytes), rule: "below \(threshold) of RAM")
-        }
-        if !decision.ranking.isEmpty && step.cause != .idleExit && step.cause != .longIdleExit
-            && !snapshot.history.sessionHasReport
-        {
-            decision.report = JetsamOrder.sorted(snapshot.processes).map(\.pid)
+        if decision.ranking.contains(where: \.isReported) && !snapshot.history.sessionHasReport {
+            decision.report = ordered.map(\.pid)
         }
         return decision
+    }
+
+    private func spared(_ snapshot: SystemSnapshot, _ steps: [Step]) -> [Spared] {
+        var spared: [Spared] = []
+        for process in snapshot.processes {
+            guard process.mayBeVictim(in: snapshot) else {
+                spared.append(Spared(process.pid, reason: process.whyNoVictim(in: snapshot)))
+                continue
+            }
+            var reasons: [String] = []
+            var isVictim = false
+            for step in steps {
+                guard let reason = step.passesOver(process) else {
+                    isVictim = true
+                    break
+                }
+                if !reasons.contains(reason) { reasons.append(reason) }
+            }
+            if !isVictim { spared.append(Spared(process.pid, reason: reasons.joined(separator: ", "))) }
+        }
+        return spared
+    }
+
+    private struct Victim {
+        let process: ProcessSnapshot
+        let step: Step
+        let evidence: Evidence?
+
+        func candidate(_ action: ReclaimAction, score: Int64) -> Candidate {
+            let kill = "\(step.cause.rawValue): \(step.reason), band \(process.band.number)"
+            var candidate =
+                action.isTermination
+                ? Candidate(action, score: score, reason: kill, cause: step.cause)
+                : Candidate(action, score: score, reason: "its unused pages go before it does")
+            candidate.evidence = evidence
+            candidate.isReported = !step.isIdleOnly
+            return candidate
+        }
     }
 }
 
