@@ -52,8 +52,11 @@ public struct PressureMonitor: Sendable {
     private var fellAt: Instant?
     /// How many processes there were at the last look.
     private var lastProcesses = 0
+    /// Since when the level is in force.
+    private var levelSince: Instant = .zero
     private var round: Round?
-    private var rests: [Rest] = []
+    /// When the last round of a level ended: from then on it rests.
+    private var toldAt: [PressureLevel: Instant] = [:]
     private let warning: Bounds
     private let critical: Bounds
 
@@ -77,11 +80,6 @@ public struct PressureMonitor: Sendable {
         var level: PressureLevel
         var told: [ProcessID] = []
         var nextAt: Instant
-    }
-
-    private struct Rest: Sendable {
-        var level: PressureLevel
-        var until: Instant
     }
 
     /// The level in force was entered during its rest: it is told when the rest is over, if it still holds then.
@@ -124,11 +122,12 @@ public struct PressureMonitor: Sendable {
             repeatIfStuck(at: now)
             return nil
         }
+        levelSince = now
+        endRound(at: now)
         if level > old {
             beginRound(at: now)
         } else {
             fellAt = now
-            round = nil
             owesRound = false
         }
         return LevelChange(
@@ -202,24 +201,32 @@ public struct PressureMonitor: Sendable {
 
     // MARK: Warnings
 
-    private mutating func beginRound(at now: Instant) {
-        rests.removeAll { $0.until <= now }
-        owesRound = rests.contains { $0.level == level }
-        guard !owesRound else { return }
-        round = Round(level: level, nextAt: now)
+    /// A round ends with its level, also when not all have been told.
+    private mutating func endRound(at now: Instant) {
+        if let round, !round.told.isEmpty { toldAt[round.level] = now }
+        round = nil
     }
 
+    private func rests(at now: Instant) -> Bool {
+        toldAt[level].map { now - $0 < settings.warningRest } ?? false
+    }
+
+    private mutating func beginRound(at now: Instant) {
+        owesRound = rests(at: now)
+        if !owesRound { round = Round(level: level, nextAt: now) }
+    }
+
+    /// A level that is owed a round has it after its rest. One that sticks is told again: it is so old, and so long ago
+    /// was it told of.
     private mutating func repeatIfStuck(at now: Instant) {
         guard level > .normal, round == nil else { return }
         if owesRound {
-            guard !rests.contains(where: { $0.level == level && $0.until > now }) else { return }
-            owesRound = false
-            round = Round(level: level, nextAt: now)
-            return
+            guard !rests(at: now) else { return }
+        } else {
+            guard now - max(levelSince, toldAt[level] ?? levelSince) >= settings.warningRepeat else { return }
         }
-        guard let rest = rests.last(where: { $0.level == level }) else { return }
-        let told = rest.until - settings.warningRest
-        if now - told >= settings.warningRepeat { round = Round(level: level, nextAt: now) }
+        owesRound = false
+        round = Round(level: level, nextAt: now)
     }
 
     /// When the next warning is due; nil when nobody is to be told.
@@ -246,8 +253,7 @@ public struct PressureMonitor: Sendable {
             current.nextAt = now + settings.warningSpacing
             round = current
         } else {
-            rests.removeAll { $0.level == current.level }
-            rests.append(Rest(level: current.level, until: now + settings.warningRest))
+            toldAt[current.level] = now
             round = nil
         }
         return (next, verdicts)

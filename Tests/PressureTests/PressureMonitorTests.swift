@@ -97,6 +97,64 @@ struct PressureMonitorTests {
         #expect(drain() == 1, "stuck for the repetition time")
     }
 
+    /// The instants, in seconds, at which somebody is told, with the app's number: samples of so many MiB available, by
+    /// the second at which they begin, one a second up to the last.
+    private func told(_ available: [(from: Int, free: Int)], until end: Int, _ settings: MonitorSettings) -> [String] {
+        var monitor = PressureMonitor(settings, ceiling: ceiling)
+        let all = [process(1, .active, .foreground, 200), process(2, .background, .background, 50)]
+        var told: [String] = []
+        for second in 0...end {
+            let free = available.last { $0.from <= second }?.free ?? 0
+            _ = monitor.sample(at: at(Int64(second) * 1000), available: .mebibytes(free))
+            while let due = monitor.nextWarning, due < at(Int64(second + 1) * 1000) {
+                guard let next = monitor.warn(all, at: due).next else { continue }
+                told.append("\(second) \(monitor.level) \(next.number)")
+            }
+        }
+        return told
+    }
+
+    @Test("a level that sticks is told again, also after a worse one, and when it was only fallen to")
+    func sticksAfterWorse() {
+        let quick = settings {
+            $0.hold = .zero
+            $0.warningRest = .seconds(5)
+            $0.warningRepeat = .seconds(20)
+        }
+        #expect(
+            told([(0, 150), (10, 50), (15, 150)], until: 40, quick) == [
+                "0 warning 2", "0 warning 1", "10 critical 2", "10 critical 1", "35 warning 2", "35 warning 1",
+            ])
+        #expect(
+            told([(0, 50), (15, 150)], until: 40, quick) == [
+                "0 critical 2", "0 critical 1", "35 warning 2", "35 warning 1",
+            ])
+        // Falling warns nobody, however long ago the level was told.
+        #expect(
+            told([(0, 150), (5, 300), (50, 50), (60, 150)], until: 79, quick) == [
+                "0 warning 2", "0 warning 1", "50 critical 2", "50 critical 1",
+            ])
+    }
+
+    @Test("a round that is cut short rests as a whole one does")
+    func cutRoundRests() {
+        let slow = settings {
+            $0.hold = .zero
+            $0.warningSpacing = .seconds(2)
+            $0.warningRest = .seconds(25)
+        }
+        // At second 1 only one of the two has been told.
+        #expect(
+            told([(0, 150), (1, 50), (10, 300), (12, 150)], until: 30, slow) == [
+                "0 warning 2", "1 critical 2", "3 critical 1", "26 warning 2", "28 warning 1",
+            ])
+        // The round of a level ends with it: a worse one that rests is not told early in its place.
+        #expect(
+            told([(0, 50), (5, 300), (7, 150), (8, 50)], until: 20, slow) == [
+                "0 critical 2", "2 critical 1", "7 warning 2",
+            ])
+    }
+
     @Test("what must become available follows the level that is really left")
     func demand() {
         var monitor = PressureMonitor(settings { $0.hold = .seconds(5) }, ceiling: ceiling)
