@@ -7,8 +7,12 @@ public final class TraceFileReader {
     private let path: String
     private let lastLine: Int
     private var file: FileHandle
-    private var buffer: [UInt8] = []
+    /// What was read, and a newline behind it that is not of the file. Memory of its own: an array would be retained
+    /// for every line.
+    private let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: pieceLength + longestLine + 1)
+    /// What is not yet taken of it.
     private var position = 0
+    private var end = 0
     /// How many lines were read.
     public private(set) var line = 0
 
@@ -20,7 +24,10 @@ public final class TraceFileReader {
         self.path = path
         self.lastLine = lastLine ?? .max
         file = try TraceFileReader.open(path)
+        buffer[0] = TraceFileReader.newline
     }
+
+    deinit { buffer.deallocate() }
 
     private static func open(_ path: String) throws(TraceFault) -> FileHandle {
         do {
@@ -32,39 +39,38 @@ public final class TraceFileReader {
 
     public func rewind() throws(TraceFault) {
         file = try TraceFileReader.open(path)
-        buffer = []
-        position = 0
-        line = 0
+        (position, end, line) = (0, 0, 0)
+        buffer[0] = TraceFileReader.newline
     }
 
     public func next() throws(TraceFault) -> TraceOperation? {
-        guard line < lastLine, let range = try nextLine() else { return nil }
-        let bytes = buffer
-        return try TraceOperation.parse(bytes.span.extracting(range), line: line)
+        guard line < lastLine else { return nil }
+        let rest = UnsafeBufferPointer(start: buffer + position, count: end - position + 1)
+        if let (operation, length) = TraceOperation.quick(rest.span) {
+            line += 1
+            position += length
+            return operation
+        }
+        guard let range = try nextLine() else { return nil }
+        let text = UnsafeBufferPointer(start: buffer + range.lowerBound, count: range.count)
+        return try TraceOperation.parse(text.span, line: line)
     }
 
     /// The range of the next line in the buffer, without its end.
     private func nextLine() throws(TraceFault) -> Range<Int>? {
         var searched = position
         while true {
-            if let end = newline(from: searched) {
-                return try take(position..<end, next: end + 1)
-            }
-            searched = buffer.count - position
+            if let newline = newline(from: searched) { return try take(position..<newline, next: newline + 1) }
+            searched = end - position
             guard try refill() else { break }
         }
         // The last line may lack its end.
-        return position < buffer.count ? try take(position..<buffer.count, next: buffer.count) : nil
+        return position < end ? try take(position..<end, next: end) : nil
     }
 
     private func newline(from start: Int) -> Int? {
-        buffer.withUnsafeBufferPointer { bytes in
-            // Safe to escape: the pointer is used within the closure only, and `start` is at most `count`.
-            guard let base = bytes.baseAddress, start < bytes.count,
-                let found = memchr(base + start, 0x0a, bytes.count - start)
-            else { return nil }
-            return UnsafeRawPointer(found) - UnsafeRawPointer(base)
-        }
+        guard let found = memchr(buffer + start, Int32(TraceFileReader.newline), end - start) else { return nil }
+        return UnsafeRawPointer(found) - UnsafeRawPointer(buffer)
     }
 
     private func take(_ range: Range<Int>, next: Int) throws(TraceFault) -> Range<Int> {
@@ -81,20 +87,22 @@ public final class TraceFileReader {
 
     /// Moves what is left to the front and reads on; false at the end of the file.
     private func refill() throws(TraceFault) -> Bool {
-        buffer.removeFirst(position)
+        end -= position
+        memmove(buffer, buffer + position, end)
         position = 0
-        guard buffer.count <= TraceFileReader.longestLine else {
+        guard end <= TraceFileReader.longestLine else {
             line += 1
             throw tooLong
         }
-        do {
-            guard let piece = try file.read(upToCount: TraceFileReader.pieceLength), !piece.isEmpty else {
-                return false
-            }
-            buffer.append(contentsOf: piece)
-            return true
-        } catch {
-            throw TraceFault(line: line, message: "the file cannot be read any further")
-        }
+        var count = -1
+        repeat {
+            count = read(file.fileDescriptor, buffer + end, TraceFileReader.pieceLength)
+        } while count < 0 && errno == EINTR
+        guard count >= 0 else { throw TraceFault(line: line, message: "the file cannot be read any further") }
+        end += count
+        buffer[end] = TraceFileReader.newline
+        return count > 0
     }
+
+    private static let newline = UInt8(ascii: "\n")
 }

@@ -36,7 +36,6 @@ extension TraceOperation {
     ///
     /// Threads are not told apart: the order of the lines is the order of the operations.
     public static func parse(_ text: borrowing Span<UInt8>, line: Int) throws(TraceFault) -> TraceOperation {
-        if let operation = quick(text) { return operation }
         var words = Words(line: line)
         try words.thread(text)
         guard let name = words.next(text) else { throw words.unexpected(text, "expected an operation") }
@@ -65,43 +64,56 @@ extension TraceOperation {
         return operation
     }
 
-    /// The lines that nearly every trace consists of, read in one pass: `202: malloc 0x10 8` and `202: free 0x10`, with
-    /// single blanks and nothing behind. Nil for all others, and for whatever may be wrong.
-    private static func quick(_ text: borrowing Span<UInt8>) -> TraceOperation? {
+    /// The first of these lines and its length, end included, if it is one of those that nearly every trace consists
+    /// of: `202: malloc 0x10 8` and `202: free 0x10`, with single blanks and nothing behind. Nil for all others, for
+    /// whatever may be wrong, and for a line that may go on behind the last byte; `parse` reads those.
+    ///
+    /// - Parameter lines: Must end with a newline, which is not taken for the end of a line.
+    public static func quick(_ lines: borrowing Span<UInt8>) -> (operation: TraceOperation, length: Int)? {
+        let end = lines.count - 1
+        precondition(end >= 0 && lines[end] == QuickWord.newline, "lines without a newline behind them")
+        // No loop passes a newline.
         var at = 0
-        let end = text.count
-        while at < end, text[at] &- 0x30 < 10 { at += 1 }
-        guard at > 0, at < 19, at + 9 < end, text[at] == UInt8(ascii: ":"), text[at + 1] == 0x20 else { return nil }
-        let isFree = text[at + 2] == UInt8(ascii: "f")
-        var word = isFree ? QuickWord.free : QuickWord.malloc
-        at += 2
-        while word != 0 {
-            guard at < end, text[at] == UInt8(truncatingIfNeeded: word) else { return nil }
-            word >>= 8
-            at += 1
+        while lines[at] &- 0x30 < 10 { at += 1 }
+        guard at > 0, at < 19, at + 11 < end else { return nil }
+        let word = UInt64(littleEndian: lines.bytes.unsafeLoadUnaligned(fromByteOffset: at, as: UInt64.self))
+        let isFree = word == QuickWord.free
+        if isFree {
+            guard lines[at + 8] == UInt8(ascii: "x") else { return nil }
+            at += 9
+        } else {
+            guard word == QuickWord.malloc, lines[at + 8] == 0x20, lines[at + 9] == 0x30,
+                lines[at + 10] == UInt8(ascii: "x")
+            else { return nil }
+            at += 11
         }
-        guard at + 3 < end, text[at] == 0x20, text[at + 1] == 0x30, text[at + 2] == UInt8(ascii: "x") else {
-            return nil
-        }
-        at += 3
-        let digits = at
+        let pointer = at
         var id: UInt64 = 0
-        while at < end, let digit = QuickWord.hexadecimal(text[at]) {
+        if at + 8 < end,
+            let digits = QuickWord.hexadecimal(
+                eight: UInt64(littleEndian: lines.bytes.unsafeLoadUnaligned(fromByteOffset: at, as: UInt64.self)))
+        {
+            id = digits
+            at += 8
+        }
+        while let digit = QuickWord.hexadecimal(lines[at]) {
             id = id << 4 | digit
             at += 1
         }
-        guard at > digits, at - digits <= 16 else { return nil }
-        if isFree { return at == end ? .free(id: id) : nil }
-        guard id != 0, at + 1 < end, text[at] == 0x20, end - at < 11 else { return nil }
+        guard at > pointer, at - pointer <= 16 else { return nil }
+        if isFree { return lines[at] == QuickWord.newline && at < end ? (.free(id: id), at + 1) : nil }
+        guard id != 0, lines[at] == 0x20 else { return nil }
         at += 1
+        let number = at
         var size = 0
-        while at < end {
-            let digit = text[at] &- 0x30
-            guard digit < 10 else { return nil }
-            size = size * 10 + Int(digit)
+        while lines[at] &- 0x30 < 10 {
+            size = size &* 10 &+ Int(lines[at] &- 0x30)
             at += 1
         }
-        return size <= largestObject ? .malloc(id: id, size: size) : nil
+        guard at > number, at - number <= 10, lines[at] == QuickWord.newline, at < end, size <= largestObject else {
+            return nil
+        }
+        return (.malloc(id: id, size: size), at + 1)
     }
 
     /// What the operation asks for.
@@ -140,9 +152,25 @@ extension TraceOperation {
 }
 
 private enum QuickWord {
-    /// The letters, the first one lowest.
-    static let free: UInt64 = 0x6565_7266
-    static let malloc: UInt64 = 0x636f_6c6c_616d
+    /// `: free 0` and `: malloc`, the first letter lowest.
+    static let free: UInt64 = 0x3020_6565_7266_203a
+    static let malloc: UInt64 = 0x636f_6c6c_616d_203a
+    static let newline = UInt8(ascii: "\n")
+
+    /// The value of eight digits, the first one lowest, with small letters; nil if they are something else.
+    @inline(__always)
+    static func hexadecimal(eight text: UInt64) -> UInt64? {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        // Of a digit the lower half counts, and of a letter so much and nine.
+        var value = (text & 0x0f0f_0f0f_0f0f_0f0f) &+ ((text >> 6) & ones) &* 9
+        // Written again it must be the same text. No byte reaches the next: a value is at most 24 here.
+        let letters = ((value &+ 6 &* ones) >> 4) & ones
+        guard value & (0xf0 &* ones) == 0, value &+ 0x30 &* ones &+ letters &* 0x27 == text else { return nil }
+        value = value.byteSwapped
+        value = (value | value >> 4) & 0x00ff_00ff_00ff_00ff
+        value = (value | value >> 8) & 0x0000_ffff_0000_ffff
+        return (value | value >> 16) & 0xffff_ffff
+    }
 
     @inline(__always)
     static func hexadecimal(_ byte: UInt8) -> UInt64? {

@@ -96,6 +96,71 @@ struct TraceSurveyTests {
         #expect(throws: ScenarioFault.invalid([expected])) { try TraceFiles.survey(file.path()) }
     }
 
+    @Test("what is read in one pass is what is read word by word, whatever the line, and what is common is")
+    func quickLines() {
+        let common = [
+            "202: malloc 0xb4827400 8", "1: malloc 0x10 1073741823", "17641: free 0xae852080", "1: free 0x0",
+            "12: malloc 0x7fffb4827400 116", "1: malloc 0xABCDEF01 5", "9: free 0xfedcba9876543210", "0: malloc 0x1 0",
+        ]
+        for line in common { #expect(quick(line) != nil && quick(line) == parsed(line), "\(line)") }
+        let odd = ["1: calloc 0x10 2 8", "1: malloc 0x10 8 5 6", "1:  free 0x10", "1: malloc 0x0 8", "", "1: free 0x"]
+        for line in odd { #expect(quick(line) == nil, "\(line)") }
+        // Every byte of the common lines replaced by every other, left out, and doubled.
+        for line in common.map({ Array($0.utf8) }) {
+            for place in line.indices {
+                for byte in UInt8.min...UInt8.max where byte != 0x0a {
+                    var other = line
+                    other[place] = byte
+                    check(other)
+                }
+                check(Array(line[..<place] + line[(place + 1)...]))
+                check(Array(line[...place] + line[place...]))
+                check(Array(line[..<place]))
+            }
+        }
+    }
+
+    private func check(_ line: [UInt8]) {
+        let text = String(decoding: line, as: UTF8.self)
+        if let read = quick(line) { #expect(read == parsed(line), "\(text)") }
+    }
+
+    private func quick(_ line: String) -> TraceOperation? { quick(Array(line.utf8)) }
+
+    /// The line stands before another one.
+    private func quick(_ line: [UInt8]) -> TraceOperation? {
+        let lines = line + Array("\n1: malloc 0x20 16\n\n".utf8)
+        guard let (operation, length) = TraceOperation.quick(lines.span) else { return nil }
+        #expect(length == line.count + 1)
+        return operation
+    }
+
+    private func parsed(_ line: String) -> TraceOperation? { parsed(Array(line.utf8)) }
+    private func parsed(_ line: [UInt8]) -> TraceOperation? { try? TraceOperation.parse(line.span, line: 1) }
+
+    @Test("a line that the last byte may have cut is not read in one pass")
+    func cutLines() {
+        let line = Array("202: malloc 0xb4827400 8".utf8)
+        for length in 0...line.count {
+            let bytes = Array(line[..<length]) + [0x0a]
+            let isRead = TraceOperation.quick(bytes.span) != nil
+            #expect(!isRead, "\(length)")
+        }
+        let whole = line + [0x0a, 0x0a]
+        let length = TraceOperation.quick(whole.span)?.length
+        #expect(length == line.count + 1)
+    }
+
+    @Test("the last line may lack its end, and lines may end as Windows ends them")
+    func ends() throws {
+        for text in ["1: malloc 0xb4827400 8\n1: free 0xb4827400", "1: malloc 0xb4827400 8\r\n1: free 0xb4827400\r\n"] {
+            let file = try TraceFixture.write(text)
+            defer { TraceFixture.remove(file) }
+            let survey = try TraceFiles.survey(file.path())
+            #expect(survey.lines == 2 && survey.counts.free == 1 && survey.objects == 0)
+        }
+    }
+
     @Test("a missing file, a folder, and one that cannot be opened are missing inputs, and say so")
     func missing() throws {
         let folder = NSTemporaryDirectory()
