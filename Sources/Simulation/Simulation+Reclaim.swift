@@ -116,12 +116,12 @@ extension Simulation {
         perform(decision, chosen, snapshot)
     }
 
-    /// Ends the suspended app that was idle for longest, before anybody who runs is told; true while there is one, or
-    /// an action is under way.
+    /// Ends the suspended app that was idle for longest, before anybody who runs is told; true while there is one, an
+    /// action is under way, or nothing is missing any more although the level still holds.
     func endSuspended() -> Bool {
         guard !dryRun, monitor.level > .normal else { return false }
-        guard reclaim.acting == nil else { return true }
-        let snapshot = snapshot(Question(demand: .pressure(deficit: .zero), level: monitor.level))
+        guard reclaim.acting == nil, let question = pressureQuestion() else { return true }
+        let snapshot = snapshot(question)
         var decision = Decision()
         for process in snapshot.processes where process.phase == .suspended {
             decision.ranking.append(
@@ -172,13 +172,7 @@ extension Simulation {
                 demand: .allocation(by: process.pid, wanted: process.wanted), level: max(monitor.level, .warning),
                 threshold: process.wanted)
         }
-        // A window of stalls moves when it is looked at, so it is looked at even when all is well.
-        let observation = observation()
-        if monitor.level > .normal, let demand = monitor.demand(observation) {
-            return Question(
-                demand: .pressure(deficit: demand.deficit), level: demand.level, threshold: demand.threshold)
-        }
-        if let question = limitQuestion() { return question }
+        if let question = pressureQuestion() ?? limitQuestion() { return question }
         guard needs.contains(.everySample) else { return nil }
         if isPolicyContent {
             // A question would have brought them up to date.
@@ -188,6 +182,14 @@ extension Simulation {
             return nil
         }
         return Question(demand: .nothing, level: monitor.level)
+    }
+
+    /// What is missing before the monitor's level is left; nil: nothing, though the level may hold on for a while.
+    private func pressureQuestion() -> Question? {
+        // A window of stalls moves when it is looked at, so it is looked at even when all is well.
+        let observation = observation()
+        guard monitor.level > .normal, let demand = monitor.demand(observation) else { return nil }
+        return Question(demand: .pressure(deficit: demand.deficit), level: demand.level, threshold: demand.threshold)
     }
 
     /// So much is available that the policy need not be asked.

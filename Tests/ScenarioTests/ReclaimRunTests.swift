@@ -189,6 +189,32 @@ struct ReclaimRunTests {
         #expect(run.decisions.contains { $0.contains(",big,") && $0.contains("refused by foreground") })
     }
 
+    @Test("suspended apps that end before running ones are warned: no more than it takes, and then nobody is warned")
+    func suspendedFirst() throws {
+        let scenario = """
+            duration: 60s
+            device: { ceiling: 512MiB }
+            monitor: { preset: ios, end_suspended_first: true }
+            policy: none
+            apps:
+              - { name: a, like: plain, memory: { base: 120MiB } }
+              - { name: b, like: plain, memory: { base: 120MiB } }
+              - { name: c, like: plain, memory: { base: 120MiB } }
+            user:
+              - { at: 0s, launch: a }
+              - { at: 10s, launch: b }
+              - { at: 20s, launch: c }
+            """
+        let run = try Self.run(scenario)
+        #expect(run.times(",pressure_level,", "warning").count == 1)
+        #expect(run.times(",exit,").count == 1 && run.times(",exit,a,").count == 1)
+        #expect(run.tally.warnings == 0)
+        let ended = try #require(run.decisions.first { $0.contains(",terminate,a,") })
+        #expect(ended.contains(",\((ByteCount.mebibytes(512) * .percent(18)).bytes),pressure,"))
+        let told = try Self.run(scenario, ["monitor.end_suspended_first=false"])
+        #expect(told.times(",warning,c,").count == 1 && told.times(",exit,").isEmpty)
+    }
+
     // MARK: Said once
 
     private static let idle = """

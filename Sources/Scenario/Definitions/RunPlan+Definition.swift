@@ -136,7 +136,7 @@ extension MonitorSettings: Described {
             Field("cool_down", \.coolDown, .quantity(), "After a level has fallen, it rises again only after this."),
             Field(
                 "end_suspended_first", \.endSuspendedFirst, .flag,
-                "Suspended apps are ended, longest idle first, before running apps are warned."),
+                "Suspended apps are ended, longest idle first, before running apps are warned: no more than it takes."),
             Field(
                 "rise_needs_fewer_processes", \.riseNeedsFewerProcesses, .flag,
                 "A level rises only when there are fewer processes than at the last look; it falls freely."),
