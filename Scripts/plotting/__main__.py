@@ -49,7 +49,7 @@ def parse_arguments() -> argparse.Namespace:
     )  # fmt: skip
     parser.add_argument(
         "--compare", metavar="RUN", type=Path, nargs="+",
-        help="one picture of several runs, or of directories of runs, instead; seeds of one policy are put together",
+        help="one picture of several runs, or of directories of runs, instead; those that differ in the seed alone are put together",
     )  # fmt: skip
     parser.add_argument(
         "--out", metavar="DIR", type=output,

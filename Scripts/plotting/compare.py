@@ -19,6 +19,7 @@ import style
 from run_directory import Run
 
 MOST_GROUPS = 12
+MOST_LETTERS = 24
 LEFT_IN, RIGHT_IN, TOP_IN = 0.15, 0.2, 0.42
 LABEL_IN, ROW_IN, HEAD_IN, GAP_IN = 1.75, 0.19, 0.3, 0.2
 ECDF_IN, BOTTOM_IN = 2.5, 0.46
@@ -66,19 +67,54 @@ def values_of(run: Run, summary: dict[str, str]) -> dict[str, float]:
     return {name: value for name, value in found.items() if value is not None}
 
 
+def setup_of(run: Run) -> str | None:
+    """All that a run was but for its seed: its effective scenario without that line. None: nobody knows."""
+    try:
+        lines = (run.directory / "scenario.yaml").read_text("utf-8", errors="replace").splitlines()
+    except OSError:
+        return None
+    return "\n".join(line for line in lines if not line.startswith("seed:"))
+
+
+def members_of(runs: list[Run], seeds: list[str]) -> list[list[int]]:
+    """Runs that differ in their seed alone stand together; a run of which that is not known stands alone."""
+    setups = [setup_of(run) or index for index, run in enumerate(runs)]
+    if not all(seeds) or len(set(zip(setups, seeds))) < len(runs):
+        return [[index] for index in range(len(runs))]
+    members: dict[object, list[int]] = {}
+    for index, setup in enumerate(setups):
+        members.setdefault(setup, []).append(index)
+    return list(members.values())
+
+
+def names_of(firsts: list[Run]) -> list[str]:
+    """What tells the groups apart, given one run of each: policy and scenario; where these are the same, the settings
+    in which they differ, too; the folder, where that would not be seen in the picture."""
+    summaries = [several.summary_of(run.directory) for run in firsts]
+    settings = [several.scenario_settings(setup_of(run) or "") for run in firsts]
+    one_scenario = len({row.get("scenario") for row in summaries}) == 1
+    names = [
+        row.get("policy", "") if one_scenario else f"{row.get('scenario', '')}, {row.get('policy', '')}" for row in summaries
+    ]
+    found = list(names)
+    for place, name in enumerate(names):
+        alike = [settings[other] for other, its in enumerate(names) if its == name]
+        values = {key: {one.get(key) for one in alike} for key in settings[place]}
+        differing = [key for key, its in values.items() if len(its) > 1 and None not in its]
+        found[place] = ", ".join([name] + [f"{key.rpartition('.')[2]} {settings[place][key]}" for key in differing])
+    if len(set(names)) == len(names):
+        return names
+    is_told = len({style.label(name, MOST_LETTERS) for name in found}) == len(found)
+    return found if is_told else several.folders([run.directory for run in firsts])
+
+
 def groups_of(runs: list[Run], labels: list[str]) -> list[Group]:
-    """Runs of one scenario and policy, but of many seeds, are one group: their spread is what the seeds make."""
+    """Runs that differ in their seed alone are one group: their spread is what the seeds make."""
     summaries = [several.summary_of(run.directory) for run in runs]
-    keys = [(row.get("scenario", ""), row.get("policy", "")) for row in summaries]
-    seeds = [(key, row.get("seed", "")) for key, row in zip(keys, summaries)]
-    may_join = all(summaries) and len(set(seeds)) == len(seeds) and len(set(keys)) < len(keys)
-    one_scenario = len({scenario for scenario, _ in keys}) == 1
-    groups: dict[str, list[int]] = {}
-    for index, ((scenario, policy), label) in enumerate(zip(keys, labels)):
-        name = label if not may_join else policy if one_scenario else f"{scenario}, {policy}"
-        groups.setdefault(name, []).append(index)
+    groups = members_of(runs, [row.get("seed", "") for row in summaries])
+    names = names_of([runs[first] for first, *_ in groups]) if len(groups) < len(runs) else labels
     found = []
-    for name, members in groups.items():
+    for name, members in zip(names, groups):
         each = [values_of(runs[index], summaries[index]) for index in members]
         latencies = np.concatenate([runs[index].launches["latency_ms"].dropna().to_numpy() for index in members])
         values = {metric: [one[metric] for one in each if metric in one] for metric in PANELS}
@@ -200,7 +236,7 @@ def draw(runs: list[Run], labels: list[str]) -> Figure:
         figure.add_artist(
             plt.Line2D([LEFT_IN / width, (LEFT_IN + 0.28) / width], [y, y], color=colour, linestyle=line, linewidth=1.6)
         )
-        figure.text((LEFT_IN + 0.35) / width, y, style.label(group.label, 24), fontsize=7.5, va="center")
+        figure.text((LEFT_IN + 0.35) / width, y, style.label(group.label, MOST_LETTERS), fontsize=7.5, va="center")
     draw_latencies(
         figure.add_axes((0.75 / width, BOTTOM_IN / height_in, (width - 0.75 - RIGHT_IN) / width, ECDF_IN / height_in)), groups
     )

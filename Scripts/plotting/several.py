@@ -116,7 +116,12 @@ def labels(directories: list[Path], summaries: list[dict[str, str]]) -> list[str
              for row in summaries]  # fmt: skip
     if all(names) and len(set(names)) == len(names):
         return names
-    folders = [directory.resolve().name for directory in directories]
-    if len(set(folders)) == len(folders):
-        return folders
-    return [f"{directory.resolve().parent.name}/{folder}" for directory, folder in zip(directories, folders)]
+    return folders(directories)
+
+
+def folders(directories: list[Path]) -> list[str]:
+    """The directories' names, with those of the folders around them where they need it."""
+    names = [directory.resolve().name for directory in directories]
+    if len(set(names)) == len(names):
+        return names
+    return [f"{directory.resolve().parent.name}/{name}" for directory, name in zip(directories, names)]

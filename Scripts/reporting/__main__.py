@@ -35,7 +35,9 @@ def parse_arguments() -> argparse.Namespace:
         "or --out is there and is no report, 74 standard output cannot be written.",
     )
     parser.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="a run directory, or a directory of runs")
-    parser.add_argument("--out", metavar="FILE", type=output, help="the page (default: report.html in the first RUN)")
+    parser.add_argument("--out", metavar="FILE", type=output,
+                        help="the page (default: report.html in the RUN; of several runs, comparison.html in the current "
+                        "folder)")  # fmt: skip
     return parser.parse_args()
 
 
@@ -69,12 +71,13 @@ def page(runs: list[dict[str, object]]) -> str:
 
 def main() -> int:
     options = parse_arguments()
-    out: Path = options.out or options.runs[0] / "report.html"
-    if out.is_file() and not is_report(out):
-        say(f"{out} exists and is no report; give another --out")
-        return 73
     try:
         directories = several.expand(options.runs)
+        # A page about several runs is none of theirs.
+        out: Path = options.out or (directories[0] / "report.html" if len(directories) == 1 else Path("comparison.html"))
+        if out.is_file() and not is_report(out):
+            say(f"{out} exists and is no report; give another --out")
+            return 73
         tables = [read_run(directory) for directory in directories]
     except FileNotFoundError as error:
         say(str(error))

@@ -500,19 +500,45 @@ class Pressure(RunDirectoryCase):
 
 
 class Comparisons(RunDirectoryCase):
+    def one(self, name: str, policy: str, seed: int, ceiling: str = "1GiB", rest: str = "") -> Path:
+        run = self.make(name, seed=seed, minutes=5.0)
+        (run / "summary.csv").write_text(
+            "scenario,policy,seed,launch_latency_p95_ms,terminations\n" f"s,{policy},{seed},{100 * seed},{seed}\n", "utf-8"
+        )
+        (run / "scenario.yaml").write_text(
+            f"name: s\nseed: {seed}\ndevice:\n  ceiling: {ceiling}\npolicy:\n  name: {policy}\n{rest}", "utf-8"
+        )
+        return run
+
     def sweep(self) -> Path:
         for policy, seed in (("lru", 1), ("lru", 2), ("ladder", 1), ("ladder", 2)):
-            run = self.make(f"sweep/{policy}-{seed}", seed=seed)
-            (run / "summary.csv").write_text(
-                "scenario,policy,seed,launch_latency_p95_ms,terminations\n" f"s,{policy},{seed},{100 * seed},{seed}\n", "utf-8"
-            )
+            self.one(f"sweep/{policy}-{seed}", policy, seed)
         return self.directory / "sweep"
+
+    def labels_of(self, *directories: Path) -> list[str]:
+        names = several.labels(list(directories), [several.summary_of(directory) for directory in directories])
+        return [group.label for group in compare.groups_of([read_run(directory) for directory in directories], names)]
 
     def test_seeds_of_one_policy_are_one_group(self) -> None:
         directories = several.expand([self.sweep()])
         groups = compare.groups_of([read_run(directory) for directory in directories], list("abcd"))
         self.assertEqual([group.label for group in groups], ["ladder (2 seeds)", "lru (2 seeds)"])
         self.assertEqual(groups[0].mean("launch_latency_p95_ms"), 150.0)
+
+    def test_runs_that_differ_in_more_than_the_seed_are_no_group(self) -> None:
+        runs = [self.one(f"a-{seed}", "ladder", seed) for seed in (1, 2)]
+        runs += [self.one(f"b-{seed}", "ladder", seed, ceiling="700MiB") for seed in (3, 4)]
+        self.assertEqual(self.labels_of(*runs), ["ladder, ceiling 1GiB (2 seeds)", "ladder, ceiling 700MiB (2 seeds)"])
+        # What the settings do not tell, or not in sight, the folder does.
+        runs[2:] = [self.one(f"c-{seed}", "ladder", seed, rest="user:\n- { at: 1s, lock: 1s }\n") for seed in (3, 4)]
+        self.assertEqual(self.labels_of(*runs), ["a-1 (2 seeds)", "c-3 (2 seeds)"])
+
+    def test_a_run_of_which_nobody_knows_the_setup_joins_no_other(self) -> None:
+        runs = [self.one(f"a-{seed}", "ladder", seed) for seed in (1, 2, 3)]
+        (runs[2] / "scenario.yaml").unlink()
+        self.assertEqual(self.labels_of(*runs), ["a-1 (2 seeds)", "a-3"])
+        (runs[1] / "scenario.yaml").unlink()
+        self.assertEqual(self.labels_of(*runs), ["seed 1", "seed 2", "seed 3"])
 
     def test_a_directory_of_runs_gives_one_picture(self) -> None:
         out = self.directory / "out"

@@ -186,6 +186,20 @@ class Pages(ReportCase):
         self.assertEqual([run["label"] for run in data["runs"]], ["seed 1", "seed 2", "seed 10"])  # type: ignore[index]
         self.assertEqual(data["varied"], ["seed"])
 
+    def test_a_page_about_several_runs_takes_the_place_of_no_run_s_own(self) -> None:
+        runs = [self.make(f"runs/{seed}", seed=seed, minutes=5.0) for seed in (1, 2)]
+        self.assertEqual(self.report(runs[0])[0], 0)
+        before = (runs[0] / "report.html").read_bytes()
+        elsewhere = self.directory / "elsewhere"
+        elsewhere.mkdir()
+        with contextlib.chdir(elsewhere):
+            self.assertEqual(self.report(*runs), (0, ""))
+        self.assertEqual((runs[0] / "report.html").read_bytes(), before)
+        self.assertEqual(len(data_of(elsewhere / "comparison.html")["runs"]), 2)  # type: ignore[arg-type]
+        # One run, however it is named, has its own.
+        self.assertEqual(self.report(runs[1].parent / "2")[0], 0)
+        self.assertTrue((runs[1] / "report.html").is_file())
+
     def test_the_heat_map_begins_with_settings_that_all_runs_have(self) -> None:
         runs = [
             {"settings": {"policy": policy, "device.ceiling": ceiling, "seed": ceiling} | ({"only": "1"} if policy == "lru" else {})}
