@@ -97,12 +97,12 @@ public struct PolicyChange: Hashable, Sendable {
                 RuleChange(
                     "until\(path)", change.from, change.to, change.distance, rule.with { $0.until = change.whole }))
         }
-        for (to, distance) in rule.take?.value.steps(.memory, ceiling) ?? [] {
+        for (to, distance) in rule.take?.value.steps(ClaimScope(kind: .memory), ceiling) ?? [] {
             guard let amount = RuleAmount(to) else { continue }
             changes.append(
                 RuleChange("take", "\(rule.take?.value ?? to)", "\(to)", distance, rule.with { $0.take = amount }))
         }
-        for (to, distance) in RuleValue.time(rule.coolDown).steps(.time, ceiling) {
+        for (to, distance) in RuleValue.time(rule.coolDown).steps(ClaimScope(kind: .time), ceiling) {
             guard case .time(let span) = to else { continue }
             changes.append(
                 RuleChange("cool_down", "\(rule.coolDown)", "\(to)", distance, rule.with { $0.coolDown = span }))
@@ -154,11 +154,11 @@ private protocol SteppedClaim: RuleClaim {
 
 extension SystemClaim: SteppedClaim {
     func steps(_ ceiling: ByteCount) -> [(claim: SystemClaim, distance: Double)] {
-        var found = value.steps(measure.kind, ceiling).map { value, distance in
+        var found = value.steps(measure.scope, ceiling).map { value, distance in
             (SystemClaim(measure, comparison, value, for: duration), distance)
         }
         guard duration > .zero else { return found }
-        for (value, distance) in RuleValue.time(duration).steps(.time, ceiling) {
+        for (value, distance) in RuleValue.time(duration).steps(ClaimScope(kind: .time), ceiling) {
             if case .time(let span) = value {
                 found.append((SystemClaim(measure, comparison, self.value, for: span), distance))
             }
@@ -169,7 +169,7 @@ extension SystemClaim: SteppedClaim {
 
 extension ProcessClaim: SteppedClaim {
     func steps(_ ceiling: ByteCount) -> [(claim: ProcessClaim, distance: Double)] {
-        value.steps(feature.kind, ceiling).map { (ProcessClaim(feature, comparison, $0), $1) }
+        value.steps(feature.scope, ceiling).map { (ProcessClaim(feature, comparison, $0), $1) }
     }
 }
 
@@ -214,12 +214,11 @@ extension ConditionChange {
 }
 
 extension RuleValue {
-    /// Other values within what the kind allows, near ones first.
-    fileprivate func steps(_ kind: RuleKind, _ ceiling: ByteCount) -> [(RuleValue, Double)] {
+    /// Other values within what the claim allows, near ones first.
+    fileprivate func steps(_ scope: ClaimScope, _ ceiling: ByteCount) -> [(RuleValue, Double)] {
         switch self {
         case .share(let share):
-            let most: Int64 = kind == .memory ? 1_000_000 : max(10_000_000, share.partsPerMillion)
-            return ParameterSteps.around(share.partsPerMillion, 0, most, unit: 1_000)
+            return ParameterSteps.around(share.partsPerMillion, 0, scope.mostShare.partsPerMillion, unit: 1_000)
                 .map { (.share(Ratio(partsPerMillion: $0.0)), $0.1) }
         case .bytes(let size):
             return ParameterSteps.around(Int64(size.bytes), 0, Int64(max(ceiling, size).bytes), unit: 1 << 12)
@@ -229,7 +228,8 @@ extension RuleValue {
                 span.microseconds, 0, max(TimeSpan.hours(1), span).microseconds, unit: 1_000
             ).map { (.time(TimeSpan(microseconds: $0.0)), $0.1) }
         case .count(let count):
-            return ParameterSteps.around(Int64(count), 0, Int64(max(1_000, count)), unit: 1)
+            let most = min(scope.counts.upperBound, max(1_000, count))
+            return ParameterSteps.around(Int64(count), Int64(scope.counts.lowerBound), Int64(most), unit: 1)
                 .map { (.count(Int($0.0)), $0.1) }
         case .word: return []
         }

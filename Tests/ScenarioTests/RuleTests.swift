@@ -145,8 +145,74 @@ struct RuleTests {
         #expect(try who("{ any: [state == background, footprint > 55MiB] }") == [2, 3])
         #expect(try who("{ not: state == suspended }") == [3])
         #expect(try who("{ not: { any: [state == background, footprint < 20MiB] } }") == [2])
-        #expect(try who("{ all: [] }") == [1, 2, 3])
-        #expect(try who("{ any: [] }").isEmpty)
+        // What the effective scenario writes for "everybody".
+        #expect(try who("[]") == [1, 2, 3])
+    }
+
+    @Test("blanks between the words of a claim do not matter")
+    func blanks() throws {
+        let claim = SystemClaim(.available, .below, .share(.percent(10)), for: .seconds(5))
+        for text in ["available < 10% for 5s", "  available<10%  for   5s ", "available  <  10%   for 5s"] {
+            #expect(try SystemClaim(parsing: text) == claim, "\(text)")
+        }
+    }
+
+    @Test("a claim's value is within what its measure can be", arguments: SystemMeasure.allCases)
+    func scopes(measure: SystemMeasure) throws {
+        guard measure.kind == .share else { return }
+        let most = measure.scope.mostShare
+        #expect(throws: Never.self) { try SystemClaim(parsing: "\(measure.rawValue) > \(most)") }
+        let message = "\(measure.rawValue): expected a share up to \(most), such as 60%, not '60'"
+        let fault = #expect(throws: RuleFault.self) { try SystemClaim(parsing: "\(measure.rawValue) > 60") }
+        #expect(fault?.message == message)
+    }
+
+    @Test("oom_score goes below zero, as Android's does")
+    func negative() throws {
+        #expect(try ProcessClaim(parsing: "oom_score >= -900") == ProcessClaim(.oomScore, .atLeast, .count(-900)))
+        for text in ["oom_score > -1001", "oom_score > 1001", "band > -1", "oom_score > +5"] {
+            #expect(throws: RuleFault.self, "\(text)") { try ProcessClaim(parsing: text) }
+        }
+    }
+
+    @Test("the schema's pattern and the reader agree about a claim")
+    func patterns() throws {
+        let system = [
+            "available < 10%", " available <10% for  5s ", "available < 150MB for 1min30s", "available < 1.5",
+            "level >= warning",
+            "level == hot", "demand > pressure", "demand != pressure for 2s", "psi_full_avg10 > 60",
+            "psi_full_avg10 > 100.0%",
+            "psi_full_avg10 > 101%", "psi_some_avg300 >= 0.5", "thrashing > 150%", "processes > 3", "processes > x",
+            "processes > -1", "available < 10% for", "available < 10% for 5", "availible < 10%", "available == ",
+            "kills_last_minute<=2",
+        ]
+        for text in system {
+            let isMatched = try Regex(SystemClaim.pattern).wholeMatch(in: text) != nil
+            #expect(isMatched == ((try? SystemClaim(parsing: text)) != nil), "\(text)")
+        }
+        let process = [
+            "like == messaging", "like == mesaging", "app == my app", "app < a", "state == suspended",
+            "state >= suspended",
+            "oom_score > -900", "band >= 100", "band > -1", "idle > 1min", "idle > 1", "likelihood >= medium",
+            "growth > 150%",
+            "size_rank > 50", "size_rank > 50%", "footprint >= 8MiB", "busy == yes", "busy == true",
+            "sibling_share >= 1",
+        ]
+        for text in process {
+            let isMatched = try Regex(ProcessClaim.pattern).wholeMatch(in: text) != nil
+            #expect(isMatched == ((try? ProcessClaim(parsing: text)) != nil), "\(text)")
+        }
+    }
+
+    @Test("a rule about an app that the scenario does not have is told, with the nearest name")
+    func strangers() throws {
+        let rule = "[{ name: a, who: { any: [app == mpas, app != maps] }, order: [{ where: app == nobody }] }]"
+        let sets = ["policy={ name: ladder, rules: \(rule) }"]
+        let plan = try ScenarioTests.Samples.load(ScenarioTests.Samples.commute, Overrides(sets: sets)).get()
+        #expect(
+            plan.strangers == [
+                "rule 'a': no app is called 'mpas'; did you mean 'maps'?", "rule 'a': no app is called 'nobody'",
+            ])
     }
 
     // MARK: Features

@@ -49,6 +49,20 @@ struct PolicyCommandTests {
         }
     }
 
+    @Test("validate names apps of a policy file's rules that the scenario does not have")
+    func strangers() throws {
+        try within { folder in
+            let rule = "plimsoll: 1\nname: ladder\nrules:\n  - { name: a, who: \"app == chta\" }\n"
+            try Data(rule.utf8).write(to: folder.appending(path: "w.yaml"))
+            let path = Program.scenario("evening-commute")
+            let result = try Program.run(["validate", path, "--policy", "w.yaml"], in: folder)
+            #expect(result.status == 0)
+            #expect(
+                result.error == "\(path): warning: rule 'a': no app is called 'chta'; did you mean 'chat'?\n",
+                "\(result.error)")
+        }
+    }
+
     @Test("list policies --format json tells every parameter of every policy")
     func table() throws {
         try within { folder in

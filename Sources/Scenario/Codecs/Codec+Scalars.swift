@@ -5,8 +5,8 @@ protocol Quantity: Comparable, Sendable, CustomStringConvertible {
     static var expectation: String { get }
     /// Empty where it has none.
     static var units: [Unit] { get }
-    /// A regular expression for the JSON Schema.
-    static var pattern: String { get }
+    /// A regular expression for the JSON Schema, without its ends.
+    static var form: String { get }
     /// What is allowed where the key says nothing else.
     static var ordinary: ClosedRange<Self> { get }
     init(parsing text: String) throws(QuantityFault)
@@ -16,27 +16,29 @@ protocol Quantity: Comparable, Sendable, CustomStringConvertible {
 
 extension ByteCount: Quantity {
     static var ordinary: ClosedRange<ByteCount> { .zero ... .gibibytes(4_096) }
-    static var pattern: String { "^[0-9]+(\\.[0-9]+)?(\(units.map(\.symbol).joined(separator: "|")))$" }
+    static var form: String { "[0-9]+(\\.[0-9]+)?(\(units.map(\.symbol).joined(separator: "|")))" }
 }
 
 extension ByteRate: Quantity {
     static var ordinary: ClosedRange<ByteRate> { .zero...ByteRate(bytesPerSecond: 64 << 30) }
-    static var pattern: String { String(ByteCount.pattern.dropLast()) + "/s$" }
+    static var form: String { ByteCount.form + "/s" }
     static var units: [Unit] { ByteCount.units.map { Unit(symbol: $0.symbol + "/s", size: $0.size) } }
 }
 
 extension TimeSpan: Quantity {
     static var ordinary: ClosedRange<TimeSpan> { .zero ... .hours(24 * 1_000) }
-    static var pattern: String { "^([0-9]+(\\.[0-9]+)?(\(units.map(\.symbol).joined(separator: "|"))))+$" }
+    static var form: String { "([0-9]+(\\.[0-9]+)?(\(units.map(\.symbol).joined(separator: "|"))))+" }
 }
 
 extension Ratio: Quantity {
     static var units: [Unit] { [] }
     static var ordinary: ClosedRange<Ratio> { .zero ... .one }
-    static var pattern: String { "^[0-9]+(\\.[0-9]+)?%?$" }
+    static var form: String { "[0-9]+(\\.[0-9]+)?%?" }
 }
 
 extension Quantity {
+    static var pattern: String { "^\(form)$" }
+
     /// `; the units are …` for a number with another unit, which its writer cannot guess from an example.
     static func advice(for text: String) -> String {
         let unit = text.drop { $0.isNumber || $0 == "." }
@@ -191,7 +193,7 @@ extension Codec where Value == String {
     /// A name: a letter, then letters, digits, blanks, dots, underscores and hyphens.
     static var name: Codec {
         .scalar(
-            expected: "a name", schema: .object(["type": .string("string"), "pattern": .string(namePattern)]),
+            expected: "a name", schema: .object(["type": .string("string"), "pattern": .string("^\(nameForm)$")]),
             parse: { $0 }, text: { $0 }
         ).checked { text in
             guard !isName(text) else { return nil }
@@ -200,7 +202,8 @@ extension Codec where Value == String {
         }
     }
 
-    private static let namePattern = "^[A-Za-z][A-Za-z0-9 ._-]{0,63}$"
+    /// A regular expression without its ends.
+    static let nameForm = "[A-Za-z][A-Za-z0-9 ._-]{0,63}"
 
     static func isName(_ text: String) -> Bool {
         guard let first = text.utf8.first, text.utf8.count <= 64, isLetter(first) else { return false }

@@ -1,0 +1,210 @@
+import Quantities
+import Reclaim
+
+/// What claims about a measure may compare it with: its kind, and how far that goes.
+struct ClaimScope: Hashable {
+    let kind: RuleKind
+    /// The greatest share. A figure that people write as a percentage without its sign is refused by it.
+    var mostShare = Ratio.one
+    var counts = 0...Int.max
+
+    /// For shares of what may be exceeded.
+    static let open = Ratio.percent(1_000)
+}
+
+/// What a claim compares.
+protocol ClaimMeasure: CaseIterable, RawRepresentable where RawValue == String {
+    var scope: ClaimScope { get }
+}
+
+extension SystemMeasure: ClaimMeasure {
+    var scope: ClaimScope {
+        switch self {
+        case .limitShare, .thrashing: ClaimScope(kind: kind, mostShare: ClaimScope.open)
+        case .available, .used, .largest, .fileCache, .swapFree, .swapUsed, .someAvg10, .someAvg60, .someAvg300,
+            .fullAvg10, .fullAvg60, .fullAvg300, .someStall, .fullStall, .processes, .offScreen, .suspended, .kills,
+            .level, .demand:
+            ClaimScope(kind: kind)
+        }
+    }
+}
+
+extension ProcessFeature: ClaimMeasure {
+    var scope: ClaimScope {
+        switch self {
+        case .like: ClaimScope(kind: .choice(Archetype.all.map(\.name)))
+        case .limitShare, .growth: ClaimScope(kind: kind, mostShare: ClaimScope.open)
+        case .oomScore: ClaimScope(kind: kind, counts: -1_000...1_000)
+        case .state, .app, .mode, .busy, .answering, .waiting, .likelihood, .footprint, .dirty, .cache, .swapped,
+            .siblingShare, .sizeRank, .idle, .age, .warned, .relaunchCost, .band:
+            ClaimScope(kind: kind)
+        }
+    }
+}
+
+extension SystemClaim: RuleClaim {
+    static let example = "available < 10% for 5s"
+    static let reference = "system_condition"
+    static var pattern: String {
+        "^ *(\(SystemMeasure.claims))( +for +\(TimeSpan.form))? *$"
+    }
+
+    init(parsing text: String) throws(RuleFault) {
+        let parts = try ClaimParts<SystemMeasure>(text, kind: "measure", example: SystemClaim.example)
+        let words = parts.value.split(separator: " ")
+        guard let place = words.firstIndex(of: "for") else {
+            self.init(parts.measure, parts.comparison, try parts.value(from: parts.value), for: .zero)
+            return
+        }
+        let written = words[(place + 1)...].joined(separator: " ")
+        guard let span = try? TimeSpan(parsing: written), span <= TimeSpan.ordinary.upperBound else {
+            let found = written.isEmpty ? "nothing" : "'\(written)'\(TimeSpan.advice(for: written))"
+            throw RuleFault(message: "expected \(TimeSpan.expectation) after 'for', not \(found)")
+        }
+        let value = words[..<place].joined(separator: " ")
+        self.init(parts.measure, parts.comparison, try parts.value(from: value), for: span)
+    }
+}
+
+extension ProcessClaim: RuleClaim {
+    static let example = "state == suspended"
+    static let reference = "process_condition"
+    static var pattern: String { "^ *(\(ProcessFeature.claims)) *$" }
+
+    init(parsing text: String) throws(RuleFault) {
+        let parts = try ClaimParts<ProcessFeature>(text, kind: "feature", example: ProcessClaim.example)
+        self.init(parts.measure, parts.comparison, try parts.value(from: parts.value))
+    }
+}
+
+/// A claim's text in its pieces: measure, comparison, the rest.
+private struct ClaimParts<Measure: ClaimMeasure> {
+    let measure: Measure
+    let comparison: RuleComparison
+    let value: String
+
+    init(_ text: String, kind: String, example: String) throws(RuleFault) {
+        let comparisons = RuleComparison.allCases.map(\.rawValue).joined(separator: ", ")
+        let symbols: [Character] = ["=", "!", "<", ">"]
+        guard let start = text.firstIndex(where: symbols.contains) else {
+            throw RuleFault(
+                message: "'\(text)' compares nothing; expected a claim such as '\(example)', with one of \(comparisons)"
+            )
+        }
+        let operation = text[start...].prefix(while: symbols.contains)
+        guard let comparison = RuleComparison(rawValue: String(operation)) else {
+            throw RuleFault(message: "unknown comparison '\(operation)'; expected one of \(comparisons)")
+        }
+        let name = text[..<start].trimmed
+        guard let measure = Measure(rawValue: name) else {
+            let names = Measure.allCases.map(\.rawValue)
+            throw RuleFault(
+                message: "unknown \(kind) '\(name)'" + Nearest.advice(for: name, among: names, kind: "\(kind)s"))
+        }
+        self.measure = measure
+        self.comparison = comparison
+        value = text[operation.endIndex...].trimmed
+    }
+
+    func value(from text: String) throws(RuleFault) -> RuleValue {
+        let (name, scope) = (measure.rawValue, measure.scope)
+        let found: RuleValue? =
+            switch scope.kind {
+            case .memory: share(text, scope).map { .share($0) } ?? bytes(text).map { .bytes($0) }
+            case .share: share(text, scope).map { .share($0) }
+            case .time: (try? TimeSpan(parsing: text)).map { .time($0) }
+            case .count: text.first == "+" ? nil : Int(text).flatMap { scope.counts.contains($0) ? .count($0) : nil }
+            case .ladder(let words), .choice(let words): words.contains(text) ? .word(text) : nil
+            case .name: Codec<String>.isName(text) ? .word(text) : nil
+            }
+        guard let found else {
+            throw RuleFault(message: "\(name): expected \(scope.expectation), not '\(text)'\(scope.advice(for: text))")
+        }
+        guard scope.comparisons.contains(comparison) else {
+            throw RuleFault(message: "\(name) has no order; it is compared with == or !=")
+        }
+        return found
+    }
+
+    private func share(_ text: String, _ scope: ClaimScope) -> Ratio? {
+        guard let ratio = try? Ratio(parsing: text), ratio <= scope.mostShare else { return nil }
+        return ratio
+    }
+
+    private func bytes(_ text: String) -> ByteCount? {
+        guard let bytes = try? ByteCount(parsing: text), bytes <= ByteCount.ordinary.upperBound else { return nil }
+        return bytes
+    }
+}
+
+extension ClaimScope {
+    /// What has no order is the same or not.
+    fileprivate var comparisons: [RuleComparison] {
+        switch kind {
+        case .choice, .name: [.equal, .notEqual]
+        case .memory, .share, .time, .count, .ladder: RuleComparison.allCases
+        }
+    }
+
+    fileprivate var expectation: String {
+        switch kind {
+        case .memory: "a share such as 5% or a size such as 150MB"
+        case .share: "a share up to \(mostShare), such as 60%"
+        case .time: TimeSpan.expectation
+        case .count where counts.lowerBound < 0: "a whole number from \(counts.lowerBound) to \(counts.upperBound)"
+        case .count: "a whole number"
+        case .ladder(let words), .choice(let words): "one of \(words.joined(separator: ", "))"
+        case .name: "a name"
+        }
+    }
+
+    /// What may be added for this text.
+    fileprivate func advice(for text: String) -> String {
+        switch kind {
+        case .memory: ByteCount.advice(for: text)
+        case .time: TimeSpan.advice(for: text)
+        case .choice(let words), .ladder(let words):
+            Nearest.name(to: text, among: words).map { "; did you mean '\($0)'?" } ?? ""
+        case .share, .count, .name: ""
+        }
+    }
+
+    /// A regular expression for the values, without its ends.
+    fileprivate var valueForm: String {
+        switch kind {
+        case .memory: "\(shareForm)|\(ByteCount.form)"
+        case .share: shareForm
+        case .time: TimeSpan.form
+        case .count: counts.lowerBound < 0 ? "-?[0-9]+" : "[0-9]+"
+        case .ladder(let words), .choice(let words): words.joined(separator: "|")
+        case .name: Codec<String>.nameForm
+        }
+    }
+
+    private var shareForm: String {
+        guard mostShare == .one else { return Ratio.form }
+        return "0*(0(\\.[0-9]+)?|1(\\.0+)?|(100(\\.0+)?|[0-9]{1,2}(\\.[0-9]+)?)%)"
+    }
+}
+
+extension ClaimMeasure {
+    /// A regular expression for claims about any of them: those of one scope stand together.
+    fileprivate static var claims: String {
+        var scopes: [ClaimScope] = []
+        for measure in allCases where !scopes.contains(measure.scope) { scopes.append(measure.scope) }
+        return scopes.map { scope in
+            let names = allCases.filter { $0.scope == scope }.map(\.rawValue).joined(separator: "|")
+            let comparisons = scope.comparisons.map(\.rawValue).joined(separator: "|")
+            return "(\(names)) *(\(comparisons)) *(\(scope.valueForm))"
+        }.joined(separator: "|")
+    }
+}
+
+extension Substring {
+    fileprivate var trimmed: String {
+        var text = self
+        while text.first == " " { text.removeFirst() }
+        while text.last == " " { text.removeLast() }
+        return String(text)
+    }
+}
