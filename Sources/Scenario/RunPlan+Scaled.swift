@@ -5,6 +5,8 @@ import Simulation
 import Workload
 
 extension RunPlan {
+    /// The least that a share can be.
+    public static let smallestScale = Ratio(partsPerMillion: 1)
     /// Larger scales are surely a slip.
     public static let largestScale = Ratio(partsPerMillion: 64_000_000)
 

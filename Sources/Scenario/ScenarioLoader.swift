@@ -83,7 +83,7 @@ public enum ScenarioLoader {
     /// What is wrong with the scale, and with the device that it would make of the plan's.
     private static func complaint(about scale: Ratio, of plan: RunPlan?) -> String? {
         guard scale > .zero, scale <= RunPlan.largestScale else {
-            return "a scale is above 0 and at most \(RunPlan.largestScale)"
+            return "a scale is from \(RunPlan.smallestScale) to \(RunPlan.largestScale)"
         }
         guard let plan else { return nil }
         let product = Quantities.scaled(
@@ -91,7 +91,8 @@ public enum ScenarioLoader {
         if product < 1 || product > RunPlan.largestScale.partsPerMillion {
             return
                 "the scenario has a device.scale of \(plan.device.scale) already, so it would be "
-                + "\(Ratio(partsPerMillion: product)); a scale is above 0 and at most \(RunPlan.largestScale)"
+                + "\(Ratio(partsPerMillion: product)); a scale is from \(RunPlan.smallestScale) to "
+                + "\(RunPlan.largestScale)"
         }
         let (ceiling, highest) = (plan.device.ceiling, MemoryLimits.highestCeiling)
         if ceiling * scale < .mebibytes(1) {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Memory
 import Quantities
 import Simulation
 
@@ -33,7 +34,8 @@ enum OptionValue {
     /// Whether a scenario can be scaled so far, its device decides.
     static func scale(_ text: String) throws -> Ratio {
         guard let scale = try? Ratio(parsing: text), scale > .zero, scale <= RunPlan.largestScale else {
-            throw ValidationError("expected \(Ratio.expectation), above 0 and at most \(RunPlan.largestScale)")
+            throw ValidationError(
+                "expected \(Ratio.expectation), from \(RunPlan.smallestScale) to \(RunPlan.largestScale)")
         }
         return scale
     }
@@ -53,6 +55,19 @@ extension ParsableArguments {
     /// A path without a letter would be the root of the file system, or nothing at all.
     func refuseEmpty(_ text: String?, _ what: String, _ advice: String = "name what to write") throws {
         if text?.isEmpty == true { throw ValidationError("\(what) is empty; \(advice)") }
+    }
+
+    /// What has an option of its own is not changed behind that option's back.
+    func refuseSets(_ sets: [String], seed: UInt64? = nil, policy: String? = nil, backend: MemoryBackend?) throws {
+        let options = [
+            ("seed", seed != nil, ["seed"]), ("policy", policy != nil, ["policy", "policy.name"]),
+            ("backend", backend != nil, ["backend"]),
+        ]
+        for key in sets.map({ String($0.prefix { $0 != "=" }) }) {
+            for (name, isGiven, keys) in options where isGiven && keys.contains(key) {
+                throw ValidationError("--set \(key): the \(name) is that of --\(name); leave one of them out")
+            }
+        }
     }
 
     /// What a command reads.

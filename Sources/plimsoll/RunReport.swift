@@ -102,7 +102,11 @@ struct RunReport {
                 ["band": $0.band.number, "cause": $0.cause.rawValue, "count": $0.count] as [String: Any]
             },
             "expectations": manifest.expectations.map {
-                ["expectation": $0.expectation, "observed": $0.observed, "held": $0.held] as [String: Any]
+                // As the summary has it: a number, or null where this run has no such value.
+                [
+                    "expectation": $0.expectation, "held": $0.held,
+                    "observed": Double($0.observed).map { NSNumber(value: $0) } ?? NSNull(),
+                ] as [String: Any]
             },
         ]
         let options: JSONSerialization.WritingOptions = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]

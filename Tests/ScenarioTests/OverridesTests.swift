@@ -144,7 +144,7 @@ struct OverridesTests {
     @Test("a scale of nothing is refused")
     func noScale() {
         let faults = Samples.faults(Samples.commute, Overrides(scale: .zero))
-        #expect(faults == ["--scale 0%: error: a scale is above 0 and at most 6400%"])
+        #expect(faults == ["--scale 0%: error: a scale is from 0.0001% to 6400%"])
     }
 
     @Test("a scale on top of the scenario's own is refused where both make too much")
@@ -163,7 +163,7 @@ struct OverridesTests {
         #expect(
             Samples.faults(small, Overrides(scale: .percent(300))) == [
                 "--scale 300%: error: the scenario has a device.scale of 3200% already, so it would be 9600%; "
-                    + "a scale is above 0 and at most 6400%"
+                    + "a scale is from 0.0001% to 6400%"
             ])
     }
 }

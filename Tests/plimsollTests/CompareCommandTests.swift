@@ -131,7 +131,9 @@ struct CompareCommandTests {
             let cases: [([String], Int32, String)] = [
                 (["tiny.yaml"], 64, "name at least one --policy"),
                 (["tiny.yaml", "--policy", "lru", "--seeds", "5..1"], 64, "upside down"),
-                (["tiny.yaml", "--policy", "lru", "--metric", "speed"], 64, "no such metric"),
+                (["tiny.yaml", "--policy", "lru", "--metric", "terminatons"], 64, "did you mean 'terminations'?"),
+                (["tiny.yaml", "--policy", "lru", "--metric", "policy"], 64, "metric 'policy' is a text"),
+                (["tiny.yaml", "--policy", "lru", "--metric", "seed"], 64, "the same for all policies"),
                 (["tiny.yaml", "tiny.yaml", "--policy", "lru"], 64, "comes twice"),
                 (["tiny.yaml", "--policy", "lruu"], 65, "did you mean 'lru'"),
                 (["tiny.yaml", "--policy", "lru", "--set", "device.celing=1GiB"], 65, "did you mean 'ceiling'"),

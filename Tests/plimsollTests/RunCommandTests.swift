@@ -231,6 +231,28 @@ struct RunCommandTests {
             #expect(Set(summary.keys) == Set(SummaryMetrics.all.map(\.name)))
         }
     }
+
+    @Test("--format json says what an expectation observed as the summary does: a number, or null")
+    func observed() throws {
+        try within { folder in
+            let claims = ["launches_cold >= 0", "hot_launch_ratio >= 0", "launch_latency_p95_ms >= 0"]
+            for sets in [[], ["user=[]"]] {
+                let options = (sets + ["expect=[\(claims.joined(separator: ", "))]"]).flatMap { ["--set", $0] }
+                let result = try Program.run(
+                    ["run", Program.scenario("quickstart"), "--out", "r", "--force", "--format", "json"] + options,
+                    in: folder)
+                let object = try JSONSerialization.jsonObject(with: Data(result.out.utf8)) as? [String: Any]
+                let summary = try #require(object?["summary"] as? [String: Any])
+                let found = try #require(object?["expectations"] as? [[String: Any]])
+                #expect(found.count == claims.count)
+                for claim in found {
+                    let name = try #require((claim["expectation"] as? String)?.split(separator: " ").first)
+                    #expect(claim["observed"] as? NSObject == summary[String(name)] as? NSObject, "\(claim)")
+                    #expect(claim["observed"] is String == false)
+                }
+            }
+        }
+    }
 }
 
 @Suite("plimsoll's other commands", .serialized)

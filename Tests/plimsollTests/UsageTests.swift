@@ -17,7 +17,7 @@ struct UsageTests {
     func values() throws {
         try Experiments.within { folder in
             let seed = "expected a whole number from 0 to 18446744073709551615"
-            let scale = "expected a share such as 5% or 0.05, above 0 and at most 6400%"
+            let scale = "expected a share such as 5% or 0.05, from 0.0001% to 6400%"
             let assignment = "expected key=value, such as device.ceiling=512MiB"
             let cases: [([String], String, String)] = [
                 (["run", "tiny.yaml", "--seed", "-1"], "The value '-1'", seed),
@@ -48,6 +48,44 @@ struct UsageTests {
                 try expect(command + ["tiny.yaml", "--set", "device.ceiling="], 65, "device.ceiling", in: folder)
                 try expect(command + ["tiny.yaml", "--scale", "0.01%"], 65, "the lowest there is", in: folder)
             }
+        }
+    }
+
+    @Test("what has an option of its own is not set behind its back")
+    func sets() throws {
+        try Experiments.within { folder in
+            let cases: [(command: [String], option: String, value: String, set: String)] = [
+                (["run"], "seed", "4", "seed=3"), (["run"], "policy", "lru", "policy=jetsam"),
+                (["run"], "policy", "lru", "policy.name=jetsam"),
+                (["run"], "backend", "accounting", "backend=jemalloc"),
+                (["compare", "--policy", "lru", "--dry-run"], "backend", "accounting", "backend=jemalloc"),
+                (["sweep", "--dry-run"], "backend", "accounting", "backend=jemalloc"),
+            ]
+            for (command, option, value, set) in cases {
+                let arguments = command + ["tiny.yaml", "--\(option)", value, "--set", set]
+                let key = set.prefix { $0 != "=" }
+                let words = "--set \(key): the \(option) is that of --\(option); leave one of them out"
+                try expect(arguments, 64, words, in: folder)
+            }
+            let vary = [
+                "sweep", "tiny.yaml", "--dry-run", "--backend", "accounting", "--vary", "backend=jemalloc,accounting",
+            ]
+            try expect(vary, 64, "--vary backend: the backend is that of --backend", in: folder)
+            // A setting of the policy that is named is none of the policy's name.
+            let run = [
+                "run", "tiny.yaml", "--policy", "ladder", "--set", "policy.parameters.size_weight=50%", "--out", "r",
+            ]
+            let result = try Program.run(run, in: folder)
+            #expect(result.status == 0, "\(result.error)")
+            #expect(try Program.text(folder.appending(path: "r/scenario.yaml")).contains("size_weight: 50%"))
+        }
+    }
+
+    @Test("two wishes that exclude each other are refused")
+    func quiet() throws {
+        try Experiments.within { folder in
+            try expect(["run", "tiny.yaml", "--live", "--quiet"], 64, "--live shows the run", in: folder)
+            try expect(["run", "tiny.yaml", "--format", "json", "--quiet"], 64, "--quiet that it is not", in: folder)
         }
     }
 

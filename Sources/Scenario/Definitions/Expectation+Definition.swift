@@ -36,6 +36,17 @@ extension Codec where Value == Expectation {
     }
 }
 
+extension SummaryMetrics {
+    /// Why nothing can be compared under this name; nil: something can.
+    public static func complaint(about name: String) -> String? {
+        guard let metric = named(name) else {
+            let names = Codec<Expectation>.comparable
+            return "unknown metric '\(name)'" + Nearest.advice(for: name, among: names, kind: "metrics")
+        }
+        return metric.type == .string ? "metric '\(name)' is a text; only numbers can be compared" : nil
+    }
+}
+
 /// Why a text is not a claim.
 private struct ClaimFault: Error {
     let message: String
@@ -54,14 +65,7 @@ extension Expectation {
             throw ClaimFault(message: "unknown comparison '\(operation)'; expected one of \(comparisons)")
         }
         let name = text[..<start].trimmed
-        let names = Codec<Expectation>.comparable
-        guard let metric = SummaryMetrics.named(name) else {
-            throw ClaimFault(
-                message: "unknown metric '\(name)'" + Nearest.advice(for: name, among: names, kind: "metrics"))
-        }
-        guard metric.type != .string else {
-            throw ClaimFault(message: "metric '\(name)' is a text; only numbers can be compared")
-        }
+        if let complaint = SummaryMetrics.complaint(about: name) { throw ClaimFault(message: complaint) }
         let written = text[operation.endIndex...].trimmed
         guard let value = Expectation.value(written, of: name) else {
             throw ClaimFault(

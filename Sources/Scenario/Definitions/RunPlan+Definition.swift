@@ -89,7 +89,7 @@ extension Device: Described {
                 "All of its RAM: not one page beyond it is ever handed out."),
             Field("reserved", \.reserved, .quantity(), "What the system keeps for itself during the whole run."),
             Field(
-                "scale", \.scale, .quantity(from: Ratio(partsPerMillion: 1), to: RunPlan.largestScale),
+                "scale", \.scale, .quantity(from: RunPlan.smallestScale, to: RunPlan.largestScale),
                 "Its size, measured by the device that is meant: at 25% apps hold a quarter of the pages that they "
                     + "would hold there. Set by --scale, together with the sizes of the device."),
             Field("cores", \.cores, .count(1...1_024), "How many main threads run at the same time."),

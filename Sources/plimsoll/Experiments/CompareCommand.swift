@@ -2,6 +2,7 @@ import ArgumentParser
 import Experiments
 import Foundation
 import Metrics
+import Scenario
 
 struct CompareCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -39,9 +40,11 @@ struct CompareCommand: ParsableCommand {
             throw ValidationError("name at least one --policy; the first is the one that the others are compared with")
         }
         _ = try ExperimentPlanner.seeds(seeds)
-        let known = RunTables.summary.columns.filter { $0.type != .string && $0.name != "seed" }.map(\.name)
-        for metric in metrics where !known.contains(metric) {
-            throw ValidationError("--metric \(metric): there is no such metric; `plimsoll list metrics` lists them")
+        for metric in metrics {
+            if let complaint = SummaryMetrics.complaint(about: metric) {
+                throw ValidationError("--metric \(metric): \(complaint)")
+            }
+            if metric == "seed" { throw ValidationError("--metric seed: it is the same for all policies") }
         }
     }
 

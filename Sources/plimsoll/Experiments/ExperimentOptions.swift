@@ -47,6 +47,7 @@ struct ExperimentOptions: ParsableArguments {
         for (position, path) in scenarios.enumerated() where scenarios[..<position].contains(path) {
             throw ValidationError("\(path) comes twice")
         }
+        try refuseSets(sets, backend: backend)
         for set in sets { try ExperimentOptions.refuse(key: String(set.prefix { $0 != "=" }), policies, "--set") }
     }
 

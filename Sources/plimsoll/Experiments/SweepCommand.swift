@@ -69,6 +69,9 @@ struct SweepRun: ParsableCommand {
             for key in try combinations().keys {
                 try ExperimentOptions.refuse(key: key, options.policies, "--vary")
                 try options.refuseSets(under: key)
+                if key == "backend", options.backend != nil {
+                    throw ValidationError("--vary backend: the backend is that of --backend; leave one of them out")
+                }
             }
             _ = try part()
         } catch let fault as ExperimentFault {
