@@ -88,8 +88,10 @@ private struct Person {
         let length = Habits.length.value(at: rank)
         // Long sessions have more switches, but not always.
         let other = generator.chance(.percent(60)) ? rank : Int(generator.below(1_000_000))
-        let switches = min(Habits.switches.value(at: other) / 10, length - 1)
-        let chosen = choose(switches == 0 ? 1 : min(distinctApps(), switches + 1))
+        let wanted = min(Habits.switches.value(at: other) / 10, length - 1)
+        let chosen = choose(wanted == 0 ? 1 : min(distinctApps(), wanted + 1))
+        // With a single app on the phone there is nothing to switch to.
+        let switches = chosen.count > 1 ? wanted : 0
         var times = (0..<switches).map { _ in Int64(generator.below(UInt64(length) * 1_000_000)) }
         times.sort()
         let end = min(start + .seconds(Int64(length)), limit)

@@ -134,6 +134,23 @@ struct UserModelTests {
         }
     }
 
+    @Test("with a single app on the phone there are sessions, and nobody switches", arguments: UserModel.allCases)
+    func singleApp(model: UserModel) {
+        for seed in 0..<50 as Range<UInt64> {
+            func deeds(apps: Int) -> [UserDeed] {
+                model.deeds(from: .zero, until: .zero + .hours(24), apps: apps, seed: seed, stream: "user/0")
+            }
+            let kinds = deeds(apps: 1).map(\.kind)
+            #expect(!kinds.isEmpty, "seed \(seed)")
+            for (index, kind) in kinds.enumerated() {
+                #expect(kind == (index.isMultiple(of: 2) ? .open(rank: 0) : .putAway), "seed \(seed)")
+            }
+            // Of two apps every session with a switch has both.
+            let changes = deeds(apps: 2).contains { $0.kind == .change(rank: 1) }
+            #expect(changes, "seed \(seed)")
+        }
+    }
+
     @Test("a model in a scenario becomes launches, switches and home, and none is refused for being unknown")
     func run() throws {
         let apps = (0..<6).map { testApp("app\($0)") }
