@@ -28,6 +28,12 @@ public struct RunAssertions: Hashable, Sendable {
 
     public var isEmpty: Bool { held.isEmpty }
     public var holdsTask: Bool { held.contains { $0.kind == .task } }
+    /// It is at work on something that the system woke it for.
+    public var holdsEvent: Bool {
+        held.contains { assertion in
+            if case .event = assertion.kind { true } else { false }
+        }
+    }
     /// A task or an event: more than the few seconds that everybody gets.
     public var holdsMoreThanFinishing: Bool { held.contains { $0.kind != .finishing } }
 

@@ -17,7 +17,9 @@ public struct JetsamBand: Hashable, Comparable, Sendable {
     public static let daemonStuck = JetsamBand(15)
     /// An app for 2 s after it became idle.
     public static let ageing = JetsamBand(20)
+    /// Finishing what it did on screen, or a background task.
     public static let background = JetsamBand(30)
+    /// Work off screen: navigation, a call, what the system woke it for (processing, a refresh, a push, …).
     public static let elevatedInactive = JetsamBand(40)
     public static let freezer = JetsamBand(75)
     public static let interfaceSupport = JetsamBand(80)

@@ -301,8 +301,10 @@ final class LiveProcess {
     /// Whether anything keeps it running off screen.
     var hasReasonToRun: Bool { !assertions.isEmpty || hasKeepAliveModes }
 
-    /// The band that follows from what it does.
+    /// The band that follows from what it does. Off screen an event raises it for as long as it lasts, as a mode does.
     var naturalBand: JetsamBand {
-        phase == .background && modesAreActive ? lastingBand : JetsamBand.band(of: phase, modes: [])
+        guard phase == .background else { return JetsamBand.band(of: phase, modes: []) }
+        let band = modesAreActive ? lastingBand : .background
+        return assertions.holdsEvent ? max(band, .elevatedInactive) : band
     }
 }

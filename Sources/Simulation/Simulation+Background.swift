@@ -83,9 +83,16 @@ extension Simulation {
 
     // MARK: Assertions
 
+    /// What it runs for has changed: its band may follow.
+    private func noteReasons(of process: LiveProcess) {
+        noteChange(of: process)
+        followBand(of: process)
+    }
+
     func endAssertion(_ reference: ProcessReference, _ id: Int) {
         guard let process = process(reference), let kind = process.assertions.end(id) else { return }
         if kind == .task { noteTask("ends", of: process) }
+        noteReasons(of: process)
         advance(process)
     }
 
@@ -180,6 +187,7 @@ extension Simulation {
         recorder.event(.backgroundEvent, at: now, app: process.profile.name, pid: process.pid, reason.rawValue)
         let isLimited = reason != .processing
         let id = process.assertions.begin(.event(reason))
+        noteReasons(of: process)
         let time = isLimited ? min(span, plan.limits.backgroundTime) : span
         queue.schedule(.assertionEnds(process.reference, id: id), at: now + time)
         if reason == .remoteNotification {

@@ -1,4 +1,5 @@
 import Lifecycle
+import Metrics
 import Quantities
 import Simulation
 import Testing
@@ -150,6 +151,28 @@ struct BackgroundLifeTests {
             [profile], seconds: 300,
             [(0, .launch(app)), (5, .home), (20, .wake(app, .processing, lasting: .minutes(3)))])
         #expect(suspension(of: work) == 200)
+    }
+
+    @Test("an event that the system woke it for raises the band for as long as it lasts", arguments: [true, false])
+    func eventsRaiseTheBand(hasMode: Bool) throws {
+        let profile = testApp("a") {
+            $0.backgroundModes = [.remoteNotification, .processing] + (hasMode ? [.audio] : [])
+        }
+        let reasons: [LaunchReason] = [.processing, .remoteNotification]
+        for reason in reasons {
+            let run = try live(
+                [profile], [(0, .launch(app)), (5, .home), (20, .wake(app, reason, lasting: .seconds(10)))])
+            let rows = TableReader(Array(run.apps.utf8), columns: ["time_s", "band"]).rows
+            func bands(_ from: Double, _ to: Double) -> Set<String> {
+                Set(rows.filter { (from...to).contains(Double($0[0]) ?? -1) }.map { $0[1] })
+            }
+            #expect(bands(5.5, 5.8) == [hasMode ? "120" : "30"])
+            #expect(bands(20.5, 29.8) == [hasMode ? "120" : "40"])
+            #expect(bands(33, 120) == [hasMode ? "120" : "0"])
+        }
+        // An event at which it only looks on: it is in front.
+        let front = try live([profile], [(0, .launch(app)), (5, .wake(app, .processing, lasting: .seconds(10)))])
+        #expect(!front.apps.contains(",40,"))
     }
 
     @Test("after a swipe, pushes and refreshes launch nothing until the user opens the app again")
