@@ -11,7 +11,7 @@ extension Simulation {
     }
 
     /// Whether the user could see and use an app now.
-    private var isScreenFree: Bool { interruption == nil && lockedUntil == nil }
+    private var isScreenFree: Bool { interruptions.isEmpty && lockedUntil == nil }
 
     private func queueScene(_ event: SceneEvent, _ scene: SceneID, _ process: LiveProcess, keepsSession: Bool = true) {
         let isNew = !session(scene, of: process.app).wasConnected

@@ -39,7 +39,13 @@ extension Simulation {
     private func tap(_ app: AppID, name: String) {
         guard lockedUntil == nil else { return note(name, app, refused: "the device is locked") }
         if let process = process(of: app), process.quitReason == nil, foregroundApp == app {
-            return note(name, app, refused: "it is in the foreground already, or on the way")
+            // From the switcher it comes back.
+            guard interruptions.contains(where: { $0.kind == .switcher }) else {
+                return note(name, app, refused: "it is in the foreground already, or on the way")
+            }
+            note(name, app)
+            leaveSwitcher()
+            return advance(process)
         }
         note(name, app)
         bringToFront(app, scene: sceneToShow(of: app), for: .userTap)
@@ -54,6 +60,7 @@ extension Simulation {
         guard lockedUntil == nil else { return note(name, app, refused: "the device is locked") }
         note(name, app)
         if let process = process(of: app), process.quitReason == nil, foregroundApp == app {
+            leaveSwitcher()
             deliver(reason, to: process)
             return advance(process)
         }
@@ -62,6 +69,7 @@ extension Simulation {
 
     /// The road of every tap: what is missing of the app is launched, the others leave the screen.
     private func bringToFront(_ app: AppID, scene: SceneID?, for reason: LaunchReason) {
+        leaveSwitcher()
         sendToBackground(except: app)
         foregroundApp = app
         if let process = process(of: app) {
@@ -103,6 +111,7 @@ extension Simulation {
     private func goHome() {
         guard lockedUntil == nil else { return note("home", nil, refused: "the device is locked") }
         note("home", nil)
+        leaveSwitcher()
         sendToBackground(except: nil)
     }
 
@@ -161,16 +170,28 @@ extension Simulation {
         recorder.event(
             .user, at: now, app: foregroundApp.map { apps[$0.index].profile.name }, "interrupt", reason: kind.rawValue)
         interruptionSerial += 1
-        interruption = interruptionSerial
+        interruptions.append((interruptionSerial, kind))
         queue.schedule(.interruptionEnds(serial: interruptionSerial), at: now + span)
         if let process = foregroundApp.flatMap({ process(of: $0) }) { advance(process) }
     }
 
     func endInterruption(_ serial: Int) {
-        guard interruption == serial else { return }
-        interruption = nil
-        recorder.event(.user, at: now, app: foregroundApp.map { apps[$0.index].profile.name }, "interruption_ends")
+        guard let index = interruptions.firstIndex(where: { $0.serial == serial }) else { return }
+        noteEnd(of: interruptions.remove(at: index).kind)
         if let process = foregroundApp.flatMap({ process(of: $0) }) { advance(process) }
+    }
+
+    /// The user has chosen where to go, and that ends the switcher; a call or an alert goes on.
+    private func leaveSwitcher() {
+        while let index = interruptions.firstIndex(where: { $0.kind == .switcher }) {
+            noteEnd(of: interruptions.remove(at: index).kind)
+        }
+    }
+
+    private func noteEnd(of kind: Interruption) {
+        recorder.event(
+            .user, at: now, app: foregroundApp.map { apps[$0.index].profile.name }, "interruption_ends",
+            reason: kind.rawValue)
     }
 
     private func lock(lasting span: TimeSpan) {

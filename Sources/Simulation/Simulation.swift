@@ -82,7 +82,8 @@ public final class Simulation {
     var foregroundApp: AppID?
     /// The app that is shown on the second display.
     var externalApp: AppID?
-    var interruption: Int?
+    /// Those under way; the app in front is inactive while there is one.
+    var interruptions: [(serial: Int, kind: Interruption)] = []
     var interruptionSerial = 0
     var lockedUntil: Instant?
     var coreFreeAt: [Instant]

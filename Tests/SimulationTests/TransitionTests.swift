@@ -78,6 +78,56 @@ struct TransitionTests {
         #expect(run.story(of: "a", from: 5).filter { $0.hasPrefix("->") } == ["-> inactive", "-> active"])
     }
 
+    @Test("an app is inactive while any interruption lasts, also one that began before another that is over")
+    func interruptionsOverlap() throws {
+        let run = try live(
+            [sceneBased()],
+            [
+                (0, .launch(app)), (10, .interrupt(.call, lasting: .seconds(60))),
+                (20, .interrupt(.alert, lasting: .seconds(2))),
+            ])
+        #expect(run.callbacks(of: "a", from: 10) == ["sceneWillResignActive", "sceneDidBecomeActive"])
+        let active = run.rows("process_state", of: "a").filter { $0.detail == "active" }.compactMap { Double($0.time) }
+        #expect(active.count == 2 && active[1] == 70)
+        let ends = run.eventRows.filter { $0.detail == "interruption_ends" }
+        #expect(ends.map(\.time) == ["22", "70"] && ends.map(\.reason) == ["alert", "call"])
+    }
+
+    @Test("whatever the user chooses ends the switcher, and nothing else")
+    func switcherIsLeft() throws {
+        let other = AppID(1)
+        let apps = [sceneBased { $0.features = [.url] }, testApp("b")]
+        func run(_ kind: Interruption, _ action: UserAction) throws -> RunOutput {
+            try live(
+                apps,
+                [(0, .launch(other)), (5, .launch(app)), (20, .interrupt(kind, lasting: .seconds(30))), (25, action)])
+        }
+        func actives(_ run: RunOutput, _ name: String) -> [Double] {
+            run.rows("process_state", of: name).filter { $0.detail == "active" }.compactMap { Double($0.time) }
+                .filter { $0 >= 20 }
+        }
+        for action in [UserAction.switchTo(other), .launch(other)] {
+            let run = try run(.switcher, action)
+            #expect(run.tally.launches.last?.kind == .hot)
+            #expect(try #require(run.tally.launches.last?.latency) < .milliseconds(500))
+            #expect(actives(run, "a") == [] && actives(run, "b").count == 1)
+        }
+        for action in [UserAction.switchTo(app), .open(app, .url), .openScene(app)] {
+            let run = try run(.switcher, action)
+            #expect(!run.events.contains("refused"))
+            #expect(try #require(actives(run, "a").first) < 27, "\(action)")
+        }
+        let home = try run(.switcher, .home)
+        #expect(home.rows("process_state", of: "a").last?.detail == "suspended" && actives(home, "a") == [])
+        for ended in [home, try run(.switcher, .switchTo(other))] {
+            #expect(ended.eventRows.filter { $0.detail == "interruption_ends" }.map(\.time) == ["25"])
+        }
+        // A call is not ended by a tap: who is tapped waits for its end.
+        let call = try run(.call, .switchTo(other))
+        #expect(actives(call, "b") == [50])
+        #expect(try run(.call, .switchTo(app)).rows("refused", of: "a").count == 1)
+    }
+
     @Test("scene-based: the user leaves, and returns")
     func sceneLeavesAndReturns() throws {
         let run = try live([sceneBased()], [(0, .launch(app)), (5, .home), (20, .launch(app))])

@@ -58,7 +58,8 @@ struct ActionKind: Sendable {
                 }),
             ActionKind(
                 "interrupt", .choice("interruption", "interruptions"),
-                "The foreground app becomes inactive for a while.",
+                "The foreground app is inactive while it lasts, and whoever is launched meanwhile waits to be active; "
+                    + "the switcher ends sooner if the user chooses an app or goes home.",
                 extra: "for", .someTime, "How long the interruption lasts.", { .interrupt($0, lasting: $1) },
                 {
                     guard case .interrupt(let interruption, let time) = $0 else { return nil }
