@@ -205,7 +205,7 @@ final class LiveProcess {
     var backgroundSince: Instant?
     /// Numbers the stays in the background; the timers of an old one are void.
     var backgroundSerial = 0
-    /// The stay in which the expiry handlers were called.
+    /// The stay in which the handler of every task that it holds was called.
     var expiryCalled: Int?
 
     /// Why the latest scene was asked for.

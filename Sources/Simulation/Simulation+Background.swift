@@ -130,6 +130,8 @@ extension Simulation {
         if let since = process.backgroundSince, now - since >= plan.limits.backgroundTime {
             process.backgroundSince = now
         }
+        // This task has a handler of its own.
+        process.expiryCalled = nil
         scheduleExpiry(of: process)
     }
 
@@ -177,7 +179,7 @@ extension Simulation {
         else { return }
         end(
             process, .backgroundTaskAssertionTimeout,
-            "still holds a background task \(plan.limits.backgroundTime) after entering the background", bySystem: true)
+            "still holds a background task when its time of \(plan.limits.backgroundTime) is over", bySystem: true)
     }
 
     // MARK: Events

@@ -51,6 +51,30 @@ struct BackgroundLifeTests {
         #expect(suspension(of: run) >= entered + 25 && suspension(of: run) < entered + 26)
     }
 
+    @Test("every task has an expiry handler of its own, also the second one of a stay in the background")
+    func secondExpiry() throws {
+        let profile = testApp("a") { $0.backgroundModes = [.processing] }
+        let begin = UserAction.beginBackgroundTask(app)
+        func run(second: Double) throws -> RunOutput {
+            try live(
+                [profile], seconds: 240,
+                [
+                    (0, .launch(app)), (4, begin), (5, .home), (6, .wake(app, .processing, lasting: .minutes(3))),
+                    (second, begin),
+                ])
+        }
+        // The first one expires 25 s after the way home. Then one that begins in the last seconds of the time, and one
+        // that begins when it is over and has as much again.
+        for (second, expiry) in [(33.0, 33.0), (70, 95)] {
+            let run = try run(second: second)
+            #expect(run.rows("exit", of: "a").isEmpty)
+            let tasks = run.rows("background_task", of: "a")
+            #expect(tasks.map(\.detail) == ["begins", "expires", "ends", "begins", "expires", "ends"])
+            #expect(tasks[3...].map(time) == [second, expiry, expiry])
+            #expect(suspension(of: run) == 186)
+        }
+    }
+
     @Test("a task needs code that runs")
     func refusedTask() throws {
         let run = try live(
