@@ -217,7 +217,7 @@ final class LiveProcess {
     var deliveries: [LaunchReason] = []
     /// Its scene on the second display.
     var externalScene: SceneID?
-    /// Told that protected data goes, and not yet that it is back.
+    /// Its code has run since protected data went, and it has not yet been told that it is back.
     var missesProtectedData = false
     /// The time jumped while it was suspended.
     var missedTimeChange = false

@@ -12,6 +12,8 @@ extension Simulation {
     func beginBackground(of process: LiveProcess, from before: ProcessPhase) {
         process.backgroundSince = now
         process.backgroundSerial += 1
+        // Also who was launched or woken meanwhile meets closed files.
+        if lockedUntil != nil { process.missesProtectedData = true }
         switch before {
         case .suspended:
             process.modesAreActive = false

@@ -315,6 +315,30 @@ struct BackgroundLifeTests {
             ])
     }
 
+    @Test("who was woken or launched while the device is locked hears that protected data is back, the others do not")
+    func protectedDataOfTheWoken() throws {
+        func run(lasting seconds: Int64) throws -> RunOutput {
+            let apps = ["a", "b", "c"].map { testApp($0) { $0.backgroundModes = [.processing] } }
+            let wakes = [app, AppID(2)].map { (20.0, UserAction.wake($0, .processing, lasting: .seconds(seconds))) }
+            return try live(
+                apps,
+                [(0, .launch(other)), (2, .launch(app)), (4, .home), (10, .lock(lasting: .seconds(20)))] + wakes + [
+                    (60, .launch(app)), (70, .launch(other)),
+                ])
+        }
+        let goes = "applicationProtectedDataWillBecomeUnavailable"
+        let back = "applicationProtectedDataDidBecomeAvailable"
+        func told(_ run: RunOutput, _ name: String) -> [Double] {
+            run.rows("callback", of: name).filter { $0.detail == back }.map(time)
+        }
+        let long = try run(lasting: 30)
+        #expect(!long.events.contains(goes))
+        #expect(told(long, "a") == [30] && told(long, "c") == [30] && told(long, "b") == [])
+        // Suspended again before the device was unlocked: told when its code runs again.
+        let short = try run(lasting: 5)
+        #expect(told(short, "a") == [60] && told(short, "b") == [])
+    }
+
     @Test("a protected file held while locked ends the app; unlocked it does not")
     func lockedFile() throws {
         let profile = testApp("a") { $0.background.holdsProtectedFile = true }
