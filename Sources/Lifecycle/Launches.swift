@@ -2,7 +2,7 @@
 public enum LaunchKind: String, CaseIterable, Sendable {
     /// There was no process.
     case cold
-    /// The process lived, the scene was unattached.
+    /// The process lived, the scene was unattached; or it is an app without scenes that was still being launched.
     case warm
     /// The scene was in memory.
     case hot

@@ -76,7 +76,9 @@ public enum RunTables {
         [
             Column("app", .string, "The app's name"),
             Column(
-                "kind", .string, "cold: no process; warm: the scene was unattached; hot: it was in memory",
+                "kind", .string,
+                "cold: no process; warm: the scene was unattached, or an app without scenes was still being launched; "
+                    + "hot: it was in memory",
                 choices: ["cold", "warm", "hot"]),
             Column("tapped_s", .number, "When the user tapped"),
             Column("ready_s", .number, "When the first frame was active; empty if it never was", optional: true),

@@ -62,6 +62,8 @@ struct SceneSession {
     var wasReclaimed = false
     /// It is shown on the second display.
     var isExternal = false
+    /// Why it was asked for, until it has connected and was told.
+    var reason = LaunchReason.userTap
 }
 
 /// What a process is heading for; the planner finds the next transition towards it.
@@ -208,8 +210,10 @@ final class LiveProcess {
     /// The stay in which the handler of every task that it holds was called.
     var expiryCalled: Int?
 
-    /// Why the latest scene was asked for.
-    var sceneReason = LaunchReason.userTap
+    /// What it was launched for.
+    let launchReason: LaunchReason
+    /// The delegate has returned from `didFinishLaunching`.
+    var hasFinishedLaunching = false
     /// The system launched it off screen: the scene that connects to the background, and what it was launched for.
     var connecting: SceneID?
     var launchEvent: (reason: LaunchReason, span: TimeSpan)?
@@ -260,8 +264,8 @@ final class LiveProcess {
 
     init(
         record: AppRecord, pid: ProcessID, slot: MemorySlot, position: Int, now: Instant,
-        workload: consuming AppWorkload, goal: Goal, isFirstLaunch: Bool, relaunchCost: TimeSpan,
-        memory: any DeviceMemory, trace: TracePlayback? = nil
+        workload: consuming AppWorkload, goal: Goal, launchReason: LaunchReason, isFirstLaunch: Bool,
+        relaunchCost: TimeSpan, memory: any DeviceMemory, trace: TracePlayback? = nil
     ) {
         self.record = record
         self.pid = pid
@@ -271,6 +275,7 @@ final class LiveProcess {
         self.workload = workload
         lastingBand = JetsamBand.band(of: .background, modes: lastingModes)
         self.goal = goal
+        self.launchReason = launchReason
         self.isFirstLaunch = isFirstLaunch
         self.relaunchCost = relaunchCost
         self.trace = trace

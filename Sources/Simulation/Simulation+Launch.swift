@@ -13,6 +13,7 @@ extension Simulation {
         guard let process = makeProcess(for: app, goal: .foreground(scene), reason) else { return }
         apps[app.index].frontScene = scene
         apps[app.index].wasSwipedAway = false
+        update(scene, of: app) { $0.reason = reason }
         process.launch = PendingLaunch(kind: .cold, tapped: tapped)
         if !process.profile.scenes.support { deliver(reason, to: process) }
         process.steps.append(.spawn)
@@ -24,6 +25,7 @@ extension Simulation {
         let isSceneBased = apps[app.index].profile.scenes.support
         let scene = sceneToShow(of: app) ?? newSession(of: app)
         guard let process = makeProcess(for: app, goal: .background, reason) else { return }
+        update(scene, of: app) { $0.reason = reason }
         process.steps.append(.spawn)
         if isSceneBased {
             process.connecting = scene
@@ -48,9 +50,8 @@ extension Simulation {
         let process = LiveProcess(
             record: apps[app.index], pid: ProcessID(lastPid), slot: slot, position: live.count, now: now,
             workload: AppWorkload(apps[app.index].profile, traceLength: trace?.length ?? 0), goal: goal,
-            isFirstLaunch: !apps[app.index].wasLaunched, relaunchCost: relaunchCost(of: apps[app.index].profile),
-            memory: memory, trace: trace)
-        process.sceneReason = reason
+            launchReason: reason, isFirstLaunch: !apps[app.index].wasLaunched,
+            relaunchCost: relaunchCost(of: apps[app.index].profile), memory: memory, trace: trace)
         apps[app.index].wasLaunched = true
         apps[app.index].slot = slot.index
         while processes.count <= slot.index { processes.append(nil) }
@@ -69,7 +70,7 @@ extension Simulation {
         apps[app.index].unfelt.removeAll()
     }
 
-    /// The user wants an app back that has no process.
+    /// The user wants an app back that the system may have ended; a push or a refresh may have launched it since.
     func noteRelaunch(of app: AppID, tapped: Instant) {
         noteWanted(app, tapped: tapped)
         guard let last = apps[app.index].lastTermination else { return }
@@ -77,6 +78,7 @@ extension Simulation {
         // A tap on a process that was being ended came before its end.
         let interval = max(.zero, tapped - last)
         apps[app.index].relaunchIntervals = apps[app.index].relaunchIntervals.suffix(9) + [interval]
+        process(of: app)?.isShownAsItIs = false
     }
 
     // MARK: The new process
@@ -91,7 +93,7 @@ extension Simulation {
         let set = process.isFirstLaunch ? "; first launch ever" : ""
         recorder.event(
             .launch, at: now, app: process.profile.name, pid: process.pid,
-            isToForeground ? "foreground" : "background", reason: process.sceneReason.rawValue + set)
+            isToForeground ? "foreground" : "background", reason: process.launchReason.rawValue + set)
         if isToForeground {
             recorder.event(.launchScreen, at: now, app: process.profile.name, pid: process.pid, "until the first frame")
         }
@@ -110,16 +112,15 @@ extension Simulation {
     /// What a launch callback is told about the reason. A scene's reason comes with the scene; what only launches the
     /// process comes with the launch options, too.
     func options(of callback: Callback, scene: SceneID?, _ process: LiveProcess) -> String? {
-        let reason = process.sceneReason
         if callback == .willFinishLaunching || callback == .didFinishLaunching {
+            let reason = process.launchReason
             let isOfTheScene = reason.isForeground && process.profile.scenes.support
             return isOfTheScene ? nil : reason.launchOptionsKey
         }
-        if callback == .configurationForConnecting { return reason.rawValue }
-        guard callback == .sceneWillConnect, let scene else { return nil }
+        guard callback == .configurationForConnecting || callback == .sceneWillConnect, let scene else { return nil }
         let session = session(scene, of: process.app)
         let activity = session.hasRestorationActivity ? "; stored restoration activity" : ""
-        return reason.rawValue + activity
+        return session.reason.rawValue + activity
     }
 
     func finishLaunch(of process: LiveProcess) {

@@ -75,6 +75,7 @@ extension Simulation {
 
     /// The notification posts; the app's objects that observe it do their work next.
     func post(_ notification: AppNotification, scene: SceneID?, _ process: LiveProcess) {
+        if notification == .didFinishLaunching { process.hasFinishedLaunching = true }
         let observers = process.profile.observers.count { $0.notification == notification }
         recorder.event(
             .notification, at: now, app: process.profile.name, pid: process.pid, scene: scene, notification.rawValue,
@@ -132,6 +133,7 @@ extension Simulation {
     private func noteConnection(_ event: SceneEvent, of scene: SceneID, _ process: LiveProcess) {
         switch event {
         case .connectToForeground, .connectToBackground:
+            update(scene, of: process.app) { $0.reason = .userTap }
             if session(scene, of: process.app).wasReclaimed {
                 recorder.tally.scenesReconnected += 1
                 update(scene, of: process.app) { $0.wasReclaimed = false }

@@ -85,18 +85,26 @@ extension Simulation {
     }
 
     private func resume(_ process: LiveProcess, scene: SceneID, for reason: LaunchReason) {
-        noteWanted(process.app, tapped: now)
+        noteRelaunch(of: process.app, tapped: now)
         abandonLaunch(of: process, outcome: "abandoned")
-        let session = session(scene, of: process.app)
-        let isThere = process.profile.scenes.support ? session.machine.phase.isConnected : true
+        let isThere = isInMemory(scene, of: process)
         process.launch = PendingLaunch(kind: isThere ? .hot : .warm, tapped: now)
         process.goal = .foreground(scene)
-        process.sceneReason = reason
         // A scene that has still to connect is told by its connection options.
-        if isThere { deliver(reason, to: process) }
+        if isThere || !process.profile.scenes.support {
+            deliver(reason, to: process)
+        } else {
+            update(scene, of: process.app) { $0.reason = reason }
+        }
         process.record.frontScene = scene
         process.record.wasSwipedAway = false
         advance(process)
+    }
+
+    /// A scene is in memory while it is connected; an app without scenes has its own from the end of its launch on.
+    private func isInMemory(_ scene: SceneID, of process: LiveProcess) -> Bool {
+        guard process.profile.scenes.support else { return process.hasFinishedLaunching }
+        return session(scene, of: process.app).machine.phase.isConnected
     }
 
     func sendToBackground(except app: AppID?) {
@@ -137,7 +145,9 @@ extension Simulation {
             apps[app.index].discardedWhileDead += 1
             return
         }
-        if process.goal == .foreground(scene) {
+        // In front, or to come back there when the device is unlocked.
+        let isInFront = foregroundApp == app && lockedUntil != nil && sceneToShow(of: app) == scene
+        if isInFront || process.goal == .foreground(scene) {
             abandonLaunch(of: process, outcome: "abandoned")
             process.goal = .background
             if foregroundApp == app { foregroundApp = nil }
@@ -217,8 +227,8 @@ extension Simulation {
             tellThatProtectedDataIsBack(process)
         }
         if let app = foregroundApp {
-            if let process = process(of: app), process.quitReason == nil {
-                process.goal = .foreground(sceneToShow(of: app) ?? newSession(of: app))
+            if let process = process(of: app), process.quitReason == nil, let scene = sceneToShow(of: app) {
+                process.goal = .foreground(scene)
             } else {
                 foregroundApp = nil
             }

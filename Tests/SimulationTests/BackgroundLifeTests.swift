@@ -136,6 +136,38 @@ struct BackgroundLifeTests {
         }
     }
 
+    @Test("an app is wanted back when it is tapped, also where a push has launched it by then; nothing later counts")
+    func relaunchInterval() throws {
+        let slow = testApp("a") {
+            $0.costs.enterBackground = .seconds(6)
+            $0.backgroundModes = [.remoteNotification]
+        }
+        let push = (12.0, UserAction.wake(app, .remoteNotification, lasting: .seconds(20)))
+        // The watchdog ends it at 10 s; that the user swipes it away at 30 s is nobody else's doing.
+        let plan = testPlan(
+            [slow, testApp("b")], ceiling: .mebibytes(512), seconds: 80, policy: "lru",
+            user: [(0, .launch(app)), (5, .home), push, (20, .launch(app)), (30, .quit(app)), (60, .launch(app))]
+                + [(70, .launch(other)), (75, .home)]
+        ) {
+            $0.backend = .accounting
+            $0.limits.backgroundProcesses = 0
+        }
+        var intervals: Set<[TimeSpan]> = []
+        let simulation = Simulation(
+            plan, memory: try plan.makeDevice(), sinks: RunSinks { _ in MemorySink() }, verify: true, dryRun: true,
+            observer: { record in
+                guard record.snapshot.now > .zero + .seconds(60) else { return }
+                for process in record.snapshot.processes where process.name == "a" {
+                    intervals.insert(process.relaunchIntervals)
+                }
+            })
+        _ = try simulation.run()
+        #expect(simulation.tally.terminations.count >= 1)
+        #expect(intervals.count == 1)
+        let interval = try #require(intervals.first?.first)
+        #expect(intervals.first?.count == 1 && interval > .seconds(9) && interval < .seconds(10), "\(intervals)")
+    }
+
     @Test("too much CPU off screen is a violation, the limit itself is not")
     func cpu() throws {
         func run(_ percent: Int64) throws -> RunOutput {
@@ -240,6 +272,24 @@ struct BackgroundLifeTests {
         let rows = run.rows("callback", of: "a")
         #expect(rows.first { $0.detail == configuration }?.reason == "url")
         #expect(rows.first { $0.detail == willFinish }?.reason == "")
+    }
+
+    @Test("a scene that connects without a tap is not told the reason of an older one")
+    func laterScenes() throws {
+        let profile = testApp("a") {
+            $0.features = [.url]
+            $0.scenes.multiple = true
+        }
+        let run = try live(
+            [profile],
+            [(0, .open(app, .url)), (20, .showOnDisplay(app)), (30, .open(app, .url)), (40, .openScene(app))])
+        let reasons = run.rows("callback", of: "a").filter { $0.detail == willConnect }.map(\.reason)
+        #expect(reasons == ["url", "userTap", "userTap"])
+        // Nor is its own taken from the first one when both connect at the same time.
+        let together = try live([profile], [(0, .open(app, .url)), (0.01, .showOnDisplay(app))])
+        let both = together.rows("callback", of: "a").filter { $0.detail == willConnect }
+        #expect(both.map(\.reason).sorted() == ["url", "userTap"])
+        #expect(both.first { $0.scene == "1" }?.reason == "url")
     }
 
     @Test("the first launch ever costs its set-up once")

@@ -180,6 +180,19 @@ struct TransitionTests {
         #expect(run.rows("exit", of: "a").isEmpty)
     }
 
+    @Test("scene-based: what the user closes while the device is locked does not come back when it is unlocked")
+    func closesSceneWhileLocked() throws {
+        func run(_ before: [(Double, UserAction)]) throws -> RunOutput {
+            try live(
+                [sceneBased()],
+                [(0, .launch(app))] + before + [(10, .lock(lasting: .seconds(20))), (15, .closeScene(app))])
+        }
+        for before in [[], [(5.0, UserAction.openScene(app))]] {
+            let run = try run(before)
+            #expect(run.callbacks(of: "a", from: 15) == ["sceneDidDisconnect", didDiscard])
+        }
+    }
+
     @Test("scene-based: the user closes a scene off screen")
     func closesSuspendedScene() throws {
         let run = try live([sceneBased()], [(0, .launch(app)), (5, .home), (20, .closeScene(app))])
@@ -203,6 +216,15 @@ struct TransitionTests {
                 "-> background", willFinish, didFinish, "applicationDidEnterBackground", "event backgroundFetch",
                 "snapshot", "-> suspended",
             ])
+    }
+
+    @Test("app-based: a tap during a launch to the background is warm, after it hot")
+    func appTappedDuringLaunch() throws {
+        for (tap, kind) in [(0.1, "warm"), (1.5, "warm"), (5, "hot"), (40, "hot")] {
+            let wake = (0.0, UserAction.wake(app, .backgroundFetch, lasting: .seconds(9)))
+            let run = try live([appBased { $0.costs.launch = .seconds(2) }], [wake, (tap, .launch(app))])
+            #expect(run.launchRows(["kind", "outcome"]) == [[kind, "ready"]], "tapped at \(tap)")
+        }
     }
 
     @Test("app-based: an interruption")
