@@ -5,6 +5,8 @@ extension DeviceMemory {
     /// It stands for itself.
     public var scale: Ratio { .one }
 
+    public var available: ByteCount { books.available }
+
     public func hasDirtyPages(_ slot: MemorySlot) -> Bool { books(of: slot).dirty > .zero }
 
     /// Frees objects from one end of the pool, `.oldestFirst` or `.newestFirst`: nothing is drawn.

@@ -194,6 +194,9 @@ public protocol DeviceMemory: AnyObject {
     /// The figures of the whole device, at no cost.
     var books: DeviceBooks { get }
 
+    /// Of these figures the one that is asked for most.
+    var available: ByteCount { get }
+
     /// The longest run of pages that can be handed out.
     var longestFreeRun: ByteCount { get }
 

@@ -38,6 +38,8 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
             usable: ByteCount(usable), peakResident: pageBytes(heaps.peakPages), metadata: metadata)
     }
 
+    var available: ByteCount { size.ceiling - pageBytes(heaps.residentPages) }
+
     var longestFreeRun: ByteCount { pageBytes(heaps.longestRun) }
 
     func keepBack(_ bytes: ByteCount) {

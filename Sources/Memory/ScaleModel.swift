@@ -253,6 +253,7 @@ final class ScaleModel: DeviceMemory {
     // MARK: Passed on
 
     var books: DeviceBooks { device.books }
+    var available: ByteCount { device.available }
     var longestFreeRun: ByteCount { original.longestFreeRun * scale }
     var touchedBytes: ByteCount { device.touchedBytes }
     var allocatorMetadata: ByteCount { device.allocatorMetadata }

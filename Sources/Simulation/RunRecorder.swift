@@ -58,7 +58,11 @@ final class RunRecorder {
     private var all: [TableWriter] { [samples, apps, events, launches, decisions, summary] }
 
     /// The first output that the host refused.
-    var failure: OutputFailure? { all.lazy.compactMap(\.failure).first }
+    ///
+    /// Written out, for it is asked at every sample, and a list of tables would have to be made for it.
+    var failure: OutputFailure? {
+        samples.failure ?? apps.failure ?? events.failure ?? launches.failure ?? decisions.failure ?? summary.failure
+    }
 
     func flush() { for table in all { table.flush() } }
 

@@ -179,7 +179,7 @@ extension Simulation {
         guard process.waitingSince == nil else { return }
         process.waitingSince = now
         recorder.tally.stalls += 1
-        let owed = min(memory.books.available, keptBack)
+        let owed = min(memory.available, keptBack)
         let kept = owed > .zero ? ", \(owed) more are meant for who waits longer" : ""
         let fragmented = free >= wanted ? ": fragmented, the longest run is \(longestRun)" : ""
         recorder.event(

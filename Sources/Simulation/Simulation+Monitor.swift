@@ -46,7 +46,7 @@ extension Simulation {
 
     /// What the monitor's measure needs to know.
     func observation() -> PressureObservation {
-        var observation = PressureObservation(available: memory.books.available)
+        var observation = PressureObservation(available: memory.available)
         observation.processes = live.count
         switch plan.monitor.measure {
         case .available: break
@@ -99,7 +99,7 @@ extension Simulation {
         let (next, verdicts) = monitor.warn(candidates, at: now)
         guard let next, let process = process(next) else { return }
         recordWarning(next, verdicts)
-        warn(process, "\(memory.books.available.readable) available")
+        warn(process, "\(memory.available.readable) available")
         if let next = monitor.nextWarning { queue.schedule(.warnNext, at: next) }
     }
 
@@ -164,7 +164,7 @@ extension Simulation {
                 app: process(candidate.pid)?.profile.name, pid: candidate.pid, rank: isEligible ? rank : nil,
                 score: isEligible ? Int64(candidate.footprint.bytes) : nil, chosen: candidate.pid == told,
                 reason: isEligible && candidate.pid != told ? "waits for its turn" : verdict.rawValue,
-                observed: Int64(memory.books.available.bytes), threshold: Int64(warningThreshold.bytes),
+                observed: Int64(memory.available.bytes), threshold: Int64(warningThreshold.bytes),
                 demand: "warning", measure: "available_bytes", band: candidate.band.number)
             recorder.decision(row, at: now)
         }

@@ -197,7 +197,7 @@ extension Simulation {
         guard let enough = contentAbove, monitor.level == .normal, reclaim.history.notNormalSince == nil else {
             return false
         }
-        return memory.books.available >= enough
+        return memory.available >= enough
     }
 
     /// What the policy says of itself is so: with `--verify`.
