@@ -240,8 +240,9 @@ final class LiveProcess {
     var warnedByPolicy = false
     var decayScheduled = false
     var isFirstLaunch: Bool
-    var softLimitReported = false
-    var nearLimitReported = false
+    /// What it was told about its active limit, and about its inactive one where it has one of its own.
+    var toldOfActiveLimit = ToldOfLimit()
+    var toldOfInactiveLimit = ToldOfLimit()
     var bands: BandMachine
     /// A moving average, for policies that look at growth; zero before the first update.
     var averageFootprint: ByteCount = .zero

@@ -98,7 +98,7 @@ extension Simulation {
         let target = self.pool(pool, of: process)
         drawSizes(upTo: min(remaining, slice), for: process)
         keepBackWhatIsOwed()
-        let result = memory.allocate(sizes.span, in: target, limit: limit(of: process))
+        let result = memory.allocate(sizes.span, in: target, limit: process.limitToNotice)
         if keptBack > .zero { memory.keepBack(.zero) }
         remaining -= result.requested
         process.work.remaining = remaining
@@ -238,23 +238,13 @@ extension Simulation {
 
     // MARK: Limits
 
-    func activeLimitApplies(to process: LiveProcess) -> Bool {
-        process.phase.isForeground || (process.phase == .background && process.hasKeepAliveModes)
-    }
-
-    func limit(of process: LiveProcess) -> ByteCount? {
-        let limits = process.profile.limits
-        if process.softLimitReported { return nil }
-        return activeLimitApplies(to: process) ? limits.active : limits.inactive ?? limits.active
-    }
-
     /// A fatal limit ends the process; of a soft one it is told, unless it is answering a warning already.
     func crossLimit(_ process: LiveProcess, _ footprint: ByteCount) {
-        let limit = limit(of: process) ?? .zero
-        let kind = activeLimitApplies(to: process) ? "active" : "inactive"
+        let limit = process.explicitLimit ?? .zero
+        let kind = process.hasActiveLimit ? "active" : "inactive"
         let reason = "footprint \(footprint) crossed its \(kind) limit of \(limit)"
         guard process.profile.limits.fatal else {
-            process.softLimitReported = true
+            process.toldOfLimit = ToldOfLimit(near: true, above: true)
             guard process.phase.runsCode && !process.answersWarning else {
                 return recorder.event(
                     .softLimit, at: now, app: process.profile.name, pid: process.pid, "not told", reason: reason)

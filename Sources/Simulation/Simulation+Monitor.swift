@@ -68,7 +68,7 @@ extension Simulation {
 
     /// How much of its own limit a process holds; of the whole device where it has none.
     private func limitShare(of process: LiveProcess) -> Ratio {
-        memory.books(of: process.slot).footprint.share(of: explicitLimit(of: process) ?? memory.books.ceiling)
+        memory.books(of: process.slot).footprint.share(of: process.explicitLimit ?? memory.books.ceiling)
     }
 
     private func noteLevel(_ change: LevelChange) {
@@ -129,26 +129,27 @@ extension Simulation {
 
     private var warningThreshold: ByteCount { plan.monitor.warning.enter.bytes(of: memory.books.ceiling) }
 
-    /// The explicit limit that applies to a process now.
-    func explicitLimit(of process: LiveProcess) -> ByteCount? {
-        let limits = process.profile.limits
-        return activeLimitApplies(to: process) ? limits.active : limits.inactive ?? limits.active
-    }
-
-    /// Whoever comes near its own limit is told, once per approach. Who has not changed is where it was.
+    /// Whoever comes near its own limit is told, once per approach; also who is above a soft one without having
+    /// allocated, for another limit applies than before. Who has not changed is where it was.
     private func warnNearLimits() {
         guard hasLimits else { return }
         for reference in changedProcesses() {
-            guard let process = process(reference), let limit = explicitLimit(of: process) else { continue }
-            let near = MemoryLimit(bytes: limit, isFatal: process.profile.limits.fatal).near
+            guard let process = process(reference), let limit = process.explicitLimit else { continue }
+            let isFatal = process.profile.limits.fatal
             let footprint = memory.books(of: process.slot).footprint
-            if footprint < near {
-                process.nearLimitReported = false
-            } else if !process.nearLimitReported && process.phase.runsCode && !process.answersWarning {
-                process.nearLimitReported = true
-                warn(
-                    process, "its footprint \(footprint.readable) is near its limit of \(limit.readable)",
-                    detail: "near_limit")
+            let told = process.toldOfLimit
+            if footprint < MemoryLimit(bytes: limit, isFatal: isFatal).near {
+                process.toldOfLimit = ToldOfLimit()
+            } else if process.phase.runsCode && !process.answersWarning {
+                if footprint > limit && !isFatal {
+                    if !told.above { crossLimit(process, footprint) }
+                } else if !told.near {
+                    process.toldOfLimit.near = true
+                    let place = footprint > limit ? "above" : "near"
+                    warn(
+                        process, "its footprint \(footprint.readable) is \(place) its limit of \(limit.readable)",
+                        detail: "near_limit")
+                }
             }
         }
     }

@@ -305,7 +305,7 @@ extension Simulation {
             answersWarning: process.answersWarning, isBusy: isBusy(process),
             relaunchCost: process.relaunchCost, scenes: sceneSnapshots(of: process))
         snapshot.positionedAt = bands.position(at: now)
-        snapshot.limit = explicitLimit(of: process).map {
+        snapshot.limit = process.explicitLimit.map {
             MemoryLimit(bytes: $0, isFatal: process.profile.limits.fatal)
         }
         snapshot.isEnding = process.quitReason != nil

@@ -47,7 +47,7 @@ extension Simulation {
     private func playDue(_ trace: TracePlayback, of process: LiveProcess) throws(TraceFault) -> AllocationRefusal? {
         keepBackWhatIsOwed()
         defer { memory.keepBack(.zero) }
-        return try trace.play(on: memory, process.slot, limit: limit(of: process))
+        return try trace.play(on: memory, process.slot, limit: process.limitToNotice)
     }
 
     private func noteTraceEnd(_ trace: TracePlayback, of process: LiveProcess) {

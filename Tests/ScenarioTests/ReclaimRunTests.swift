@@ -165,6 +165,34 @@ struct ReclaimRunTests {
         #expect(run.times(",callback,", "applicationDidReceiveMemoryWarning") == warnings)
     }
 
+    @Test("a soft limit is told once per crossing, and so is the other one when that applies")
+    func softLimitAgain() throws {
+        let run = try Self.run(
+            """
+            duration: 90s
+            device: { ceiling: 512MiB, reserved: 16MiB, dirty_decay: 100ms }
+            policy: none
+            apps:
+              - name: a
+                like: plain
+                limits: { active: 100MiB, inactive: 50MiB, fatal: false }
+                memory:
+                  base: 40MiB
+                  bursts:
+                    - { size: 45MiB, after: 3s, over: 1s, hold: 5s }
+                    - { size: 45MiB, after: 30s, over: 1s, hold: 5s }
+            user:
+              - { at: 0s, launch: a }
+              - { at: 60s, home: true }
+              - { at: 70s, launch: a }
+            """)
+        let told = run.events.filter { $0.contains(",warning,") }
+        #expect(told.map { $0.contains(",limit,") } == [false, true, false, true, true], "\(told)")
+        #expect(run.times(",near_limit,").map { Int($0) } == [4, 31])
+        #expect(run.times(",warning,", ",limit,").map { Int($0) } == [5, 32, 60])
+        #expect(told.last?.contains("inactive limit") == true)
+    }
+
     @Test("an app in front above its soft limit does not shield the idle ones: they go, and it lives")
     func softLimitInFront() throws {
         let run = try Self.run(
