@@ -9,12 +9,15 @@ public enum ScenarioFault: Error, Hashable, Sendable, CustomStringConvertible {
     case unreadable(path: String, reason: String)
     /// Every fault of the scenario, in the order of the file, options last (exit status 65).
     case invalid([Diagnostic])
+    /// The same where nothing is wrong but that files which it names cannot be read (exit status 66).
+    case lacking([Diagnostic])
 
     /// One line per fault.
     public var description: String {
         switch self {
         case .unreadable(let path, let reason): "\(path): error: \(reason)".onOneLine
-        case .invalid(let diagnostics): diagnostics.map(\.description).joined(separator: "\n")
+        case .invalid(let diagnostics), .lacking(let diagnostics):
+            diagnostics.map(\.description).joined(separator: "\n")
         }
     }
 }
@@ -29,19 +32,14 @@ public enum ScenarioLoader {
         } catch {
             return .failure(error)
         }
-        return load(bytes: bytes, file: path, overrides: overrides).map { resolveFiles(of: $0, beside: path) }
+        let folder = URL(filePath: path).deletingLastPathComponent()
+        return load(bytes: bytes, file: path, overrides: overrides, beside: folder)
     }
 
     /// Paths of other files are relative to the scenario's own folder.
-    private static func resolveFiles(of plan: RunPlan, beside path: String) -> RunPlan {
-        let folder = URL(filePath: path).deletingLastPathComponent()
-        var plan = plan
-        for index in plan.apps.indices {
-            guard let file = plan.apps[index].memory.trace?.file, !file.hasPrefix("/") else { continue }
-            plan.apps[index].memory.trace?.file = folder.appending(path: file).standardizedFileURL.path(
-                percentEncoded: false)
-        }
-        return plan
+    private static func resolve(_ file: String, beside folder: URL) -> String {
+        guard !file.hasPrefix("/") else { return file }
+        return folder.appending(path: file).standardizedFileURL.path(percentEncoded: false)
     }
 
     /// - Parameter file: The name that diagnostics show.
@@ -55,7 +53,15 @@ public enum ScenarioLoader {
     public static func load(
         bytes: [UInt8], file: String, overrides: Overrides = Overrides()
     ) -> Result<RunPlan, ScenarioFault> {
+        load(bytes: bytes, file: file, overrides: overrides, beside: nil)
+    }
+
+    /// - Parameter folder: What the files that it names are looked for beside; nil: nobody looks for them.
+    private static func load(
+        bytes: [UInt8], file: String, overrides: Overrides, beside folder: URL?
+    ) -> Result<RunPlan, ScenarioFault> {
         var faults: [Fault] = []
+        var missing: [Fault] = []
         var plan: RunPlan?
         let policy: Tree?
         do {
@@ -67,7 +73,9 @@ public enum ScenarioLoader {
             var tree = try Tree.read(bytes: bytes)
             overrides.apply(to: &tree, policy: policy, faults: &faults)
             try tree.checkDepth()
-            plan = decode(tree, faults: &faults)
+            let decoding = decoding(of: tree)
+            plan = decode(tree, decoding, faults: &faults)
+            if let folder { missing = findFiles(of: &plan, tree, decoding, beside: folder) }
         } catch {
             faults.append(error)
         }
@@ -75,8 +83,9 @@ public enum ScenarioLoader {
             faults.append(Fault(origin: .option("--scale \(scale)"), message: message))
         }
         guard let plan, faults.isEmpty else {
-            return .failure(.invalid(diagnostics(faults, file: file)))
+            return .failure(.invalid(diagnostics(faults + missing, file: file)))
         }
+        guard missing.isEmpty else { return .failure(.lacking(diagnostics(missing, file: file))) }
         return .success(overrides.scale.map { plan.scaled(by: $0) } ?? plan)
     }
 
@@ -109,10 +118,36 @@ public enum ScenarioLoader {
         return plan.scaled(by: scale).device.fault.map { "scaled, device.\($0.key): \($0.message)" }
     }
 
-    private static func decode(_ tree: Tree, faults: inout [Fault]) -> RunPlan? {
-        let decoding = Decoding(
+    /// What is known before anything is decoded.
+    private static func decoding(of tree: Tree) -> Decoding {
+        Decoding(
             appNames: (tree["apps"]?.elements ?? []).map { $0["name"]?.text ?? "" },
             duration: tree["duration"]?.text.flatMap { try? TimeSpan(parsing: $0) })
+    }
+
+    /// Makes the paths of traces whole, and says which cannot be read, app by app.
+    private static func findFiles(
+        of plan: inout RunPlan?, _ tree: Tree, _ decoding: Decoding, beside folder: URL
+    ) -> [Fault] {
+        guard let apps = plan?.apps, let elements = tree["apps"]?.elements, apps.count == elements.count else {
+            return []
+        }
+        var missing: [Fault] = []
+        for (index, app) in apps.enumerated() {
+            guard let trace = app.memory.trace, decoding.isSound("apps", app.name, "memory", "trace") else { continue }
+            let path = resolve(trace.file, beside: folder)
+            plan?.apps[index].memory.trace?.file = path
+            guard let closed = InputFile.closed(path, as: "an allocation trace") else { continue }
+            let written = elements[index]["memory"]?["trace"]
+            missing.append(
+                Fault(
+                    origin: (written?["file"] ?? written ?? elements[index]).origin,
+                    message: "apps.\(app.name).memory.trace.file: \(path): \(closed.reason)"))
+        }
+        return missing
+    }
+
+    private static func decode(_ tree: Tree, _ decoding: Decoding, faults: inout [Fault]) -> RunPlan? {
         let plan = RunPlan.definition.decode(tree, over: RunPlan.definition.base, decoding)
         if let plan { CrossChecks(plan: plan, tree: tree, decoding: decoding).run() }
         faults += decoding.faults

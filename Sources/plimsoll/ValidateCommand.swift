@@ -59,7 +59,7 @@ struct ValidateCommand: ParsableCommand {
 extension ScenarioFault {
     var status: ExitStatus {
         switch self {
-        case .unreadable: .missingInput
+        case .unreadable, .lacking: .missingInput
         case .invalid: .invalidInput
         }
     }

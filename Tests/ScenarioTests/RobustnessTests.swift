@@ -12,7 +12,7 @@ struct RobustnessTests {
             // What is accepted can be written and read again.
             let result = ScenarioLoader.load(text: EffectiveScenario.yaml(of: plan), file: "again.yaml")
             #expect(result == .success(plan), "\(what)")
-        case .failure(.unreadable): Issue.record("\(what): no file was read")
+        case .failure(.unreadable), .failure(.lacking): Issue.record("\(what): no file was read")
         case .failure(.invalid(let diagnostics)):
             #expect(!diagnostics.isEmpty, "\(what)")
             for diagnostic in diagnostics {

@@ -61,6 +61,7 @@ enum Samples {
         switch load(text, overrides) {
         case .success: []
         case .failure(.unreadable(_, let reason)): [reason]
+        case .failure(.lacking(let diagnostics)): diagnostics.map(\.description)
         case .failure(.invalid(let diagnostics)): diagnostics.map(\.description)
         }
     }

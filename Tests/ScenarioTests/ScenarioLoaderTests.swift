@@ -84,6 +84,51 @@ struct ScenarioLoaderTests {
         #expect(ScenarioLoader.load(path: folder) == .failure(.unreadable(path: folder, reason: expected)))
     }
 
+    @Test("every trace that is missing is told where it is named, beside all else that is wrong")
+    func missingTraces() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "plimsoll-traces-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try Data("1: malloc 0x10 8\n".utf8).write(to: folder.appending(path: "there.txt"))
+        let text = """
+            plimsoll: 1
+            name: traced
+            duration: 20s
+            device: { ceiling: 512MiB }
+            apps:
+              - { name: a, memory: { trace: { file: there.txt } } }
+              - { name: b, memory: { trace: { file: nope.txt } } }
+              - { name: c, memory: { trace: { file: . } } }
+            user: [{ at: 1s, launch: a }]
+            """
+        let file = folder.appending(path: "s.yaml")
+        func load(_ text: String) throws -> Result<RunPlan, ScenarioFault> {
+            try Data(text.utf8).write(to: file)
+            return ScenarioLoader.load(path: file.path())
+        }
+        let lines = [
+            "7:41: error: apps.b.memory.trace.file: \(folder.path())/nope.txt: there is no such file; expected an "
+                + "allocation trace",
+            "8:41: error: apps.c.memory.trace.file: \(folder.path())/: this is a directory; expected an "
+                + "allocation trace",
+        ].map { "\(file.path()):\($0)" }
+        guard case .failure(.lacking(let missing)) = try load(text) else {
+            Issue.record("nothing is missing")
+            return
+        }
+        #expect(missing.map(\.description) == lines)
+        guard case .failure(.invalid(let faults)) = try load(text.replacing("launch: a", with: "launch: zzz")) else {
+            Issue.record("nothing is wrong")
+            return
+        }
+        #expect(faults.map(\.description).prefix(2) == lines[...])
+        #expect(faults.count == 3)
+        // Where nothing is missing, paths are whole.
+        let whole = text.components(separatedBy: "\n").filter { !$0.contains("nope") && !$0.contains("file: . ") }
+        let plan = try load(whole.joined(separator: "\n")).get()
+        #expect(plan.apps.map { $0.memory.trace?.file } == [folder.appending(path: "there.txt").path()])
+    }
+
     @Test("all faults are told at once, in the order of the file, options last")
     func allAtOnce() {
         let text = """

@@ -41,18 +41,29 @@ public enum InputFile {
     /// - Parameter kind: What the file should be, with its article.
     public static func open(_ path: String, as kind: String) throws(Closed) -> FileHandle {
         let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            let isMissing = errno == ENOENT || errno == ENOTDIR
-            throw Closed(
-                reason: isMissing
-                    ? "there is no such file; expected \(kind)"
-                    : "the file cannot be read: \(String(cString: strerror(errno)))")
-        }
+        guard descriptor >= 0 else { throw closed(errno, kind) }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         var status = stat()
-        guard fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR else {
-            throw Closed(reason: "this is a directory; expected \(kind)")
-        }
+        guard fstat(descriptor, &status) != 0 || !isDirectory(status) else { throw aDirectory(kind) }
         return file
     }
+
+    /// Why the file cannot be opened; nil: nothing speaks against it. It is not opened, for a pipe is opened only once.
+    static func closed(_ path: String, as kind: String) -> Closed? {
+        var status = stat()
+        guard stat(path, &status) == 0, access(path, R_OK) == 0 else { return closed(errno, kind) }
+        return isDirectory(status) ? aDirectory(kind) : nil
+    }
+
+    private static func closed(_ code: Int32, _ kind: String) -> Closed {
+        let isMissing = code == ENOENT || code == ENOTDIR
+        return Closed(
+            reason: isMissing
+                ? "there is no such file; expected \(kind)"
+                : "the file cannot be read: \(String(cString: strerror(code)))")
+    }
+
+    private static func isDirectory(_ status: stat) -> Bool { status.st_mode & S_IFMT == S_IFDIR }
+
+    private static func aDirectory(_ kind: String) -> Closed { Closed(reason: "this is a directory; expected \(kind)") }
 }
