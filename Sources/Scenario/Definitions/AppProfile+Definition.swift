@@ -118,8 +118,8 @@ extension GrowthProfile: Described {
     static let definition = Definition<GrowthProfile>(
         base: GrowthProfile(),
         fields: [
-            Field("rate", \.rate, .quantity(), "How fast the base grows."),
-            Field("up_to", \.upTo, .quantity(), "The base does not grow beyond this."),
+            Field("rate", \.rate, .quantity(), "How fast it grows in use."),
+            Field("up_to", \.upTo, .quantity(), "It does not grow beyond this."),
         ])
 }
 

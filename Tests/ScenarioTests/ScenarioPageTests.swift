@@ -1,0 +1,260 @@
+import Foundation
+import Pressure
+import Quantities
+import Testing
+import Workload
+
+@testable import Scenario
+
+/// The page in the documentation lists every key with what the definitions say of it. `PLIMSOLL_RECORD=1` writes its
+/// tables anew; what stands around them is written by hand.
+@Suite("the page about the scenario file")
+struct ScenarioPageTests {
+    private static let page = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "Sources/plimsoll/plimsoll.docc/ScenarioFile.md")
+
+    private static let presets = "presets"
+    /// The section of the keys that no other section is about.
+    private static let top = "top"
+
+    @Test("its tables hold every key, as the definitions describe it")
+    func tables() throws {
+        let text = try String(contentsOf: Self.page, encoding: .utf8)
+        let fresh = Self.rewritten(text)
+        if ProcessInfo.processInfo.environment["PLIMSOLL_RECORD"] == "1" {
+            try fresh.write(to: Self.page, atomically: true, encoding: .utf8)
+        }
+        let (lines, expected) = (text.components(separatedBy: "\n"), fresh.components(separatedBy: "\n"))
+        for (line, right) in zip(lines, expected) where line != right {
+            Issue.record("the page says\n\(line)\nin place of\n\(right)")
+            return
+        }
+        #expect(lines.count == expected.count)
+    }
+
+    @Test("every section with a table has keys, and the events' section has the actions")
+    func sections() throws {
+        let text = try String(contentsOf: Self.page, encoding: .utf8)
+        let sections = Self.sections(of: text)
+        for section in sections where section != Self.presets {
+            #expect(ScenarioKey.all.contains { $0.section(among: sections) == section }, "\(section)")
+        }
+        for action in ActionKind.all { #expect(text.contains("\n| `\(action.key)` |"), "\(action.key)") }
+    }
+
+    // MARK: The page
+
+    /// What a heading such as "### `apps.memory`: …" is about.
+    private static func section(ofHeading line: String) -> String? {
+        if line == "## The keys at the top" { return top }
+        if line == "### Presets" { return presets }
+        let parts = line.components(separatedBy: "`")
+        return parts.count >= 3 ? parts[1] : nil
+    }
+
+    private static func sections(of text: String) -> [String] {
+        text.components(separatedBy: "\n").filter { $0.hasPrefix("##") }.compactMap(section)
+    }
+
+    /// The page with its tables as they should be: the first one below each heading that is about keys.
+    private static func rewritten(_ text: String) -> String {
+        let sections = sections(of: text)
+        var lines: [String] = []
+        var awaited: String?
+        var isInTable = false
+        for line in text.components(separatedBy: "\n") {
+            if line.hasPrefix("#") { awaited = section(ofHeading: line) }
+            let isRow = line.hasPrefix("|")
+            if isRow, let section = awaited {
+                lines += section == presets ? presetTable : table(of: section, sections)
+                (awaited, isInTable) = (nil, true)
+            }
+            if !isRow { isInTable = false }
+            if !isInTable { lines.append(line) }
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func table(of section: String, _ sections: [String]) -> [String] {
+        let keys = ScenarioKey.all.filter { $0.section(among: sections) == section }
+        let depth = section == top ? 0 : section.split(separator: ".").count
+        // Nothing is left out of a list of events.
+        let hasStandards = keys.contains { !$0.standard.isEmpty }
+        func row(_ name: String, _ value: String, _ standard: String, _ help: String) -> String {
+            "| \(name) | \(value) |" + (hasStandards ? "\(standard.isEmpty ? "" : " \(standard)") |" : "")
+                + " \(help) |"
+        }
+        return [row("key", "value", "left out", "says"), hasStandards ? "|---|---|---|---|" : "|---|---|---|"]
+            + keys.map { key in
+                row("`\(key.path.dropFirst(depth).joined(separator: "."))`", key.value, key.standard, key.help)
+            }
+    }
+
+    /// A row per setting, a column per preset.
+    private static var presetTable: [String] {
+        let presets = MonitorSettings.presets.map { preset in
+            ScenarioKey.leaves(of: MonitorSettings.definition.encode(preset, Encoding(appNames: [])))
+        }
+        let names = MonitorSettings.presets.map { " `\($0.preset)` |" }.joined()
+        let rows = presets[0].indices.filter { presets[0][$0].key != "preset" }.map { row in
+            "| `\(presets[0][row].key)` |" + presets.map { " \($0[row].text) |" }.joined()
+        }
+        return ["| key |" + names, "|---|" + presets.map { _ in "---|" }.joined()] + rows
+    }
+}
+
+/// A key of the format, in words.
+struct ScenarioKey {
+    /// `bursts[]` is an element of a list.
+    let path: [String]
+    let value: String
+    let standard: String
+    let help: String
+
+    static let all = keys(of: ScenarioSchema.schema, at: [])
+
+    /// The section with the longest path that leads to it.
+    func section(among sections: [String]) -> String {
+        let plain = path.map { $0.replacing("[]", with: "") }
+        for length in stride(from: plain.count - 1, to: 0, by: -1) {
+            let section = plain.prefix(length).joined(separator: ".")
+            if sections.contains(section) { return section }
+        }
+        return "top"
+    }
+
+    private static func keys(of record: JSON, at path: [String]) -> [ScenarioKey] {
+        let required = texts(record["required"])
+        return members(record["properties"]).flatMap { member in
+            let here = path + [member.key]
+            let help = string(member.value["description"]) ?? ""
+            let key = ScenarioKey(
+                path: here, value: words(member.value),
+                standard: required.contains(member.key) ? "(required)" : standard(member.value, at: here),
+                help: help.replacing("|", with: "\\|"))
+            // A policy has pages of its own.
+            return [key] + (here == ["policy"] ? [] : below(member.value, at: here))
+        }
+    }
+
+    /// The keys of the records that a value holds.
+    private static func below(_ schema: JSON, at path: [String]) -> [ScenarioKey] {
+        if let items = schema["items"] { return below(items, at: path.dropLast() + ["\(path[path.count - 1])[]"]) }
+        let forms = elements(schema["anyOf"]) + elements(schema["oneOf"]).map { $0.removing("required") }
+        return keys(of: schema, at: path) + forms.flatMap { below($0, at: path) }
+    }
+
+    // MARK: What it takes
+
+    private static func words(_ schema: JSON) -> String {
+        let forms = elements(schema["anyOf"])
+        if let constant = schema["const"] { return "`\(plain(constant))`" }
+        if schema["enum"] != nil {
+            return elements(schema["enum"]).filter { $0 != .null }.map { "`\(plain($0))`" }.joined(separator: ", ")
+        }
+        if forms.contains(where: { $0["properties"] != nil }), let name = forms.first(where: { $0["enum"] != nil }) {
+            return "\(words(name)), or a mapping"
+        }
+        if let form = forms.first(where: { $0["const"] != .string("none") }) { return "\(words(form)), or `none`" }
+        let variants = elements(schema["oneOf"]).flatMap { members($0["properties"]).map { "`\($0.key)`" } }
+        if !variants.isEmpty { return "a mapping with one of \(variants.joined(separator: ", "))" }
+        if let items = schema["items"] {
+            if items["properties"] != nil { return "a list" }
+            let many = ["an app's name": "names of apps", "a claim": "claims"]
+            return "a list of \(many[words(items)] ?? words(items))"
+        }
+        if schema["properties"] != nil { return "a mapping" }
+        return scalar(schema)
+    }
+
+    private static func scalar(_ schema: JSON) -> String {
+        let kinds: [(String, String)] = [
+            (ByteCount.pattern, "a size"), (ByteRate.pattern, "a rate"), (TimeSpan.pattern, "a time"),
+            (Ratio.pattern, "a share"), ("(\(Ratio.pattern))|(\(ByteCount.pattern))", "a share or a size"),
+            ("^[0-9]+/s$", "operations per second: `20000/s`"), ("^\(Codec<String>.nameForm)$", "a name"),
+        ]
+        let pattern = string(schema["pattern"])
+        if let pattern, let kind = kinds.first(where: { $0.0 == pattern }) {
+            return kind.1 + bounds(string(schema["$comment"]))
+        }
+        if pattern != nil { return "a claim" }
+        switch string(schema["type"]) {
+        case "boolean": return "`true`, `false`"
+        case "integer": return "a whole number" + range(schema)
+        case "number": return "a number" + range(schema)
+        default: return schema["maxLength"] == nil ? "an app's name" : "a text"
+        }
+    }
+
+    private static func range(_ schema: JSON) -> String {
+        guard let lowest = schema["minimum"], let highest = schema["maximum"] else { return "" }
+        return " from \(plain(lowest)) to \(plain(highest))"
+    }
+
+    /// `from 1MiB to 32GiB` without the ends that every key of the kind has.
+    private static func bounds(_ text: String?) -> String {
+        let parts = (text ?? "").components(separatedBy: " ")
+        guard parts.count == 4 else { return "" }
+        let usual = [
+            "\(ByteCount.ordinary.upperBound)", "\(TimeSpan.ordinary.upperBound)", "\(ByteRate.ordinary.upperBound)",
+            "\(Ratio.ordinary.upperBound)",
+        ]
+        let from = parts[1].first == "0" && !parts[1].contains(".") ? "" : " from \(parts[1])"
+        return from + (usual.contains(parts[3]) ? "" : " to \(parts[3])")
+    }
+
+    // MARK: What holds where it is left out
+
+    /// Of apps, the archetype `plain` says it; of what it has not, the record itself.
+    private static let ofApps =
+        standards("apps[].", AppProfile.definition, Archetype.plain.profile)
+        + standards("apps[].observers[].", NotificationObserver.definition)
+        + standards("apps[].memory.bursts[].", BurstProfile.definition)
+        + standards("apps[].memory.trace.", TraceProfile.definition)
+
+    private static func standards<Root>(
+        _ prefix: String, _ definition: Definition<Root>, _ root: Root? = nil
+    ) -> [(key: String, text: String)] {
+        leaves(of: definition.encode(root ?? definition.base, Encoding(appNames: []))).map {
+            (prefix + $0.key, $0.text)
+        }
+    }
+
+    private static func standard(_ schema: JSON, at path: [String]) -> String {
+        if path.first == "apps[]" {
+            let key = path.joined(separator: ".")
+            return ofApps.first { $0.key == key }?.text ?? ""
+        }
+        let form = elements(schema["anyOf"]).first
+        guard let standard = schema["default"] ?? form?["default"], plain(standard) != "" else { return "" }
+        return "`\(plain(standard))`"
+    }
+
+    /// The scalars of a tree with their paths.
+    static func leaves(of tree: Tree) -> [(key: String, text: String)] {
+        guard let entries = tree.entries else {
+            return [("", tree.text.map { "`\($0)`" } ?? (tree.elements?.isEmpty == true ? "none" : ""))]
+        }
+        return entries.flatMap { entry in
+            leaves(of: entry.value).map { key, text in (key.isEmpty ? entry.key : "\(entry.key).\(key)", text) }
+        }
+    }
+
+    // MARK: JSON
+
+    private static func members(_ json: JSON?) -> [JSON.Member] {
+        if case .object(let members)? = json { members } else { [] }
+    }
+
+    private static func elements(_ json: JSON?) -> [JSON] {
+        if case .array(let elements)? = json { elements } else { [] }
+    }
+
+    private static func string(_ json: JSON?) -> String? {
+        if case .string(let text)? = json { text } else { nil }
+    }
+
+    private static func texts(_ json: JSON?) -> [String] { elements(json).compactMap(string) }
+
+    private static func plain(_ json: JSON) -> String { string(json) ?? json.compact }
+}
