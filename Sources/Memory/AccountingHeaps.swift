@@ -38,6 +38,42 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         var least: UInt64 = 0
     }
 
+    /// A set of classes of runs.
+    private struct RunClasses {
+        /// From 0, and from 64 on.
+        private var low: UInt64 = 0
+        private var high: UInt64 = 0
+
+        mutating func insert(_ index: Int) {
+            if index < 64 { low |= 1 << UInt64(index) } else { high |= 1 << UInt64(index - 64) }
+        }
+
+        mutating func remove(_ index: Int) {
+            if index < 64 { low &= ~(1 << UInt64(index)) } else { high &= ~(1 << UInt64(index - 64)) }
+        }
+
+        /// Those from `lowest` up to, but not including, `limit`.
+        init(_ all: RunClasses, from lowest: Int, to limit: Int) {
+            // A shift by 64 or more gives zero.
+            low = all.low & (UInt64.max << UInt64(lowest)) & ~(UInt64.max << UInt64(limit))
+            guard all.high != 0 else { return }
+            high =
+                all.high & (UInt64.max << UInt64(max(0, lowest - 64))) & ~(UInt64.max << UInt64(max(0, limit - 64)))
+        }
+
+        init() {}
+
+        mutating func popFirst() -> Int? {
+            if low != 0 {
+                defer { low &= low - 1 }
+                return low.trailingZeroBitCount
+            }
+            guard high != 0 else { return nil }
+            defer { high &= high - 1 }
+            return 64 + high.trailingZeroBitCount
+        }
+    }
+
     /// What one process holds.
     private struct Heap {
         var pages = 0
@@ -53,7 +89,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         let dirty: UnsafeMutablePointer<DirtyRuns>
         /// All dirty runs, in the order in which they are purged.
         var dirtyByAge = ExtentTable.List()
-        var dirtyClasses: (UInt64, UInt64) = (0, 0)
+        var dirtyClasses = RunClasses()
     }
 
     private var books: PageBooks
@@ -339,24 +375,18 @@ extension AccountingHeaps {
     /// The oldest and lowest dirty run that is long enough and not much too long (`eset_first_fit`).
     private mutating func fittingDirty(_ pages: Int, _ slot: Int) -> Int? {
         let heap = heaps + slot
-        let (lowest, limit) = (geometry.classToSearch(pages), geometry.classTooLong(pages))
-        // A shift by 64 or more gives zero.
-        var low = heap.pointee.dirtyClasses.0 & (UInt64.max << UInt64(lowest)) & ~(UInt64.max << UInt64(limit))
-        var high =
-            heap.pointee.dirtyClasses.1 & (UInt64.max << UInt64(max(0, lowest - 64)))
-            & ~(UInt64.max << UInt64(max(0, limit - 64)))
-        var best: (key: UInt64, runClass: Int) = (.max, -1)
-        while low | high != 0 {
-            let index = low != 0 ? low.trailingZeroBitCount : 64 + high.trailingZeroBitCount
-            if low != 0 { low &= low - 1 } else { high &= high - 1 }
-            let least = heap.pointee.dirty[index].least
-            guard least < best.key else { continue }
-            best = (least, index)
+        let dirty = heap.pointee.dirty
+        var classes = RunClasses(
+            heap.pointee.dirtyClasses, from: geometry.classToSearch(pages), to: geometry.classTooLong(pages))
+        var best: (key: UInt64, runs: UnsafeMutablePointer<DirtyRuns>)?
+        while let index = classes.popFirst() {
+            let runs = dirty + index
+            if let best, runs.pointee.least >= best.key { continue }
+            best = (runs.pointee.least, runs)
             // jemalloc looks it up already here, which brings the heap into order.
-            _ = extents.first(of: &heap.pointee.dirty[index].heap)
+            _ = extents.first(of: &runs.pointee.heap)
         }
-        guard best.runClass >= 0 else { return nil }
-        return extents.first(of: &heap.pointee.dirty[best.runClass].heap)
+        return best.map { extents.first(of: &$0.runs.pointee.heap) }
     }
 
     /// Leaves `pages` in the extent; the rest becomes a dirty run of the same age, not joined with its neighbours.
@@ -449,36 +479,33 @@ extension AccountingHeaps {
     }
 
     private mutating func keepDirty(_ number: Int, _ slot: Int) {
-        let index = geometry.classToKeep(extents[number].pages)
-        let key = extents[number].key
-        if heaps[slot].dirty[index].heap.isEmpty || key < heaps[slot].dirty[index].least {
-            heaps[slot].dirty[index].least = key
+        let heap = heaps + slot
+        let (pages, key) = (extents[number].pages, extents[number].key)
+        let index = geometry.classToKeep(pages)
+        let runs = heap.pointee.dirty + index
+        if runs.pointee.heap.isEmpty {
+            runs.pointee.least = key
+            heap.pointee.dirtyClasses.insert(index)
+        } else if key < runs.pointee.least {
+            runs.pointee.least = key
         }
-        extents.insert(number, into: &heaps[slot].dirty[index].heap)
-        extents.append(number, to: &heaps[slot].dirtyByAge)
+        extents.insert(number, into: &runs.pointee.heap)
+        extents.append(number, to: &heap.pointee.dirtyByAge)
         extents.mark(number, true)
-        setDirtyClass(index, slot, true)
     }
 
     private mutating func takeDirty(_ number: Int, _ slot: Int) {
-        let index = geometry.classToKeep(extents[number].pages)
+        let heap = heaps + slot
+        let (pages, key) = (extents[number].pages, extents[number].key)
+        let index = geometry.classToKeep(pages)
+        let runs = heap.pointee.dirty + index
         extents.mark(number, false)
-        extents.remove(number, from: &heaps[slot].dirty[index].heap)
-        extents.remove(number, from: &heaps[slot].dirtyByAge)
-        if heaps[slot].dirty[index].heap.isEmpty {
-            setDirtyClass(index, slot, false)
-        } else if heaps[slot].dirty[index].least == extents[number].key {
-            let first = extents.first(of: &heaps[slot].dirty[index].heap)
-            heaps[slot].dirty[index].least = extents[first].key
-        }
-    }
-
-    private mutating func setDirtyClass(_ index: Int, _ slot: Int, _ isPresent: Bool) {
-        let bit: UInt64 = 1 << UInt64(index & 63)
-        if index < 64 {
-            if isPresent { heaps[slot].dirtyClasses.0 |= bit } else { heaps[slot].dirtyClasses.0 &= ~bit }
-        } else {
-            if isPresent { heaps[slot].dirtyClasses.1 |= bit } else { heaps[slot].dirtyClasses.1 &= ~bit }
+        extents.remove(number, from: &runs.pointee.heap)
+        extents.remove(number, from: &heap.pointee.dirtyByAge)
+        if runs.pointee.heap.isEmpty {
+            heap.pointee.dirtyClasses.remove(index)
+        } else if runs.pointee.least == key {
+            runs.pointee.least = extents[extents.first(of: &runs.pointee.heap)].key
         }
     }
 }
