@@ -49,6 +49,9 @@ public struct Guardrails: Sendable {
         case .disconnectScene(_, let scene): return refusalOfDisconnection(process, scene)
         case .terminatePolitely where process.isEnding:
             return Refusal(rule: "ending", explanation: "it was asked to end already", isTemporary: true)
+        case .terminate where process.isEnding && snapshot.isAboutLimits:
+            return Refusal(
+                rule: "ending", explanation: "it is on its way out, and no longer counts", isTemporary: true)
         case .terminate, .terminatePolitely: return refusalOfTermination(process, snapshot)
         }
     }

@@ -212,7 +212,7 @@ extension Simulation {
         let limits = plan.limits
         // With fewer processes than the limit, or less memory in all, nobody needs to be counted.
         if let most = limits.backgroundProcesses, live.count > most {
-            let count = live.count { $0.phase.isOffScreen }
+            let count = live.count(where: \.countsInBackground)
             if count > most {
                 return Question(demand: .backgroundProcesses(excess: count - most), level: monitor.level)
             }
@@ -220,7 +220,7 @@ extension Simulation {
         guard let most = limits.backgroundMemory else { return nil }
         let books = memory.books
         guard books.resident - books.reserved > most else { return nil }
-        let held = live.lazy.filter(\.phase.isOffScreen).reduce(ByteCount.zero) {
+        let held = live.lazy.filter(\.countsInBackground).reduce(ByteCount.zero) {
             $0 + memory.books(of: $1.slot).footprint
         }
         guard held > most else { return nil }
@@ -656,9 +656,9 @@ extension ReclaimDemand {
     }
 }
 
-extension ProcessPhase {
-    /// In memory, and not in front of the user.
-    fileprivate var isOffScreen: Bool { self == .background || self == .suspended }
+extension LiveProcess {
+    /// In memory, not in front of the user, and not on its way out: what is ending answers a limit by itself.
+    fileprivate var countsInBackground: Bool { (phase == .background || phase == .suspended) && quitReason == nil }
 }
 
 extension UserAction {

@@ -55,6 +55,24 @@ struct LimitsTests {
         #expect(last(bound) <= limit.bytes)
     }
 
+    @Test(
+        "who is on its way out answers a limit of the background by itself: nobody else ends for it",
+        arguments: ["lru", "jetsam", "largest-first", "earlyoom", "ladder", "foresight"])
+    func onItsWayOut(policy: String) throws {
+        let apps = [testApp("stays"), testApp("leaves") { $0.costs.terminate = .seconds(2) }]
+        let user: [(Double, UserAction)] = [
+            (0, .launch(AppID(0))), (10, .launch(AppID(1))), (20, .quit(AppID(1))),
+        ]
+        let exits = try [Limits(backgroundProcesses: 1), Limits(backgroundMemory: .mebibytes(15))].map { limits in
+            let plan = testPlan(apps, ceiling: .mebibytes(256), seconds: 30, policy: policy, user: user) {
+                $0.limits = limits
+                $0.backend = .accounting
+            }
+            return try runToEnd(plan).eventRows.filter { $0.event == "exit" }.map { "\($0.app) \($0.detail)" }
+        }
+        #expect(exits == [["leaves userTerminated"], ["leaves userTerminated"]])
+    }
+
     /// The yardsticks that take nothing from anybody.
     private static let idle = ["none", "unbounded"]
 

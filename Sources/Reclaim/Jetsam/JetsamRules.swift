@@ -280,7 +280,7 @@ extension ProcessSnapshot {
     }
 
     func mayBeVictim(in snapshot: SystemSnapshot) -> Bool {
-        pid != snapshot.requester && band < .internal && !(isEnding && !snapshot.isAboutLimits)
+        pid != snapshot.requester && band < .internal && !isEnding
     }
 
     func whyNoVictim(in snapshot: SystemSnapshot) -> String {

@@ -63,7 +63,9 @@ extension Foresight {
                 apps[index].later = max(size, index < oracle.sizes.count ? apps[index].later : 1)
                 if process.phase.isForeground || process.pid == snapshot.requester { front |= 1 << UInt64(index) }
                 apps[index].relaunch = max(1, process.relaunchCost.microseconds / 1_000)
-                apps[index].mayEnd = !process.phase.isForeground && process.pid != snapshot.requester
+                let answersByItself = process.isEnding && snapshot.isAboutLimits
+                apps[index].mayEnd =
+                    !process.phase.isForeground && process.pid != snapshot.requester && !answersByItself
             }
             self.apps = apps
             self.front = front
