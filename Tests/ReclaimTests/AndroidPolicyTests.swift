@@ -67,10 +67,18 @@ struct AndroidPolicyTests {
         #expect(given.decide(model(49_999)).evidence?.threshold == Int64(50_000 * 1_024))
     }
 
-    @Test("at and below score 200 the heaviest goes first")
+    @Test("the highest score goes first; of one score the oldest, and at and below 200 the heaviest")
     func heaviest() throws {
         let decision = try policy("lmkd-minfree").decide(phone(ram: .gibibytes(1), free: 1))
-        #expect(Array(decision.victims.suffix(2)) == [1, 2], "50 MiB in front before 20 MiB that navigate")
+        #expect(Array(decision.victims.suffix(2)) == [2, 1], "20 MiB that navigate before 50 MiB in front")
+        let alike = [
+            process(1, .active, size: 500), process(2, .background, idle: 90, size: 20, modes: [.location]),
+            process(3, .background, idle: 10, size: 80, modes: [.audio]), process(4, .background, idle: 10, size: 90),
+            process(5, .background, idle: 90, size: 10), process(6, .inactive, size: 10),
+        ]
+        let rank = snapshot(alike).rankingByScore(floor: 0, heaviestBelow: 200, because: "test")
+        #expect(rank.victims == [5, 4, 3, 2, 6, 1])
+        #expect(rank.ranking.map(\.score) == [500, 500, 200, 200, 100, 0])
     }
 
     /// Woken by a partial stall, with facts on top.

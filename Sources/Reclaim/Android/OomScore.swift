@@ -54,8 +54,8 @@ struct ScoredProcess {
 }
 
 extension SystemSnapshot {
-    /// Victims as lmkd picks them: score at least `floor`, highest first, the oldest of a score; at and below
-    /// `heaviestBelow` the largest, for there every loss is felt and one shall be enough.
+    /// Victims as lmkd picks them: score at least `floor`, highest first, the oldest of a score; where the score is at
+    /// most `heaviestBelow` the largest of it, for there every loss is felt and one shall be enough.
     func rankingByScore(floor: Int, heaviestBelow: Int, because why: String) -> Decision {
         var decision = Decision()
         var victims: [ScoredProcess] = []
@@ -71,10 +71,10 @@ extension SystemSnapshot {
             }
         }
         victims.sort { a, b in
-            if a.score <= heaviestBelow && b.score <= heaviestBelow {
+            if a.score != b.score { return a.score > b.score }
+            if a.score <= heaviestBelow {
                 return (a.process.footprint, b.process.pid) > (b.process.footprint, a.process.pid)
             }
-            if a.score != b.score { return a.score > b.score }
             return (a.process.lastForeground, a.process.pid) < (b.process.lastForeground, b.process.pid)
         }
         decision.ranking = victims.map {
