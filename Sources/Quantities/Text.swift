@@ -190,7 +190,8 @@ struct DecimalPrefix {
             }
             index = text.index(after: index)
         }
-        guard seenDigit else { return nil }
+        // A point has digits before and after it.
+        guard seenDigit, !seenPoint || power > 1 else { return nil }
         return (DecimalPrefix(digits: digits, power: power), String(text[index...]))
     }
 

@@ -150,7 +150,11 @@ struct ScenarioKey {
         let forms = elements(schema["anyOf"])
         if let constant = schema["const"] { return "`\(plain(constant))`" }
         if schema["enum"] != nil {
-            return elements(schema["enum"]).filter { $0 != .null }.map { "`\(plain($0))`" }.joined(separator: ", ")
+            var names: [String] = []
+            for name in elements(schema["enum"]).filter({ $0 != .null }).map(plain) where !names.contains(name) {
+                names.append(name)
+            }
+            return names.map { "`\($0)`" }.joined(separator: ", ")
         }
         if forms.contains(where: { $0["properties"] != nil }), let name = forms.first(where: { $0["enum"] != nil }) {
             return "\(words(name)), or a mapping"
@@ -177,11 +181,11 @@ struct ScenarioKey {
         if let pattern, let kind = kinds.first(where: { $0.0 == pattern }) {
             return kind.1 + bounds(string(schema["$comment"]))
         }
-        if pattern != nil { return "a claim" }
-        switch string(schema["type"]) {
+        switch string(schema["type"]) ?? texts(schema["type"]).first {
         case "boolean": return "`true`, `false`"
         case "integer": return "a whole number" + range(schema)
         case "number": return "a number" + range(schema)
+        case _ where pattern != nil: return "a claim"
         default: return schema["maxLength"] == nil ? "an app's name" : "a text"
         }
     }

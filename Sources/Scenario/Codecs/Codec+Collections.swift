@@ -25,7 +25,10 @@ extension Codec {
             },
             encode: { values, encoding in .list(values.map { codec.encode($0, encoding) }) },
             schema: { _ in
-                .object(["type": .string("array"), "items": codec.schema(nil), "minItems": .number("\(minimum)")])
+                .object([
+                    "type": minimum == 0 ? .strings(["array", "null"]) : .string("array"), "items": codec.schema(nil),
+                    "minItems": .number("\(minimum)"),
+                ])
             })
     }
 

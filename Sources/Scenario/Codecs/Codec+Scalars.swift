@@ -78,8 +78,7 @@ extension Codec {
             encode: { value, _ in quoted ? .string(text(value)) : .plain(text(value)) },
             schema: { standard in
                 guard let standard else { return schema }
-                let isText = schema["type"] == .string("string") || schema["pattern"] != nil || schema["enum"] != nil
-                return schema.adding(["default": isText ? .string(text(standard)) : .number(text(standard))])
+                return schema.adding(["default": schema.isText ? .string(text(standard)) : .number(text(standard))])
             })
     }
 
@@ -142,11 +141,25 @@ extension Codec where Value == Ratio {
         let text: @Sendable (Ratio) -> String = { decimalText($0.partsPerMillion, digits: 6) }
         return .scalar(
             expected: "a number such as 1.4", quoted: false,
-            schema: .object([
-                "type": .string("number"), "minimum": .number("0"), "maximum": .number("\(highest)"),
-            ]),
+            schema: .number("number", from: "0", to: "\(highest)", pattern: "^[0-9]+(\\.[0-9]+)?$"),
             parse: { $0.last == "%" ? nil : try? Ratio(parsing: $0) }, text: text
         ).bounded(.zero...Ratio(partsPerMillion: highest * 1_000_000), text: text)
+    }
+}
+
+extension JSON {
+    /// A number, which may stand in quotes: the program reads the text of a scalar, whatever YAML makes of it.
+    static func number(_ type: String, from lowest: String, to highest: String, pattern: String) -> JSON {
+        .object([
+            "type": .strings([type, "string"]), "minimum": .number(lowest), "maximum": .number(highest),
+            "pattern": .string(pattern),
+        ])
+    }
+
+    /// Of a scalar's schema: whether its values are written as text in JSON.
+    fileprivate var isText: Bool {
+        if case .array(let types)? = self["type"] { return types.first == .string("string") }
+        return self["type"] == .string("string") || self["enum"] != nil
     }
 }
 
@@ -155,10 +168,7 @@ extension Codec where Value == Int {
     static func count(_ range: ClosedRange<Int>) -> Codec {
         .scalar(
             expected: "a whole number", quoted: false,
-            schema: .object([
-                "type": .string("integer"), "minimum": .number("\(range.lowerBound)"),
-                "maximum": .number("\(range.upperBound)"),
-            ]),
+            schema: .number("integer", from: "\(range.lowerBound)", to: "\(range.upperBound)", pattern: "^[0-9]+$"),
             parse: { $0.first == "+" ? nil : Int($0) }, text: { "\($0)" }
         ).bounded(range)
     }
@@ -168,7 +178,7 @@ extension Codec where Value == UInt64 {
     static var seed: Codec {
         .scalar(
             expected: "a whole number from 0 to \(UInt64.max)", quoted: false,
-            schema: .object(["type": .string("integer"), "minimum": .number("0"), "maximum": .number("\(UInt64.max)")]),
+            schema: .number("integer", from: "0", to: "\(UInt64.max)", pattern: "^[0-9]+$"),
             parse: { $0.first == "+" ? nil : UInt64($0) }, text: { "\($0)" })
     }
 }
@@ -176,7 +186,8 @@ extension Codec where Value == UInt64 {
 extension Codec where Value == Bool {
     static var flag: Codec {
         .scalar(
-            expected: "true or false", quoted: false, schema: .object(["type": .string("boolean")]),
+            expected: "true or false", quoted: false,
+            schema: .object(["type": .strings(["boolean", "string"]), "pattern": .string("^(true|false)$")]),
             parse: { $0 == "true" ? true : ($0 == "false" ? false : nil) }, text: { $0 ? "true" : "false" })
     }
 }
@@ -185,7 +196,11 @@ extension Codec where Value == String {
     /// Any text of at most `length` characters.
     static func text(length: Int) -> Codec {
         .scalar(
-            expected: "a text", schema: .object(["type": .string("string"), "maxLength": .number("\(length)")]),
+            expected: "a text",
+            // What looks like a number is a text, too.
+            schema: .object([
+                "type": .strings(["string", "number", "boolean"]), "maxLength": .number("\(length)"),
+            ]),
             parse: { $0 }, text: { $0 }
         ).checked { $0.count > length ? "\($0.count) characters are too many; at most \(length)" : nil }
     }

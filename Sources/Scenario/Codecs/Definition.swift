@@ -126,10 +126,12 @@ extension Definition {
     }
 
     func schema(default root: Root?) -> JSON {
+        let required = fields.filter(\.isRequired).map(\.key)
         let object = JSON.object([
-            "type": .string("object"),
+            // A section with nothing in it is as good as left out.
+            "type": required.isEmpty ? .strings(["object", "null"]) : .string("object"),
             "properties": .object(fields.map { JSON.Member(key: $0.key, value: $0.schema(root)) }),
-            "required": .strings(fields.filter(\.isRequired).map(\.key)),
+            "required": .strings(required),
             "additionalProperties": .bool(false),
         ])
         guard let shorthand, let field = fields.first(where: { $0.key == shorthand }) else { return object }

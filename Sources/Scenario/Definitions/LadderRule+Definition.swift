@@ -117,9 +117,7 @@ extension Codec where Value == Ratio {
     fileprivate static var weight: Codec {
         .scalar(
             expected: "a weight from -1000 to 1000, such as 0.5", quoted: false,
-            schema: .object([
-                "type": .string("number"), "minimum": .number("-1000"), "maximum": .number("1000"),
-            ]),
+            schema: .number("number", from: "-1000", to: "1000", pattern: "^-?[0-9]+(\\.[0-9]+)?$"),
             parse: { text in
                 let isNegative = text.first == "-"
                 guard text.last != "%", let ratio = try? Ratio(parsing: isNegative ? String(text.dropFirst()) : text),

@@ -148,7 +148,8 @@ enum PolicyShape {
     }
 
     static var schema: JSON {
-        .object(["anyOf": .array([nameCodec.schema(PolicySettings.standard.name)] + mappings())])
+        let none = JSON.object(["type": .string("null")])
+        return .object(["anyOf": .array([nameCodec.schema(PolicySettings.standard.name)] + mappings() + [none])])
     }
 
     /// The form of each policy's mapping; `more` are keys that every form has beside its own.
@@ -173,7 +174,7 @@ enum PolicyShape {
                 JSON.Member(
                     key: "parameters",
                     value: .object([
-                        "type": .string("object"), "properties": .object(parameters),
+                        "type": .strings(["object", "null"]), "properties": .object(parameters),
                         "additionalProperties": .bool(false), "description": .string("Those of its own table."),
                     ])),
             ]

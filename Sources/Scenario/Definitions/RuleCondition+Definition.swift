@@ -28,7 +28,10 @@ extension Codec {
                 tree.elements?.isEmpty == true ? .all([]) : ConditionShape<Claim>.decode(tree, decoding)
             },
             encode: { condition, _ in ConditionShape<Claim>.encode(condition) },
-            schema: { _ in .object(["$ref": .string("#/$defs/\(Claim.reference)")]) })
+            schema: { _ in
+                let always = JSON.object(["type": .string("array"), "maxItems": .number("0")])
+                return .object(["anyOf": .array([ConditionShape<Claim>.here, always])])
+            })
     }
 }
 
@@ -37,7 +40,9 @@ extension Codec where Value == RuleCondition<SystemClaim> {
 
     /// The same where "always" would make no sense.
     var claimingSomething: Codec {
-        checked { $0 == .all([]) ? "expected \(ConditionShape<SystemClaim>.some), not 0" : nil }
+        let codec = checked { $0 == .all([]) ? "expected \(ConditionShape<SystemClaim>.some), not 0" : nil }
+        return Codec(
+            expected: expected, decode: codec.decode, encode: encode, schema: { _ in ConditionShape<SystemClaim>.here })
     }
 }
 
@@ -108,9 +113,10 @@ enum ConditionShape<Claim: RuleClaim> {
         }
     }
 
+    static var here: JSON { .object(["$ref": .string("#/$defs/\(Claim.reference)")]) }
+
     /// The definition that conditions refer to.
     static var definition: JSON.Member {
-        let here = JSON.object(["$ref": .string("#/$defs/\(Claim.reference)")])
         let list = JSON.object(["type": .string("array"), "items": here, "minItems": .number("1")])
         let claim = JSON.object(["type": .string("string"), "pattern": .string(Claim.pattern)])
         let forms = [("all", list), ("any", list), ("not", here)].map { key, value in

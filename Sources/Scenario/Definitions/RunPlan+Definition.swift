@@ -73,7 +73,8 @@ extension Codec where Value == Int {
         let version = RunPlan.formatVersion
         return .scalar(
             expected: "the format's version, \(version)", quoted: false,
-            schema: .object(["const": .number("\(version)")]), parse: { Int($0) }, text: { "\($0)" }
+            schema: .object(["enum": .array([.number("\(version)"), .string("\(version)")])]), parse: { Int($0) },
+            text: { "\($0)" }
         ).checked {
             $0 == version ? nil : "version \($0) of the format is not known; this program reads version \(version)"
         }

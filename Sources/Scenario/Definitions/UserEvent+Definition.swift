@@ -167,7 +167,8 @@ extension Codec where Value == Void {
                 decoding.faultHere(tree.origin, "expected true, or nothing, not \(tree.summary)")
                 return nil
             },
-            encode: { _, _ in .plain("true") }, schema: { _ in .object(["enum": .array([.bool(true), .null])]) })
+            encode: { _, _ in .plain("true") },
+            schema: { _ in .object(["enum": .array([.bool(true), .string("true"), .null])]) })
     }
 }
 

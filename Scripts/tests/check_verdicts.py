@@ -1,0 +1,74 @@
+"""Asks the program and its JSON Schema about the same small scenarios: what one accepts the other must accept, too.
+
+    python Scripts/tests/check_verdicts.py PLIMSOLL
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import yaml
+from jsonschema.validators import validator_for
+
+LEAST = {"plimsoll": "1", "name": "q", "duration": "5s", "device": "{ ceiling: 512MiB }", "apps": "[{ name: a }]"}
+
+RULE = "{ name: ladder, rules: [{ name: a, %s }] }"
+
+CASES = (
+    # A section whose lines are all commented out.
+    *((key, "") for key in ("device", "monitor", "policy", "limits", "apps", "user", "expect", "metrics", "seed", "description")),
+    *(("apps", "[{ name: a, %s: }]" % key) for key in (
+        "like", "scenes", "background_modes", "memory", "costs", "background", "warnings", "disconnect", "limits", "features",
+        "deferred", "observers")),
+    *(("apps", "[{ name: a, memory: { %s: } }]" % key) for key in ("base", "cache", "growth", "bursts", "objects", "trace")),
+    ("monitor", "{ warning: }"), ("apps", "[]"), ("policy", "{ name: lru, parameters: }"),
+    # Quoted, and written in other ways.
+    ("plimsoll", '"1"'), ("plimsoll", "2"), ("seed", '"5"'), ("seed", '"five"'), ("seed", "5.5"), ("seed", "-1"),
+    ("device", '{ ceiling: 512MiB, cores: "2" }'), ("device", "{ ceiling: 512MiB, cores: 2.5 }"),
+    ("device", '{ ceiling: 512MiB, cores: "" }'), ("limits", '{ protect_audible: "true" }'),
+    ("limits", "{ protect_audible: 1 }"), ("description", "2026"), ("description", "true"), ("name", "2026"),
+    ("limits", '{ background_processes: "3", background_memory: none }'), ("limits", "{ background_memory: 3 }"),
+    ("user", '[{ at: 0s, home: "true" }]'), ("user", "[{ at: 0s, home: }]"), ("user", "[{ at: 0s, home: false }]"),
+    *(("apps", "[{ name: a, memory: { base: %s } }]" % size) for size in (
+        "1MiB", "1.5MiB", "1.MiB", ".5MiB", "1", "1 MiB", "1mib")),
+    *(("duration", time) for time in ("1.5s", "1.s", "1min30s", "5", "s")),
+    *(("monitor", "{ warning: { enter: %s, leave: 90%% } }" % share) for share in ("20%", "0.2", "20.%", '"20%"', "150MB")),
+    *(("apps", "[{ name: a, memory: { objects: { log_normal: { sigma: %s } } } }]" % sigma) for sigma in (
+        "1.4", '"1.4"', "1", "x", "11")),
+    # Rules.
+    *(("policy", RULE % rule) for rule in (
+        "when: available < 10%", "when: psi_full_avg10 > 60", "when: psi_full_avg10 > 60%", "when: []", "when: { any: [] }",
+        "who: [[], state == suspended]", "when: available < 10%  for  5s", "when: level >= hot", "who: like == mesaging",
+        "who: like == messaging", "until: []", "who: []", "who: oom_score > -900", "who: demand == pressure", 'order: { footprint: "1" }',
+        "order: { footprint: -1 }", "order: { footprint: x }", 'take: "2"', "take: 2", "take: 5%", "take: 0.5", "until: none")),
+)  # fmt: skip
+
+
+def main(program: str) -> int:
+    schema = json.loads(subprocess.run([program, "schema", "scenario"], capture_output=True, check=True).stdout)
+    validator = validator_for(schema)(schema)
+    disagreements = 0
+    with tempfile.TemporaryDirectory(prefix="plimsoll-verdicts.") as scratch:
+        files = []
+        for number, (key, value) in enumerate(CASES):
+            text = "".join(f"{name}: {given}\n" for name, given in (LEAST | {key: value}).items())
+            files.append(Path(scratch, f"{number}.yaml"))
+            files[-1].write_text(text, "utf-8")
+        said = subprocess.run([program, "validate", *map(str, files)], capture_output=True, text=True).stdout
+        valid = {line.partition(":")[0] for line in said.splitlines()}
+        for (key, value), file in zip(CASES, files):
+            complaint = next((error.message for error in validator.iter_errors(yaml.safe_load(file.read_text("utf-8")))), "")
+            if (str(file) in valid) == bool(complaint):
+                disagreements += 1
+                verdict = f"accepts it, the schema does not: {complaint[:200]}" if complaint else "refuses it, the schema does not"
+                print(f"{key}: {value}: the program {verdict}", file=sys.stderr)
+    print(f"{len(CASES)} scenarios, {disagreements} disagreements")
+    return 1 if disagreements else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
