@@ -126,11 +126,19 @@ private struct UsageColumns {
 
     init(_ header: Range<Int>, _ bytes: [UInt8]) throws(TextFault) {
         let separator = bytes[header].contains(UsageColumns.tab) ? UsageColumns.tab : UsageColumns.comma
-        let names = try UsageColumns.split(header, bytes, separator).map {
-            $0.text.lowercased().filter { $0 != " " }
-        }
+        let cells = try UsageColumns.split(header, bytes, separator)
+        let names = cells.map { $0.text.lowercased().filter { $0 != " " } }
         func position(_ accepted: [String]) throws(TextFault) -> Int {
-            if let position = names.firstIndex(where: accepted.contains) { return position }
+            let found = names.indices.filter { accepted.contains(names[$0]) }
+            if found.count > 1 {
+                let (first, second) = (names[found[0]], names[found[1]])
+                throw TextFault(
+                    offset: cells[found[1]].offset,
+                    message: first == second
+                        ? "column '\(second)' is there twice; which one counts, nobody can know"
+                        : "columns '\(first)' and '\(second)' say the same; which one counts, nobody can know")
+            }
+            if let position = found.first { return position }
             throw TextFault(
                 offset: header.lowerBound,
                 message:
