@@ -19,9 +19,10 @@ import style
 from run_directory import Run
 
 MOST_GROUPS = 12
-MOST_LETTERS = 24
+MOST_LETTERS = 34
+"""Of a group's name; the column is as wide as the longest one needs."""
 LEFT_IN, RIGHT_IN, TOP_IN = 0.15, 0.2, 0.42
-LABEL_IN, ROW_IN, HEAD_IN, GAP_IN = 1.75, 0.19, 0.3, 0.2
+LABEL_IN, LETTER_IN, ROW_IN, HEAD_IN, GAP_IN = 1.75, 0.058, 0.19, 0.3, 0.2
 ECDF_IN, BOTTOM_IN = 2.5, 0.46
 PANELS = ("launch_latency_p95_ms", "launches_unfinished", "hot_launch_ratio", "terminations", "terminations_felt",
           "time_critical_s")  # fmt: skip
@@ -101,7 +102,9 @@ def names_of(firsts: list[Run]) -> list[str]:
         alike = [settings[other] for other, its in enumerate(names) if its == name]
         values = {key: {one.get(key) for one in alike} for key in settings[place]}
         differing = [key for key, its in values.items() if len(its) > 1 and None not in its]
-        found[place] = ", ".join([name] + [f"{key.rpartition('.')[2]} {settings[place][key]}" for key in differing])
+        told = [f"{key.rpartition('.')[2]} {settings[place][key]}" for key in differing]
+        # What all of them are called says nothing.
+        found[place] = ", ".join(told if told and len(set(names)) == 1 else [name, *told])
     if len(set(names)) == len(names):
         return names
     is_told = len({style.label(name, MOST_LETTERS) for name in found}) == len(found)
@@ -222,10 +225,12 @@ def draw(runs: list[Run], labels: list[str]) -> Figure:
     width = style.WIDTH_IN
     metrics = {name: rest for name, *rest in several.METRICS}
     bottom_in = BOTTOM_IN + ECDF_IN + 0.35 + GAP_IN
-    wide_in = (width - LEFT_IN - LABEL_IN - RIGHT_IN) / len(PANELS)
+    names = [style.label(group.label, MOST_LETTERS) for group in groups]
+    label_in = max(LABEL_IN, 0.35 + LETTER_IN * max(map(len, names), default=0))
+    wide_in = (width - LEFT_IN - label_in - RIGHT_IN) / len(PANELS)
     for column, metric in enumerate(PANELS):
         axes = figure.add_axes(
-            ((LEFT_IN + LABEL_IN + column * wide_in) / width, bottom_in / height_in, (wide_in - 0.12) / width,
+            ((LEFT_IN + label_in + column * wide_in) / width, bottom_in / height_in, (wide_in - 0.12) / width,
              rows_in / height_in)
         )  # fmt: skip
         axes.set_ylim(len(groups) - 0.5, -0.5)
@@ -236,7 +241,7 @@ def draw(runs: list[Run], labels: list[str]) -> Figure:
         figure.add_artist(
             plt.Line2D([LEFT_IN / width, (LEFT_IN + 0.28) / width], [y, y], color=colour, linestyle=line, linewidth=1.6)
         )
-        figure.text((LEFT_IN + 0.35) / width, y, style.label(group.label, MOST_LETTERS), fontsize=7.5, va="center")
+        figure.text((LEFT_IN + 0.35) / width, y, names[row], fontsize=7.5, va="center")
     draw_latencies(
         figure.add_axes((0.75 / width, BOTTOM_IN / height_in, (width - 0.75 - RIGHT_IN) / width, ECDF_IN / height_in)), groups
     )

@@ -528,7 +528,10 @@ class Comparisons(RunDirectoryCase):
     def test_runs_that_differ_in_more_than_the_seed_are_no_group(self) -> None:
         runs = [self.one(f"a-{seed}", "ladder", seed) for seed in (1, 2)]
         runs += [self.one(f"b-{seed}", "ladder", seed, ceiling="700MiB") for seed in (3, 4)]
-        self.assertEqual(self.labels_of(*runs), ["ladder, ceiling 1GiB (2 seeds)", "ladder, ceiling 700MiB (2 seeds)"])
+        self.assertEqual(self.labels_of(*runs), ["ceiling 1GiB (2 seeds)", "ceiling 700MiB (2 seeds)"])
+        runs += [self.one(f"l-{seed}", "lru", seed) for seed in (1, 2)]
+        labels = ["ladder, ceiling 1GiB (2 seeds)", "ladder, ceiling 700MiB (2 seeds)", "lru (2 seeds)"]
+        self.assertEqual(self.labels_of(*runs), labels)
         # What the settings do not tell, or not in sight, the folder does.
         runs[2:] = [self.one(f"c-{seed}", "ladder", seed, rest="user:\n- { at: 1s, lock: 1s }\n") for seed in (3, 4)]
         self.assertEqual(self.labels_of(*runs), ["a-1 (2 seeds)", "c-3 (2 seeds)"])
