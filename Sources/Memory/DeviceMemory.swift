@@ -22,8 +22,6 @@ public struct PoolID: Hashable, Sendable {
 public enum ReleaseOrder: Sendable {
     case oldestFirst
     case newestFirst
-    /// Drawn by the caller's generator: leaves holes, as real use does.
-    case scattered
 }
 
 /// What a process holds, from the books; exact at every moment.
@@ -229,9 +227,12 @@ public protocol DeviceMemory: AnyObject {
     /// limit).
     func allocate(_ sizes: Span<Int>, in pool: PoolID, limit: ByteCount?) -> AllocationResult
 
-    /// Frees objects until at least `bytes` requested bytes are gone or the pool is empty.
-    func release(
-        _ bytes: ByteCount, from pool: PoolID, order: ReleaseOrder, using generator: inout SeededGenerator
+    /// Frees objects from one end of the pool until at least `bytes` requested bytes are gone or the pool is empty.
+    func release(_ bytes: ByteCount, from pool: PoolID, order: ReleaseOrder) -> ReleaseResult
+
+    /// The same with objects that the generator draws, which leaves holes.
+    func releaseScattered(
+        _ bytes: ByteCount, from pool: PoolID, using generator: inout SeededGenerator
     ) -> ReleaseResult
 
     /// Rewrites `bytes` of the pool's objects, going round from where the last call stopped, at most once round.

@@ -85,10 +85,9 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     @_specialize(where Heaps == JemallocHeaps)
     func endPool(_ pool: PoolID) -> ReleaseResult {
         let slot = live(pool.slot)
-        let gone = heaps.empty(&processes[slot][pool.index], slot)
-        book(slot, objects: -gone.objects, requested: -gone.requested, usable: -gone.usable)
+        let gone = heaps.release(&processes[slot][pool.index], .max, slot) { $0.removeNewest() }
         processes[slot].endPool(pool.index)
-        return ReleaseResult(objects: gone.objects, requested: ByteCount(gone.requested))
+        return book(gone, of: slot)
     }
 
     @_specialize(where Heaps == AccountingHeaps)
@@ -117,11 +116,29 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
 
     @_specialize(where Heaps == AccountingHeaps)
     @_specialize(where Heaps == JemallocHeaps)
-    func release(
-        _ bytes: ByteCount, from pool: PoolID, order: ReleaseOrder, using generator: inout SeededGenerator
+    func release(_ bytes: ByteCount, from pool: PoolID, order: ReleaseOrder) -> ReleaseResult {
+        let slot = live(pool.slot)
+        let gone =
+            switch order {
+            case .oldestFirst:
+                heaps.release(&processes[slot][pool.index], bytes.bytes, slot) { $0.removeOldest() }
+            case .newestFirst:
+                heaps.release(&processes[slot][pool.index], bytes.bytes, slot) { $0.removeNewest() }
+            }
+        return book(gone, of: slot)
+    }
+
+    func releaseScattered(
+        _ bytes: ByteCount, from pool: PoolID, using generator: inout SeededGenerator
     ) -> ReleaseResult {
         let slot = live(pool.slot)
-        let gone = heaps.release(&processes[slot][pool.index], bytes.bytes, order, slot, using: &generator)
+        let gone = heaps.release(&processes[slot][pool.index], bytes.bytes, slot) {
+            $0.remove(at: Int(generator.below(UInt64($0.count))))
+        }
+        return book(gone, of: slot)
+    }
+
+    private func book(_ gone: ObjectBatch, of slot: Int) -> ReleaseResult {
         book(slot, objects: -gone.objects, requested: -gone.requested, usable: -gone.usable)
         return ReleaseResult(objects: gone.objects, requested: ByteCount(gone.requested))
     }

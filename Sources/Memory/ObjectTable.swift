@@ -117,14 +117,3 @@ struct ObjectTable: ~Copyable {
         first = 0
     }
 }
-
-extension ObjectTable {
-    /// Takes the next object to go. The table must not be empty.
-    mutating func remove(_ order: ReleaseOrder, using generator: inout SeededGenerator) -> Entry {
-        switch order {
-        case .oldestFirst: removeOldest()
-        case .newestFirst: removeNewest()
-        case .scattered: remove(at: Int(generator.below(UInt64(count))))
-        }
-    }
-}

@@ -93,24 +93,15 @@ extension ProcessHeaps where Self: ~Copyable {
         return (batch, nil)
     }
 
-    /// Frees objects until at least so many requested bytes are gone, or all objects.
+    /// Frees the objects that `next` takes out of the table until at least so many requested bytes are gone, or all
+    /// objects.
+    @inline(__always)
     mutating func release(
-        _ table: inout ObjectTable, _ bytes: Int, _ order: ReleaseOrder, _ slot: Int,
-        using generator: inout SeededGenerator
+        _ table: inout ObjectTable, _ bytes: Int, _ slot: Int, _ next: (inout ObjectTable) -> ObjectTable.Entry
     ) -> ObjectBatch {
         var batch = ObjectBatch()
         while batch.requested < bytes, !table.isEmpty {
-            let entry = table.remove(order, using: &generator)
-            batch.add(entry.size, usable: free(entry, slot))
-        }
-        return batch
-    }
-
-    /// Frees all objects, newest first.
-    mutating func empty(_ table: inout ObjectTable, _ slot: Int) -> ObjectBatch {
-        var batch = ObjectBatch()
-        while !table.isEmpty {
-            let entry = table.removeNewest()
+            let entry = next(&table)
             batch.add(entry.size, usable: free(entry, slot))
         }
         return batch

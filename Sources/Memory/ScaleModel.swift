@@ -117,15 +117,18 @@ final class ScaleModel: DeviceMemory {
         }
     }
 
-    func release(
-        _ bytes: ByteCount, from pool: PoolID, order: ReleaseOrder, using generator: inout SeededGenerator
-    ) -> ReleaseResult {
-        precondition(order != .scattered, "a scale model's pools release from either end")
-        let gone = original.release(bytes, from: pool, order: order, using: &generator)
+    func release(_ bytes: ByteCount, from pool: PoolID, order: ReleaseOrder) -> ReleaseResult {
+        let gone = original.release(bytes, from: pool, order: order)
         let made = samples[pool.slot.index].release(gone.objects, pool.index, order)
-        if made > 0 { _ = device.release(ByteCount(made), from: pool, order: order, using: &generator) }
+        if made > 0 { _ = device.release(ByteCount(made), from: pool, order: order) }
         follow(pool.slot)
         return gone
+    }
+
+    func releaseScattered(
+        _ bytes: ByteCount, from pool: PoolID, using generator: inout SeededGenerator
+    ) -> ReleaseResult {
+        preconditionFailure("a scale model's pools release from either end")
     }
 
     // MARK: Pages

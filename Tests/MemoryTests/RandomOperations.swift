@@ -106,9 +106,12 @@ struct RandomOperations {
     }
 
     private mutating func release(_ pool: PoolID) {
-        let orders: [ReleaseOrder] = [.oldestFirst, .newestFirst, .scattered]
-        let order = orders[Int(random.below(3))]
+        let order = random.below(3)
         let bytes = ByteCount(random.number(in: 1...batch * 3 / 2))
-        _ = device.release(bytes, from: pool, order: order, using: &random)
+        switch order {
+        case 0: _ = device.release(bytes, from: pool, order: .oldestFirst)
+        case 1: _ = device.release(bytes, from: pool, order: .newestFirst)
+        default: _ = device.releaseScattered(bytes, from: pool, using: &random)
+        }
     }
 }

@@ -43,9 +43,8 @@ struct ScaleModelTests {
                 _ = try whole.purge(pool.slot)
                 _ = try model.purge(pool.slot)
             case 1..<4:
-                var unused = SeededGenerator(seed: 1, stream: "unused")
-                let gone = whole.release(bytes, from: pool, order: .oldestFirst, using: &unused)
-                let same = model.release(bytes, from: twin(pool), order: .oldestFirst, using: &unused)
+                let gone = whole.release(bytes, from: pool, order: .oldestFirst)
+                let same = model.release(bytes, from: twin(pool), order: .oldestFirst)
                 #expect(gone == same)
             case 4..<7: try stepByName(pool.slot)
             default:

@@ -40,10 +40,13 @@ private final class RefusingDevice: DeviceMemory {
     func allocate(_ sizes: Span<Int>, in pool: PoolID, limit: ByteCount?) -> AllocationResult {
         device.allocate(sizes, in: pool, limit: limit)
     }
-    func release(
-        _ bytes: ByteCount, from pool: PoolID, order: ReleaseOrder, using generator: inout SeededGenerator
+    func release(_ bytes: ByteCount, from pool: PoolID, order: ReleaseOrder) -> ReleaseResult {
+        device.release(bytes, from: pool, order: order)
+    }
+    func releaseScattered(
+        _ bytes: ByteCount, from pool: PoolID, using generator: inout SeededGenerator
     ) -> ReleaseResult {
-        device.release(bytes, from: pool, order: order, using: &generator)
+        device.releaseScattered(bytes, from: pool, using: &generator)
     }
     func touch(_ bytes: ByteCount, in pool: PoolID) -> ByteCount { device.touch(bytes, in: pool) }
     func read(_ bytes: ByteCount, in pool: PoolID) -> ByteCount { device.read(bytes, in: pool) }

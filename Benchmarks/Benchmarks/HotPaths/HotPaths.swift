@@ -30,7 +30,7 @@ private func churn(_ backend: MemoryBackend, _ benchmark: Benchmark) {
         stream.fill(&sizes, with: .mebibytes(1))
         blackHole(memory.allocate(sizes.span, in: pool, limit: nil))
         if memory.requested(in: pool) > .mebibytes(64) {
-            blackHole(memory.release(.mebibytes(32), from: pool, order: .scattered, using: &generator))
+            blackHole(memory.releaseScattered(.mebibytes(32), from: pool, using: &generator))
         }
     }
 }
