@@ -18,6 +18,14 @@ public enum PressureMeasure: String, CaseIterable, Sendable {
         case .stall, .process: true
         }
     }
+
+    /// Whether memory that somebody else gives back helps. Who is near its own limit has to shrink by itself.
+    public var concernsDevice: Bool {
+        switch self {
+        case .available, .uncompressed, .stall: true
+        case .process: false
+        }
+    }
 }
 
 /// Where a level begins or ends: a share of the measure's whole, or bytes of it.
@@ -32,6 +40,14 @@ public enum Threshold: Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .share(let ratio): ceiling * ratio
         case .bytes(let bytes): bytes
+        }
+    }
+
+    /// As a share of a device.
+    public func share(of ceiling: ByteCount) -> Ratio {
+        switch self {
+        case .share(let ratio): ratio
+        case .bytes(let bytes): bytes.share(of: ceiling)
         }
     }
 
@@ -70,6 +86,24 @@ public struct PressureObservation: Hashable, Sendable {
         return rest.share(of: rest + compressor)
     }
 
+    /// What the measure shows, against a threshold of a level.
+    func reading(
+        _ measure: PressureMeasure, for level: PressureLevel, against threshold: Threshold, of ceiling: ByteCount
+    ) -> PressureReading {
+        let share: Ratio? =
+            switch measure {
+            case .available: nil
+            case .uncompressed: uncompressed
+            case .stall: level == .critical ? full : some
+            case .process: process
+            }
+        return PressureReading(
+            measure: measure, level: level,
+            observed: share.map { $0.partsPerMillion } ?? Int64(available.bytes),
+            threshold: share.map { _ in threshold.share(of: ceiling).partsPerMillion }
+                ?? Int64(threshold.bytes(of: ceiling).bytes))
+    }
+
     /// As headroom in bytes of the device, so that less is worse for every measure.
     func headroom(_ measure: PressureMeasure, for level: PressureLevel, of ceiling: ByteCount) -> ByteCount {
         switch measure {
@@ -77,6 +111,37 @@ public struct PressureObservation: Hashable, Sendable {
         case .uncompressed: ceiling * uncompressed
         case .stall: ceiling - ceiling * (level == .critical ? full : some)
         case .process: ceiling - ceiling * process
+        }
+    }
+}
+
+/// What a measure showed against one of its thresholds, in its own terms: bytes, or parts per million.
+public struct PressureReading: Hashable, Sendable {
+    public var measure: PressureMeasure
+    /// Stalls have a measure of their own for each level.
+    public var level: PressureLevel
+    public var observed: Int64
+    public var threshold: Int64
+
+    /// The measure's name in the CSV, its unit last; a rule's claims have the same names.
+    public var column: String {
+        switch measure {
+        case .available: "available_bytes"
+        case .uncompressed: "uncompressed_ppm"
+        case .stall: level == .critical ? "stall_full_ppm" : "stall_some_ppm"
+        case .process: "limit_share_ppm"
+        }
+    }
+
+    /// For people.
+    public var text: String {
+        let (share, bound) = (Ratio(partsPerMillion: observed), Ratio(partsPerMillion: threshold))
+        return switch measure {
+        case .available:
+            "\(ByteCount(Int(observed)).readable) available, threshold \(ByteCount(Int(threshold)).readable)"
+        case .uncompressed: "\(share) not compressed, threshold \(bound)"
+        case .stall: "\(share) of the last second lost to waiting, threshold \(bound)"
+        case .process: "a process holds \(share) of its limit, threshold \(bound)"
         }
     }
 }

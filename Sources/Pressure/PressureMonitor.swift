@@ -18,13 +18,22 @@ public struct WarningCandidate: Hashable, Sendable {
     }
 }
 
-/// A change of level, with what was observed and what it was compared with: both as headroom in bytes, of the measure's
-/// whole where it is not bytes itself.
+/// A change of level, with what was observed and what it was compared with.
 public struct LevelChange: Hashable, Sendable {
     public var from: PressureLevel
     public var to: PressureLevel
-    public var observed: ByteCount
+    public var reading: PressureReading
+}
+
+/// What the monitor asks for.
+public struct PressureDemand: Hashable, Sendable {
+    /// The level that a policy should act at.
+    public var level: PressureLevel
+    /// So much must become available before the pressure ends, and the threshold: as headroom in bytes, of the
+    /// measure's whole where it is not bytes itself.
+    public var deficit: ByteCount
     public var threshold: ByteCount
+    public var reading: PressureReading
 }
 
 /// Why a process is not told of a level.
@@ -131,8 +140,8 @@ public struct PressureMonitor: Sendable {
             owesRound = false
         }
         return LevelChange(
-            from: old, to: level, observed: headroom(observation, max(old, level)),
-            threshold: threshold(from: old, to: level))
+            from: old, to: level,
+            reading: reading(observation, max(old, level), against: threshold(from: old, to: level)))
     }
 
     private func mayRise(at now: Instant, _ observation: PressureObservation) -> Bool {
@@ -142,6 +151,18 @@ public struct PressureMonitor: Sendable {
 
     private func headroom(_ observation: PressureObservation, _ level: PressureLevel) -> ByteCount {
         observation.headroom(settings.measure, for: level, of: ceiling)
+    }
+
+    private func reading(
+        _ observation: PressureObservation, _ level: PressureLevel, against threshold: Threshold
+    ) -> PressureReading {
+        observation.reading(settings.measure, for: level, against: threshold, of: ceiling)
+    }
+
+    /// What is observed, against the threshold beyond which the level in force is entered.
+    public func reading(_ observation: PressureObservation) -> PressureReading {
+        let thresholds = level == .critical ? settings.critical : settings.warning
+        return reading(observation, level, against: thresholds.enter)
     }
 
     private func isEntered(_ bounds: Bounds, _ level: PressureLevel, _ observation: PressureObservation) -> Bool {
@@ -169,32 +190,35 @@ public struct PressureMonitor: Sendable {
         }
     }
 
-    private func threshold(from old: PressureLevel, to new: PressureLevel) -> ByteCount {
+    private func threshold(from old: PressureLevel, to new: PressureLevel) -> Threshold {
         switch (old, new) {
-        case (_, .critical): critical.enter
-        case (.normal, .warning): warning.enter
-        case (.critical, .warning): critical.leave
-        case (_, .normal), (.warning, .warning): warning.leave
+        case (_, .critical): settings.critical.enter
+        case (.normal, .warning): settings.warning.enter
+        case (.critical, .warning): settings.critical.leave
+        case (_, .normal), (.warning, .warning): settings.warning.leave
         }
     }
 
     /// The same for available memory alone.
-    public func demand(available: ByteCount) -> (level: PressureLevel, deficit: ByteCount, threshold: ByteCount)? {
+    public func demand(available: ByteCount) -> PressureDemand? {
         demand(PressureObservation(available: available))
     }
 
     /// What must become available before the pressure ends, and the level that a policy should act at: critical only
-    /// while critical's own threshold is not left. Nil when nothing is missing.
-    public func demand(
-        _ observation: PressureObservation
-    ) -> (level: PressureLevel, deficit: ByteCount, threshold: ByteCount)? {
-        guard level > .normal else { return nil }
+    /// while critical's own threshold is not left. Nil when nothing is missing, or nothing that others could give.
+    public func demand(_ observation: PressureObservation) -> PressureDemand? {
+        guard level > .normal, settings.measure.concernsDevice else { return nil }
         let missing = warning.leave - headroom(observation, .warning)
         if level == .critical && !isLeft(critical, .critical, observation) {
-            return (.critical, max(missing, critical.leave - headroom(observation, .critical)), critical.leave)
+            return PressureDemand(
+                level: .critical, deficit: max(missing, critical.leave - headroom(observation, .critical)),
+                threshold: critical.leave,
+                reading: reading(observation, .critical, against: settings.critical.leave))
         }
         if level >= .warning && !isLeft(warning, .warning, observation) {
-            return (.warning, missing, warning.leave)
+            return PressureDemand(
+                level: .warning, deficit: missing, threshold: warning.leave,
+                reading: reading(observation, .warning, against: settings.warning.leave))
         }
         return nil
     }

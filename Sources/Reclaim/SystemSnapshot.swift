@@ -26,9 +26,11 @@ public struct SystemSnapshot: Sendable {
         set { device.ceiling = newValue }
     }
     public var resident: ByteCount
-    /// What the measure compared: observed and threshold, in bytes available.
     public var available: ByteCount
+    /// What is needed of it; where the monitor's measure is not memory, the threshold as a share of the device.
     public var threshold: ByteCount
+    /// What the monitor's measure showed, in its own terms, if it is why the policy is asked.
+    public var reading: PressureReading?
     /// Every live process, by rising process number.
     public var processes: [ProcessSnapshot]
     public var monitor: MonitorSettings

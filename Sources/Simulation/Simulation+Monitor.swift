@@ -35,7 +35,7 @@ extension Simulation {
         if let change = monitor.sample(at: now, observation()) {
             recorder.event(
                 .pressureLevel, at: now, change.to.rawValue,
-                reason: monitor.settings.measure.text(change, of: monitor.ceiling))
+                reason: change.reading.text)
             noteLevel(change)
         }
         if !hadRound, isWarning, let next = monitor.nextWarning { queue.schedule(.warnNext, at: next) }
@@ -61,9 +61,19 @@ extension Simulation {
             observation.some = lost.some.share(of: StallMeter.window)
             observation.full = lost.full.share(of: StallMeter.window)
         case .process:
-            for process in live { observation.process = max(observation.process, limitShare(of: process)) }
+            // Who runs no code can neither be told nor shrink.
+            for process in live where process.phase.runsCode {
+                observation.process = max(observation.process, limitShare(of: process))
+            }
         }
         return observation
+    }
+
+    /// What the measure shows at this instant, against the threshold of the level in force: a look that moves nothing.
+    private func readingNow() -> PressureReading {
+        let stalls = reclaim.stalls
+        defer { reclaim.stalls = stalls }
+        return monitor.reading(observation())
     }
 
     /// How much of its own limit a process holds; of the whole device where it has none.
@@ -98,8 +108,10 @@ extension Simulation {
         }
         let (next, verdicts) = monitor.warn(candidates, at: now)
         guard let next, let process = process(next) else { return }
-        recordWarning(next, verdicts)
-        warn(process, "\(memory.available.readable) available")
+        var reading = readingNow()
+        recordWarning(next, verdicts, reading)
+        if reading.measure == .process { reading.observed = limitShare(of: process).partsPerMillion }
+        warn(process, reading.measure == .available ? "\(memory.available.readable) available" : reading.text)
         if let next = monitor.nextWarning { queue.schedule(.warnNext, at: next) }
     }
 
@@ -127,8 +139,6 @@ extension Simulation {
         }
     }
 
-    private var warningThreshold: ByteCount { plan.monitor.warning.enter.bytes(of: memory.books.ceiling) }
-
     /// Whoever comes near its own limit is told, once per approach; also who is above a soft one without having
     /// allocated, for another limit applies than before. Who has not changed is where it was.
     private func warnNearLimits() {
@@ -154,7 +164,9 @@ extension Simulation {
         }
     }
 
-    private func recordWarning(_ told: ProcessID, _ verdicts: [(WarningCandidate, WarningVerdict)]) {
+    private func recordWarning(
+        _ told: ProcessID, _ verdicts: [(WarningCandidate, WarningVerdict)], _ reading: PressureReading
+    ) {
         reclaim.decisions += 1
         var rank = 0
         for (candidate, verdict) in verdicts {
@@ -165,8 +177,9 @@ extension Simulation {
                 app: process(candidate.pid)?.profile.name, pid: candidate.pid, rank: isEligible ? rank : nil,
                 score: isEligible ? Int64(candidate.footprint.bytes) : nil, chosen: candidate.pid == told,
                 reason: isEligible && candidate.pid != told ? "waits for its turn" : verdict.rawValue,
-                observed: Int64(memory.available.bytes), threshold: Int64(warningThreshold.bytes),
-                demand: "warning", measure: "available_bytes", band: candidate.band.number)
+                observed: reading.measure == .process ? candidate.limitShare.partsPerMillion : reading.observed,
+                threshold: reading.threshold, demand: "warning", measure: reading.column,
+                band: candidate.band.number)
             recorder.decision(row, at: now)
         }
     }
@@ -216,22 +229,6 @@ extension Simulation {
             case .disagreement(let difference): fail("\(difference)")
             case .allocator(let refusal): fail("\(refusal)")
             }
-        }
-    }
-}
-
-extension PressureMeasure {
-    /// A change of level in the measure's own terms.
-    fileprivate func text(_ change: LevelChange, of ceiling: ByteCount) -> String {
-        func share(_ headroom: ByteCount) -> Ratio {
-            (risesWithPressure ? ceiling - headroom : headroom).share(of: ceiling)
-        }
-        let (observed, threshold) = (share(change.observed), share(change.threshold))
-        return switch self {
-        case .available: "\(change.observed.readable) available, threshold \(change.threshold.readable)"
-        case .uncompressed: "\(observed) not compressed, threshold \(threshold)"
-        case .stall: "\(observed) of the last second lost to waiting, threshold \(threshold)"
-        case .process: "a process holds \(observed) of its limit, threshold \(threshold)"
         }
     }
 }

@@ -120,6 +120,7 @@ extension Simulation {
     /// action is under way, or nothing is missing any more although the level still holds.
     func endSuspended() -> Bool {
         guard !dryRun, monitor.level > .normal else { return false }
+        guard plan.monitor.measure.concernsDevice else { return false }
         guard reclaim.acting == nil, let question = pressureQuestion() else { return true }
         let snapshot = snapshot(question)
         var decision = Decision()
@@ -163,6 +164,7 @@ extension Simulation {
         var demand: ReclaimDemand
         var level: PressureLevel
         var threshold = ByteCount.zero
+        var reading: PressureReading?
     }
 
     /// A waiting allocation first, then pressure, then the limits. Nil: all is well.
@@ -189,7 +191,9 @@ extension Simulation {
         // A window of stalls moves when it is looked at, so it is looked at even when all is well.
         let observation = observation()
         guard monitor.level > .normal, let demand = monitor.demand(observation) else { return nil }
-        return Question(demand: .pressure(deficit: demand.deficit), level: demand.level, threshold: demand.threshold)
+        return Question(
+            demand: .pressure(deficit: demand.deficit), level: demand.level, threshold: demand.threshold,
+            reading: demand.reading)
     }
 
     /// So much is available that the policy need not be asked.
@@ -233,6 +237,7 @@ extension Simulation {
             now: now, demand: question.demand, level: question.level, ceiling: books.ceiling,
             resident: books.resident, available: books.available, threshold: question.threshold,
             processes: processSnapshots(), monitor: plan.monitor)
+        snapshot.reading = question.reading
         snapshot.measures = measures()
         snapshot.history = reclaim.history
         snapshot.device = deviceSize
@@ -558,6 +563,7 @@ extension Simulation {
         of evidence: Evidence?, _ snapshot: SystemSnapshot
     ) -> (name: String, observed: Int64, threshold: Int64) {
         if let evidence { return (evidence.measure, evidence.observed, evidence.threshold) }
+        if let reading = snapshot.reading { return (reading.column, reading.observed, reading.threshold) }
         let threshold = Int64(snapshot.threshold.bytes)
         switch snapshot.demand {
         case .backgroundProcesses(let excess):
@@ -689,7 +695,11 @@ extension SystemSnapshot {
         switch demand {
         case .nothing: "\(available.readable) available"
         case .pressure:
-            "\(level.rawValue): \(available.readable) available, \(threshold.readable) needed"
+            if let reading, reading.measure != .available {
+                "\(level.rawValue): \(reading.text)"
+            } else {
+                "\(level.rawValue): \(available.readable) available, \(threshold.readable) needed"
+            }
         case .allocation(let pid, let wanted):
             "process \(pid.number) waits for \(wanted.readable), \(available.readable) available"
         case .backgroundProcesses(let excess): "\(excess) more background processes than allowed"

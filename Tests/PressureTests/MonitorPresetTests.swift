@@ -136,6 +136,36 @@ struct MonitorPresetTests {
                 == [.warning, .warning, .critical, .critical, .warning])
     }
 
+    @Test("what is asked for is read in the measure's own terms, at every level")
+    func readings() {
+        func reading(_ settings: MonitorSettings, _ change: (inout PressureObservation) -> Void) -> [String] {
+            var observation = PressureObservation(available: .mebibytes(1000))
+            var monitor = PressureMonitor(settings, ceiling: ceiling)
+            observation.processes = 2
+            _ = monitor.sample(at: at(0), observation)
+            observation.processes = 1
+            change(&observation)
+            _ = monitor.sample(at: at(100), observation)
+            let entered = monitor.reading(observation)
+            guard let asked = monitor.demand(observation)?.reading else { return [entered.column, "nothing asked"] }
+            return [asked.column, "\(asked.observed)", "\(asked.threshold)", "\(entered.threshold)"]
+        }
+        #expect(
+            reading(.ios) { $0.available = .mebibytes(40) }
+                == ["available_bytes", "41943040", "\((ceiling * Ratio(partsPerMillion: 58_333)).bytes)", "52428800"])
+        #expect(
+            reading(.iosRatio) { $0.uncompressed = .percent(45) }
+                == ["uncompressed_ppm", "450000", "600000", "500000"])
+        #expect(reading(.android) { $0.some = .percent(8) } == ["stall_some_ppm", "80000", "50000", "70000"])
+        #expect(reading(.android) { $0.full = .percent(80) } == ["stall_full_ppm", "800000", "500000", "700000"])
+        #expect(
+            reading(.fuchsiaWatermarks) { $0.available = ByteCount(200_000_000) }
+                == ["available_bytes", "200000000", "300000000", "300000000"])
+        #expect(
+            reading(.webkit) { $0.process = .percent(60) } == ["limit_share_ppm", "nothing asked"],
+            "it shrinks by itself: nobody else has to give anything")
+    }
+
     @Test("webkit: who is above its share is told, the others are not")
     func webkit() {
         var monitor = PressureMonitor(.webkit, ceiling: ceiling)

@@ -243,6 +243,60 @@ struct ReclaimRunTests {
         #expect(told.times(",warning,c,").count == 1 && told.times(",exit,").isEmpty)
     }
 
+    // MARK: Measures
+
+    private static func measured(_ preset: String) -> String {
+        """
+        duration: 60s
+        device: { ceiling: 512MiB }
+        monitor: { preset: \(preset) }
+        policy: ladder
+        apps:
+          - { name: a, like: plain, memory: { base: 120MiB } }
+          - name: d
+            like: plain
+            limits: { active: 200MiB, inactive: 200MiB }
+            memory: { base: 60MiB, growth: { rate: 4MiB/s, up_to: 100MiB } }
+        user:
+          - { at: 0s, launch: a }
+          - { at: 9s, launch: d }
+          - { at: 40s, home: true }
+        """
+    }
+
+    @Test("a process near its own limit is told, and nobody else ends for it; suspended it is no pressure")
+    func oneProcess() throws {
+        let run = try Self.run(Self.measured("webkit"))
+        #expect(run.times(",exit,").isEmpty && run.times(",action,").isEmpty)
+        #expect(run.times(",warning,d,", ",critical,").count == 1)
+        let told = try #require(run.decisions.first { $0.contains(",warn,d,") && $0.contains("limit_share_ppm") })
+        let cells = told.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        #expect(cells[9] == "500000" && (Int(cells[8]) ?? 0) > 500_000, "observed and threshold: \(told)")
+        // It is suspended some seconds after it has left the screen.
+        #expect((run.times(",pressure_level,", ",normal,").first ?? 60) < 50)
+    }
+
+    @Test("what is observed and the threshold are of one measure, that of the monitor")
+    func oneMeasure() throws {
+        let run = try Self.run(Self.measured("ios-ratio"), ["apps.a.memory.base=260MiB"])
+        let asked = run.decisions.map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
+            .filter { $0[10] == "pressure" || $0[10] == "warning" }
+        #expect(!asked.isEmpty && asked.allSatisfy { $0[13] == "uncompressed_ppm" && $0[9].count == 6 })
+        #expect(run.events.contains { $0.contains(",action,") && $0.contains("not compressed, threshold") })
+    }
+
+    @Test("a critical warning is measured by the critical threshold")
+    func criticalWarning() throws {
+        let run = try Self.run(
+            Self.measured("ios"), ["policy=none", "device.ceiling=256MiB", "apps.d.memory.growth.up_to=80MiB"])
+        let critical = try #require(run.times(",warning,", ",critical,").first)
+        let row = try #require(
+            run.decisions.first {
+                $0.contains(",warn,") && Double($0.prefix { $0 != "," }) == critical && $0.contains(",warning,")
+            })
+        #expect(row.contains(",\((ByteCount.mebibytes(256) * .percent(5)).bytes),warning,"), "\(row)")
+    }
+
     // MARK: Said once
 
     private static let idle = """

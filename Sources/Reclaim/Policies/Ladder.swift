@@ -38,7 +38,7 @@ public struct Ladder: ReclaimPolicy {
                 source: "ours; systemd-oomd waits 30 s, DefaultMemoryPressureDurationSec"),
             PolicyParameter(
                 "terminate_below", .ratio(.one), from: .ratio(.zero), to: .ratio(.one), scale: .even,
-                meaning: "and only while less than this share of what the level asks for is available",
+                meaning: "and only while less than this share of the memory that the level asks for is available",
                 source: "ours; earlyoom kills at half of where it begins"),
         ] + VictimOrder.parameters
 
@@ -98,7 +98,9 @@ public struct Ladder: ReclaimPolicy {
         if snapshot.now - snapshot.history.levelSince < terminateAfter {
             return "the level has not held for terminate_after"
         }
-        if terminateBelow < .one && snapshot.available >= snapshot.threshold * terminateBelow {
+        if terminateBelow < .one && snapshot.monitor.measure == .available
+            && snapshot.available >= snapshot.threshold * terminateBelow
+        {
             return "terminate_below of what the level asks for is available"
         }
         return nil
