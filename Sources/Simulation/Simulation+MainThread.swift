@@ -69,7 +69,7 @@ extension Simulation {
         if callback == .didFinishLaunching { beginDeferredWork(of: process) }
         let work = process.workload.work(
             for: callback, scene: scene ?? SceneID(1), cache: memory.requested(in: process.cache),
-            isFirstLaunch: process.isFirstLaunch, using: &process.record.duty)
+            isFirstLaunch: process.isFirstLaunch, isOnScreen: process.phase.isForeground, using: &process.record.duty)
         start(work, of: process)
     }
 

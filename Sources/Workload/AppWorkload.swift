@@ -40,9 +40,10 @@ public struct AppWorkload: ~Copyable {
     ///   - scene: The scene that the callback is about, or 1 for an app without scenes.
     ///   - cache: What the cache pool holds now.
     ///   - isFirstLaunch: The app was never launched before in this run.
+    ///   - isOnScreen: The app is in the foreground, whatever becomes of this scene: its cache is in use.
     ///   - generator: Decides whether the app does its duty.
     public mutating func work(
-        for callback: Callback, scene: SceneID, cache: ByteCount, isFirstLaunch: Bool,
+        for callback: Callback, scene: SceneID, cache: ByteCount, isFirstLaunch: Bool, isOnScreen: Bool,
         using generator: inout SeededGenerator
     ) -> CallbackWork {
         let costs = profile.costs
@@ -58,7 +59,7 @@ public struct AppWorkload: ~Copyable {
         case .sceneWillConnect:
             return CallbackWork(cost: costs.connect, memory: [.allocate(.scene(scene), profile.memory.scene)])
         case .sceneWillEnterForeground, .applicationWillEnterForeground:
-            return CallbackWork(cost: costs.enterForeground, memory: reload(cache))
+            return CallbackWork(cost: costs.enterForeground, memory: isOnScreen ? [] : reload(cache))
         case .sceneDidBecomeActive, .applicationDidBecomeActive:
             return CallbackWork(cost: costs.activate)
         case .sceneWillResignActive, .applicationWillResignActive:
@@ -66,7 +67,7 @@ public struct AppWorkload: ~Copyable {
             transient = .zero
             return CallbackWork(cost: costs.resignActive, memory: [.release(.transient, quiet)])
         case .sceneDidEnterBackground, .applicationDidEnterBackground:
-            return enterBackground(cache, using: &generator)
+            return enterBackground(cache, isOnScreen: isOnScreen, using: &generator)
         case .sceneDidDisconnect:
             return disconnect(scene, using: &generator)
         case .applicationWillTerminate:
@@ -107,14 +108,16 @@ public struct AppWorkload: ~Copyable {
         return [.allocate(.cache, dropped * profile.background.reloads)]
     }
 
-    /// Frees by the app's own discipline.
+    /// Frees by the app's own discipline, when its last scene leaves the screen: the cache belongs to all of them.
     private mutating func enterBackground(
-        _ cache: ByteCount, using generator: inout SeededGenerator
+        _ cache: ByteCount, isOnScreen: Bool, using generator: inout SeededGenerator
     ) -> CallbackWork {
-        cacheBeforeBackground = cache
         let discipline = profile.background
         let cost = profile.costs.enterBackground
-        guard !generator.chance(discipline.ignores) else { return CallbackWork(cost: cost) }
+        let ignores = generator.chance(discipline.ignores)
+        guard !isOnScreen else { return CallbackWork(cost: cost) }
+        cacheBeforeBackground = cache
+        guard !ignores else { return CallbackWork(cost: cost) }
         return CallbackWork(cost: cost + discipline.delay, memory: [.release(.cache, cache * discipline.frees)])
     }
 

@@ -186,6 +186,32 @@ struct BehaviourTests {
         #expect(try freed { $0.background.ignores = .one } == nil)
         #expect(try #require(try freed { $0.background.delay = .seconds(2) }) - prompt > 1.9)
     }
+
+    @Test("the cache belongs to all scenes: the last to leave the screen frees it, the first to return reloads it")
+    func backgroundOfSeveralScenes() throws {
+        let app = AppID(0)
+        let profile = testApp("a") {
+            $0.scenes.multiple = true
+            $0.memory.cache.rate = .mebibytesPerSecond(8)
+            // So that only the reload brings back what was dropped.
+            $0.costs.activate = .seconds(2)
+            $0.background.frees = .percent(50)
+            $0.background.reloads = .one
+        }
+        func caches(_ user: [(Double, UserAction)]) throws -> (Double) -> Double {
+            let plan = testPlan(
+                [profile], ceiling: .mebibytes(128), seconds: 60, user: [(0, .launch(app))] + user)
+            let rows = TableReader(Array(try runToEnd(plan).apps.utf8), columns: ["time_s", "cache_bytes"]).rows
+            return { time in
+                (rows.last { (Double($0[0]) ?? 0) <= time }.flatMap { Double($0[1]) } ?? -1) / 1_048_576
+            }
+        }
+        let external = try caches([(10, .showOnDisplay(app)), (20, .lock(lasting: .seconds(20)))])
+        #expect(abs(external(19) - 4) < 0.1 && abs(external(39) - 2) < 0.1 && abs(external(41) - 4) < 0.1)
+        // From one scene to another the app stays on the screen.
+        let second = try caches([(20, .openScene(app))])
+        for time in stride(from: 20.0, through: 30, by: 0.1) { #expect(abs(second(time) - 4) < 0.1) }
+    }
 }
 
 extension ByteRate {

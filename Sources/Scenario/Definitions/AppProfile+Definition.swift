@@ -167,7 +167,9 @@ extension BackgroundDiscipline: Described {
     static let definition = Definition<BackgroundDiscipline>(
         base: BackgroundDiscipline(),
         fields: [
-            Field("frees", \.frees, .quantity(), "The share of the cache that it frees on didEnterBackground."),
+            Field(
+                "frees", \.frees, .quantity(),
+                "The share of the cache that it frees on didEnterBackground, of the last of its scenes on screen."),
             Field(
                 "reloads", \.reloads, .quantity(),
                 "The share of what it freed that it loads again at once on willEnterForeground."),
