@@ -29,6 +29,8 @@ enum SimulationEvent {
     case modesOver(ProcessReference, serial: Int)
     case cpuLimit(ProcessReference, serial: Int)
     case deadline(ProcessReference, serial: Int)
+    /// Who was told to end has had its time, if it waits for memory.
+    case overdue(ProcessReference)
     case deferredWorkDone(ProcessReference)
     case reclaimDone(serial: Int)
     case retryWaiters

@@ -66,6 +66,19 @@ struct SceneSession {
     var reason = LaunchReason.userTap
 }
 
+/// Why a process was asked to end, and when.
+struct QuitReason {
+    let reason: ExitReason
+    let explanation: String
+    let since: Instant
+
+    init(_ reason: ExitReason, _ explanation: String, since: Instant) {
+        self.reason = reason
+        self.explanation = explanation
+        self.since = since
+    }
+}
+
 /// What a process is heading for; the planner finds the next transition towards it.
 enum Goal: Equatable {
     case foreground(SceneID)
@@ -195,7 +208,7 @@ final class LiveProcess {
     /// Scenes that the user closed, and scenes that the system takes away.
     var closing: [SceneID] = []
     var reclaiming: [SceneID] = []
-    var quitReason: (reason: ExitReason, explanation: String)?
+    var quitReason: QuitReason?
     /// A policy asks for it.
     var wantsSuspension = false
     var suspendedSince: Instant?

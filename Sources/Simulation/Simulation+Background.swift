@@ -214,6 +214,21 @@ extension Simulation {
         if process.deadline?.kind == kind { process.deadline = nil }
     }
 
+    /// It was told to end. The deadlines of what follows begin with its own steps, and a main thread that waits for
+    /// memory takes none: for such a one the time runs from here on.
+    func expectEnd(of process: LiveProcess) {
+        queue.schedule(.overdue(process.reference), at: now + Deadline.terminate.span)
+    }
+
+    func endWaiter(_ reference: ProcessReference) {
+        guard let process = process(reference), process.waitingSince != nil, let quit = process.quitReason,
+            now - quit.since >= Deadline.terminate.span
+        else { return }
+        let explanation = "waits for memory and did not end within \(Deadline.terminate.span)"
+        end(
+            process, quit.reason, "\(quit.explanation); \(explanation)", bySystem: quit.reason == .memoryPressure)
+    }
+
     func missDeadline(_ reference: ProcessReference, _ serial: Int) {
         guard let process = process(reference), let deadline = process.deadline, deadline.serial == serial else {
             return

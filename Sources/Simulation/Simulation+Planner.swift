@@ -181,9 +181,7 @@ extension Simulation {
     }
 
     /// Ended by the user while code runs: scenes disconnect, then the app hears that it will terminate.
-    private func planQuit(
-        _ process: LiveProcess, _ sessions: [SceneSession], _ quit: (reason: ExitReason, explanation: String)
-    ) -> Bool {
+    private func planQuit(_ process: LiveProcess, _ sessions: [SceneSession], _ quit: QuitReason) -> Bool {
         for session in sessions where session.machine.phase.isConnected {
             if session.machine.phase == .suspended {
                 queueScene(.resume, session.id, process)
@@ -200,7 +198,7 @@ extension Simulation {
         return true
     }
 
-    private func queueTermination(_ process: LiveProcess, _ quit: (reason: ExitReason, explanation: String)) {
+    private func queueTermination(_ process: LiveProcess, _ quit: QuitReason) {
         let event = ProcessEvent.terminate
         let signals = event.signals(in: process.profile.scenes.world).filter { $0 != .change }
         queue(signals.map { .process($0, event) }, within: event.deadline, process)

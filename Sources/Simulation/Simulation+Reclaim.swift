@@ -427,7 +427,7 @@ extension Simulation {
     private func askToEnd(_ process: LiveProcess, _ why: String) {
         guardrails.ending = process.pid
         process.goal = .background
-        process.quitReason = (.memoryPressure, why)
+        process.quitReason = QuitReason(.memoryPressure, why, since: now)
         queue.schedule(.politenessEnds(process.reference), at: now + Simulation.politeTime)
         advance(process)
     }
@@ -544,7 +544,7 @@ extension Simulation {
     /// the warned answer, who is leaving the screen or ending gets there.
     private func mayStillFree(_ process: LiveProcess, for requester: ProcessID) -> Bool {
         if process.decayScheduled && memory.hasDirtyPages(process.slot) { return true }
-        guard process.pid != requester, process.waitingSince == nil else { return false }
+        guard process.pid != requester, process.waitingSince == nil || process.quitReason != nil else { return false }
         let isLeaving = process.phase.isForeground && process.goal == .background
         return process.answersWarning || process.quitReason != nil || isLeaving
     }
@@ -552,9 +552,14 @@ extension Simulation {
     private func giveUp(_ pid: ProcessID, wanted: ByteCount, _ why: String) {
         guard let process = process(pid) else { return }
         let (free, longestRun) = process.found
-        reportKill(of: process, .pageShortage)
         let fragmented = free >= wanted ? ", of which the longest run is \(longestRun) (fragmentation)" : ""
-        end(process, .memoryPressure, "no room for \(wanted), \(free) free\(fragmented), and \(why)", bySystem: true)
+        let explanation = "no room for \(wanted), \(free) free\(fragmented), and \(why)"
+        if let quit = process.quitReason, quit.reason != .memoryPressure {
+            // It was on its way out, and gets no further.
+            return end(process, quit.reason, "\(quit.explanation); \(explanation)", bySystem: false)
+        }
+        reportKill(of: process, .pageShortage)
+        end(process, .memoryPressure, explanation, bySystem: true)
         closeReportOutsideSession()
     }
 

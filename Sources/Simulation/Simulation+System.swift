@@ -146,7 +146,8 @@ extension Simulation {
             return end(process, .normalApp, "ended in good order while suspended: no code ran", bySystem: false)
         }
         process.goal = .background
-        process.quitReason = (.normalApp, "ended in good order")
+        process.quitReason = QuitReason(.normalApp, "ended in good order", since: now)
+        expectEnd(of: process)
         advance(process)
     }
 }

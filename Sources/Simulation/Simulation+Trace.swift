@@ -59,6 +59,6 @@ extension Simulation {
         guard trace.profile.ends == .exit, process.quitReason == nil else { return }
         if foregroundApp == process.app { foregroundApp = nil }
         process.goal = .background
-        process.quitReason = (.normalApp, "its trace is over")
+        process.quitReason = QuitReason(.normalApp, "its trace is over", since: now)
     }
 }

@@ -172,7 +172,8 @@ extension Simulation {
             return end(process, .userTerminated, "swiped away while suspended: no code ran", bySystem: false)
         }
         process.goal = .background
-        process.quitReason = (.userTerminated, "swiped away")
+        process.quitReason = QuitReason(.userTerminated, "swiped away", since: now)
+        expectEnd(of: process)
         advance(process)
     }
 

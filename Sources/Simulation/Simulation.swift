@@ -224,6 +224,7 @@ public final class Simulation {
         case .modesOver(let reference, let serial): endModes(reference, serial)
         case .cpuLimit(let reference, let serial): crossCPULimit(reference, serial)
         case .deadline(let reference, let serial): missDeadline(reference, serial)
+        case .overdue(let reference): endWaiter(reference)
         case .deferredWorkDone(let reference): finishDeferredWork(reference)
         case .reclaimDone(let serial): finishReclaim(serial)
         case .retryWaiters: retryWaiters()

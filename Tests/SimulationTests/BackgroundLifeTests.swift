@@ -116,6 +116,48 @@ struct BackgroundLifeTests {
         #expect(exit.detail == "appWatchdog" && exit.reason == "entering the background took longer than 5s")
     }
 
+    /// Somebody in front waits for memory from before 20 s on, and the policy takes its time; then this happens.
+    private func stuck(_ then: [(Double, UserAction)]) throws -> RunOutput {
+        let audible = testApp("a") {
+            $0.backgroundModes = [.audio]
+            $0.memory.base = .mebibytes(30)
+        }
+        let growing = testApp("b") {
+            $0.memory.growth = GrowthProfile(rate: ByteRate(bytesPerSecond: 2 << 20), upTo: .mebibytes(60))
+        }
+        let plan = testPlan(
+            [audible, growing], seconds: 60, policy: "systemd-oomd",
+            user: [(0, .launch(app)), (3, .launch(other))] + then
+        ) { $0.backend = .accounting }
+        let run = try runToEnd(plan)
+        let stall = try #require(run.rows("stall", of: "b").first)
+        #expect(time(stall) < 20)
+        return run
+    }
+
+    @Test("a main thread that waits for memory is ended 5 s after it was told to end, by the reason that it was told")
+    func endsWhileWaiting() throws {
+        for (action, reason) in [(UserAction.quit(other), "userTerminated"), (.terminate(other), "normalApp")] {
+            let run = try stuck([(20, action), (21, .launch(app))])
+            let exit = try #require(run.rows("exit", of: "b").first)
+            #expect(exit.detail == reason && time(exit) == 25, "\(exit)")
+            #expect(run.tally.terminations.isEmpty)
+            // The next app has the screen then.
+            #expect(try #require(run.tally.launches.last?.latency) < .seconds(5))
+        }
+    }
+
+    @Test("who gets its memory in time ends as others do, and says goodbye")
+    func endsAfterWaiting() throws {
+        let ended = try stuck([(20, .quit(other)), (22, .quit(app))])
+        #expect(ended.rows("exit", of: "b").map(\.reason) == ["swiped away"])
+        #expect(ended.callbacks(of: "b").last == "applicationWillTerminate")
+        // Sent home, it may wait for as long as the policy does, and has its 5 s when it is told to end.
+        let both = try stuck([(20, .home), (28, .quit(other))])
+        #expect(both.rows("exit", of: "b").map(\.detail) == ["userTerminated"])
+        #expect(both.rows("exit", of: "b").map(time) == [33])
+    }
+
     @Test("an end is perceived when the user wants the app soon after, also where a push has brought it back by then")
     func perceived() throws {
         let slow = testApp("a") {
