@@ -171,10 +171,12 @@ def draw(rows: pd.DataFrame, title: str) -> Figure:
                 figure.text(LEFT_IN / width, y, style.label(policy, 19), fontsize=7.5, va="center", fontweight=weight,
                             color=colour)  # fmt: skip
     pairs = rows.loc[rows["role"] != "baseline", "pairs"].max()
+    few = (rows["verdict"] == "too_few").any()
+    bars = "too few for confidence intervals" if few else "bars are confidence intervals"
     figure.text(0.018, 1 - 0.13 / height, f"{title}: differences from {policies[0]}", fontsize=9, fontweight="bold", va="top")
     figure.text(
         0.018, 1 - 0.33 / height,
-        f"{style.plural(int(pairs) if pairs == pairs else 0, 'pair')} under the same seeds; bars are confidence intervals",
+        f"{style.plural(int(pairs) if pairs == pairs else 0, 'pair')} under the same seeds; {bars}",
         fontsize=7, va="top", color=style.QUIET,
     )  # fmt: skip
     legend = [("better", COLOURS["better"]), ("worse", COLOURS["worse"]), ("no difference shown", UNCERTAIN)]

@@ -632,6 +632,29 @@ class Numbers(unittest.TestCase):
         self.assertEqual(sweep.setting_text(1120, "policy.parameters.after_s"), "18.7 min")
 
 
+class Comparisons(unittest.TestCase):
+    def drawn(self, pairs: int, verdict: str, low: float, high: float) -> set[str]:
+        """The texts of a picture of two policies and one metric."""
+        style.prepare()
+        rows = [("ladder", "baseline", "", "", "", "", "baseline"), ("lru", "candidate", pairs, 2.0, low, high, verdict)]
+        columns = ["policy", "role", "pairs", "difference", "difference_low", "difference_high", "verdict"]
+        table = pd.DataFrame(rows, columns=columns).assign(
+            scope="scenario", scenario="s", metric="terminations", sense="lower", runs=pairs, mean=3.0
+        )
+        (self.directory / "comparison.csv").write_text(table.to_csv(index=False), "utf-8")
+        figure = comparison.draw(comparison.read(self.directory), "s")
+        return {text.get_text() for text in figure.findobj(Text)}
+
+    def test_the_picture_says_whether_there_are_intervals(self) -> None:
+        with tempfile.TemporaryDirectory() as directory:
+            self.directory = Path(directory)
+            nan = float("nan")
+            self.assertIn("8 pairs under the same seeds; bars are confidence intervals", self.drawn(8, "worse", 1, 3))
+            self.assertIn(
+                "4 pairs under the same seeds; too few for confidence intervals", self.drawn(4, "too_few", nan, nan)
+            )
+
+
 class Names(unittest.TestCase):
     def test_names_are_printable_short_and_never_hidden(self) -> None:
         self.assertEqual(style.label("price_$5"), "price_$5")
