@@ -89,24 +89,33 @@ def members_of(runs: list[Run], seeds: list[str]) -> list[list[int]]:
 
 
 def names_of(firsts: list[Run]) -> list[str]:
-    """What tells the groups apart, given one run of each: policy and scenario; where these are the same, the settings
-    in which they differ, too; the folder, where that would not be seen in the picture."""
+    """What tells the groups apart, given one run of each: policy, scenario, and the settings in which groups of one
+    scenario differ (a policy's own among those of that policy); the folder, where that would not be seen in the
+    picture."""
     summaries = [several.summary_of(run.directory) for run in firsts]
     settings = [several.scenario_settings(setup_of(run) or "") for run in firsts]
     one_scenario = len({row.get("scenario") for row in summaries}) == 1
     names = [
         row.get("policy", "") if one_scenario else f"{row.get('scenario', '')}, {row.get('policy', '')}" for row in summaries
     ]
-    found = list(names)
-    for place, name in enumerate(names):
-        alike = [settings[other] for other, its in enumerate(names) if its == name]
-        values = {key: {one.get(key) for one in alike} for key in settings[place]}
-        differing = [key for key, its in values.items() if len(its) > 1 and None not in its]
-        told = [f"{key.rpartition('.')[2]} {settings[place][key]}" for key in differing]
+    values: dict[tuple[str | None, ...], set[str | None]] = {}
+    """All that a setting is among the groups in which it means the same."""
+
+    def meaning(row: dict[str, str], key: str) -> tuple[str | None, ...]:
+        return row.get("scenario"), key, row.get("policy") if key.startswith("policy.") else None
+
+    for key in dict.fromkeys(key for its in settings for key in its):
+        for row, its in zip(summaries, settings):
+            values.setdefault(meaning(row, key), set()).add(its.get(key))
+    found = []
+    for name, row, its in zip(names, summaries, settings):
+        told = []
+        for key, value in its.items():
+            all_of_them = values[meaning(row, key)]
+            if len(all_of_them) > 1 and None not in all_of_them:
+                told.append(f"{key.rpartition('.')[2]} {value}")
         # What all of them are called says nothing.
-        found[place] = ", ".join(told if told and len(set(names)) == 1 else [name, *told])
-    if len(set(names)) == len(names):
-        return names
+        found.append(", ".join(told if told and len(set(names)) == 1 else [name, *told]))
     is_told = len({style.label(name, MOST_LETTERS) for name in found}) == len(found)
     return found if is_told else several.folders([run.directory for run in firsts])
 

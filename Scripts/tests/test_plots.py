@@ -530,11 +530,24 @@ class Comparisons(RunDirectoryCase):
         runs += [self.one(f"b-{seed}", "ladder", seed, ceiling="700MiB") for seed in (3, 4)]
         self.assertEqual(self.labels_of(*runs), ["ceiling 1GiB (2 seeds)", "ceiling 700MiB (2 seeds)"])
         runs += [self.one(f"l-{seed}", "lru", seed) for seed in (1, 2)]
-        labels = ["ladder, ceiling 1GiB (2 seeds)", "ladder, ceiling 700MiB (2 seeds)", "lru (2 seeds)"]
+        labels = ["ladder, ceiling 1GiB (2 seeds)", "ladder, ceiling 700MiB (2 seeds)", "lru, ceiling 1GiB (2 seeds)"]
         self.assertEqual(self.labels_of(*runs), labels)
+        # Also where the policies alone would tell them apart: the ceiling's effect is not the policy's.
+        self.assertEqual(self.labels_of(*runs[2:]), labels[1:])
         # What the settings do not tell, or not in sight, the folder does.
         runs[2:] = [self.one(f"c-{seed}", "ladder", seed, rest="user:\n- { at: 1s, lock: 1s }\n") for seed in (3, 4)]
         self.assertEqual(self.labels_of(*runs), ["a-1 (2 seeds)", "c-3 (2 seeds)"])
+
+    def test_a_policys_parameter_is_told_among_its_own_groups_alone(self) -> None:
+        def parameter(value: str) -> str:
+            return f"  parameters:\n    grace: {value}\n"
+
+        runs = [self.one(f"a-{seed}", "ladder", seed, rest=parameter("1s")) for seed in (1, 2)]
+        runs += [self.one(f"l-{seed}", "lru", seed, rest=parameter("2s")) for seed in (1, 2)]
+        self.assertEqual(self.labels_of(*runs), ["ladder (2 seeds)", "lru (2 seeds)"])
+        runs += [self.one(f"b-{seed}", "ladder", seed, rest=parameter("3s")) for seed in (1, 2)]
+        labels = ["ladder, grace 1s (2 seeds)", "lru (2 seeds)", "ladder, grace 3s (2 seeds)"]
+        self.assertEqual(self.labels_of(*runs), labels)
 
     def test_a_run_of_which_nobody_knows_the_setup_joins_no_other(self) -> None:
         runs = [self.one(f"a-{seed}", "ladder", seed) for seed in (1, 2, 3)]
@@ -632,7 +645,7 @@ class Numbers(unittest.TestCase):
         self.assertEqual(sweep.setting_text(1120, "policy.parameters.after_s"), "18.7 min")
 
 
-class Comparisons(unittest.TestCase):
+class PairedPictures(unittest.TestCase):
     def drawn(self, pairs: int, verdict: str, low: float, high: float) -> set[str]:
         """The texts of a picture of two policies and one metric."""
         style.prepare()
