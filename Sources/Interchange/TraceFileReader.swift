@@ -9,7 +9,7 @@ public final class TraceFileReader {
     private var file: FileHandle
     /// What was read, and a newline behind it that is not of the file. Memory of its own: an array would be retained
     /// for every line.
-    private let buffer = UnsafeMutablePointer<UInt8>.allocate(capacity: pieceLength + longestLine + 1)
+    private let buffer: UnsafeMutablePointer<UInt8>
     /// What is not yet taken of it.
     private var position = 0
     private var end = 0
@@ -24,6 +24,8 @@ public final class TraceFileReader {
         self.path = path
         self.lastLine = lastLine ?? .max
         file = try TraceFileReader.open(path)
+        // The last thing to be made: where opening fails, nothing is left.
+        buffer = .allocate(capacity: TraceFileReader.pieceLength + TraceFileReader.longestLine + 1)
         buffer[0] = TraceFileReader.newline
     }
 

@@ -222,6 +222,8 @@ final class LiveProcess {
     var backgroundSerial = 0
     /// The stay in which the handler of every task that it holds was called.
     var expiryCalled: Int?
+    /// The handlers are called as soon as the main thread is free: they end every task that there is by then.
+    var isExpiring = false
 
     /// What it was launched for.
     let launchReason: LaunchReason

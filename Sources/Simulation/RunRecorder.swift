@@ -52,16 +52,17 @@ final class RunRecorder {
         launches = TableWriter(RunTables.launches, to: sinks.launches)
         decisions = TableWriter(RunTables.decisions, to: sinks.decisions)
         summary = TableWriter(RunTables.summary, to: sinks.summary)
+        all = [samples, apps, events, launches, decisions, summary]
         self.tally = tally
     }
 
-    private var all: [TableWriter] { [samples, apps, events, launches, decisions, summary] }
+    /// Made once, for it is gone through at every sample.
+    private let all: [TableWriter]
 
     /// The first output that the host refused.
-    ///
-    /// Written out, for it is asked at every sample, and a list of tables would have to be made for it.
     var failure: OutputFailure? {
-        samples.failure ?? apps.failure ?? events.failure ?? launches.failure ?? decisions.failure ?? summary.failure
+        for table in all { if let failure = table.failure { return failure } }
+        return nil
     }
 
     func flush() { for table in all { table.flush() } }

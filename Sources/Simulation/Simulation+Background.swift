@@ -132,8 +132,8 @@ extension Simulation {
         if let since = process.backgroundSince, now - since >= plan.limits.backgroundTime {
             process.backgroundSince = now
         }
-        // This task has a handler of its own.
-        process.expiryCalled = nil
+        // This task has a handler of its own, unless those that are due come after it.
+        if !process.isExpiring { process.expiryCalled = nil }
         scheduleExpiry(of: process)
     }
 
@@ -163,12 +163,14 @@ extension Simulation {
     func expireTasks(_ reference: ProcessReference, _ serial: Int) {
         guard let process = holdsExpiringTask(reference, serial), process.expiryCalled != serial else { return }
         process.expiryCalled = serial
+        process.isExpiring = true
         noteTask("expires", of: process, why: "its expiry handler is called")
         process.steps.append(.expiryHandler)
         advance(process)
     }
 
     func runExpiryHandler(of process: LiveProcess) {
+        process.isExpiring = false
         if !process.profile.background.leaksTask {
             while process.assertions.endLastTask() { noteTask("ends", of: process, why: "in its expiry handler") }
         }

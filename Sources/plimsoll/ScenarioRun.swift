@@ -234,7 +234,9 @@ struct ScenarioRun {
     // MARK: After
 
     private func report(_ played: Played, _ manifest: Manifest, _ warnings: [MeasurementWarning]) {
-        for warning in warnings where !command.quiet { Terminal.complain("plimsoll: warning: \(warning.text)") }
+        for warning in plan.strangers + warnings.map(\.text) where !command.quiet {
+            Terminal.complain("plimsoll: warning: \(warning)")
+        }
         for result in manifest.expectations where !result.held {
             Terminal.complain(
                 "plimsoll: expectation failed: \(result.expectation) "

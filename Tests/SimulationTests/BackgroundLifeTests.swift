@@ -75,6 +75,27 @@ struct BackgroundLifeTests {
         }
     }
 
+    @Test("handlers that wait for the main thread are called once, for the tasks that there are by then")
+    func lateExpiry() throws {
+        let profile = testApp("a") {
+            $0.backgroundModes = [.remoteNotification]
+            $0.costs.event = .seconds(3)
+        }
+        let begin = UserAction.beginBackgroundTask(app)
+        // At 29 s the main thread is busy for 3 s; the time of the first task ends meanwhile.
+        let run = try live(
+            [profile], seconds: 90,
+            [
+                (0, .launch(app)), (4, begin), (5, .home), (29, .wake(app, .remoteNotification, lasting: .seconds(5))),
+                (30.5, begin),
+            ])
+        #expect(run.rows("exit", of: "a").isEmpty)
+        let tasks = run.rows("background_task", of: "a")
+        #expect(tasks.map(\.detail) == ["begins", "expires", "begins", "ends", "ends"])
+        #expect(tasks.suffix(2).map(time) == [32, 32])
+        #expect(suspension(of: run) == 35)
+    }
+
     @Test("a task needs code that runs")
     func refusedTask() throws {
         let run = try live(

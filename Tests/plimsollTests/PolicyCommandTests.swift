@@ -49,7 +49,7 @@ struct PolicyCommandTests {
         }
     }
 
-    @Test("validate names apps of a policy file's rules that the scenario does not have")
+    @Test("validate and run name apps of a policy file's rules that the scenario does not have")
     func strangers() throws {
         try within { folder in
             let rule = "plimsoll: 1\nname: ladder\nrules:\n  - { name: a, who: \"app == chta\" }\n"
@@ -60,6 +60,12 @@ struct PolicyCommandTests {
             #expect(
                 result.error == "\(path): warning: rule 'a': no app is called 'chta'; did you mean 'chat'?\n",
                 "\(result.error)")
+            let short = [path, "--policy", "w.yaml", "--set", "duration=1s", "--set", "user=[]", "--set", "expect=[]"]
+            let run = try Program.run(["run"] + short + ["--backend", "accounting"], in: folder)
+            let sentence = "plimsoll: warning: rule 'a': no app is called 'chta'; did you mean 'chat'?"
+            #expect(run.error.contains(sentence), "\(run.error)")
+            let quiet = try Program.run(["run"] + short + ["--backend", "accounting", "--quiet"], in: folder)
+            #expect(!quiet.error.contains(sentence), "\(quiet.error)")
         }
     }
 
