@@ -43,7 +43,8 @@ CASES = (
     *(("policy", RULE % rule) for rule in (
         "when: available < 10%", "when: psi_full_avg10 > 60", "when: psi_full_avg10 > 60%", "when: []", "when: { any: [] }",
         "who: [[], state == suspended]", "when: available < 10%  for  5s", "when: level >= hot", "who: like == mesaging",
-        "who: like == messaging", "until: []", "who: []", "who: oom_score > -900", "who: demand == pressure", 'order: { footprint: "1" }',
+        "who: like == messaging", "until: []", "who: []", "who: oom_score > -900", "who: oom_score > -5000", "when: limit_share > 60",
+        "when: limit_share > 60%", "when: thrashing > 2000%", "who: growth > 10", "who: demand == pressure", 'order: { footprint: "1" }',
         "order: { footprint: -1 }", "order: { footprint: x }", 'take: "2"', "take: 2", "take: 5%", "take: 0.5", "until: none")),
 )  # fmt: skip
 

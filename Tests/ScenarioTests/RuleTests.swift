@@ -184,7 +184,10 @@ struct RuleTests {
             "psi_full_avg10 > 100.0%",
             "psi_full_avg10 > 101%", "psi_some_avg300 >= 0.5", "thrashing > 150%", "processes > 3", "processes > x",
             "processes > -1", "available < 10% for", "available < 10% for 5", "availible < 10%", "available == ",
-            "kills_last_minute<=2",
+            "kills_last_minute<=2", "limit_share > 60", "limit_share > 10", "limit_share > 10.1", "limit_share > 010.0",
+            "limit_share > 9.99",
+            "thrashing > 2000%", "thrashing > 1000%", "thrashing > 1000.1%", "thrashing > 01000.0%",
+            "available < 1.0", "available < 0099%",
         ]
         for text in system {
             let isMatched = try Regex(SystemClaim.pattern).wholeMatch(in: text) != nil
@@ -196,7 +199,8 @@ struct RuleTests {
             "oom_score > -900", "band >= 100", "band > -1", "idle > 1min", "idle > 1", "likelihood >= medium",
             "growth > 150%",
             "size_rank > 50", "size_rank > 50%", "footprint >= 8MiB", "busy == yes", "busy == true",
-            "sibling_share >= 1",
+            "sibling_share >= 1", "growth > 1001%", "limit_share > 11", "oom_score > -5000", "oom_score > -1000",
+            "oom_score <= 1000", "oom_score <= 1001", "oom_score > -01000", "oom_score > -0", "oom_score > +5",
         ]
         for text in process {
             let isMatched = try Regex(ProcessClaim.pattern).wholeMatch(in: text) != nil

@@ -175,16 +175,21 @@ extension ClaimScope {
         case .memory: "\(shareForm)|\(ByteCount.form)"
         case .share: shareForm
         case .time: TimeSpan.form
-        case .count: counts.lowerBound < 0 ? "-?[0-9]+" : "[0-9]+"
+        case .count where counts.lowerBound < 0: "-?0*(\(counts.upperBound)|\(below(counts.upperBound)))"
+        case .count: "[0-9]+"
         case .ladder(let words), .choice(let words): words.joined(separator: "|")
         case .name: Codec<String>.nameForm
         }
     }
 
     private var shareForm: String {
-        guard mostShare == .one else { return Ratio.form }
-        return "0*(0(\\.[0-9]+)?|1(\\.0+)?|(100(\\.0+)?|[0-9]{1,2}(\\.[0-9]+)?)%)"
+        let percent = Int(mostShare.partsPerMillion / 10_000)
+        func shares(_ most: Int) -> String { "\(most)(\\.0+)?|\(below(most))(\\.[0-9]+)?" }
+        return "0*(\(shares(percent / 100))|(\(shares(percent)))%)"
     }
+
+    /// The whole numbers below a power of ten.
+    private func below(_ most: Int) -> String { most == 1 ? "0" : "[0-9]{1,\(String(most).count - 1)}" }
 }
 
 extension ClaimMeasure {
