@@ -123,7 +123,7 @@ public struct PressureReading: Hashable, Sendable {
     public var observed: Int64
     public var threshold: Int64
 
-    /// The measure's name in the CSV, its unit last; a rule's claims have the same names.
+    /// The measure's name in the CSV, its unit last.
     public var column: String {
         switch measure {
         case .available: "available_bytes"

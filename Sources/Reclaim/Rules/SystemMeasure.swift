@@ -54,7 +54,7 @@ public enum SystemMeasure: String, CaseIterable, Sendable {
         case .someStall: "time in which somebody waited, of the last second"
         case .fullStall: "time in which everybody waited, of the last second"
         case .thrashing: "file pages that were read again, of the file cache"
-        case .limitShare: "of the process nearest to its own limit (of all RAM where it has none)"
+        case .limitShare: "of the process nearest to its own limit (of all RAM where it has none), suspended or not"
         case .processes: "live processes"
         case .offScreen: "processes that run or sleep off screen"
         case .suspended: "suspended processes"
