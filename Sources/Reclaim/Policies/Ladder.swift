@@ -38,7 +38,9 @@ public struct Ladder: ReclaimPolicy {
                 source: "ours; systemd-oomd waits 30 s, DefaultMemoryPressureDurationSec"),
             PolicyParameter(
                 "terminate_below", .ratio(.one), from: .ratio(.zero), to: .ratio(.one), scale: .even,
-                meaning: "and only while less than this share of the memory that the level asks for is available",
+                meaning:
+                    "and only while less than this share of the memory that the level asks for is available; it "
+                    + "does nothing with another measure than available",
                 source: "ours; earlyoom kills at half of where it begins"),
         ] + VictimOrder.parameters
 

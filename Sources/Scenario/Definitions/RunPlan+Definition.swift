@@ -137,7 +137,8 @@ extension MonitorSettings: Described {
             Field("cool_down", \.coolDown, .quantity(), "After a level has fallen, it rises again only after this."),
             Field(
                 "end_suspended_first", \.endSuspendedFirst, .flag,
-                "Suspended apps are ended, longest idle first, before running apps are warned: no more than it takes."),
+                "Suspended apps are ended, longest idle first, before running apps are warned: no more than it takes. "
+                    + "It does nothing with the measure process."),
             Field(
                 "rise_needs_fewer_processes", \.riseNeedsFewerProcesses, .flag,
                 "A level rises only when there are fewer processes than at the last look; it falls freely."),
