@@ -48,6 +48,9 @@ enum OptionValue {
         return text
     }
 
+    /// Those of assignments.
+    static func keys(of sets: [String]) -> [String] { sets.map { String($0.prefix { $0 != "=" }) } }
+
     private static func isWhole(_ text: String) -> Bool { text.utf8.allSatisfy { (0x30...0x39).contains($0) } }
 }
 
@@ -58,14 +61,16 @@ extension ParsableArguments {
     }
 
     /// What has an option of its own is not changed behind that option's back.
-    func refuseSets(_ sets: [String], seed: UInt64? = nil, policy: String? = nil, backend: MemoryBackend?) throws {
+    func refuse(
+        keys: [String], as option: String, seed: UInt64? = nil, policy: String? = nil, backend: MemoryBackend?
+    ) throws {
         let options = [
             ("seed", seed != nil, ["seed"]), ("policy", policy != nil, ["policy", "policy.name"]),
             ("backend", backend != nil, ["backend"]),
         ]
-        for key in sets.map({ String($0.prefix { $0 != "=" }) }) {
-            for (name, isGiven, keys) in options where isGiven && keys.contains(key) {
-                throw ValidationError("--set \(key): the \(name) is that of --\(name); leave one of them out")
+        for key in keys {
+            for (name, isGiven, taken) in options where isGiven && taken.contains(key) {
+                throw ValidationError("\(option) \(key): the \(name) is that of --\(name); leave one of them out")
             }
         }
     }

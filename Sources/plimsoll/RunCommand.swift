@@ -110,7 +110,7 @@ struct RunCommand: ParsableCommand {
         try refuseEmpty(scenarios: [scenario], policies: [policy].compactMap(\.self))
         try refuseEmpty(out, "--out")
         try refuseEmpty(trace, "--trace")
-        try refuseSets(sets, seed: seed, policy: policy, backend: backend)
+        try refuse(keys: OptionValue.keys(of: sets), as: "--set", seed: seed, policy: policy, backend: backend)
         if live && quiet { throw ValidationError("--live shows the run, and --quiet nothing; leave one of them out") }
         if format == .json && quiet {
             throw ValidationError("--format says how the summary is printed, and --quiet that it is not")

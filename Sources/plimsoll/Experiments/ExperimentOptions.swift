@@ -47,23 +47,25 @@ struct ExperimentOptions: ParsableArguments {
         for (position, path) in scenarios.enumerated() where scenarios[..<position].contains(path) {
             throw ValidationError("\(path) comes twice")
         }
-        try refuseSets(sets, backend: backend)
-        for set in sets { try ExperimentOptions.refuse(key: String(set.prefix { $0 != "=" }), policies, "--set") }
+        try refuse(keys: OptionValue.keys(of: sets), as: "--set")
     }
 
     /// What is varied takes the place of what is set there and below: it is not set in vain.
     func refuseSets(under key: String) throws {
         let key = key == "policy.name" ? "policy" : key
-        for set in sets.map({ String($0.prefix { $0 != "=" }) }) where set == key || set.hasPrefix(key + ".") {
+        for set in OptionValue.keys(of: sets) where set == key || set.hasPrefix(key + ".") {
             throw ValidationError("--set \(set): --vary \(key) takes its place in every run; leave one of them out")
         }
     }
 
     /// What has an option of its own is not changed behind that option's back.
-    static func refuse(key: String, _ policies: [String], _ option: String) throws {
-        if key == "seed" { throw ValidationError("\(option) seed: the seeds are --seeds") }
-        if !policies.isEmpty, ["policy", "policy.name", "policy.label"].contains(key) {
-            throw ValidationError("\(option) \(key): the policies are those of --policy")
+    func refuse(keys: [String], as option: String) throws {
+        try refuse(keys: keys, as: option, backend: backend)
+        for key in keys {
+            if key == "seed" { throw ValidationError("\(option) seed: the seeds are --seeds") }
+            if !policies.isEmpty, ["policy", "policy.name", "policy.label"].contains(key) {
+                throw ValidationError("\(option) \(key): the policies are those of --policy")
+            }
         }
     }
 }

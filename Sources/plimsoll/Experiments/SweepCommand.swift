@@ -66,13 +66,9 @@ struct SweepRun: ParsableCommand {
         if out == nil && !options.dryRun { throw ValidationError("name the folder to write with --out DIR") }
         if sample != nil && variations.isEmpty { throw ValidationError("--sample needs settings to --vary") }
         do {
-            for key in try combinations().keys {
-                try ExperimentOptions.refuse(key: key, options.policies, "--vary")
-                try options.refuseSets(under: key)
-                if key == "backend", options.backend != nil {
-                    throw ValidationError("--vary backend: the backend is that of --backend; leave one of them out")
-                }
-            }
+            let keys = try combinations().keys
+            try options.refuse(keys: keys, as: "--vary")
+            for key in keys { try options.refuseSets(under: key) }
             _ = try part()
         } catch let fault as ExperimentFault {
             throw ValidationError(fault.message)
