@@ -88,12 +88,3 @@ extension Expectation {
         return Double(text)
     }
 }
-
-extension Substring {
-    fileprivate var trimmed: String {
-        var text = self
-        while text.first == " " { text.removeFirst() }
-        while text.last == " " { text.removeLast() }
-        return String(text)
-    }
-}

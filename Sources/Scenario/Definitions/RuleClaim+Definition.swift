@@ -204,12 +204,3 @@ extension ClaimMeasure {
         }.joined(separator: "|")
     }
 }
-
-extension Substring {
-    fileprivate var trimmed: String {
-        var text = self
-        while text.first == " " { text.removeFirst() }
-        while text.last == " " { text.removeLast() }
-        return String(text)
-    }
-}
