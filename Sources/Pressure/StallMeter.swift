@@ -51,6 +51,7 @@ public struct StallMeter: Hashable, Sendable {
     private var updatedAt: Instant = .zero
     private var someAtUpdate: TimeSpan = .zero
     private var fullAtUpdate: TimeSpan = .zero
+    private var windowStart: Instant = .zero
     private var someWindow = Window()
     private var fullWindow = Window()
 
@@ -62,12 +63,19 @@ public struct StallMeter: Hashable, Sendable {
     /// Takes the time up to `now` into account, in which a process waited or not, and somebody else ran or not.
     public mutating func advance(to now: Instant, isWaiting: Bool, isWorking: Bool) {
         while clock < now {
-            let next = min(now, updatedAt + StallMeter.period)
+            let next = min(now, updatedAt + StallMeter.period, windowStart + StallMeter.window)
             if isWaiting { someTotal += next - clock }
             if isWaiting && !isWorking { fullTotal += next - clock }
             clock = next
+            if next == windowStart + StallMeter.window { beginWindow() }
             if next == updatedAt + StallMeter.period { update() }
         }
+    }
+
+    private mutating func beginWindow() {
+        windowStart = clock
+        someWindow.close(someTotal)
+        fullWindow.close(fullTotal)
     }
 
     private mutating func update() {
@@ -86,28 +94,24 @@ public struct StallMeter: Hashable, Sendable {
 
     /// The time lost within the last second, the way a trigger counts it: what has grown in this window, and the
     /// share of the previous one's growth that the second still covers.
-    public mutating func lostWithinWindow() -> (some: TimeSpan, full: TimeSpan) {
-        (someWindow.growth(at: clock, total: someTotal), fullWindow.growth(at: clock, total: fullTotal))
+    public var lostWithinWindow: (some: TimeSpan, full: TimeSpan) {
+        let elapsed = clock - windowStart
+        return (someWindow.growth(after: elapsed, to: someTotal), fullWindow.growth(after: elapsed, to: fullTotal))
     }
 
     private struct Window: Hashable, Sendable {
-        private var start: Instant = .zero
         private var totalAtStart: TimeSpan = .zero
         private var before: TimeSpan = .zero
 
-        mutating func growth(at now: Instant, total: TimeSpan) -> TimeSpan {
-            let elapsed = now - start
-            let grown = total - totalAtStart
-            guard elapsed <= StallMeter.window else {
-                // An old window says little about the last second: only its average rate is kept.
-                before = TimeSpan(
-                    microseconds: grown.microseconds * StallMeter.window.microseconds / elapsed.microseconds)
-                start = now
-                totalAtStart = total
-                return before
-            }
+        /// The window is over, and the next one begins.
+        mutating func close(_ total: TimeSpan) {
+            before = total - totalAtStart
+            totalAtStart = total
+        }
+
+        func growth(after elapsed: TimeSpan, to total: TimeSpan) -> TimeSpan {
             let rest = StallMeter.window - elapsed
-            return grown
+            return total - totalAtStart
                 + TimeSpan(microseconds: before.microseconds * rest.microseconds / StallMeter.window.microseconds)
         }
     }

@@ -57,7 +57,7 @@ extension Simulation {
             observation.uncompressed = PressureObservation.uncompressedShare(
                 suspended: suspended, of: memory.books.ceiling)
         case .stall:
-            let lost = reclaim.stalls.lostWithinWindow()
+            let lost = reclaim.stalls.lostWithinWindow
             observation.some = lost.some.share(of: StallMeter.window)
             observation.full = lost.full.share(of: StallMeter.window)
         case .process:
@@ -69,12 +69,8 @@ extension Simulation {
         return observation
     }
 
-    /// What the measure shows at this instant, against the threshold of the level in force: a look that moves nothing.
-    private func readingNow() -> PressureReading {
-        let stalls = reclaim.stalls
-        defer { reclaim.stalls = stalls }
-        return monitor.reading(observation())
-    }
+    /// What the measure shows at this instant, against the threshold of the level in force.
+    private func readingNow() -> PressureReading { monitor.reading(observation()) }
 
     /// How much of its own limit a process holds; of the whole device where it has none.
     private func limitShare(of process: LiveProcess) -> Ratio {

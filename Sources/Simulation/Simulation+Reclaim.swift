@@ -179,7 +179,6 @@ extension Simulation {
         if isPolicyContent {
             // A question would have brought them up to date.
             for reference in notedProcesses() { if let process = process(reference) { followBand(of: process) } }
-            _ = reclaim.stalls.lostWithinWindow()
             if auditsEverySample { checkContent() }
             return nil
         }
@@ -188,9 +187,7 @@ extension Simulation {
 
     /// What is missing before the monitor's level is left; nil: nothing, though the level may hold on for a while.
     private func pressureQuestion() -> Question? {
-        // A window of stalls moves when it is looked at, so it is looked at even when all is well.
-        let observation = observation()
-        guard monitor.level > .normal, let demand = monitor.demand(observation) else { return nil }
+        guard monitor.level > .normal, let demand = monitor.demand(observation()) else { return nil }
         return Question(
             demand: .pressure(deficit: demand.deficit), level: demand.level, threshold: demand.threshold,
             reading: demand.reading)
@@ -253,7 +250,7 @@ extension Simulation {
         measures.directReclaim = !waiters.isEmpty
         measures.some = reclaim.stalls.some
         measures.full = reclaim.stalls.full
-        (measures.someLost, measures.fullLost) = reclaim.stalls.lostWithinWindow()
+        (measures.someLost, measures.fullLost) = reclaim.stalls.lostWithinWindow
         measures.stallUpdates = reclaim.stalls.updates
         return measures
     }

@@ -143,10 +143,27 @@ struct StallMeterTests {
     func window() {
         var meter = StallMeter()
         meter.advance(to: at(70), isWaiting: true, isWorking: false)
-        #expect(meter.lostWithinWindow().some == .milliseconds(70))
-        meter.advance(to: at(3_000), isWaiting: false, isWorking: false)
-        _ = meter.lostWithinWindow()
+        #expect(meter.lostWithinWindow.some == .milliseconds(70))
+        meter.advance(to: at(1_250), isWaiting: false, isWorking: false)
+        #expect(meter.lostWithinWindow.some == TimeSpan(microseconds: 52_500), "three quarters of the window before")
+        meter.advance(to: at(1_350), isWaiting: true, isWorking: true)
+        #expect(meter.lostWithinWindow.some == TimeSpan(microseconds: 145_500))
+        #expect(meter.lostWithinWindow.full == TimeSpan(microseconds: 45_500))
         meter.advance(to: at(6_000), isWaiting: false, isWorking: false)
-        #expect(meter.lostWithinWindow().some == .zero)
+        #expect(meter.lostWithinWindow.some == .zero)
+    }
+
+    @Test("a window is the same however often somebody looks, and in whatever steps time passes")
+    func looks() {
+        var (one, other) = (StallMeter(), StallMeter())
+        for step in 1...400 {
+            let isWaiting = step % 7 < 3
+            one.advance(to: at(Int64(step) * 130), isWaiting: isWaiting, isWorking: false)
+            for part in 1...13 {
+                other.advance(to: at(Int64(step - 1) * 130 + Int64(part) * 10), isWaiting: isWaiting, isWorking: false)
+                _ = other.lostWithinWindow
+            }
+            #expect(one == other && one.lostWithinWindow == other.lostWithinWindow)
+        }
     }
 }
