@@ -179,18 +179,16 @@ struct JetsamRules: Sendable {
     /// The victims of the first step, then those whom only the next one adds, and so on.
     private func answer(_ snapshot: SystemSnapshot, _ steps: [Step]) -> Decision {
         let ordered = JetsamOrder.sorted(snapshot.processes)
-        var rest = ordered
         var victims: [Victim] = []
-        var widest = steps.last
-        for step in steps {
-            let found = rest.filter { step.passesOver($0) == nil }
-            guard !found.isEmpty else { continue }
+        for (place, step) in steps.enumerated() {
             let evidence = step.evidence(snapshot)
-            victims += found.map { Victim(process: $0, step: step, evidence: evidence) }
-            rest.removeAll { step.passesOver($0) == nil }
-            widest = step
+            for process in ordered where JetsamRules.place(of: process, steps) == place {
+                victims.append(Victim(process: process, step: step, evidence: evidence))
+            }
         }
-        var decision = Decision(spared: spared(snapshot, steps), evidence: widest?.evidence(snapshot))
+        // Who is spared was so by every step; the last one that found somebody stands for them.
+        let last = victims.last?.step ?? steps.last
+        var decision = Decision(spared: spared(snapshot, steps), evidence: last?.evidence(snapshot))
         for (index, victim) in victims.enumerated() where victim.process.mayBeVictim(in: snapshot) {
             let score = Int64(victims.count - index)
             if purgesFirst && victim.process.dirty > .zero && !snapshot.isAboutLimits {
@@ -204,25 +202,23 @@ struct JetsamRules: Sendable {
         return decision
     }
 
+    /// The first step whose business it is; nil: none's.
+    private static func place(of process: ProcessSnapshot, _ steps: [Step]) -> Int? {
+        steps.firstIndex { $0.passesOver(process) == nil }
+    }
+
     private func spared(_ snapshot: SystemSnapshot, _ steps: [Step]) -> [Spared] {
-        var spared: [Spared] = []
-        for process in snapshot.processes {
+        snapshot.processes.compactMap { process in
             guard process.mayBeVictim(in: snapshot) else {
-                spared.append(Spared(process.pid, reason: process.whyNoVictim(in: snapshot)))
-                continue
+                return Spared(process.pid, reason: process.whyNoVictim(in: snapshot))
             }
+            guard JetsamRules.place(of: process, steps) == nil else { return nil }
             var reasons: [String] = []
-            var isVictim = false
-            for step in steps {
-                guard let reason = step.passesOver(process) else {
-                    isVictim = true
-                    break
-                }
-                if !reasons.contains(reason) { reasons.append(reason) }
+            for reason in steps.compactMap({ $0.passesOver(process) }) where !reasons.contains(reason) {
+                reasons.append(reason)
             }
-            if !isVictim { spared.append(Spared(process.pid, reason: reasons.joined(separator: ", "))) }
+            return Spared(process.pid, reason: reasons.joined(separator: ", "))
         }
-        return spared
     }
 
     private struct Victim {
