@@ -256,6 +256,9 @@ public struct PressureMonitor: Sendable {
     /// When the next warning is due; nil when nobody is to be told.
     public var nextWarning: Instant? { round?.nextAt }
 
+    /// The round waits: nobody is told before `instant`.
+    public mutating func putOffWarning(to instant: Instant) { round?.nextAt = instant }
+
     /// Whose turn it is at `now`, with the verdict on everybody, in the order of telling. After the last one the
     /// round ends.
     public mutating func warn(

@@ -31,18 +31,14 @@ extension Simulation {
     }
 
     private func observe() {
-        let hadRound = isWarning
         if let change = monitor.sample(at: now, observation()) {
             recorder.event(
                 .pressureLevel, at: now, change.to.rawValue,
                 reason: change.reading.text)
             noteLevel(change)
         }
-        if !hadRound, isWarning, let next = monitor.nextWarning { queue.schedule(.warnNext, at: next) }
+        scheduleWarning()
     }
-
-    /// Whether somebody is still to be warned: nobody is while all is well.
-    private var isWarning: Bool { monitor.level > .normal && monitor.nextWarning != nil }
 
     /// What the monitor's measure needs to know.
     func observation() -> PressureObservation {
@@ -88,11 +84,22 @@ extension Simulation {
 
     // MARK: Warnings
 
+    /// Queues the monitor's next warning, once. A round that ends leaves its event behind; one that begins in its
+    /// place has an instant of its own.
+    private func scheduleWarning() {
+        // Nobody is told while all is well: that spares a look at the round.
+        guard monitor.level > .normal, let due = monitor.nextWarning, due != warningDue else { return }
+        warningDue = due
+        queue.schedule(.warnNext, at: due)
+    }
+
     func warnNext() {
-        guard let due = monitor.nextWarning else { return }
-        guard due <= now else { return queue.schedule(.warnNext, at: due) }
+        guard warningDue == now else { return }
+        warningDue = nil
+        guard let due = monitor.nextWarning, due <= now else { return }
         if plan.monitor.endSuspendedFirst && endSuspended() {
-            return queue.schedule(.warnNext, at: now + max(plan.monitor.warningSpacing, .milliseconds(1)))
+            monitor.putOffWarning(to: now + max(plan.monitor.warningSpacing, .milliseconds(1)))
+            return scheduleWarning()
         }
         let candidates = live.map { process in
             var candidate = WarningCandidate(
@@ -108,7 +115,7 @@ extension Simulation {
         recordWarning(next, verdicts, reading)
         if reading.measure == .process { reading.observed = limitShare(of: process).partsPerMillion }
         warn(process, reading.measure == .available ? "\(memory.available.readable) available" : reading.text)
-        if let next = monitor.nextWarning { queue.schedule(.warnNext, at: next) }
+        scheduleWarning()
     }
 
     /// Tells one process that memory is short.

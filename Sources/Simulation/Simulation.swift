@@ -94,6 +94,8 @@ public final class Simulation {
     /// Memory came back, and whoever waits has not tried again yet.
     var waitersAreDue = false
     var lastSampleAt: Instant = .zero
+    /// The instant that the next warning is queued for; events of other instants are of rounds that have ended.
+    var warningDue: Instant?
     var auditedAt: Instant = .zero
     var sizes = UniqueArray<Int>()
     var failure: RunFailure?

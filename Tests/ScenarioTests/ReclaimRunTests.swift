@@ -145,6 +145,30 @@ struct ReclaimRunTests {
         #expect(ignoring.times(",action,n,", ",warn,").count == 1)
     }
 
+    @Test("a worse level cuts the round of warnings short, and its own begins at once")
+    func worseLevel() throws {
+        let run = try Self.run(
+            """
+            duration: 40s
+            device: { ceiling: 512MiB, reserved: 16MiB }
+            monitor: { preset: ios, warning_spacing: 8s }
+            policy: none
+            apps:
+              - { name: a, like: plain, memory: { base: 60MiB }, background_modes: [audio] }
+              - { name: b, like: plain, memory: { base: 60MiB }, background_modes: [audio] }
+              - { name: c, like: plain, memory: { base: 60MiB, growth: { rate: 20MiB/s, up_to: 330MiB } } }
+            user:
+              - { at: 0s, launch: a }
+              - { at: 5s, launch: b }
+              - { at: 10s, launch: c }
+            """)
+        let warned = try #require(run.times(",pressure_level,", ",warning,").first)
+        let critical = try #require(run.times(",pressure_level,", ",critical,").first)
+        #expect(critical > warned && critical < warned + 8)
+        let first = try #require(run.times(",warning,", ",critical,").first)
+        #expect(first == critical)
+    }
+
     @Test("who crosses a soft limit is told, and the metric counts it")
     func softLimit() throws {
         let run = try Self.run(
