@@ -1,4 +1,5 @@
 import Quantities
+import Reclaim
 
 /// What a process was told about one of its limits since it was last well below it.
 struct ToldOfLimit {
@@ -11,22 +12,28 @@ struct ToldOfLimit {
 extension LiveProcess {
     var hasActiveLimit: Bool { phase.isForeground || (phase == .background && hasKeepAliveModes) }
 
+    /// Whether the inactive limit applies now, and not the active one.
+    private var hasInactiveLimit: Bool { !hasActiveLimit && profile.limits.inactive != nil }
+
     /// The explicit limit that applies now.
-    var explicitLimit: ByteCount? {
-        let limits = profile.limits
-        return hasActiveLimit ? limits.active : limits.inactive ?? limits.active
-    }
+    var explicitLimit: ByteCount? { hasInactiveLimit ? profile.limits.inactive : profile.limits.active }
 
     /// What it was told about that limit.
     var toldOfLimit: ToldOfLimit {
-        get { hasActiveLimit || profile.limits.inactive == nil ? toldOfActiveLimit : toldOfInactiveLimit }
+        get { hasInactiveLimit ? toldOfInactiveLimit : toldOfActiveLimit }
         set {
-            if hasActiveLimit || profile.limits.inactive == nil {
-                toldOfActiveLimit = newValue
-            } else {
-                toldOfInactiveLimit = newValue
-            }
+            if hasInactiveLimit { toldOfInactiveLimit = newValue } else { toldOfActiveLimit = newValue }
         }
+    }
+
+    /// Well below a limit what it was told about that is over, whether the limit applies now or not.
+    func forgetLimits(above footprint: ByteCount) {
+        let limits = profile.limits
+        func isFar(_ limit: ByteCount?) -> Bool {
+            limit.map { footprint < MemoryLimit(bytes: $0, isFatal: limits.fatal).near } ?? false
+        }
+        if isFar(limits.active) { toldOfActiveLimit = ToldOfLimit() }
+        if isFar(limits.inactive) { toldOfInactiveLimit = ToldOfLimit() }
     }
 
     /// The limit that an allocation must not cross unnoticed; nil: none, or a soft one that it was told of.

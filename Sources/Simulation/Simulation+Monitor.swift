@@ -147,13 +147,14 @@ extension Simulation {
     private func warnNearLimits() {
         guard hasLimits else { return }
         for reference in changedProcesses() {
-            guard let process = process(reference), let limit = process.explicitLimit else { continue }
+            guard let process = process(reference) else { continue }
             let isFatal = process.profile.limits.fatal
             let footprint = memory.books(of: process.slot).footprint
+            process.forgetLimits(above: footprint)
+            guard let limit = process.explicitLimit else { continue }
             let told = process.toldOfLimit
-            if footprint < MemoryLimit(bytes: limit, isFatal: isFatal).near {
-                process.toldOfLimit = ToldOfLimit()
-            } else if process.phase.runsCode && !process.answersWarning {
+            let isNear = footprint >= MemoryLimit(bytes: limit, isFatal: isFatal).near
+            if isNear && process.phase.runsCode && !process.answersWarning {
                 if footprint > limit && !isFatal {
                     if !told.above { crossLimit(process, footprint) }
                 } else if !told.near {

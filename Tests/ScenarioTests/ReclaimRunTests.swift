@@ -217,6 +217,29 @@ struct ReclaimRunTests {
         #expect(told.last?.contains("inactive limit") == true)
     }
 
+    @Test("who shrinks off screen crosses its soft limit anew when it returns", arguments: ["", "inactive: 300MiB,"])
+    func softLimitAfterShrinking(inactive: String) throws {
+        let run = try Self.run(
+            """
+            duration: 80s
+            device: { ceiling: 512MiB, reserved: 16MiB, dirty_decay: 100ms }
+            policy: none
+            apps:
+              - name: a
+                like: plain
+                limits: { active: 100MiB, \(inactive) fatal: false }
+                background: { frees: 100%, reloads: 100% }
+                warnings: { ignores: 100% }
+                memory: { base: 40MiB, cache: { size: 80MiB, rate: 20MiB/s } }
+            user:
+              - { at: 0s, launch: a }
+              - { at: 30s, home: true }
+              - { at: 50s, launch: a }
+            """)
+        #expect(run.times(",warning,", ",limit,").map { $0 < 30 } == [true, false])
+        #expect(run.times(",near_limit,").filter { $0 > 30 }.isEmpty)
+    }
+
     @Test("an app in front above its soft limit does not shield the idle ones: they go, and it lives")
     func softLimitInFront() throws {
         let run = try Self.run(
