@@ -166,6 +166,8 @@ extension Simulation {
         guard let process = process(of: app) else { return note("quit", app, refused: "it is not running") }
         note("quit", app)
         apps[app.index].wasSwipedAway = true
+        // Nobody wants back any more what the system ended before.
+        apps[app.index].lastTermination = nil
         abandonLaunch(of: process, outcome: "abandoned")
         if foregroundApp == app { foregroundApp = nil }
         if process.phase == .suspended && process.isQuiet {
