@@ -140,8 +140,10 @@ public struct PressureReading: Hashable, Sendable {
         case .available:
             "\(ByteCount(Int(observed)).readable) available, threshold \(ByteCount(Int(threshold)).readable)"
         case .uncompressed: "\(share) not compressed, threshold \(bound)"
-        case .stall: "\(share) of the last second lost to waiting, threshold \(bound)"
-        case .process: "a process holds \(share) of its limit, threshold \(bound)"
+        case .stall where level == .critical: "everybody waited for \(share) of the last second, threshold \(bound)"
+        case .stall: "somebody waited for \(share) of the last second, threshold \(bound)"
+        case .process where observed > threshold: "a process holds \(share) of its limit, threshold \(bound)"
+        case .process: "no running process holds more than \(share) of its limit, threshold \(bound)"
         }
     }
 }

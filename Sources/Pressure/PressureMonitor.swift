@@ -139,9 +139,9 @@ public struct PressureMonitor: Sendable {
             fellAt = now
             owesRound = false
         }
+        let decisive = decisive(from: old, to: level)
         return LevelChange(
-            from: old, to: level,
-            reading: reading(observation, max(old, level), against: threshold(from: old, to: level)))
+            from: old, to: level, reading: reading(observation, decisive.level, against: decisive.threshold))
     }
 
     private func mayRise(at now: Instant, _ observation: PressureObservation) -> Bool {
@@ -190,12 +190,15 @@ public struct PressureMonitor: Sendable {
         }
     }
 
-    private func threshold(from old: PressureLevel, to new: PressureLevel) -> Threshold {
+    /// The threshold that a change of level was decided by, and the level that it belongs to: whose measure counted.
+    private func decisive(
+        from old: PressureLevel, to new: PressureLevel
+    ) -> (level: PressureLevel, threshold: Threshold) {
         switch (old, new) {
-        case (_, .critical): settings.critical.enter
-        case (.normal, .warning): settings.warning.enter
-        case (.critical, .warning): settings.critical.leave
-        case (_, .normal), (.warning, .warning): settings.warning.leave
+        case (_, .critical): (.critical, settings.critical.enter)
+        case (.critical, .warning): (.critical, settings.critical.leave)
+        case (_, .warning): (.warning, settings.warning.enter)
+        case (_, .normal): (.warning, settings.warning.leave)
         }
     }
 

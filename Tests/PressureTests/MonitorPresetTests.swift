@@ -89,6 +89,47 @@ struct MonitorPresetTests {
                 == [.normal, .normal, .warning, .warning, .critical])
     }
 
+    @Test(
+        "a change of level shows the measure that decided it: full at critical's own bounds, some at warning's",
+        arguments: [
+            // Each as some and full, in milliseconds; what was there before, and what follows.
+            ([(500, 10)], "somebody waited for 50% of the last second, threshold 7%"),
+            ([(900, 800)], "everybody waited for 80% of the last second, threshold 70%"),
+            ([(500, 10), (900, 800)], "everybody waited for 80% of the last second, threshold 70%"),
+            ([(900, 800), (500, 10)], "everybody waited for 1% of the last second, threshold 60%"),
+            ([(900, 800), (20, 10)], "somebody waited for 2% of the last second, threshold 5%"),
+            ([(500, 10), (20, 10)], "somebody waited for 2% of the last second, threshold 5%"),
+        ] as [([(Int64, Int64)], String)])
+    func decisiveMeasure(stalls: [(Int64, Int64)], text: String) throws {
+        var settings = MonitorSettings.android
+        settings.riseNeedsFewerProcesses = false
+        settings.hold = .zero
+        settings.critical = LevelThresholds(enter: .percent(70), leave: .percent(60))
+        settings.warning = LevelThresholds(enter: .percent(7), leave: .percent(5))
+        var monitor = PressureMonitor(settings, ceiling: ceiling)
+        let changes = stalls.enumerated().map { index, stalled in
+            monitor.sample(at: at(Int64(index) * 1_000), stall(stalled.0, stalled.1, processes: 5))
+        }
+        let last = try #require(changes.last ?? nil)
+        #expect(last.reading.text == text)
+        #expect(last.reading.column == (text.hasPrefix("everybody") ? "stall_full_ppm" : "stall_some_ppm"))
+    }
+
+    @Test("where no process runs, none is said to hold anything of its limit")
+    func nobodyRuns() throws {
+        var settings = MonitorSettings.webkit
+        settings.hold = .zero
+        var monitor = PressureMonitor(settings, ceiling: ceiling)
+        var observation = PressureObservation(available: .zero)
+        observation.process = .percent(90)
+        let rise = monitor.sample(at: at(0), observation)
+        #expect(try #require(rise).reading.text.hasPrefix("a process holds 90% of its limit, threshold "))
+        observation.process = .zero
+        let fall = monitor.sample(at: at(1_000), observation)
+        let text = try #require(fall).reading.text
+        #expect(text.hasPrefix("no running process holds more than 0% of its limit, threshold "))
+    }
+
     private func stall(_ some: Int64, _ full: Int64, processes: Int) -> PressureObservation {
         var observation = PressureObservation(available: .zero)
         observation.some = Ratio(partsPerMillion: some * 1_000)
