@@ -31,6 +31,8 @@ CASES = (
     ("device", '{ ceiling: 512MiB, cores: "2" }'), ("device", "{ ceiling: 512MiB, cores: 2.5 }"),
     ("device", '{ ceiling: 512MiB, cores: "" }'), ("limits", '{ protect_audible: "true" }'),
     ("limits", "{ protect_audible: 1 }"), ("description", "2026"), ("description", "true"), ("name", "2026"),
+    # Names that YAML takes for flags; "on" is one for this reader of YAML, and not for the program's.
+    ("name", "true"), ("apps", "[{ name: on }]"), ("apps", "[{ name: false }]\nuser: [{ at: 0s, launch: false }]"),
     ("limits", '{ background_processes: "3", background_memory: none }'), ("limits", "{ background_memory: 3 }"),
     ("user", '[{ at: 0s, home: "true" }]'), ("user", "[{ at: 0s, home: }]"), ("user", "[{ at: 0s, home: false }]"),
     *(("apps", "[{ name: a, memory: { base: %s } }]" % size) for size in (

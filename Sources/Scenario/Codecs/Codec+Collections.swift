@@ -69,7 +69,7 @@ extension Codec where Value == AppID {
                 return nil
             },
             encode: { .string($1.appNames[$0.index]) },
-            schema: { _ in .object(["type": .string("string")]) })
+            schema: { _ in Codec<String>.wordSchema })
     }
 }
 

@@ -208,14 +208,17 @@ extension Codec where Value == String {
     /// A name: a letter, then letters, digits, blanks, dots, underscores and hyphens.
     static var name: Codec {
         .scalar(
-            expected: "a name", schema: .object(["type": .string("string"), "pattern": .string("^\(nameForm)$")]),
-            parse: { $0 }, text: { $0 }
+            expected: "a name", schema: wordSchema.adding(["pattern": .string("^\(nameForm)$")]), parse: { $0 },
+            text: { $0 }
         ).checked { text in
             guard !isName(text) else { return nil }
             let rule = "a name is a letter (A to Z, a to z), then up to 63 letters, digits, blanks or any of '._-'"
             return "\(Tree.plain(text).summary) is not a name; \(rule)"
         }
     }
+
+    /// Of a name: editors take `true`, `on` and the like for flags, as YAML has it.
+    static let wordSchema = JSON.object(["type": .strings(["string", "boolean"])])
 
     /// A regular expression without its ends.
     static let nameForm = "[A-Za-z][A-Za-z0-9 ._-]{0,63}"
