@@ -8,7 +8,7 @@ public enum PressureMeasure: String, CaseIterable, Sendable {
     case uncompressed
     /// Time lost to waiting within the last second: *some* for warning, *full* for critical; entered above.
     case stall
-    /// The process that is nearest to its own limit; entered above.
+    /// Among those whose code runs, the process that is nearest to its own limit; entered above.
     case process
 
     /// Whether more of it is worse.
