@@ -76,7 +76,7 @@ struct AndroidPolicyTests {
             process(3, .background, idle: 10, size: 80, modes: [.audio]), process(4, .background, idle: 10, size: 90),
             process(5, .background, idle: 90, size: 10), process(6, .inactive, size: 10),
         ]
-        let rank = snapshot(alike).rankingByScore(floor: 0, heaviestBelow: 200, because: "test")
+        let rank = snapshot(alike).rankingByScore(floor: 0, heaviestAt: 200, because: "test")
         #expect(rank.victims == [5, 4, 3, 2, 6, 1])
         #expect(rank.ranking.map(\.score) == [500, 500, 200, 200, 100, 0])
     }

@@ -55,8 +55,8 @@ struct ScoredProcess {
 
 extension SystemSnapshot {
     /// Victims as lmkd picks them: score at least `floor`, highest first, the oldest of a score; where the score is at
-    /// most `heaviestBelow` the largest of it, for there every loss is felt and one shall be enough.
-    func rankingByScore(floor: Int, heaviestBelow: Int, because why: String) -> Decision {
+    /// most `heaviestAt` the largest of it, for there every loss is felt and one shall be enough.
+    func rankingByScore(floor: Int, heaviestAt: Int, because why: String) -> Decision {
         var decision = Decision()
         var victims: [ScoredProcess] = []
         for (process, score) in zip(processes, OomScore.all(of: self)) {
@@ -72,7 +72,7 @@ extension SystemSnapshot {
         }
         victims.sort { a, b in
             if a.score != b.score { return a.score > b.score }
-            if a.score <= heaviestBelow {
+            if a.score <= heaviestAt {
                 return (a.process.footprint, b.process.pid) > (b.process.footprint, a.process.pid)
             }
             return (a.process.lastForeground, a.process.pid) < (b.process.lastForeground, b.process.pid)

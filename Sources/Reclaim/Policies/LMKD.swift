@@ -51,7 +51,7 @@ public struct LMKD: ReclaimPolicy {
             meaning: "the kernel's low watermark as a share of RAM", source: ours),
         PolicyParameter(
             "heaviest_at", .count(200), from: .count(0), to: .count(1_000),
-            meaning: "at and below this score the largest goes instead of the oldest", source: source),
+            meaning: "of one score at or below this the largest goes first, else the oldest", source: source),
         PolicyParameter(
             "low_watermark_alone", .flag(false), from: .flag(false), to: .flag(true),
             meaning: "only the low watermark is crossed: scores from 701 on may go", source: "AOSP lmkd android-14"),
@@ -89,7 +89,7 @@ public struct LMKD: ReclaimPolicy {
 
     public func decide(_ snapshot: SystemSnapshot) -> Decision {
         if snapshot.isAboutLimits {
-            return snapshot.rankingByScore(floor: 0, heaviestBelow: heaviestAt, because: "a limit is exceeded")
+            return snapshot.rankingByScore(floor: 0, heaviestAt: heaviestAt, because: "a limit is exceeded")
         }
         let history = snapshot.history
         let polls = history.lastAction.map { snapshot.now - $0 <= pollWindow } ?? false
@@ -105,7 +105,7 @@ public struct LMKD: ReclaimPolicy {
             return .nothing(snapshot.requester == nil ? .content(reason) : .waiting(reason), snapshot)
         }
         var decision = snapshot.rankingByScore(
-            floor: finding.floor, heaviestBelow: heaviestAt, because: finding.evidence.rule)
+            floor: finding.floor, heaviestAt: heaviestAt, because: finding.evidence.rule)
         decision.evidence = finding.evidence
         if finding.evidence.measure == "thrashing_ppm" {
             for index in decision.ranking.indices { decision.ranking[index].cause = .fileCacheThrashing }

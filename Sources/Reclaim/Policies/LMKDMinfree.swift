@@ -28,7 +28,7 @@ public struct LMKDMinfree: ReclaimPolicy {
                 isScaled: false, meaning: "devices with less RAM use the small table", source: source),
             PolicyParameter(
                 "heaviest_at", .count(200), from: .count(0), to: .count(1_000),
-                meaning: "at and below this score the largest goes instead of the oldest", source: source),
+                meaning: "of one score at or below this the largest goes first, else the oldest", source: source),
         ]
 
     public static func meaning(
@@ -62,19 +62,19 @@ public struct LMKDMinfree: ReclaimPolicy {
 
     public func decide(_ snapshot: SystemSnapshot) -> Decision {
         if snapshot.isAboutLimits {
-            return snapshot.rankingByScore(floor: 0, heaviestBelow: heaviestAt, because: "a limit is exceeded")
+            return snapshot.rankingByScore(floor: 0, heaviestAt: heaviestAt, because: "a limit is exceeded")
         }
         for (floor, figure) in zip(LMKDMinfree.floors, table(for: snapshot.device))
         where snapshot.available < figure && snapshot.measures.fileBacked < figure {
             var decision = snapshot.rankingByScore(
-                floor: floor, heaviestBelow: heaviestAt, because: "free memory and file cache are low")
+                floor: floor, heaviestAt: heaviestAt, because: "free memory and file cache are low")
             decision.evidence = Evidence(
                 "available_bytes", observed: Int64(snapshot.available.bytes), threshold: Int64(figure.bytes),
                 rule: "below the row of score \(floor)")
             return decision
         }
         if snapshot.requester != nil {
-            return snapshot.rankingByScore(floor: 0, heaviestBelow: heaviestAt, because: "a process waits for memory")
+            return snapshot.rankingByScore(floor: 0, heaviestAt: heaviestAt, because: "a process waits for memory")
         }
         return .nothing(.content("free memory or the file cache is above every row"), snapshot)
     }
