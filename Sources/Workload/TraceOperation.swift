@@ -295,12 +295,8 @@ private struct Words {
         else { return nil }
         var value: UInt64 = 0
         for index in word.lowerBound + 2..<word.upperBound {
-            let byte = text[index] | 0x20
-            switch byte {
-            case 0x30...0x39: value = value << 4 | UInt64(byte - 0x30)
-            case 0x61...0x66: value = value << 4 | UInt64(byte - 0x57)
-            default: return nil
-            }
+            guard let digit = QuickWord.hexadecimal(text[index]) else { return nil }
+            value = value << 4 | digit
         }
         return value
     }

@@ -74,6 +74,10 @@ struct TraceSurveyTests {
             "1: memalign 0x1 99999999999999999999 8", (1, 17),
             "an alignment of 99999999999999999999; expected a power of two up to 1048576"
         ),
+        (
+            "1: malloc 0x1\u{11} 8", (1, 11),
+            "expected a pointer such as 0xb4827400, not '0x1\u{11}'"
+        ),
         ("1: free 0x10", (1, 1), "0x10 is not a live object"),
         ("1: malloc 0x10 8\n2: malloc 0x10 8", (2, 1), "0x10 is made again, but was not freed"),
         ("1: malloc 0x10 8 5", (1, 19), "expected an end in nanoseconds behind the start, but the line ends here"),
