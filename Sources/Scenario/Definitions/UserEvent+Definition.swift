@@ -373,8 +373,9 @@ private enum EventShape {
                 (model, models.encode(person, encoding)),
             ])
         }
-        for kind in ActionKind.all {
-            if let entries = kind.encode(events[0].action, encoding) {
+        // A loop over the kinds would copy each of them.
+        for index in ActionKind.all.indices {
+            if let entries = ActionKind.all[index].encode(events[0].action, encoding) {
                 return .record([("at", .plain(time))] + entries)
             }
         }

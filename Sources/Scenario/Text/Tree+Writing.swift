@@ -1,83 +1,135 @@
 extension Tree {
     /// The tree as YAML: blocks, and small records on one line.
     var yaml: String {
-        var text = ""
-        write(into: &text, indent: 0)
-        return text
+        var writer = TreeWriter()
+        writer.write(self, indent: 0)
+        return String(decoding: writer.bytes, as: UTF8.self)
     }
+}
+
+/// Puts the lines of a tree one after the other. A run's own scenario may have a hundred thousand of them.
+private struct TreeWriter {
+    private(set) var bytes: [UInt8] = []
+    /// The first line of a block in a list stands behind its dash, which takes the place of the margin.
+    private var isBehindDash = false
 
     private static let width = 110
 
-    private func write(into text: inout String, indent: Int) {
-        let margin = String(repeating: " ", count: indent)
-        switch content {
+    /// Lines of their own.
+    mutating func write(_ tree: Tree, indent: Int) {
+        switch tree.content {
         case .scalar:
-            text += "\(margin)\(inline)\n"
+            margin(indent)
+            inline(tree)
+            newLine()
         case .mapping(let entries):
             for entry in entries {
-                text += "\(margin)\(Tree.string(entry.key).inline):"
-                entry.value.write(afterKeyInto: &text, indent: indent)
+                margin(indent)
+                scalar(entry.key, isQuoted: !Tree.isPlainSafe(entry.key))
+                append(":")
+                write(afterKey: entry.value, indent: indent)
             }
         case .sequence(let elements):
-            for element in elements { element.write(asElementInto: &text, indent: indent) }
+            for element in elements { write(element: element, indent: indent) }
         }
     }
 
-    private func write(afterKeyInto text: inout String, indent: Int) {
-        if let line = line(indent: indent) {
-            text += " \(line)\n"
-        } else {
-            text += "\n"
-            write(into: &text, indent: indent + 2)
+    private mutating func write(afterKey value: Tree, indent: Int) {
+        if line(value, behind: " ", indent: indent) { return }
+        newLine()
+        write(value, indent: indent + 2)
+    }
+
+    private mutating func write(element: Tree, indent: Int) {
+        margin(indent)
+        if line(element, behind: "- ", indent: indent) { return }
+        append("- ")
+        isBehindDash = true
+        write(element, indent: indent + 2)
+    }
+
+    /// The rest of the line, where it fits: scalars, empty collections, and short collections of scalars do.
+    private mutating func line(_ tree: Tree, behind sign: StaticString, indent: Int) -> Bool {
+        guard tree.isFlat else { return false }
+        let before = bytes.count
+        append(sign)
+        let start = bytes.count
+        inline(tree)
+        guard tree.isOneWord || fits(from: start, indent: indent) else {
+            bytes.removeLast(bytes.count - before)
+            return false
+        }
+        newLine()
+        return true
+    }
+
+    /// The width is in characters, of which there are no more than bytes.
+    private func fits(from start: Int, indent: Int) -> Bool {
+        bytes.count - start + indent <= TreeWriter.width
+            || String(decoding: bytes[start...], as: UTF8.self).count + indent <= TreeWriter.width
+    }
+
+    private mutating func inline(_ tree: Tree) {
+        switch tree.content {
+        case .scalar(let text, let isQuoted): scalar(text, isQuoted: isQuoted)
+        case .sequence(let elements):
+            append("[")
+            for (index, element) in elements.enumerated() {
+                if index > 0 { append(", ") }
+                inline(element)
+            }
+            append("]")
+        case .mapping(let entries):
+            append(entries.isEmpty ? "{" : "{ ")
+            for (index, entry) in entries.enumerated() {
+                if index > 0 { append(", ") }
+                scalar(entry.key, isQuoted: !Tree.isPlainSafe(entry.key))
+                append(": ")
+                inline(entry.value)
+            }
+            append(entries.isEmpty ? "}" : " }")
         }
     }
 
-    private func write(asElementInto text: inout String, indent: Int) {
-        let margin = String(repeating: " ", count: indent)
-        if let line = line(indent: indent) {
-            text += "\(margin)- \(line)\n"
-            return
-        }
-        var block = ""
-        write(into: &block, indent: indent + 2)
-        text += "\(margin)- \(block.dropFirst(indent + 2))"
+    private mutating func scalar(_ text: String, isQuoted: Bool) {
+        bytes.append(contentsOf: (isQuoted ? JSON.string(text).compact : text).utf8)
     }
 
-    /// The text on one line where it fits: scalars, empty collections, and short collections of scalars do.
-    private func line(indent: Int) -> String? {
-        switch content {
-        case .scalar: return inline
-        case .sequence(let elements): guard elements.allSatisfy(\.isScalar) else { return nil }
-        case .mapping(let entries): guard entries.allSatisfy(\.value.isScalar) else { return nil }
-        }
-        let line = inline
-        return isEmpty || line.count + indent <= Tree.width ? line : nil
+    private mutating func margin(_ indent: Int) {
+        if !isBehindDash { bytes.append(contentsOf: repeatElement(0x20, count: indent)) }
+        isBehindDash = false
     }
 
-    private var isEmpty: Bool {
-        switch content {
-        case .scalar: false
-        case .sequence(let elements): elements.isEmpty
-        case .mapping(let entries): entries.isEmpty
-        }
+    private mutating func append(_ sign: StaticString) {
+        bytes.append(contentsOf: UnsafeBufferPointer(start: sign.utf8Start, count: sign.utf8CodeUnitCount))
     }
 
-    private var isScalar: Bool {
+    private mutating func newLine() { bytes.append(0x0a) }
+}
+
+extension Tree {
+    fileprivate var isScalar: Bool {
         switch content {
         case .scalar: true
         case .sequence, .mapping: false
         }
     }
 
-    private var inline: String {
+    /// A scalar, or a collection of nothing but scalars.
+    fileprivate var isFlat: Bool {
         switch content {
-        case .scalar(let text, let isQuoted): isQuoted ? JSON.string(text).compact : text
-        case .sequence(let elements): "[" + elements.map(\.inline).joined(separator: ", ") + "]"
-        case .mapping(let entries):
-            entries.isEmpty
-                ? "{}"
-                : "{ "
-                    + entries.map { "\(Tree.string($0.key).inline): \($0.value.inline)" }.joined(separator: ", ") + " }"
+        case .scalar: true
+        case .sequence(let elements): elements.allSatisfy { $0.isScalar }
+        case .mapping(let entries): entries.allSatisfy { $0.value.isScalar }
+        }
+    }
+
+    /// A scalar, or an empty collection: there is nothing to break into lines.
+    fileprivate var isOneWord: Bool {
+        switch content {
+        case .scalar: true
+        case .sequence(let elements): elements.isEmpty
+        case .mapping(let entries): entries.isEmpty
         }
     }
 }

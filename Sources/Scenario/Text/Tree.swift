@@ -74,16 +74,19 @@ extension Tree {
         guard let first = text.utf8.first, (0x41...0x5a).contains(first) || (0x61...0x7a).contains(first),
             text.utf8.last != 0x20
         else { return false }
-        // The longest of the words has five letters.
-        if text.utf8.count <= 5 && wordsWithSecondMeaning.contains(text.lowercased()) { return false }
-        return text.utf8.allSatisfy { byte in
-            (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
-                || safeSigns.contains(byte)
-        }
+        if "fnoty".utf8.contains(first | 0x20), wordsWithSecondMeaning.contains(text.lowercased()) { return false }
+        return text.utf8.allSatisfy(isPlain)
     }
 
+    /// They start with one of five letters.
     private static let wordsWithSecondMeaning = [
         "null", "true", "false", "yes", "no", "on", "off", "none", "y", "n",
     ]
-    private static let safeSigns = Array("._-/<>=%+ ".utf8)
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5a, 0x61...0x7a: true
+        default: "._-/<>=%+ ".utf8.contains(byte)
+        }
+    }
 }
