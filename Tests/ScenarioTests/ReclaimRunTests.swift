@@ -122,6 +122,42 @@ struct ReclaimRunTests {
         #expect(run.kills == 0 && run.tally.terminations.isEmpty && run.tally.reclaimTimes.count == 1)
     }
 
+    // MARK: Waited for
+
+    /// Two apps off screen, the second of which a rule leaves alone for the time being, and one in front that fills
+    /// memory.
+    private static func filled(_ rule: String) -> String {
+        """
+        duration: 120s
+        device: { ceiling: 256MiB, reserved: 32MiB }
+        policy: { rules: [{ name: rule, \(rule) }] }
+        apps:
+          - { name: a, like: plain, memory: { base: 40MiB } }
+          - { name: b, like: plain, memory: { base: 40MiB } }
+          - { name: front, like: plain, memory: { base: 30MiB, growth: { rate: 4MiB/s, up_to: 300MiB } } }
+        user:
+          - { at: 0s, launch: a }
+          - { at: 10s, launch: b }
+          - { at: 20s, launch: front }
+
+        """
+    }
+
+    @Test("an app that finds no room waits for a rule that paces itself by its kills, and goes on when it is due")
+    func waitsForThePace() throws {
+        let run = try Self.run(Self.filled("when: [available < 20%, kills_last_minute < 1]"))
+        let (stalled, kill) = (try #require(run.times(",stall,front,").first), run.times(",exit,b,"))
+        #expect(kill.count == 1 && kill[0] > stalled + 30)
+        #expect(run.times(",exit,front,").allSatisfy { $0 > kill[0] })
+    }
+
+    @Test("an app that finds no room does not wait for a rule that has taken its amount and is due for good")
+    func waitsForNobody() throws {
+        let run = try Self.run(Self.filled("when: available < 99%, who: app == a, take: 1"))
+        let stalled = try #require(run.times(",stall,front,").first)
+        #expect(run.times(",exit,front,") == [stalled])
+    }
+
     // MARK: Told
 
     private static let told = """

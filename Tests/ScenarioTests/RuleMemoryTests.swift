@@ -87,6 +87,48 @@ struct RuleMemoryTests {
         #expect(try standstill("name: a, when: processes > 99") == .content("no rule is due"))
         #expect(try standstill("name: a, who: app == nobody") == nil)
     }
+
+    /// What is said to who waits for memory on a device without any, some seconds after a process was ended, and after
+    /// the rule took its first one if it was due then.
+    private static func standstill(_ rule: String, after seconds: Int64) throws -> Standstill? {
+        let policy = try Samples.policy("[{ \(rule) }]")
+        var device = Samples.device(0, crowd, demand: .allocation(by: ProcessID(1), wanted: .mebibytes(4)))
+        device.history.noteKill(
+            .init(at: device.now, pid: ProcessID(9), band: .idle, cause: nil, footprint: .mebibytes(40)))
+        device.history.rules = policy.follow(device)
+        device.history.noteAction(ofRule: 0, at: device.now, freed: .mebibytes(40))
+        device.history.rules = policy.follow(device)
+        device.now = device.now + .seconds(seconds)
+        return policy.decide(device).standstill
+    }
+
+    @Test("a rule that has taken its amount is waited for if it rests for a time, or its `when` may change by waiting")
+    func waitingForTheSpent() throws {
+        let waits = Standstill.waiting("no rule is due yet")
+        let ends = Standstill.content("no rule is due")
+        #expect(try Self.standstill("name: a, when: available < 99%, take: 1", after: 1) == ends)
+        #expect(try Self.standstill("name: a, when: available < 99%, take: 1, cool_down: 9s", after: 1) == waits)
+        let first = "{ all: [available < 99%, kills_last_minute < 1] }"
+        #expect(try Self.standstill("name: a, when: \(first), take: 1", after: 1) == waits)
+        #expect(try Self.standstill("name: a, when: psi_some_avg10 < 1%, take: 1", after: 1) == ends)
+        let turns = "{ any: [kills_last_minute > 0, psi_some_avg10 > 50%] }"
+        #expect(try Self.standstill("name: a, when: \(turns), take: 1", after: 1) == waits)
+        #expect(try Self.standstill("name: a, when: kills_last_minute > 0, take: 1", after: 1) == ends)
+    }
+
+    @Test("a claim of a `when` that nothing but waiting changes is waited for, if the others hold")
+    func waitingForAClaim() throws {
+        let waits = Standstill.waiting("no rule is due yet")
+        let ends = Standstill.content("no rule is due")
+        #expect(try Self.standstill("name: a, when: kills_last_minute < 1", after: 1) == waits)
+        #expect(try Self.standstill("name: a, when: { not: kills_last_minute >= 1 }", after: 1) == waits)
+        #expect(try Self.standstill("name: a, when: [available > 1%, kills_last_minute < 1]", after: 1) == ends)
+        #expect(
+            try Self.standstill("name: a, when: { any: [available > 1%, kills_last_minute < 1] }", after: 1) == waits)
+        #expect(try Self.standstill("name: a, when: kills_last_minute > 1", after: 1) == ends)
+        #expect(try Self.standstill("name: a, when: { not: psi_some_avg10 < 50% }", after: 1) == waits)
+        #expect(try Self.standstill("name: a, when: available > 1% for 10s", after: 1) == ends)
+    }
 }
 
 /// oomd's rules, one row per statement of its documentation that the file cites.

@@ -9,25 +9,38 @@ public indirect enum RuleCondition<Claim: Hashable & Sendable>: Hashable, Sendab
 
     /// Whether it holds, if `judge` says so of each claim. Every claim is judged, each with its number in the text.
     public func holds(_ judge: (Int, Claim) -> Bool) -> Bool {
-        var next = 0
-        return holds(from: &next, judge)
+        mayBe(true) { number, claim, outcome in judge(number, claim) == outcome }
     }
 
-    private func holds(from next: inout Int, _ judge: (Int, Claim) -> Bool) -> Bool {
+    /// Whether it may come out as `outcome`, if `judge` says of each claim whether that may come out as is asked.
+    func mayBe(_ outcome: Bool, _ judge: (Int, Claim, Bool) -> Bool) -> Bool {
+        var next = 0
+        return mayBe(outcome, from: &next, judge)
+    }
+
+    private func mayBe(_ outcome: Bool, from next: inout Int, _ judge: (Int, Claim, Bool) -> Bool) -> Bool {
         switch self {
         case .all(let parts):
-            var result = true
-            for part in parts { result = part.holds(from: &next, judge) && result }
-            return result
+            return RuleCondition.mayBe(outcome, parts, needsEvery: outcome, from: &next, judge)
         case .any(let parts):
-            var result = false
-            for part in parts { result = part.holds(from: &next, judge) || result }
-            return result
-        case .not(let part): return !part.holds(from: &next, judge)
+            return RuleCondition.mayBe(outcome, parts, needsEvery: !outcome, from: &next, judge)
+        case .not(let part): return part.mayBe(!outcome, from: &next, judge)
         case .claim(let claim):
             defer { next += 1 }
-            return judge(next, claim)
+            return judge(next, claim, outcome)
         }
+    }
+
+    private static func mayBe(
+        _ outcome: Bool, _ parts: [RuleCondition], needsEvery: Bool, from next: inout Int,
+        _ judge: (Int, Claim, Bool) -> Bool
+    ) -> Bool {
+        var result = needsEvery
+        for part in parts {
+            let mayBe = part.mayBe(outcome, from: &next, judge)
+            result = needsEvery ? mayBe && result : mayBe || result
+        }
+        return result
     }
 
     /// Every claim, in the order of the text.

@@ -64,7 +64,7 @@ public struct RuleLadder: ReclaimPolicy {
 
     private func standstill(_ snapshot: SystemSnapshot, _ memories: [RuleMemory]) -> Standstill? {
         if memories.contains(where: { $0.activeSince != nil }) { return nil }
-        let mayAct = zip(rules, memories).contains { rule, memory in rule.mayActLater(memory) }
+        let mayAct = zip(rules, memories).contains { rule, memory in rule.mayActLater(memory, snapshot) }
         let isAsked = snapshot.requester != nil
         return mayAct && isAsked ? .waiting("no rule is due yet") : .content("no rule is due")
     }

@@ -85,10 +85,22 @@ extension LadderRule {
         return "is not due: \(when) does not hold"
     }
 
-    /// Whether it may come to act by mere waiting.
-    func mayActLater(_ memory: RuleMemory) -> Bool {
-        if memory.isSpent { return true }
-        return when.claims.contains { $0.duration > .zero || $0.measure.growsWithWaiting }
+    /// Whether it may come to act by mere waiting. One that rests has its rest behind it then; one that has taken its
+    /// amount and has no cool-down must first not be due, and then be due anew.
+    func mayActLater(_ memory: RuleMemory, _ snapshot: SystemSnapshot) -> Bool {
+        guard memory.isSpent && coolDown == .zero else { return mayBeDue(true, memory, snapshot) }
+        let isNew = zip(when.claims, memory.holding).contains { claim, since in
+            !LadderRule.holds(claim, since, snapshot.now) && claim.mayHold(true, afterWaitingFrom: snapshot)
+        }
+        return isNew && mayBeDue(false, memory, snapshot)
+    }
+
+    /// Whether `when` holds or may come to hold by mere waiting; or the same of not holding.
+    private func mayBeDue(_ outcome: Bool, _ memory: RuleMemory, _ snapshot: SystemSnapshot) -> Bool {
+        when.mayBe(outcome) { number, claim, outcome in
+            LadderRule.holds(claim, memory.holding[number], snapshot.now) == outcome
+                || claim.mayHold(outcome, afterWaitingFrom: snapshot)
+        }
     }
 
     /// The first claim that holds is what was observed.

@@ -64,13 +64,16 @@ public enum SystemMeasure: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether it may come to hold by mere waiting.
-    var growsWithWaiting: Bool {
+    /// What may be read after somebody has waited for memory for a while and nothing else has happened: time lost to
+    /// waiting grows up to all of it, and kills grow old.
+    func readings(afterWaitingFrom value: Int64) -> ClosedRange<Int64> {
         switch self {
-        case .someAvg10, .someAvg60, .someAvg300, .fullAvg10, .fullAvg60, .fullAvg300, .someStall, .fullStall: true
+        case .someAvg10, .someAvg60, .someAvg300, .fullAvg10, .fullAvg60, .fullAvg300, .someStall, .fullStall:
+            value...max(value, Ratio.percent(100).partsPerMillion)
+        case .kills: min(0, value)...value
         case .available, .used, .largest, .fileCache, .swapFree, .swapUsed, .thrashing, .limitShare, .processes,
-            .offScreen, .suspended, .kills, .level, .demand:
-            false
+            .offScreen, .suspended, .level, .demand:
+            value...value
         }
     }
 
@@ -148,6 +151,17 @@ public struct SystemClaim: Hashable, Sendable, CustomStringConvertible {
     func holds(in snapshot: SystemSnapshot) -> Bool {
         guard let reading = measure.reading(snapshot) else { return false }
         return comparison.holds(reading.value, reading.threshold(value, measure.kind))
+    }
+
+    /// Whether mere waiting may bring a reading of which it holds; or, for the outcome `false`, does not hold.
+    func mayHold(_ outcome: Bool, afterWaitingFrom snapshot: SystemSnapshot) -> Bool {
+        guard let reading = measure.reading(snapshot) else { return !outcome }
+        let threshold = reading.threshold(value, measure.kind)
+        let readings = measure.readings(afterWaitingFrom: reading.value)
+        // A comparison changes its mind at the threshold alone.
+        return [readings.lowerBound, threshold - 1, threshold, threshold + 1, readings.upperBound].contains {
+            readings.contains($0) && comparison.holds($0, threshold) == outcome
+        }
     }
 
     /// What was observed against which threshold.
