@@ -14,7 +14,7 @@ final class DeviceRegion {
 
     /// Maps the region and writes the reserved bytes at its start: the system's own memory.
     init(_ size: DeviceSize) throws(DeviceMemoryFailure) {
-        try DeviceRegion.probe(size.ceiling)
+        try DeviceRegion.probe(size.promised)
         let addresses = size.ceiling * PageBooks.spread
         let base = try DeviceRegion.map(addresses)
         // All of the reserved part is written at once, so huge pages back nothing there that nobody was given.
@@ -31,7 +31,7 @@ final class DeviceRegion {
         state.deallocate()
     }
 
-    /// Asks the host for as much memory as the ceiling has, by its own rules of what it can promise.
+    /// Asks the host for as much memory as the device may come to need, by the host's own rules of what it can promise.
     private static func probe(_ size: ByteCount) throws(DeviceMemoryFailure) {
         let start = mmap(nil, size.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         guard let start, start != MAP_FAILED else { throw .notMapped(size, code: errno) }

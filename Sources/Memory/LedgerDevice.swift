@@ -25,8 +25,9 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     /// - Parameters:
     ///   - ceiling: The device's memory; rounded down to whole pages.
     ///   - reserved: The system's own share; rounded up to whole pages.
-    init(ceiling: ByteCount, reserved: ByteCount) throws(DeviceMemoryFailure) {
-        size = try DeviceSize(ceiling: ceiling, reserved: reserved)
+    ///   - promised: What the host is asked to promise; the ceiling, unless less is said.
+    init(ceiling: ByteCount, reserved: ByteCount, promised: ByteCount? = nil) throws(DeviceMemoryFailure) {
+        size = try DeviceSize(ceiling: ceiling, reserved: reserved, promised: promised)
         heaps = try Heaps(size)
     }
 

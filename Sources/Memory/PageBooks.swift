@@ -4,8 +4,12 @@ import Quantities
 struct DeviceSize {
     let ceiling: ByteCount
     let reserved: ByteCount
+    /// What the host is asked to promise: the ceiling, or less where nothing comes near it.
+    let promised: ByteCount
 
-    init(ceiling: ByteCount, reserved: ByteCount) throws(DeviceMemoryFailure) {
+    init(
+        ceiling: ByteCount, reserved: ByteCount, promised: ByteCount? = nil
+    ) throws(DeviceMemoryFailure) {
         let page = DeviceRegion.pageSize
         let whole = ByteCount(ceiling.bytes / page * page)
         let kept = reserved.roundedUp(toMultipleOf: page)
@@ -15,6 +19,7 @@ struct DeviceSize {
         }
         self.ceiling = whole
         self.reserved = kept
+        self.promised = min(whole, max(kept, promised ?? whole))
     }
 
     /// The device that this one stands for at a scale.

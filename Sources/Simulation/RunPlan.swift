@@ -62,7 +62,7 @@ extension RunPlan {
     /// The ceiling of the device that the run is given: the scenario's, unless its policy is the yardstick that knows
     /// none. Then it is so many times higher, up to the highest that the harness supports, that nothing the scenario
     /// can hold comes near its thresholds; whoever makes the device asks here, so that scenario and results still speak
-    /// of the same policy, device and limits.
+    /// of the same policy, device and limits. What the host must have for it is `neededMemory`.
     public var effectiveCeiling: ByteCount {
         let needs = PolicyCatalogue.type(named: policy.name)?.needs ?? []
         guard needs.contains(.unboundedMemory) else { return device.ceiling }
@@ -75,7 +75,8 @@ extension RunPlan {
 
     /// The device that the run is given, on its backend and at its scale.
     public func makeDevice() throws(DeviceMemoryFailure) -> any DeviceMemory {
-        try makeDeviceMemory(backend, ceiling: effectiveCeiling, reserved: device.reserved, scale: device.scale)
+        try makeDeviceMemory(
+            backend, ceiling: effectiveCeiling, reserved: device.reserved, promised: neededMemory, scale: device.scale)
     }
 }
 

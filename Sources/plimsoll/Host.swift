@@ -1,4 +1,5 @@
 import Foundation
+import Memory
 import Quantities
 import Simulation
 
@@ -43,7 +44,25 @@ enum Host {
     /// What a run on real memory takes beside its ceiling.
     static func overhead(of plan: RunPlan) -> ByteCount {
         // jemalloc's bookkeeping is about 134 KiB per arena; the harness itself and its tables take some tens of MiB.
-        .kibibytes(134) * plan.apps.count + .mebibytes(48) + plan.device.ceiling * .percent(3)
+        .kibibytes(134) * plan.apps.count + .mebibytes(48) + plan.neededMemory * .percent(3)
+    }
+
+    /// Why a device is larger than the scenario says, in words that go into brackets; nil where it is not.
+    static func largerDevice(of plan: RunPlan) -> String? {
+        guard plan.effectiveCeiling > plan.device.ceiling else { return nil }
+        return "\(plan.policy.name) has no end of memory: its device is up to \(RunPlan.unboundedFactor) times the "
+            + "ceiling of \(plan.device.ceiling.readable)"
+    }
+
+    /// The device of a run.
+    static func makeDevice(of plan: RunPlan) throws(Failure) -> any DeviceMemory {
+        do {
+            return try plan.makeDevice()
+        } catch {
+            let advice = plan.backend == .jemalloc ? "; --backend accounting needs no memory, --scale less" : ""
+            let why = largerDevice(of: plan).map { " (\($0))" } ?? ""
+            throw Failure(.hostRefuses, "\(error)\(why)\(advice)")
+        }
     }
 
     /// A host in trouble kills this process rather than a neighbour. Not every host lets us.

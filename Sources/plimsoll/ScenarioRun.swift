@@ -73,7 +73,7 @@ struct ScenarioRun {
 
     /// The device comes first: a host that refuses it leaves no folder behind.
     private func playOnDevice(_ traces: TraceFiles) throws -> Played {
-        let memory = try makeDevice()
+        let memory = try Host.makeDevice(of: plan)
         let (directory, trace, events, sinks) = try prepareFolder()
         HarnessHeap.trim()
         let simulation = Simulation(
@@ -141,21 +141,15 @@ struct ScenarioRun {
     private func checkHost() throws {
         guard plan.backend == .jemalloc, !command.ignoreHost, let free = Host.availableMemory else { return }
         let overhead = Host.overhead(of: plan)
-        let needed = plan.device.ceiling + overhead
+        let needed = plan.neededMemory + overhead
         guard needed > free else { return }
+        let larger = Host.largerDevice(of: plan)
+        let what = larger == nil ? "the ceiling of" : "what apps may come to hold,"
         throw Failure(
             .hostRefuses,
-            "the host has \(free.readable) free, but the ceiling of \(plan.device.ceiling.readable) and "
-                + "\(overhead.readable) of overhead need \(needed.readable); lower device.ceiling, use --scale, or "
-                + "--ignore-host")
-    }
-
-    private func makeDevice() throws -> any DeviceMemory {
-        do {
-            return try plan.makeDevice()
-        } catch {
-            throw Failure(.hostRefuses, "\(error)")
-        }
+            "the host has \(free.readable) free, but \(what) \(plan.neededMemory.readable) and "
+                + "\(overhead.readable) of overhead need \(needed.readable)\(larger.map { " (\($0))" } ?? ""); "
+                + "lower device.ceiling, use --scale, --backend accounting, or --ignore-host")
     }
 
     // MARK: The run

@@ -153,6 +153,24 @@ struct CompareCommandTests {
         }
     }
 
+    @Test("when some runs fail, the others are kept; the one without end says why it needs so much")
+    func someFail() throws {
+        try Experiments.within { folder in
+            // A limit on addresses stands for a host that has no room for the device of `unbounded`.
+            let arguments = [
+                "compare", "tiny.yaml", "--policy", "lru", "--backend", "jemalloc", "--set", "device.ceiling=1GiB",
+                "--seeds", "1..2", "--out", "c",
+            ]
+            let result = try Program.run(arguments, in: folder, shell: "ulimit -v \(12 << 20); exec \"$@\"")
+            #expect(result.status == 71, "\(result.error)")
+            #expect(result.error.contains("up to 16 times the ceiling of 1.0 GiB"), "\(result.error)")
+            #expect(result.error.contains("2 of 8 runs failed; the others are in c/runs.csv"), "\(result.error)")
+            let runs = try Experiments.rows(folder.appending(path: "c/runs.csv"))
+            #expect(runs.map { $0["case"] } == ["1", "2", "3", "4", "5", "6"])
+            #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "c/comparison.csv").path()))
+        }
+    }
+
     @Test("a dry run says how many runs there are, and runs none")
     func dryRun() throws {
         try Experiments.within { folder in

@@ -46,12 +46,7 @@ struct CaseCommand: ParsableCommand {
 
     /// The row of `summary.csv`, without its end.
     private func summary(of plan: RunPlan, _ traces: TraceFiles) throws -> String {
-        let memory: any DeviceMemory
-        do {
-            memory = try plan.makeDevice()
-        } catch {
-            throw Failure(.hostRefuses, "\(error)")
-        }
+        let memory = try Host.makeDevice(of: plan)
         let sink = MemorySink()
         let sinks = RunSinks { schema -> any ByteSink in
             schema.name == RunTables.summary.name ? sink as any ByteSink : NullSink()

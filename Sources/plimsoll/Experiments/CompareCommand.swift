@@ -18,7 +18,8 @@ struct CompareCommand: ParsableCommand {
               plimsoll compare Scenarios/seeded-commuter.yaml --policy ladder --policy mine.yaml --backend accounting
               plimsoll compare Scenarios/quickstart.yaml --policy lru --metric terminations --metric bytes_reclaimed
 
-            Exit status: 0 done, 129, 130 and 143 interrupted (nothing is written); when a run fails, its own status.
+            Exit status: 0 done, 129, 130 and 143 interrupted (nothing is written); when a run fails, its own status, \
+            and runs.csv has the others.
             """)
 
     @OptionGroup var options: ExperimentOptions
@@ -62,20 +63,44 @@ struct CompareCommand: ParsableCommand {
             }
             let folder = try out.map { try ExperimentFolder(creating: $0) } ?? ExperimentFolder(free: "compare")
             defer { withExtendedLifetime(folder) {} }
-            var rows = [String](repeating: "", count: plan.count)
+            var rows = [String?](repeating: nil, count: plan.count)
             let cost: CaseCrew.Cost
             do {
                 let crew = CaseCrew(plan: plan, jobs: jobs, quiet: options.quiet)
                 cost = try crew.run(0..<plan.count, total: plan.count) { rows[$0] = $1 }
-                try cost.check(retry: "")
             } catch {
                 folder.withdraw()
                 if let interrupted = error as? CaseCrew.Interrupted { return ExitCode(128 + interrupted.signal) }
                 throw error
             }
-            try write(rows, plan, to: folder, jobs: jobs, clock, cost)
+            if cost.failures > 0 {
+                let isAnyMade = try keep(rows, plan, in: folder)
+                try cost.check(retry: isAnyMade ? "; the others are in \(folder.path)/runs.csv" : "")
+            }
+            try write(rows.compactMap(\.self), plan, to: folder, jobs: jobs, clock, cost)
             return .success
         }
+    }
+
+    /// What there is when some runs have failed: the rows of the others, from which nothing is compared. False: there
+    /// is none, and no folder either.
+    private func keep(_ rows: [String?], _ plan: ExperimentPlan, in folder: ExperimentFolder) throws -> Bool {
+        let made = rows.indices.filter { rows[$0] != nil }
+        guard !made.isEmpty else {
+            folder.withdraw()
+            return false
+        }
+        let runs = RunList("runs", of: plan)
+        try folder.directory.write(try plan.json(), to: "plan.json")
+        try folder.directory.write(
+            try DataPackage.json(
+                name: "compare", title: "Runs of a comparison that is not whole", tables: [runs.schema]),
+            to: "datapackage.json")
+        let cells = RunList.cells(of: rows.compactMap(\.self))
+        try folder.write(runs.schema) { table in
+            for (index, row) in zip(made, cells) { runs.write(index, summary: row, to: table) }
+        }
+        return true
     }
 
     private func write(

@@ -75,6 +75,8 @@ struct ExperimentPlanner {
     let options: ExperimentOptions
     /// What each policy's run needs of the host at most.
     private(set) var needed = ByteCount.zero
+    /// Where that is more than the scenario says: why.
+    private var whyNeeded: String?
 
     init(_ options: ExperimentOptions) { self.options = options }
 
@@ -118,9 +120,7 @@ struct ExperimentPlanner {
                     sets: plan.assignments(ofCombination: combination), policy: plan.policies[policy]?.given,
                     backend: options.backend, scale: options.scale)
                 let loaded = try ScenarioLoader.load(path: path, overrides: overrides).get()
-                if loaded.backend == .jemalloc {
-                    needed = max(needed, loaded.device.ceiling + Host.overhead(of: loaded))
-                }
+                if loaded.backend == .jemalloc { need(loaded) }
                 if input == nil { input = try ExperimentPlanner.input(path, loaded) }
                 // A name is called by itself, whatever label a scenario gives to its own policy of that name.
                 if let given = plan.policies[policy]?.given, PolicyFile.isFile(given) {
@@ -132,6 +132,12 @@ struct ExperimentPlanner {
         }
         guard let input else { preconditionFailure("a plan without policies or combinations") }
         return input
+    }
+
+    private mutating func need(_ plan: RunPlan) {
+        let need = plan.neededMemory + Host.overhead(of: plan)
+        guard need > needed else { return }
+        (needed, whyNeeded) = (need, Host.largerDevice(of: plan))
     }
 
     static func fingerprint(ofFile path: String) -> String {
@@ -187,7 +193,8 @@ extension ExperimentPlanner {
         guard options.jobs == nil, room > 0 else {
             throw Failure(
                 .hostRefuses,
-                "the host has \(free.readable) free, and \(wanted) runs at a time need \(needed.readable) each; "
+                "the host has \(free.readable) free, and \(wanted) runs at a time need \(needed.readable) each"
+                    + "\(whyNeeded.map { " (\($0))" } ?? ""); "
                     + (room > 0 ? "--jobs \(room) fits, " : "") + "or use --backend accounting or --scale")
         }
         return room

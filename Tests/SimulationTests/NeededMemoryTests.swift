@@ -1,0 +1,57 @@
+import Memory
+import Quantities
+import Simulation
+import Testing
+import Workload
+
+@Suite("what a run needs of the host")
+struct NeededMemoryTests {
+    private static func plan(_ policy: String = "unbounded", _ change: (inout RunPlan) -> Void = { _ in }) -> RunPlan {
+        testPlan([testApp("a"), testApp("b")], ceiling: .mebibytes(8), policy: policy, user: []) { plan in
+            plan.backend = .accounting
+            change(&plan)
+        }
+    }
+
+    @Test("a device with an end needs its ceiling, whatever the apps may hold")
+    func bounded() {
+        let plan = Self.plan("ladder") { $0.apps[0].memory.base = .gibibytes(2) }
+        #expect(plan.neededMemory == .mebibytes(8))
+    }
+
+    @Test("one without end needs what the apps may come to hold, no less than the ceiling, no more than it has")
+    func unbounded() {
+        let usual = Self.plan()
+        // 4 MiB reserved; twice base 4, scene 2, cache 4, snapshot 1 MiB, and half as much again for what is lost.
+        #expect(usual.effectiveCeiling == .mebibytes(128) && usual.neededMemory == .mebibytes(4 + 33))
+        let single = Self.plan { plan in
+            plan.apps.removeLast()
+            plan.apps[0].memory.base = .zero
+        }
+        #expect(single.neededMemory == .kibibytes(14_848))
+        #expect(Self.plan { $0.device.ceiling = .mebibytes(40) }.neededMemory == .mebibytes(40))
+        let leak = ByteRate(bytesPerSecond: 9 << 20)
+        #expect(Self.plan { $0.apps[0].memory.leak = leak }.neededMemory == .mebibytes(128))
+        #expect(Self.plan { $0.device.scale = .percent(50) }.neededMemory == .kibibytes(4_096 + 16_896))
+    }
+
+    @Test("nothing is too large for the sum")
+    func extremes() {
+        let plan = Self.plan { plan in
+            plan.duration = .hours(24_000)
+            plan.apps[0].memory.leak = ByteRate(bytesPerSecond: 64 << 30)
+            plan.apps[0].memory.churn = ChurnProfile(rate: ByteRate(bytesPerSecond: 64 << 30), lifetime: .hours(24_000))
+            plan.apps[0].memory.scene = .gibibytes(4_096)
+            plan.apps[0].scenes.multiple = true
+            let scene = UserEvent(at: .zero, action: .openScene(AppID(0)))
+            plan.user = Array(repeating: scene, count: 100_000)
+        }
+        #expect(plan.neededMemory == .mebibytes(128))
+    }
+
+    @Test("what a trace asks for nobody knows beforehand")
+    func trace() {
+        let plan = Self.plan { $0.apps[0].memory.trace = TraceProfile(file: "t.csv") }
+        #expect(plan.neededMemory == plan.effectiveCeiling)
+    }
+}
