@@ -59,13 +59,7 @@ public final class SizeSampler: Sendable {
         case .logNormal(let sizes): return sizes.next(using: &generator)
         case .histogram(let sizes, let cumulative):
             let target = generator.below(cumulative[cumulative.count - 1])
-            var low = 0
-            var high = cumulative.count - 1
-            while low < high {
-                let middle = (low + high) / 2
-                if cumulative[middle] > target { high = middle } else { low = middle + 1 }
-            }
-            return sizes[low]
+            return sizes[cumulative.partitionPoint { $0 > target }]
         }
     }
 

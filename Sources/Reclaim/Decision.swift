@@ -35,6 +35,12 @@ public enum ReclaimAction: Hashable, Sendable {
         }
     }
 
+    /// The scene that it is about, if it is about one.
+    public var scene: SceneID? {
+        guard case .disconnectScene(_, let scene) = self else { return nil }
+        return scene
+    }
+
     /// Whether the process is gone after it.
     public var isTermination: Bool {
         switch self {
@@ -59,6 +65,12 @@ public struct Evidence: Hashable, Sendable {
         self.threshold = threshold
         self.rule = rule
     }
+
+    /// For people.
+    public var text: String {
+        guard measure.hasSuffix("_bytes") else { return "\(rule) (\(measure) \(observed), threshold \(threshold))" }
+        return "\(rule) (\(ByteCount(Int(observed)).readable), threshold \(ByteCount(Int(threshold)).readable))"
+    }
 }
 
 /// One process or scene that the policy looked at, in the order in which it would act.
@@ -70,7 +82,7 @@ public struct Candidate: Hashable, Sendable {
     public var cause: KillCause?
     /// The number of the rule that wants it, for a policy that has rules.
     public var rule: Int?
-    /// What this candidate's own rule compared; nil: the decision's evidence.
+    /// What its own rule or step compared; nil: no more than what the demand is about.
     public var evidence: Evidence?
     /// The decision's report, if it has one, is written down before an action that is reported.
     public var isReported = true
@@ -113,7 +125,7 @@ public enum Standstill: Hashable, Sendable {
 public struct Decision: Hashable, Sendable {
     public var ranking: [Candidate]
     public var spared: [Spared]
-    /// The policy's own trigger; nil: the demand's.
+    /// The policy's own trigger, for those who are spared; nil: the demand's. A candidate has its own.
     public var evidence: Evidence?
     /// Why nothing is asked for, or nothing more than the ranking; nil with an empty ranking says that nobody is left.
     public var standstill: Standstill?
@@ -129,6 +141,27 @@ public struct Decision: Hashable, Sendable {
         self.spared = spared
         self.evidence = evidence
         self.standstill = standstill
+    }
+
+    /// The policy's own trigger is why it acts on anybody at all.
+    public mutating func justify(by evidence: Evidence) {
+        self.evidence = evidence
+        for index in ranking.indices { ranking[index].evidence = evidence }
+    }
+
+    /// More evidence is needed, or something is under way.
+    public var isWaiting: Bool {
+        if case .waiting = standstill { return true }
+        return false
+    }
+
+    /// Why nothing is done, for people.
+    public var standstillText: String {
+        switch standstill {
+        case .content(let reason): "nothing to do: \(reason)"
+        case .waiting(let reason): "waits: \(reason)"
+        case nil: "no victim: nobody is left who may be reclaimed"
+        }
     }
 
     /// Nothing is asked for, for a reason that is said once for all.

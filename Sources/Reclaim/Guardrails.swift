@@ -25,7 +25,7 @@ public struct Guardrails: Sendable {
 
     /// The rule that forbids `action`, or nil when it may be carried out.
     public func refusal(of action: ReclaimAction, in snapshot: SystemSnapshot) -> Refusal? {
-        guard let process = snapshot.processes.first(where: { $0.pid == action.target }) else {
+        guard let process = snapshot.process(action.target) else {
             return Refusal(rule: "alive", explanation: "there is no such process", isTemporary: false)
         }
         if let ending, action != .terminate(ending) {

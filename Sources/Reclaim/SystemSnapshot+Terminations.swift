@@ -20,8 +20,8 @@ extension SystemSnapshot {
         }
     }
 
-    /// The app whose allocation waits, if that is why the policy is asked.
-    var requester: ProcessID? {
+    /// The process whose allocation waits, if that is why the policy is asked.
+    public var requester: ProcessID? {
         guard case .allocation(let pid, _) = demand else { return nil }
         return pid
     }

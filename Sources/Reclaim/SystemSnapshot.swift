@@ -56,6 +56,12 @@ public struct SystemSnapshot: Sendable {
         self.processes = processes
         self.monitor = monitor
     }
+
+    /// The process of that number.
+    public func process(_ pid: ProcessID) -> ProcessSnapshot? {
+        let place = processes.partitionPoint { $0.pid >= pid }
+        return place < processes.count && processes[place].pid == pid ? processes[place] : nil
+    }
 }
 
 /// How large a device is, and what it is a model of.

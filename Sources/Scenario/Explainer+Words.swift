@@ -7,7 +7,7 @@ extension Explainer {
     public func explain(_ termination: Termination) throws -> [String] {
         let record = termination.record
         let snapshot = record.snapshot
-        guard let victim = snapshot.processes.first(where: { $0.pid == termination.pid }),
+        guard let victim = snapshot.process(termination.pid),
             let chosen = record.chosen
         else { return [] }
         let candidate = record.decision.ranking[chosen]
@@ -85,13 +85,13 @@ extension Explainer {
     }
 
     private func name(_ pid: ProcessID, _ snapshot: SystemSnapshot) -> String {
-        snapshot.processes.first { $0.pid == pid }?.name ?? "process \(pid.number)"
+        snapshot.process(pid)?.name ?? "process \(pid.number)"
     }
 
     /// What was observed against which threshold.
     private func occasion(_ record: DecisionRecord, _ candidate: Candidate) -> String {
         let snapshot = record.snapshot
-        if let evidence = candidate.evidence ?? record.decision.evidence { return evidence.text }
+        if let evidence = candidate.evidence { return evidence.text }
         if case .allocation(let pid, let wanted) = snapshot.demand {
             return
                 "\(name(pid, snapshot)) waits for \(wanted.readable), and \(snapshot.available.readable) are available"
@@ -121,7 +121,7 @@ extension Explainer {
         for (rank, candidate) in record.decision.ranking.enumerated().dropFirst(chosen + 1)
         where candidate.action.isTermination {
             let pid = candidate.action.target
-            guard !seen.contains(pid), let process = record.snapshot.processes.first(where: { $0.pid == pid })
+            guard !seen.contains(pid), let process = record.snapshot.process(pid)
             else { continue }
             seen.append(pid)
             if let refusal = record.refusals[rank] {

@@ -60,7 +60,7 @@ public struct Explainer {
 
         /// When the process began that was ended.
         fileprivate var since: Instant {
-            record.snapshot.processes.first { $0.pid == pid }?.launchedAt ?? .zero
+            record.snapshot.process(pid)?.launchedAt ?? .zero
         }
     }
 
@@ -120,7 +120,7 @@ public struct Explainer {
         guard let chosen = record.chosen else { return nil }
         let action = record.decision.ranking[chosen].action
         guard action.isTermination,
-            let victim = record.snapshot.processes.first(where: { $0.pid == action.target })
+            let victim = record.snapshot.process(action.target)
         else { return nil }
         return Termination(app: victim.name, pid: victim.pid, at: record.snapshot.now, record: record)
     }

@@ -1,5 +1,6 @@
 import Memory
 import Quantities
+import Reclaim
 import Workload
 
 /// How long each app is in front, and when: what only foresight knows.
@@ -34,6 +35,14 @@ struct Visits {
 }
 
 extension UserAction {
+    /// The app that the user wants to see.
+    var wantedApp: AppID? {
+        switch self {
+        case .launch(let app), .switchTo(let app), .openScene(let app), .open(let app, _): app
+        default: nil
+        }
+    }
+
     /// The app that the user looks at afterwards.
     fileprivate func front(after front: AppID?) -> AppID? {
         if let app = wantedApp { return app }
@@ -46,9 +55,29 @@ extension UserAction {
 }
 
 extension Simulation {
+    /// What is to come: every launch of the scenario, what each app is likely to hold, and the limits.
+    func oracle() -> Oracle {
+        let launches = reclaim.wanted.map { instants in instants.filter { $0 > now } }
+        var oracle = Oracle(nextLaunch: launches.map(\.first))
+        oracle.launches = launches
+        oracle.sizes = expectedSizes()
+        oracle.backgroundProcesses = plan.limits.backgroundProcesses
+        oracle.backgroundMemory = plan.limits.backgroundMemory
+        return oracle
+    }
+
+    /// When each app will be wanted, for a policy that knows the future.
+    func wantedInstants() -> [[Instant]] {
+        var wanted: [[Instant]] = Array(repeating: [], count: plan.apps.count)
+        for event in user {
+            if let app = event.action.wantedApp { wanted[app.index].append(event.at) }
+        }
+        return wanted.map { $0.sorted() }
+    }
+
     /// What each app will hold at the end of its next visit to the front, by its profile: for a policy that knows the
     /// future. What it draws by chance is not foreseen, and neither is what an allocator adds.
-    func expectedSizes() -> [ByteCount] {
+    private func expectedSizes() -> [ByteCount] {
         apps.map { app in
             let declared = app.profile.memory
             let launched = declared.base + declared.scene

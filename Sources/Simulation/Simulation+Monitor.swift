@@ -176,14 +176,19 @@ extension Simulation {
         for (candidate, verdict) in verdicts {
             let isEligible = verdict == .told
             if isEligible { rank += 1 }
-            let row = DecisionRow(
-                decision: reclaim.decisions, action: isEligible ? "warn" : nil,
-                app: process(candidate.pid)?.profile.name, pid: candidate.pid, rank: isEligible ? rank : nil,
-                score: isEligible ? Int64(candidate.footprint.bytes) : nil, chosen: candidate.pid == told,
+            var row = DecisionRow(
+                number: reclaim.decisions, demand: "warning", app: process(candidate.pid)?.profile.name,
+                pid: candidate.pid, band: candidate.band,
                 reason: isEligible && candidate.pid != told ? "waits for its turn" : verdict.rawValue,
-                observed: reading.measure == .process ? candidate.limitShare.partsPerMillion : reading.observed,
-                threshold: reading.threshold, demand: "warning", measure: reading.column,
-                band: candidate.band.number)
+                evidence: Evidence(
+                    reading.column,
+                    observed: reading.measure == .process ? candidate.limitShare.partsPerMillion : reading.observed,
+                    threshold: reading.threshold, rule: reading.text))
+            if isEligible {
+                row.action = .warn(candidate.pid)
+                (row.rank, row.score) = (rank, Int64(candidate.footprint.bytes))
+            }
+            row.isChosen = candidate.pid == told
             recorder.decision(row, at: now)
         }
     }

@@ -246,12 +246,8 @@ public final class Simulation {
 
     func process(_ pid: ProcessID) -> LiveProcess? {
         // By rising number, so halving finds it.
-        var (low, high) = (0, live.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if live[middle].pid < pid { low = middle + 1 } else { high = middle }
-        }
-        return low < live.count && live[low].pid == pid ? live[low] : nil
+        let place = live.partitionPoint { $0.pid >= pid }
+        return place < live.count && live[place].pid == pid ? live[place] : nil
     }
 
     /// Keeps the first failure; the run loop throws it.

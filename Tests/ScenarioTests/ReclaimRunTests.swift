@@ -493,4 +493,56 @@ struct ReclaimRunTests {
             #expect(run.launches.count == 2 && run.launches[1].hasSuffix("abandoned"), "\(run.launches)")
         }
     }
+
+    // MARK: Evidence
+
+    @Test("whom a step without a threshold wants is not judged by the threshold of the step before")
+    func evidenceOfSteps() throws {
+        let run = try Self.run(
+            """
+            duration: 60s
+            device: { ceiling: 256MiB, reserved: 32MiB }
+            policy: jetsam
+            limits: { protected: [a], minimum_stay: 0s }
+            apps:
+              - { name: a, like: plain, memory: { base: 60MiB }, limits: { active: 50MiB, fatal: false } }
+              - { name: b, like: plain, memory: { base: 50MiB } }
+              - { name: big, like: plain, memory: { base: 150MiB } }
+            user:
+              - { at: 0s, launch: a }
+              - { at: 10s, launch: b }
+              - { at: 20s, launch: big }
+            """)
+        let waiting = run.decisions.filter { $0.contains(",allocation,") }
+        let soft = waiting.filter { $0.contains(",highwater") }
+        let shortage = waiting.filter { $0.contains(",terminate,b,") || $0.contains(",purge,b,") }
+        // 15 % of RAM is the threshold of the one; the other has none, so it is what is waited for.
+        #expect(!soft.isEmpty && soft.allSatisfy { $0.contains(",40265318,allocation,") }, "\(waiting)")
+        #expect(!shortage.isEmpty && shortage.allSatisfy { $0.contains(",12288,allocation,") }, "\(waiting)")
+    }
+
+    @Test("a rule without a figure of its own is not judged by another rule's")
+    func evidenceOfRules() throws {
+        let run = try Self.run(
+            """
+            duration: 30s
+            device: { ceiling: 512MiB, reserved: 32MiB }
+            policy:
+              rules:
+                - { name: first, when: "available < 90%", action: terminate, who: "app == maps" }
+                - { name: second, when: "level == normal", action: terminate, who: "app == feed" }
+            limits: { protected: [maps] }
+            apps: [{ name: maps, like: plain }, { name: feed, like: plain }, { name: top, like: plain }]
+            user:
+              - { at: 0s, launch: maps }
+              - { at: 10s, launch: feed }
+              - { at: 20s, launch: top }
+            """)
+        let action = try #require(run.events.first { $0.contains(",action,feed,") })
+        #expect(action.contains("rule 'second'") && !action.contains("first"))
+        let row = try #require(run.decisions.first { $0.contains(",terminate,feed,") })
+        // 90 % of 512 MiB is the first rule's threshold; nothing is demanded, so there is none.
+        #expect(row.contains(",0,nothing,") && !row.contains("483183820"))
+        #expect(run.decisions.contains { $0.contains(",terminate,maps,") && $0.contains(",483183820,nothing,") })
+    }
 }

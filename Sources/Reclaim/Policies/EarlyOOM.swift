@@ -106,10 +106,11 @@ public struct EarlyOOM: ReclaimPolicy {
         decision.ranking.sort { ($0.score, $1.action.target) > ($1.score, $0.action.target) }
         if !snapshot.isAboutLimits && snapshot.requester == nil {
             let threshold = mustKill ? kill : terminate
-            decision.evidence = Evidence(
-                "available_bytes", observed: Int64(snapshot.available.bytes),
-                threshold: Int64((snapshot.ceiling * threshold).bytes),
-                rule: "\(share) available, \(threshold) asked for")
+            decision.justify(
+                by: Evidence(
+                    "available_bytes", observed: Int64(snapshot.available.bytes),
+                    threshold: Int64((snapshot.ceiling * threshold).bytes),
+                    rule: "\(share) available, \(threshold) asked for"))
         }
         return decision
     }

@@ -106,7 +106,7 @@ public struct LMKD: ReclaimPolicy {
         }
         var decision = snapshot.rankingByScore(
             floor: finding.floor, heaviestAt: heaviestAt, because: finding.evidence.rule)
-        decision.evidence = finding.evidence
+        decision.justify(by: finding.evidence)
         if finding.evidence.measure == "thrashing_ppm" {
             for index in decision.ranking.indices { decision.ranking[index].cause = .fileCacheThrashing }
         }

@@ -68,9 +68,10 @@ public struct LMKDMinfree: ReclaimPolicy {
         where snapshot.available < figure && snapshot.measures.fileBacked < figure {
             var decision = snapshot.rankingByScore(
                 floor: floor, heaviestAt: heaviestAt, because: "free memory and file cache are low")
-            decision.evidence = Evidence(
-                "available_bytes", observed: Int64(snapshot.available.bytes), threshold: Int64(figure.bytes),
-                rule: "below the row of score \(floor)")
+            decision.justify(
+                by: Evidence(
+                    "available_bytes", observed: Int64(snapshot.available.bytes), threshold: Int64(figure.bytes),
+                    rule: "below the row of score \(floor)"))
             return decision
         }
         if snapshot.requester != nil {

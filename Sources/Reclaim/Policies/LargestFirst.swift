@@ -29,9 +29,10 @@ public struct LargestFirst: ReclaimPolicy {
         }
         var decision = snapshot.rankingTerminations(because: "holds most") { Int64($0.footprint.bytes) }
         if snapshot.available < threshold && !snapshot.isAboutLimits {
-            decision.evidence = Evidence(
-                "available_bytes", observed: Int64(snapshot.available.bytes), threshold: Int64(threshold.bytes),
-                rule: "below \(floor) of RAM")
+            decision.justify(
+                by: Evidence(
+                    "available_bytes", observed: Int64(snapshot.available.bytes), threshold: Int64(threshold.bytes),
+                    rule: "below \(floor) of RAM"))
         }
         return decision
     }

@@ -49,14 +49,14 @@ public struct SystemdOOMD: ReclaimPolicy {
         }
         if let evidence = usedUp(snapshot) {
             var decision = ranking(snapshot, because: "has most in swap") { ($0.swapped, $0.footprint) }
-            decision.evidence = evidence
+            decision.justify(by: evidence)
             return decision
         }
         if let evidence = lastingPressure(snapshot) {
             var decision = ranking(snapshot, because: "most was reclaimed from it") {
                 ($0.recentlyReclaimed, $0.footprint)
             }
-            decision.evidence = evidence
+            decision.justify(by: evidence)
             return decision
         }
         let reason = "neither swap nor lasting pressure"

@@ -33,7 +33,6 @@ public struct RuleLadder: ReclaimPolicy {
             decision.ranking += rule.candidates(scene, number: index, memories[index])
         }
         if decision.ranking.isEmpty && snapshot.isAboutLimits { return answerToLimit(snapshot) }
-        decision.evidence = decision.ranking.first?.evidence
         for process in snapshot.processes
         where !decision.ranking.contains(where: { $0.action.target == process.pid && $0.action.isTermination }) {
             let reason = whySpared(process, scene, memories)

@@ -1,0 +1,31 @@
+import Lifecycle
+import Pressure
+import Quantities
+
+extension SystemSnapshot {
+    /// Why the policy is asked, for people: what was observed against which threshold.
+    public var reason: String {
+        switch demand {
+        case .nothing: "\(available.readable) available"
+        case .pressure:
+            if let reading, reading.measure != .available {
+                "\(level.rawValue): \(reading.text)"
+            } else {
+                "\(level.rawValue): \(available.readable) available, \(threshold.readable) needed"
+            }
+        case .allocation(let pid, let wanted):
+            "process \(pid.number) waits for \(wanted.readable), \(available.readable) available"
+        case .backgroundProcesses(let excess): "\(excess) more background processes than allowed"
+        case .backgroundMemory(let excess):
+            "background memory is \(excess.readable) above its limit of \(threshold.readable)"
+        }
+    }
+
+    /// Nobody waits for the answer.
+    public var mayBePutOff: Bool {
+        switch demand {
+        case .nothing, .pressure: true
+        case .allocation, .backgroundProcesses, .backgroundMemory: false
+        }
+    }
+}
