@@ -83,11 +83,9 @@ public struct BandMachine: Hashable, Sendable {
         return max(positionedAt, ageing.until)
     }
 
-    /// Whether the active one of its limits applies: it does while the process holds a reason to run.
-    public func hasActiveLimit(at now: Instant) -> Bool {
-        if isTracked && !isDirty && assertion == nil { return band(at: now) > .idle }
-        return band(at: now) > .idle
-    }
+    /// Whether the kernel applies the active one of its limits: in every band above 0. Of an app of a run that is
+    /// decided by what it runs for, not by its band.
+    public func hasActiveLimit(at now: Instant) -> Bool { band(at: now) > .idle }
 
     // MARK: Changes
 

@@ -10,7 +10,8 @@ struct ToldOfLimit {
 
 // Every process has an active and an inactive limit; one of them applies.
 extension LiveProcess {
-    var hasActiveLimit: Bool { phase.isForeground || (phase == .background && hasKeepAliveModes) }
+    /// Also who is being launched for an event works for it already.
+    var hasActiveLimit: Bool { phase.isForeground || worksOffScreen || awaitsEvent }
 
     /// Whether the inactive limit applies now, and not the active one.
     private var hasInactiveLimit: Bool { !hasActiveLimit && profile.limits.inactive != nil }

@@ -107,7 +107,6 @@ enum Step {
     case snapshot(SceneID?)
     /// What the system launched or woke the app for.
     case backgroundEvent(LaunchReason, lasting: TimeSpan)
-    case beginTask
     case expiryHandler
     case deferredWork
     case deadline(Deadline)
@@ -232,6 +231,8 @@ final class LiveProcess {
     /// The system launched it off screen: the scene that connects to the background, and what it was launched for.
     var connecting: SceneID?
     var launchEvent: (reason: LaunchReason, span: TimeSpan)?
+    /// Launched off screen for an event that has not reached it yet.
+    var awaitsEvent = false
     /// What the wanted scene has still to be told before it is active.
     var deliveries: [LaunchReason] = []
     /// Its scene on the second display.
@@ -321,6 +322,10 @@ final class LiveProcess {
 
     /// Whether anything keeps it running off screen.
     var hasReasonToRun: Bool { !assertions.isEmpty || hasKeepAliveModes }
+
+    /// Whether it runs off screen for a reason of its own (a mode, a task, an event), not only for the few seconds that
+    /// everybody gets: then its memory moves, and its active limit applies.
+    var worksOffScreen: Bool { phase == .background && (hasKeepAliveModes || assertions.holdsMoreThanFinishing) }
 
     /// The band that follows from what it does. Off screen an event raises it for as long as it lasts, as a mode does.
     var naturalBand: JetsamBand {

@@ -42,8 +42,9 @@ extension Simulation {
         } else if let span = profile.modesLast {
             queue.schedule(.modesOver(process.reference, serial: serial), at: now + span)
         }
+        // At once, not after the snapshot: who asks for time asks while it leaves.
         if (profile.task != nil || profile.leaksTask) && !process.assertions.holdsTask {
-            process.steps.append(.beginTask)
+            beginTask(of: process, lasting: profile.leaksTask ? nil : profile.task)
         }
     }
 
@@ -85,7 +86,7 @@ extension Simulation {
 
     // MARK: Assertions
 
-    /// What it runs for has changed: its band may follow.
+    /// What it runs for has changed: its limit does, too, and its band may follow.
     private func noteReasons(of process: LiveProcess) {
         noteChange(of: process)
         followBand(of: process)
@@ -93,8 +94,7 @@ extension Simulation {
 
     func endAssertion(_ reference: ProcessReference, _ id: Int) {
         guard let process = process(reference), let kind = process.assertions.end(id) else { return }
-        if kind == .task { noteTask("ends", of: process) }
-        noteReasons(of: process)
+        if kind == .task { noteTask("ends", of: process) } else { noteReasons(of: process) }
         advance(process)
     }
 
@@ -119,7 +119,9 @@ extension Simulation {
 
     // MARK: Background tasks
 
+    /// A task has begun or ended, or its time is nearly over.
     func noteTask(_ what: String, of process: LiveProcess, why: String? = nil) {
+        noteReasons(of: process)
         recorder.event(
             .backgroundTask, at: now, app: process.profile.name, pid: process.pid, what, reason: why)
     }
@@ -135,11 +137,6 @@ extension Simulation {
         // This task has a handler of its own, unless those that are due come after it.
         if !process.isExpiring { process.expiryCalled = nil }
         scheduleExpiry(of: process)
-    }
-
-    func beginDeclaredTask(of process: LiveProcess) {
-        let profile = process.profile.background
-        beginTask(of: process, lasting: profile.leaksTask ? nil : profile.task)
     }
 
     /// The time for tasks runs from entering the background; while a mode keeps the app running, it has no end.
@@ -193,6 +190,7 @@ extension Simulation {
         recorder.event(.backgroundEvent, at: now, app: process.profile.name, pid: process.pid, reason.rawValue)
         let isLimited = reason != .processing
         let id = process.assertions.begin(.event(reason))
+        process.awaitsEvent = false
         noteReasons(of: process)
         let time = isLimited ? min(span, plan.limits.backgroundTime) : span
         queue.schedule(.assertionEnds(process.reference, id: id), at: now + time)

@@ -26,6 +26,7 @@ extension Simulation {
         let scene = sceneToShow(of: app) ?? newSession(of: app)
         guard let process = makeProcess(for: app, goal: .background, reason) else { return }
         update(scene, of: app) { $0.reason = reason }
+        process.awaitsEvent = true
         process.steps.append(.spawn)
         if isSceneBased {
             process.connecting = scene

@@ -33,7 +33,6 @@ extension Simulation {
         case .observe(let notification): observe(notification, process)
         case .snapshot(let scene): takeSnapshot(of: scene, process)
         case .backgroundEvent(let reason, let span): receive(reason, lasting: span, process)
-        case .beginTask: beginDeclaredTask(of: process)
         case .expiryHandler: runExpiryHandler(of: process)
         case .deferredWork: addDeferredMemory(of: process)
         case .deadline(let deadline): beginDeadline(deadline, of: process)

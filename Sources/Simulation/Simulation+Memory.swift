@@ -301,9 +301,7 @@ extension Simulation {
         queue.schedule(.tick(process.reference, serial: process.tickSerial), at: at)
     }
 
-    private func mayTick(_ process: LiveProcess) -> Bool {
-        process.phase == .active || (process.phase == .background && process.hasKeepAliveModes)
-    }
+    private func mayTick(_ process: LiveProcess) -> Bool { process.phase == .active || process.worksOffScreen }
 
     /// The scene that the user sees, and what it holds.
     private func frontScene(of process: LiveProcess) -> (scene: SceneID, held: ByteCount)? {

@@ -156,6 +156,8 @@ extension Simulation {
             // The system's reason to launch it is gone with the scene.
             process.connecting = nil
             process.launchEvent = nil
+            process.awaitsEvent = false
+            noteChange(of: process)
         }
         stopTakingAway(scene, of: process)
         if !process.closing.contains(scene) { process.closing.append(scene) }

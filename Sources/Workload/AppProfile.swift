@@ -103,9 +103,9 @@ public struct MemoryProfile: Hashable, Sendable {
     public var cache: CacheProfile
     /// The base grows in use, from the launch on.
     public var growth: GrowthProfile
-    /// Memory that is never freed; also grows in the background while code runs.
+    /// Memory that is never freed; also grows while the app works off screen.
     public var leak: ByteRate
-    /// Short-lived objects.
+    /// Short-lived objects; likewise.
     public var churn: ChurnProfile
     /// How fast live memory is written again in use.
     public var touch: ByteRate
@@ -328,7 +328,8 @@ public struct WarningDiscipline: Hashable, Sendable {
     }
 }
 
-/// jetsam's per-process limits on the footprint. Active: while the app is in the foreground or holds a reason to run.
+/// jetsam's per-process limits on the footprint. Active: while the app is in the foreground, or runs off screen for a
+/// background mode, a task or an event; not in the few seconds that everybody gets.
 public struct ProcessLimits: Hashable, Sendable {
     public var active: ByteCount?
     public var inactive: ByteCount?

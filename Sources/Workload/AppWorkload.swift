@@ -9,7 +9,7 @@ public struct AppWorkload: ~Copyable {
     public let profile: AppProfile
     /// Time spent active in the foreground since the launch.
     public private(set) var activeTime: TimeSpan = .zero
-    /// Time spent running code, in the foreground or with a background mode.
+    /// Time spent running code, in the foreground or at work off screen.
     public private(set) var runTime: TimeSpan = .zero
     /// What the cache held when the app left the screen.
     private var cacheBeforeBackground: ByteCount = .zero
@@ -147,7 +147,7 @@ public struct AppWorkload: ~Copyable {
     /// What the app's memory does while `span` passes.
     ///
     /// - Parameters:
-    ///   - phase: Growth, cache and bursts belong to the foreground; leak and churn also to a background mode.
+    ///   - phase: Growth, cache and bursts belong to the foreground; leak, churn and trace also to work off screen.
     ///   - cache: What the cache pool holds now; off screen it does not matter.
     ///   - front: The scene in front and what it holds now.
     ///   - work: Receives the work, in order.

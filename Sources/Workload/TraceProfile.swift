@@ -1,6 +1,7 @@
 import Quantities
 
-/// An allocation trace as an app's workload: played while the app's code runs, from the launch of its process on.
+/// An allocation trace as an app's workload: played while the app is active in front, or at work off screen for a
+/// background mode, a task or an event. Each process plays it from the beginning.
 ///
 /// A trace has no clock, so the pace is ours to choose. The sizes of its objects are the recorded ones, whatever the
 /// scale; `copies` is what a scaled run changes.

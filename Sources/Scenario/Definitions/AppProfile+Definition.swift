@@ -81,7 +81,7 @@ extension MemoryProfile: Described {
             Field("read", \.read, .quantity(), "How fast live memory is read in use, the cache first."),
             Field(
                 "trace", \.trace, Codec<TraceProfile>.trace.orNone(),
-                "An allocation trace, played beside all that while the app's code runs."),
+                "An allocation trace, played beside all that."),
         ])
 }
 
@@ -208,8 +208,10 @@ extension ProcessLimits: Described {
         fields: [
             Field(
                 "active", \.active, Codec.quantity().orNone(),
-                "While in the foreground or with a reason to run."),
-            Field("inactive", \.inactive, Codec.quantity().orNone(), "At all other times."),
+                "While in the foreground, or at work off screen for a background mode, a task or an event."),
+            Field(
+                "inactive", \.inactive, Codec.quantity().orNone(),
+                "At all other times, the few seconds after leaving the screen among them."),
             Field("fatal", \.fatal, .flag, "Ended at once on the allocation that crosses the limit; else warned."),
         ])
 }
