@@ -369,9 +369,18 @@ struct RuleTests {
             decision.spared == [
                 Spared(ProcessID(1), reason: "rule 'first' leaves it alone: state == background does not hold")
             ])
-        let later = try Samples.policy("[{ name: late, when: available < 1% }]").decide(device)
-        #expect(later.spared[0].reason == "rule 'late' is not due: available < 1% does not hold")
-        #expect(later.standstill == .content("no rule is due"))
+        let late = try Samples.policy("[{ name: late, when: available < 1% }]")
+        let asked = late.decide(
+            Samples.device(100, device.processes, demand: .pressure(deficit: .mebibytes(1)), level: .warning))
+        #expect(asked.spared[0].reason == "rule 'late' is not due: available < 1% does not hold")
+        #expect(asked.standstill == .content("no rule is due"))
+    }
+
+    @Test("when nothing is demanded and nothing is done, nobody is told why: so it is at nearly every sample")
+    func calm() throws {
+        let device = Samples.device(100, [Samples.process(1), Samples.process(2, .background)])
+        let late = try Samples.policy("[{ name: late, when: available < 1% }]").decide(device)
+        #expect(late.ranking.isEmpty && late.spared.isEmpty && late.standstill == .content("no rule is due"))
     }
 
     @Test("a limit that no rule answers is answered by the longest idle")

@@ -115,28 +115,22 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
     }
 }
 
-/// What is known of all processes together, computed once for a decision.
-struct RuleScene {
+/// What is known of all processes together, computed at most once for a decision, and only for rules that ask for it.
+final class RuleScene {
     let snapshot: SystemSnapshot
     /// What all processes hold.
-    let held: ByteCount
-    private let footprints: [ByteCount]
-    private let oomScores: [Int]
+    private(set) lazy var held = snapshot.processes.reduce(ByteCount.zero) { $0 + $1.footprint }
+    private lazy var oomScores = OomScore.all(of: snapshot)
 
-    init(_ snapshot: SystemSnapshot) {
-        self.snapshot = snapshot
-        footprints = snapshot.processes.map(\.footprint).sorted()
-        held = footprints.reduce(.zero, +)
-        oomScores = OomScore.all(of: snapshot)
-    }
+    init(_ snapshot: SystemSnapshot) { self.snapshot = snapshot }
 
     func oomScore(of process: ProcessSnapshot) -> Int {
         snapshot.processes.firstIndex { $0.pid == process.pid }.map { oomScores[$0] } ?? 0
     }
 
     func rank(of process: ProcessSnapshot) -> Ratio {
-        let smaller = footprints.count { $0 <= process.footprint }
-        return Ratio(partsPerMillion: Int64(smaller) * 1_000_000 / Int64(max(1, footprints.count)))
+        let smaller = snapshot.processes.count { $0.footprint <= process.footprint }
+        return Ratio(partsPerMillion: Int64(smaller) * 1_000_000 / Int64(max(1, snapshot.processes.count)))
     }
 }
 

@@ -33,13 +33,21 @@ public struct RuleLadder: ReclaimPolicy {
             decision.ranking += rule.candidates(scene, number: index, memories[index])
         }
         if decision.ranking.isEmpty && snapshot.isAboutLimits { return answerToLimit(snapshot) }
-        for process in snapshot.processes
-        where !decision.ranking.contains(where: { $0.action.target == process.pid && $0.action.isTermination }) {
-            let reason = whySpared(process, scene, memories)
-            decision.spared.append(Spared(process.pid, reason: reason))
+        if decision.ranking.isEmpty {
+            decision.standstill = standstill(snapshot, memories)
+            // So it is at nearly every sample: nobody asks, nothing is done, and there is nothing to explain.
+            if case .nothing = snapshot.demand { return decision }
         }
-        if decision.ranking.isEmpty { decision.standstill = standstill(snapshot, memories) }
+        decision.spared = spared(by: decision.ranking, scene, memories)
         return decision
+    }
+
+    private func spared(by ranking: [Candidate], _ scene: RuleScene, _ memories: [RuleMemory]) -> [Spared] {
+        let victims = Set(ranking.filter(\.action.isTermination).map(\.action.target))
+        let idle = zip(rules, memories).map { rule, memory in rule.whyIdle(memory, scene.snapshot) }
+        return scene.snapshot.processes.filter { !victims.contains($0.pid) }.map { process in
+            Spared(process.pid, reason: whySpared(process, scene, idle))
+        }
     }
 
     private func answerToLimit(_ snapshot: SystemSnapshot) -> Decision {
@@ -49,13 +57,15 @@ public struct RuleLadder: ReclaimPolicy {
     }
 
     /// The first rule that ends processes says why it does not end this one.
-    private func whySpared(_ process: ProcessSnapshot, _ scene: RuleScene, _ memories: [RuleMemory]) -> String {
+    ///
+    /// - Parameter idle: By rule, why it does not act at all; nil while it acts.
+    private func whySpared(_ process: ProcessSnapshot, _ scene: RuleScene, _ idle: [String?]) -> String {
         var first: String?
-        for (rule, memory) in zip(rules, memories) where rule.action.ends {
-            if let idle = rule.whyIdle(memory, scene.snapshot) {
+        for (rule, idle) in zip(rules, idle) where rule.action.ends {
+            if let idle {
                 first = first ?? "rule '\(rule.name)' \(idle)"
             } else if let objection = rule.objection(to: process, scene) {
-                return "rule '\(rule.name)' leaves it alone: \(objection)"
+                return "rule '\(rule.name)' leaves it alone: \(rule.text(objection))"
             }
         }
         return first ?? "no rule ends processes"
@@ -78,17 +88,38 @@ extension RuleAction {
     }
 }
 
+/// Why a rule does not touch a process. Few of them are ever read.
+enum RuleObjection {
+    case inFront
+    case requester
+    case ending
+    case who
+    case noTier
+    case noTarget
+}
+
 extension LadderRule {
     /// Why the rule does not touch a process; nil when it may.
-    func objection(to process: ProcessSnapshot, _ scene: RuleScene) -> String? {
+    func objection(to process: ProcessSnapshot, _ scene: RuleScene) -> RuleObjection? {
         if action.isLoss {
-            if process.phase.isForeground { return "in the foreground" }
-            if process.pid == scene.snapshot.requester { return "the memory is for itself" }
-            if process.isEnding { return "on its way out" }
+            if process.phase.isForeground { return .inFront }
+            if process.pid == scene.snapshot.requester { return .requester }
+            if process.isEnding { return .ending }
         }
-        if !who.holds({ $1.holds(of: process, scene) }) { return "\(who) does not hold" }
-        if tier(of: process, scene) == nil { return "it stands in no tier of its order" }
-        return hasTargets(process) ? nil : "there is nothing to \(action.rawValue)"
+        if !who.holds({ $1.holds(of: process, scene) }) { return .who }
+        if tier(of: process, scene) == nil { return .noTier }
+        return hasTargets(process) ? nil : .noTarget
+    }
+
+    func text(_ objection: RuleObjection) -> String {
+        switch objection {
+        case .inFront: "in the foreground"
+        case .requester: "the memory is for itself"
+        case .ending: "on its way out"
+        case .who: "\(who) does not hold"
+        case .noTier: "it stands in no tier of its order"
+        case .noTarget: "there is nothing to \(action.rawValue)"
+        }
     }
 
     private func tier(of process: ProcessSnapshot, _ scene: RuleScene) -> Int? {
@@ -121,10 +152,12 @@ extension LadderRule {
     /// Everybody the rule may touch, best first: by tier, by score, by the process's place.
     func candidates(_ scene: RuleScene, number: Int, _ memory: RuleMemory) -> [Candidate] {
         let evidence = evidence(memory, scene.snapshot)
-        let eligible = scene.snapshot.processes.filter { objection(to: $0, scene) == nil }
+        var eligible = Array(repeating: [ProcessSnapshot](), count: order.count)
+        for process in scene.snapshot.processes where objection(to: process, scene) == nil {
+            if let tier = tier(of: process, scene) { eligible[tier].append(process) }
+        }
         var ranked: [Candidate] = []
-        for (index, tier) in order.enumerated() {
-            let members = eligible.filter { self.tier(of: $0, scene) == index }
+        for (tier, members) in zip(order, eligible) {
             let scores = tier.order.scores(of: members, scene)
             let places = members.indices.sorted { a, b in
                 (scores[b].first, scores[b].second, a) < (scores[a].first, scores[a].second, b)
