@@ -10,7 +10,8 @@ public enum ReclaimAction: Hashable, Sendable {
     case suspend(ProcessID)
     /// Disconnect a background or suspended scene; its session is kept.
     case disconnectScene(ProcessID, SceneID)
-    /// Ask it to end (SIGTERM): it is called back and has 5 s. Suspended, it hears nothing and ends at once.
+    /// Ask it to end (SIGTERM): it is called back and has 5 s, or its candidate's `grace`. Suspended, it hears nothing
+    /// and ends at once.
     case terminatePolitely(ProcessID)
     /// End it at once (SIGKILL).
     case terminate(ProcessID)
@@ -86,6 +87,8 @@ public struct Candidate: Hashable, Sendable {
     public var evidence: Evidence?
     /// The decision's report, if it has one, is written down before an action that is reported.
     public var isReported = true
+    /// How long it has to end when it is asked to, if that is longer than what UIKit gives; nil: what UIKit gives.
+    public var grace: TimeSpan?
 
     public init(_ action: ReclaimAction, score: Int64, reason: String, cause: KillCause? = nil) {
         self.action = action

@@ -91,8 +91,8 @@ public struct ProcessSnapshot: Hashable, Sendable {
     public var dirty: ByteCount
     public var cache: ByteCount
     public var launchedAt: Instant
-    /// When it was last in the foreground; the launch, if it never was.
-    public var lastForeground: Instant
+    /// When it was last in the foreground; nil: never since its launch, for the system has launched it off screen.
+    public var lastForeground: Instant?
     /// Reasons to run in the background that it holds right now.
     public var modes: [BackgroundMode]
     /// When it was last sent a memory warning.
@@ -126,7 +126,7 @@ public struct ProcessSnapshot: Hashable, Sendable {
 
     public init(
         app: AppID, name: String, pid: ProcessID, phase: ProcessPhase, band: JetsamBand, footprint: ByteCount,
-        dirty: ByteCount, cache: ByteCount, launchedAt: Instant, lastForeground: Instant, modes: [BackgroundMode],
+        dirty: ByteCount, cache: ByteCount, launchedAt: Instant, lastForeground: Instant?, modes: [BackgroundMode],
         warnedAt: Instant?, answersWarning: Bool, isBusy: Bool, relaunchCost: TimeSpan, scenes: [SceneSnapshot]
     ) {
         self.app = app
@@ -145,7 +145,7 @@ public struct ProcessSnapshot: Hashable, Sendable {
         self.isBusy = isBusy
         self.relaunchCost = relaunchCost
         self.scenes = scenes
-        positionedAt = lastForeground
+        positionedAt = lastForeground ?? launchedAt
     }
 
     /// Whether it is called back when it is asked to end; suspended it hears nothing and is gone at once.
@@ -153,8 +153,10 @@ public struct ProcessSnapshot: Hashable, Sendable {
 
     public var relaunchLikelihood: RelaunchLikelihood { RelaunchLikelihood(intervals: relaunchIntervals) }
 
-    /// How long the user has not seen it.
-    public func idleTime(at now: Instant) -> TimeSpan { phase.isForeground ? .zero : now - lastForeground }
+    /// How long the user has not seen it; who was never in front counts from its launch.
+    public func idleTime(at now: Instant) -> TimeSpan {
+        phase.isForeground ? .zero : now - (lastForeground ?? launchedAt)
+    }
 }
 
 /// What a process is in its group; inside a group the first of these dies first.

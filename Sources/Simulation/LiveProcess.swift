@@ -71,11 +71,16 @@ struct QuitReason {
     let reason: ExitReason
     let explanation: String
     let since: Instant
+    /// How long it has: what UIKit gives an app to return from `applicationWillTerminate`, or more.
+    let time: TimeSpan
+    /// The system's own deadlines do not hold for it.
+    var hasGrace: Bool { time > Deadline.terminate.span }
 
-    init(_ reason: ExitReason, _ explanation: String, since: Instant) {
+    init(_ reason: ExitReason, _ explanation: String, since: Instant, grace: TimeSpan? = nil) {
         self.reason = reason
         self.explanation = explanation
         self.since = since
+        time = max(grace ?? .zero, Deadline.terminate.span)
     }
 }
 
@@ -246,7 +251,8 @@ final class LiveProcess {
     var deadline: (kind: Deadline, serial: Int)?
     var deadlineSerial = 0
 
-    var lastForeground: Instant
+    /// Nil: it was never in front.
+    var lastForeground: Instant?
     var tickedAt: Instant
     var tickSerial = 0
     var isTicking = false
@@ -298,7 +304,6 @@ final class LiveProcess {
         self.trace = trace
         launchedAt = now
         bands = BandMachine(.app, band: .foreground, at: now)
-        lastForeground = now
         tickedAt = now
         base = memory.makePool(in: slot)
         cache = memory.makePool(in: slot)

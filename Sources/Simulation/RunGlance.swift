@@ -45,7 +45,7 @@ public struct ProcessGlance: Sendable {
     public var band: Int
     public var footprint: ByteCount
     public var age: TimeSpan
-    /// Since it was last on screen.
+    /// Since it was last on screen; since its launch where it never was.
     public var idle: TimeSpan
 
     public init(
@@ -92,7 +92,7 @@ extension Simulation {
                 return ProcessGlance(
                     app: facts.name, pid: facts.pid, phase: facts.phase, band: facts.band.number,
                     footprint: facts.footprint, age: now - facts.launchedAt,
-                    idle: facts.phase.isForeground ? .zero : now - facts.lastForeground)
+                    idle: facts.idleTime(at: now))
             })
     }
 

@@ -31,10 +31,11 @@ extension Simulation {
             reportKill(of: process, candidate.cause ?? .jettisoned)
         }
         noteRule(candidate, snapshot)
-        carryOut(action, on: process, why)
+        carryOut(candidate, on: process, why)
     }
 
-    private func carryOut(_ action: ReclaimAction, on process: LiveProcess, _ why: String) {
+    private func carryOut(_ candidate: Candidate, on process: LiveProcess, _ why: String) {
+        let action = candidate.action
         switch action {
         case .warn:
             process.warnedByPolicy = true
@@ -53,27 +54,25 @@ extension Simulation {
         case .disconnectScene(_, let scene):
             process.reclaiming.append(scene)
             advance(process)
-        case .terminatePolitely where process.phase != .suspended: askToEnd(process, why)
+        case .terminatePolitely where process.phase != .suspended: askToEnd(process, why, grace: candidate.grace)
         case .terminate, .terminatePolitely: end(process, .memoryPressure, why, bySystem: true)
         }
     }
 
     /// It is called back and has some seconds; then it is ended. The action is done when it is gone.
-    private func askToEnd(_ process: LiveProcess, _ why: String) {
+    private func askToEnd(_ process: LiveProcess, _ why: String, grace: TimeSpan?) {
         guardrails.ending = process.pid
         process.goal = .background
-        process.quitReason = QuitReason(.memoryPressure, why, since: now)
-        queue.schedule(.politenessEnds(process.reference), at: now + Simulation.politeTime)
+        let quit = QuitReason(.memoryPressure, why, since: now, grace: grace)
+        process.quitReason = quit
+        queue.schedule(.politenessEnds(process.reference), at: now + quit.time)
         advance(process)
     }
-
-    /// UIKit gives an app about 5 s to return from `applicationWillTerminate`.
-    static let politeTime = TimeSpan.seconds(5)
 
     func endPoliteness(_ reference: ProcessReference) {
         guard let process = process(reference), let quit = process.quitReason else { return }
         end(
-            process, quit.reason, "\(quit.explanation); it did not end within \(Simulation.politeTime)",
+            process, quit.reason, "\(quit.explanation); it did not end within \(quit.time)",
             bySystem: quit.reason == .memoryPressure)
     }
 

@@ -222,9 +222,9 @@ extension Simulation {
 
     func endWaiter(_ reference: ProcessReference) {
         guard let process = process(reference), process.waitingSince != nil, let quit = process.quitReason,
-            now - quit.since >= Deadline.terminate.span
+            now - quit.since >= quit.time
         else { return }
-        let explanation = "waits for memory and did not end within \(Deadline.terminate.span)"
+        let explanation = "waits for memory and did not end within \(quit.time)"
         end(
             process, quit.reason, "\(quit.explanation); \(explanation)", bySystem: quit.reason == .memoryPressure)
     }
@@ -235,6 +235,8 @@ extension Simulation {
         }
         let explanation = "\(deadline.kind.rawValue) took longer than \(deadline.kind.span)"
         if let quit = process.quitReason {
+            // Then it ends when its time is over, and not before.
+            if quit.hasGrace { return }
             return end(
                 process, quit.reason, "\(quit.explanation); \(explanation)", bySystem: quit.reason == .memoryPressure)
         }

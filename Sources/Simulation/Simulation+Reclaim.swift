@@ -36,9 +36,10 @@ extension Simulation {
         record(decision, verdict, snapshot)
         if let chosen = verdict.chosen, !dryRun { return perform(decision, chosen, snapshot) }
         guard case .allocation(let pid, let wanted) = snapshot.demand else { return }
+        // In a dry run nothing comes of waiting for the policy.
+        let mayWait = verdict.refusals.contains { $0?.isTemporary == true } || decision.isWaiting
         noVictim(
-            for: pid, wanted: wanted,
-            mayWait: verdict.refusals.contains { $0?.isTemporary == true } || decision.isWaiting,
+            for: pid, wanted: wanted, mayWait: mayWait && !dryRun,
             because: verdict.chosen.map { isNotDone(decision.ranking[$0].action) } ?? "nobody left to reclaim")
     }
 

@@ -29,6 +29,19 @@ struct AndroidPolicyTests {
         #expect(OomScore.all(of: phone(ram: .gibibytes(1), free: 0)) == [0, 200, 500, 700, 900, 910])
     }
 
+    @Test("who was never in front is not the previous app: it comes after all who were, the latest launch first")
+    func neverInFront() {
+        func pushed(_ number: Int, at seconds: Int64) -> ProcessSnapshot {
+            process(number) { ($0.lastForeground, $0.launchedAt) = (nil, .zero + .seconds(seconds)) }
+        }
+        let seen = [process(1, .active, idle: 0), process(2, idle: 300), process(3, idle: 90)]
+        let all = snapshot(seen + [pushed(4, at: 900), pushed(5, at: 990)])
+        #expect(OomScore.all(of: all) == [0, 900, 700, 920, 910])
+        #expect(OomScore.all(of: snapshot([pushed(4, at: 900), pushed(5, at: 990)])) == [910, 900])
+        #expect(pushed(4, at: 900).idleTime(at: now) == .seconds(100))
+        #expect(all.rankingByScore(floor: 900, heaviestAt: 0, because: "test").order.map(\.target.number) == [4, 5, 2])
+    }
+
     @Test(
         "minfree: the first row that free memory and the file cache are below gives the floor",
         arguments: [

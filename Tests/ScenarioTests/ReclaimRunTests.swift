@@ -39,6 +39,30 @@ struct ReclaimRunTests {
             decisions: lines(sinks.decisions), launches: lines(sinks.launches))
     }
 
+    @Test("lmkd protects the app that the user had before, not the one that a push has launched since")
+    func previous() throws {
+        let run = try Self.run(
+            """
+            duration: 1min
+            device: { ceiling: 256MiB }
+            policy: lmkd-minfree
+            monitor: { preset: brisk }
+            apps:
+              - { name: old, memory: { base: 20MiB, scene: 4MiB } }
+              - { name: previous, memory: { base: 20MiB, scene: 4MiB } }
+              - { name: pushed, background_modes: [remote-notification], memory: { base: 20MiB, scene: 4MiB } }
+              - { name: front, memory: { base: 40MiB, scene: 4MiB, growth: { rate: 4MiB/s, up_to: 200MiB } } }
+            user:
+              - { at: 0s, launch: old }
+              - { at: 5s, launch: previous }
+              - { at: 10s, launch: front }
+              - { at: 15s, push: pushed }
+            """)
+        let exits = ["pushed", "old", "previous"].map { run.times(",exit,\($0),").first ?? -1 }
+        #expect(exits.allSatisfy { $0 > 0 } && exits == exits.sorted(), "\(exits)")
+        #expect(run.decisions.contains { $0.contains(",previous,") && $0.contains("score 700") })
+    }
+
     // MARK: Asked to end
 
     private static let three = """
@@ -104,6 +128,38 @@ struct ReclaimRunTests {
         let slow = try Self.run(Self.two(rate: "2MiB/s"))
         #expect(slow.times(",action,").count == 1 && slow.times(",exit,").count == 1)
         #expect(slow.tally.bytesReclaimed == slow.tally.terminations.first?.footprint)
+    }
+
+    @Test("earlyoom gives a victim as long as it says, also beyond the 5 s and the deadlines of UIKit")
+    func wait() throws {
+        let text = """
+            duration: 60s
+            device: { ceiling: 128MiB, reserved: 16MiB }
+            policy: { name: earlyoom, parameters: { kill: 0.1% } }
+            limits: { protect_audible: false }
+            apps:
+              - name: slow
+                background_modes: [audio]
+                costs: { disconnect: 3s, terminate: 6s }
+                memory: { base: 50MiB, scene: 4MiB }
+                background: { snapshot: 0B }
+              - { name: b, like: plain, memory: { base: 20MiB, scene: 4MiB, growth: { rate: 1MiB/s, up_to: 60MiB } } }
+            user:
+              - { at: 0s, launch: slow }
+              - { at: 3s, launch: b }
+
+            """
+        for (wait, took, isEnded) in [(1, 1.0, true), (4, 4, true), (7, 7, true), (10, 9, false), (60, 9, false)] {
+            let run = try Self.run(text, ["policy.parameters.wait=\(wait)s"])
+            let asked = try #require(run.times(",action,slow,", "terminate_politely").first)
+            let exit = try #require(run.times(",exit,slow,").first)
+            #expect(abs(exit - asked - took) < 0.3, "\(wait): \(exit - asked)")
+            let isMade = run.events.contains { row in
+                row.contains(",exit,slow,") && row.contains("did not end within \(wait)s")
+                    || row.contains(",action,slow,") && row.contains(",terminate,")
+            }
+            #expect(isMade == isEnded && run.kills == 1)
+        }
     }
 
     @Test("one termination a minute is enough to ask somebody to end and to end it")
@@ -421,6 +477,27 @@ struct ReclaimRunTests {
         // While there is one app, and it is in front, nobody is.
         let left = run.decisions.filter { $0.contains("nobody is left") }.compactMap { Double($0.prefix { $0 != "," }) }
         #expect(left.allSatisfy { $0 < 10 })
+    }
+
+    @Test(
+        "in a dry run apps end when they do under none: nobody waits for a policy that will not act",
+        arguments: ["ladder", "systemd-oomd", "lmkd", "jetsam", "earlyoom", "lru"])
+    func dryRunIsNone(policy: String) throws {
+        let text = """
+            duration: 2min
+            device: { ceiling: 128MiB }
+            limits: { minimum_stay: 1min }
+            apps:
+              - { name: bg, memory: { base: 30MiB, scene: 4MiB } }
+              - { name: front, memory: { base: 40MiB, scene: 4MiB, growth: { rate: 8MiB/s, up_to: 200MiB } } }
+            user:
+              - { at: 0s, launch: bg }
+              - { at: 5s, launch: front }
+            """
+        let none = try Self.run(text, ["policy=none"])
+        let dry = try Self.run(text, ["policy=\(policy)"], dryRun: true)
+        #expect(none.times(",exit,").count == 1)
+        #expect(dry.times(",exit,") == none.times(",exit,"))
     }
 
     @Test("in a dry run an app that finds no room ends with the choice that was not carried out, and that is on record")

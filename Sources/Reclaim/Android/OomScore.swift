@@ -5,8 +5,9 @@ import Quantities
 /// Android's importance of a process, `oom_score_adj`: the higher, the sooner it dies.
 ///
 /// Source: AOSP lmkd android-13 and the activity manager. The mapping of UIKit's states to it is ours: what plays or
-/// navigates is perceptible, what runs code off screen is a service, the app before the present one is protected as
-/// "previous", and the rest is cached, the longest idle with the highest score.
+/// navigates is perceptible, what runs code off screen is a service, the app that was in front before the present one
+/// is protected as "previous", and the rest is cached, the longest idle with the highest score; who was never in front
+/// comes after those who were.
 public enum OomScore {
     public static let foreground = 0
     public static let recentForeground = 50
@@ -24,18 +25,24 @@ public enum OomScore {
 
     /// The score of every process of the snapshot, in its order.
     public static func all(of snapshot: SystemSnapshot) -> [Int] {
-        let hidden = snapshot.processes.filter { $0.base == nil }
-        let byUse = hidden.sorted { ($0.lastForeground, $0.pid) > ($1.lastForeground, $1.pid) }
-        return snapshot.processes.map { process in
-            if let base = process.base { return base }
-            let rank = byUse.firstIndex { $0.pid == process.pid } ?? 0
-            if rank == 0 { return previous }
-            return min(cached.lowerBound + (rank - 1) * step, cached.upperBound)
+        let processes = snapshot.processes
+        var scores = processes.map { $0.base ?? previous }
+        var waiting = processes.indices.filter { processes[$0].base == nil }
+        waiting.sort { processes[$0].lastUse > processes[$1].lastUse }
+        if let first = waiting.first, processes[first].lastForeground != nil { waiting.removeFirst() }
+        for (rank, index) in waiting.enumerated() {
+            scores[index] = min(cached.lowerBound + rank * step, cached.upperBound)
         }
+        return scores
     }
 }
 
 extension ProcessSnapshot {
+    /// The order in which the user had them, the latest last; before them all those that were never in front.
+    fileprivate var lastUse: (wasInFront: Int, at: Instant, ProcessID) {
+        (lastForeground == nil ? 0 : 1, lastForeground ?? launchedAt, pid)
+    }
+
     /// The score that follows from what it does; nil for one that only waits to be wanted again.
     fileprivate var base: Int? {
         switch phase {
@@ -75,7 +82,7 @@ extension SystemSnapshot {
             if a.score <= heaviestAt {
                 return (a.process.footprint, b.process.pid) > (b.process.footprint, a.process.pid)
             }
-            return (a.process.lastForeground, a.process.pid) < (b.process.lastForeground, b.process.pid)
+            return a.process.lastUse < b.process.lastUse
         }
         decision.ranking = victims.map {
             Candidate(

@@ -4,7 +4,8 @@ import Quantities
 ///
 /// Below one share of memory and swap it asks the largest process to end, below another it kills it. It looks the less
 /// often the more headroom there is, reads again before it kills, and waits for a victim up to `wait` before it
-/// escalates. Source: earlyoom's documentation. Where there is no swap, swap counts as used up.
+/// escalates: Linux's SIGTERM has no deadline of the system's. Source: earlyoom's documentation. Where there is no
+/// swap, swap counts as used up.
 public struct EarlyOOM: ReclaimPolicy {
     public static let name = "earlyoom"
     public static let summary = "Linux's earlyoom: asks the largest to end, then kills it"
@@ -100,8 +101,9 @@ public struct EarlyOOM: ReclaimPolicy {
             }
             let action: ReclaimAction =
                 mustKill || process.isEnding ? .terminate(process.pid) : .terminatePolitely(process.pid)
-            decision.ranking.append(
-                Candidate(action, score: badness(process, snapshot), reason: "the largest badness"))
+            var candidate = Candidate(action, score: badness(process, snapshot), reason: "the largest badness")
+            if case .terminatePolitely = action { candidate.grace = wait }
+            decision.ranking.append(candidate)
         }
         decision.ranking.sort { ($0.score, $1.action.target) > ($1.score, $0.action.target) }
         if !snapshot.isAboutLimits && snapshot.requester == nil {

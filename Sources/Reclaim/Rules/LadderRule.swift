@@ -52,7 +52,7 @@ public enum RuleAction: String, CaseIterable, Sendable {
         case .purge: "gives unused pages back to the device"
         case .suspend: "stops the code of an app off screen"
         case .disconnectScene: "disconnects scenes off screen; their sessions are kept"
-        case .terminatePolitely: "asks it to end; it is called back and has 5 s"
+        case .terminatePolitely: "asks it to end; it is called back and has \(Deadline.terminate.span)"
         case .terminate: "ends it at once"
         }
     }
