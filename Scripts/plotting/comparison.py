@@ -117,6 +117,7 @@ def draw_panel(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
             axes.text(high, position, "unknown", fontsize=6.8, va="center", color=style.QUIET)
             continue
         colour = COLOURS.get(row.verdict, UNCERTAIN)
+        star = "*" if row.verdict == "not_comparable" else ""
         outside = not low <= row.difference <= high
         if not math.isnan(row.difference_low):
             ends = [min(max(end, low), high) for end in (row.difference_low, row.difference_high)]
@@ -127,8 +128,8 @@ def draw_panel(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
             [min(max(row.difference, low + edge), high - edge)], [position], marker=marker, markersize=4.2, color=colour,
             markerfacecolor="white" if row.role == "yardstick" and not outside else colour, markeredgewidth=1,
         )  # fmt: skip
-        weight = "normal" if row.verdict in ("not_shown", "identical", "too_few") else "bold"
-        axes.text(high + 0.05 * (high - low), position, number_text(row.difference, unit), fontsize=6.8, va="center",
+        weight = "bold" if row.verdict in COLOURS else "normal"
+        axes.text(high + 0.05 * (high - low), position, number_text(row.difference, unit) + star, fontsize=6.8, va="center",
                   color=style.QUIET if weight == "normal" else colour, fontweight=weight)  # fmt: skip
     axes.set_yticks([])
     moved = (rows["difference"].fillna(0) != 0).any()
@@ -185,6 +186,8 @@ def draw(rows: pd.DataFrame, title: str) -> Figure:
         figure.add_artist(plt.Line2D([x / width, (x + 0.22) / width], [0.16 / height] * 2, color=colour, linewidth=1.8))
         figure.text((x + 0.28) / width, 0.16 / height, text, fontsize=7, va="center")
         x += 0.5 + style.text_width_px(figure, text, 7) / style.DPI
-    figure.text((x + 0.05) / width, 0.16 / height, "hollow: yardstick    arrow: beyond the axis", fontsize=7, va="center",
-                color=style.QUIET)  # fmt: skip
+    signs = "hollow: yardstick    arrow: beyond the axis"
+    if (rows["verdict"] == "not_comparable").any():
+        signs += "    *: who lost more launches looks fast"
+    figure.text((x + 0.05) / width, 0.16 / height, signs, fontsize=7, va="center", color=style.QUIET)
     return figure

@@ -77,7 +77,24 @@ def claims(runs: Runs) -> dict[str, bool]:
     climbs = [float(a["time_s"]) for a, b in zip(burst, burst[1:])
               if int(b["active_bytes"]) - int(a["active_bytes"]) > 8 << 20]
     frame = next(float(row["time_s"]) for row in runs.one("burst", "events") if row["event"] == "first_frame")
+    greedy = runs.one("one-greedy-neighbour", "events")
+    fall = next(row for row in greedy if row["event"] == "exit")
+    levels = [row for row in greedy if row["event"] == "pressure_level"]
+    critical = next(float(row["time_s"]) for row in levels if row["detail"] == "critical")
+    leak = next(float(row["time_s"]) for row in runs.one("leak", "events") if row["event"] == "exit")
+    ends = [row["app"] for row in quick if row["event"] == "exit"]
+    taken = {row["detail"] for row in quick if row["event"] == "action" and row["app"] == "music"}
+    told = {row["app"] for row in runs.one("life-cycle-4-duties", "events") if row["event"] == "warning"}
+    people = {row["seed"]: row["terminations"] for row in runs.seeds("seeded-commuter", "ladder")["ladder"]}
     return {
+        "one-greedy-neighbour: critical at 25.7 s, and reader is ended then, by the policy":
+            (critical, float(fall["time_s"]), fall["app"], fall["detail"]) == (25.7, 25.7, "reader", "memoryPressure"),
+        "leak: ends after 41 s": round(leak) == 41,
+        "quickstart: music gives its scene and its unused pages, and weather is ended":
+            ends == ["weather"] and taken == {"disconnect_scene", "purge"},
+        "life-cycle-4-duties: observant and careless are told, who is suspended is not":
+            told == {"observant", "careless", "tide"},
+        "seeded-commuter: 3 ends with seed 1, 29 with seed 6": (people["1"], people["6"]) == ("3", "29"),
         "small-phone: one launch in eight under the ladder": launches_to_an_end("ladder") == 8,
         "small-phone: one in five under jetsam": launches_to_an_end("jetsam") == 5,
         "small-phone: seed 1 has no end": total(phone["ladder"][:1], "terminations") == 0,

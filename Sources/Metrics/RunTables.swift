@@ -91,7 +91,12 @@ public enum RunTables {
                 "cpu_wait_ms", .number,
                 "Of the latency: waiting for a core, for earlier work of the app, or for the screen",
                 optional: true),
-            Column("outcome", .string, "ready, or why not", choices: ["ready", "abandoned", "terminated"]),
+            Column(
+                "outcome", .string,
+                "ready; abandoned: the user wanted something else first, or the run was over; terminated: the process "
+                    + "ended",
+                choices: ["ready", "abandoned", "terminated"]),
+            Column("warning_ms", .number, "Of the latency: answering memory warnings that came meanwhile"),
         ])
 
     public static let decisions = TableSchema(
@@ -123,7 +128,10 @@ public enum RunTables {
                 signed: true),
             Column("demand", .string, "What the policy was asked for"),
             Column("scene", .integer, "The scene's number, where the action is about one", optional: true),
-            Column("score", .integer, "What the ranking compared; larger goes first", optional: true, signed: true),
+            Column(
+                "score", .integer,
+                "What the ranking compared; larger goes first within a rung, tier or step of the policy",
+                optional: true, signed: true),
             Column("measure", .string, "What observed and threshold measure, its unit last"),
             Column("band", .integer, "jetsam's priority band of the process", optional: true),
             Column("cause", .string, "The kill's cause in the kernel's words, where there is one", optional: true),

@@ -123,11 +123,13 @@ struct PendingLaunch {
     let kind: LaunchKind
     let tapped: Instant
     var declared: TimeSpan = .zero
+    /// The costs of answering memory warnings that came meanwhile.
+    var answers: TimeSpan = .zero
     var fill: TimeSpan = .zero
     var memoryWait: TimeSpan = .zero
 
     /// What is known of the latency; the rest was waiting for a core, for earlier work or for the screen.
-    var accounted: TimeSpan { declared + fill + memoryWait }
+    var accounted: TimeSpan { declared + answers + fill + memoryWait }
 }
 
 /// Work on memory that the main thread is in the middle of. Each process has one, used again and again.

@@ -131,6 +131,7 @@ final class RunRecorder {
         launches.milliseconds(launch.memoryWait)
         launches.milliseconds(latency.map { $0 - launch.accounted })
         launches.text(outcome)
+        launches.milliseconds(launch.answers)
         launches.endRow()
     }
 }

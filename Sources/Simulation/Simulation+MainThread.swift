@@ -84,7 +84,9 @@ extension Simulation {
 
     private func observe(_ notification: AppNotification, _ process: LiveProcess) {
         let cache = memory.requested(in: process.cache)
-        start(process.workload.work(ofObserversOf: notification, cache: cache), of: process)
+        start(
+            process.workload.work(ofObserversOf: notification, cache: cache), of: process,
+            isDueToWarning: notification == .didReceiveMemoryWarning)
     }
 
     private func takeSnapshot(of scene: SceneID?, _ process: LiveProcess) {

@@ -14,10 +14,20 @@ extension Simulation {
     }
 
     /// The main thread pays the cost on a core, then does the work.
-    func start(_ work: CallbackWork, of process: LiveProcess, answersWarning: ByteCount? = nil) {
+    ///
+    /// - Parameters:
+    ///   - answersWarning: The work is the answer to a memory warning: what the cache held before.
+    ///   - isDueToWarning: A memory warning is why it is done, so it is no part of what a launch costs by itself.
+    func start(
+        _ work: CallbackWork, of process: LiveProcess, answersWarning: ByteCount? = nil, isDueToWarning: Bool = false
+    ) {
         process.work.begin(work.memory, fillsAtDeviceRate: true, answersWarning: answersWarning)
         process.isRunning = true
-        process.launch?.declared += work.cost
+        if isDueToWarning {
+            process.launch?.answers += work.cost
+        } else {
+            process.launch?.declared += work.cost
+        }
         if work.cost > .zero {
             resume(process, at: occupyCore(for: work.cost))
         } else {

@@ -201,7 +201,7 @@ extension Simulation {
         let cache = memory.requested(in: process.cache)
         let answer = process.workload.answerToWarning(
             cache: cache, using: &process.record.behaviour)
-        start(answer, of: process, answersWarning: cache)
+        start(answer, of: process, answersWarning: cache, isDueToWarning: true)
     }
 
     func noteAnswer(of process: LiveProcess, cacheBefore: ByteCount) {

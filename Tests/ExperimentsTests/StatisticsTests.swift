@@ -142,6 +142,32 @@ struct StatisticsTests {
         #expect(PairedComparison.regret(a, against: b, sense: .neither) == nil)
     }
 
+    @Test("latencies of those who lost more launches are not called better, nor the best")
+    func lostLaunches() {
+        let slow: [[Double?]] = [(0..<10).map { 900 + Double($0) }]
+        let fast: [[Double?]] = [(0..<10).map { 500 + Double($0) }]
+        func verdict(_ a: [[Double?]], _ b: [[Double?]], losses: Double) -> PairedComparison.Verdict {
+            PairedComparison(
+                a, against: b, sense: .lower, bootstrap: .standard, stream: "test", losses: losses
+            ).verdict
+        }
+        #expect(verdict(fast, slow, losses: 0) == .better && verdict(slow, fast, losses: 0) == .worse)
+        #expect(verdict(fast, slow, losses: 0.5) == .notComparable)
+        #expect(verdict(slow, fast, losses: -0.5) == .notComparable)
+        // Slower, and lost more besides.
+        #expect(verdict(slow, fast, losses: 0.5) == .worse && verdict(fast, slow, losses: -0.5) == .better)
+        #expect(PairedComparison.meanDifference([[3, 1, nil]], from: [[1, 1, 9]]) == 1)
+        let best = PairedComparison.best(
+            of: [slow, fast], sense: .lower,
+            lost: [
+                [Array(repeating: 0, count: 10)],
+                [[0, 1, 1, 1, 1, 1, 1, 1, 1, 1]],
+            ])
+        #expect(best == [[500] + (1..<10).map { 900 + Double($0) }])
+        #expect(
+            MetricSense.isOfLaunchesThatCame("launch_latency_p95_ms") && !MetricSense.isOfLaunchesThatCame("stalls"))
+    }
+
     @Test("every metric that has a good end exists")
     func senses() {
         let metrics = RunTables.summary.columns.map(\.name)

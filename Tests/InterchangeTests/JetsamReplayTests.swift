@@ -24,18 +24,19 @@ struct JetsamReplayTests {
             .map { Victim(name: $0.name, band: $0.band.number) }
     }
 
-    /// Runs the imported scenario; from the report's state on, the app in front takes more and more, up to everything.
+    /// Runs the imported scenario as its last line advises: from the report's state on, the app in front takes more and
+    /// more, up to everything.
     private static func replay(_ text: String) throws -> (event: JetsamEventImport, ended: [Victim]) {
         let event = try JetsamEventImport(Array(text.utf8), file: "report.ips")
-        var plan = try ScenarioLoader.load(text: event.scenario, file: "imported.yaml").get()
+        let lines = event.scenario.split(separator: "\n")
+        let advice = try #require(lines.last?.wholeMatch(of: /# --set '(.*)'/)?.1, "\(lines.last ?? "")")
+        var plan = try ScenarioLoader.load(
+            text: event.scenario, file: "imported.yaml", overrides: Overrides(sets: [String(advice)])
+        ).get()
         plan.backend = .accounting
         // A device ends who plays audio, too, when nobody else is left; by default this one does not.
         plan.limits.protectAudible = false
         let front = try #require(event.front)
-        let index = try #require(plan.apps.firstIndex { $0.name == front.name })
-        let rise = TimeSpan.seconds(25)
-        plan.apps[index].memory.bursts.append(
-            .init(after: event.stateAt - front.tapped, size: plan.device.ceiling, over: rise))
         let output = try TraceFixture.play(plan)
         let exits = output.events("exit").map(\.reason)
         let names = output.events.filter { $0[1] == "exit" }.map { $0[2] }

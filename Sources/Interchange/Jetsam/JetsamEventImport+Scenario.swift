@@ -1,5 +1,6 @@
 import Lifecycle
 import Quantities
+import Scenario
 
 extension JetsamEventImport {
     /// A scenario that can be run as it is.
@@ -129,6 +130,19 @@ extension JetsamEventImport {
         if front == nil {
             lines.append("  - { at: \(stateAt - JetsamEventImport.settling), home: true }")
         }
-        return lines + ["# \(stateAt): as in the report."]
+        return lines + ["# \(stateAt): as in the report."] + whatIsNext
     }
+
+    /// The scenario ends in peace; this shows in which order everybody would go.
+    private var whatIsNext: [String] {
+        // A name with an equals sign cannot be told from the value.
+        guard let front, !front.name.contains("=") else { return [] }
+        let burst =
+            "{ after: \(stateAt - front.tapped), size: \(device.ceiling), over: \(JetsamEventImport.rise) }"
+        let setting = ShellWord.quoted("apps.\(front.name).memory.bursts=[\(burst)]")
+        return ["# Who is ended next, when the app in front takes more and more:", "# --set \(setting)"]
+    }
+
+    /// So long the app in front takes to fill the device.
+    private static let rise = TimeSpan.seconds(25)
 }

@@ -51,18 +51,18 @@ extension Ladder {
 
             func spares(_ process: ProcessSnapshot) -> Bool { process.idleTime(at: now) < order.spareRecent }
 
-            /// The larger, the sooner it goes.
+            /// The larger, the sooner it goes, among those of one rung; and what was compared.
             func score(_ process: ProcessSnapshot) -> (score: Int64, why: String) {
                 let own = process.idleTime(at: now).microseconds
                 guard order.sizeWeight > .zero || order.relaunchWeight > .zero else {
-                    return (own, "off screen and idle longest")
+                    return (own, "idle longest")
                 }
                 let size = share(Int64(process.footprint.bytes), of: Int64(footprint.bytes))
                 let price = share(process.relaunchCost.microseconds, of: cost.microseconds)
                 let score =
                     weighted(own, Ratio.one - order.sizeWeight) + weighted(size, order.sizeWeight)
                     - weighted(price, order.relaunchWeight)
-                return (score, "off screen, by idle time, size and cost of a launch")
+                return (score, "by idle time, size and cost of a launch")
             }
 
             /// A share of the greatest, in microseconds of the longest idle time.

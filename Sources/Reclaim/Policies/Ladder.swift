@@ -146,10 +146,17 @@ public struct Ladder: ReclaimPolicy {
 
         /// The last rungs: first whom nothing speaks for, then whom the order spares, then who is audible or navigates.
         mutating func end(_ process: ProcessSnapshot) {
-            let isHeard = !process.modes.isEmpty && process.phase != .suspended
-            let rung = isHeard ? 5 : order.spares(process) ? 4 : 3
-            let (score, why) = order.score(process)
-            entries.append((rung, Candidate(.terminate(process.pid), score: score, reason: why)))
+            let (score, compared) = order.score(process)
+            let (rung, why) = lastRung(of: process)
+            entries.append((rung, Candidate(.terminate(process.pid), score: score, reason: "\(why), \(compared)")))
+        }
+
+        private func lastRung(of process: ProcessSnapshot) -> (rung: Int, why: String) {
+            if process.phase != .suspended, let mode = process.modes.first {
+                return (5, "in use off screen (\(mode.rawValue)) and so after all others")
+            }
+            return order.spares(process)
+                ? (4, "seen within spare_recent and so after others") : (3, "off screen and not in use")
         }
 
         mutating func spare(_ process: ProcessSnapshot, _ why: String) {

@@ -109,7 +109,7 @@ extension DisconnectDiscipline: Described {
         base: DisconnectDiscipline(),
         fields: [
             Field("frees", \.frees, .quantity(), "The share of the scene's memory that it frees; the rest leaks."),
-            Field("delay", \.delay, .quantity(), "How long it takes to get to it."),
+            Field("delay", \.delay, .quantity(), "How long the freeing keeps its main thread busy."),
             Field("ignores", \.ignores, .quantity(), "How often it frees nothing at all."),
         ])
 }
@@ -174,7 +174,7 @@ extension BackgroundDiscipline: Described {
                 "reloads", \.reloads, .quantity(),
                 "The share of what it freed that it loads again at once on willEnterForeground."),
             Field("work", \.work, .quantity(), "How long it works before it lets itself be suspended."),
-            Field("delay", \.delay, .quantity(), "How long it takes to get to the freeing."),
+            Field("delay", \.delay, .quantity(), "How long the freeing keeps its main thread busy."),
             Field("ignores", \.ignores, .quantity(), "How often it frees nothing at all."),
             Field("snapshot", \.snapshot, .quantity(), "The buffer that the snapshot costs for a moment."),
             Field(
@@ -197,7 +197,9 @@ extension WarningDiscipline: Described {
         base: WarningDiscipline(),
         fields: [
             Field("frees", \.frees, .quantity(), "The share of the cache that it frees."),
-            Field("delay", \.delay, .quantity(), "How long it takes to get to it."),
+            Field(
+                "delay", \.delay, .quantity(),
+                "How long the answer keeps its main thread busy; a launch under way waits as long."),
             Field("ignores", \.ignores, .quantity(), "How often it does nothing at all."),
         ])
 }

@@ -47,39 +47,47 @@ struct Comparison {
         let scopes = plan.scenarios.indices.map { [$0] }
         let all = scopes.count > 1 ? [Array(plan.scenarios.indices)] : []
         sections = (scopes + all).map { scope in
-            Section(
-                scenario: scope.count == 1 ? plan.scenarios[scope[0]].name : nil,
-                blocks: metrics.map { metric in
-                    guard let column = names.firstIndex(of: metric) else { preconditionFailure("no metric \(metric)") }
-                    let values = plan.policies.indices.map { policy in
-                        scope.map { scenario in
-                            plan.seeds.indices.map { seed in
-                                let index = (scenario * plan.policies.count + policy) * plan.seeds.count + seed
-                                return Double(summaries[index][column])
-                            }
+            /// Per policy, per scenario, per seed.
+            func values(of metric: String) -> [[[Double?]]] {
+                guard let column = names.firstIndex(of: metric) else { preconditionFailure("no metric \(metric)") }
+                return plan.policies.indices.map { policy in
+                    scope.map { scenario in
+                        plan.seeds.indices.map { seed in
+                            let index = (scenario * plan.policies.count + policy) * plan.seeds.count + seed
+                            return Double(summaries[index][column])
                         }
                     }
-                    return Comparison.block(metric, values, of: plan, asked: asked, scope.count, bootstrap)
+                }
+            }
+            let lost = values(of: MetricSense.lostLaunches)
+            return Section(
+                scenario: scope.count == 1 ? plan.scenarios[scope[0]].name : nil,
+                blocks: metrics.map { metric in
+                    Comparison.block(
+                        metric, values(of: metric), lost: MetricSense.isOfLaunchesThatCame(metric) ? lost : nil,
+                        of: plan, asked: asked, bootstrap)
                 })
         }
     }
 
     private static func block(
-        _ metric: String, _ values: [[[Double?]]], of plan: ExperimentPlan, asked: Int, _ scenarios: Int,
+        _ metric: String, _ values: [[[Double?]]], lost: [[[Double?]]]?, of plan: ExperimentPlan, asked: Int,
         _ bootstrap: Bootstrap
     ) -> Block {
         let sense = MetricSense(ofMetric: metric)
         let labels = plan.policies.map { $0?.label ?? "" }
         let foresight = plan.policies.firstIndex { $0?.given == "foresight" }
         let fair = plan.policies.indices.filter { plan.policies[$0]?.given != "unbounded" }
-        let best = PairedComparison.best(of: fair.map { values[$0] }, sense: sense)
+        let best = PairedComparison.best(
+            of: fair.map { values[$0] }, sense: sense, lost: lost.map { lost in fair.map { lost[$0] } })
         let rows = plan.policies.indices.map { policy in
             Row(
                 policy: labels[policy], role: policy == 0 ? .baseline : policy < asked ? .candidate : .yardstick,
                 result: PairedComparison(
                     values[policy], against: policy == 0 ? nil : values[0], sense: sense, bootstrap: bootstrap,
                     // Of the data's shape alone, so that a further policy or metric changes no interval.
-                    stream: "\(scenarios) of \(plan.seeds.count)"),
+                    stream: "\(values[policy].count) of \(plan.seeds.count)",
+                    losses: lost.map { PairedComparison.meanDifference($0[policy], from: $0[0]) } ?? 0),
                 regretForesight: foresight.flatMap {
                     PairedComparison.regret(values[policy], against: values[$0], sense: sense)
                 },
@@ -171,6 +179,7 @@ extension Comparison {
         case .notShown: "no difference shown: the interval contains 0\(balance)"
         case .better: Terminal.green("better") + constancy(result) + balance
         case .worse: Terminal.red("worse") + constancy(result) + balance
+        case .notComparable: "not comparable: who lost more launches looks fast"
         case .higher: "higher"
         case .lower: "lower"
         case .tooFew: "no interval: it takes \(Bootstrap.fewest) pairs in each scenario\(balance)"

@@ -88,7 +88,8 @@ extension Comparison {
             Column("pairs_worse", .integer, "Pairs in which this policy was worse", optional: true),
             Column(
                 "verdict", .string,
-                "not_shown: the interval contains zero; identical: every pair is equal; too_few: no interval",
+                "not_shown: the interval contains zero; identical: every pair is equal; too_few: no interval; "
+                    + "not_comparable: the one with the better latencies lost more launches",
                 choices: PairedComparison.Verdict.allCases.map(\.rawValue)),
             Column(
                 "regret_foresight", .number,
@@ -96,7 +97,8 @@ extension Comparison {
                 optional: true, signed: true),
             Column(
                 "regret_best", .number,
-                "How much worse than the best of all compared policies but unbounded, chosen anew for each seed",
+                "How much worse than the best of all compared policies but unbounded, chosen anew for each seed; for "
+                    + "latencies among those that lost the fewest launches",
                 optional: true, signed: true),
         ])
 }
