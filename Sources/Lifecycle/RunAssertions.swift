@@ -18,8 +18,11 @@ public struct RunAssertions: Hashable, Sendable {
         let kind: Kind
     }
 
-    /// About how much warning an expiry handler gets before the time is over; the figure is ours.
-    public static let expiryNotice: TimeSpan = .seconds(5)
+    /// About how much warning an expiry handler gets before the time is over: 5 s of the usual 30 s, and no larger a
+    /// share of less; the figure is ours.
+    public static func expiryNotice(of time: TimeSpan) -> TimeSpan {
+        min(.seconds(5), TimeSpan(microseconds: time.microseconds / 6))
+    }
 
     private var held: [Assertion] = []
     private var lastID = 0

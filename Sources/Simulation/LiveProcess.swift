@@ -237,7 +237,8 @@ final class LiveProcess {
     var hasFinishedLaunching = false
     /// The system launched it off screen: the scene that connects to the background, and what it was launched for.
     var connecting: SceneID?
-    var launchEvent: (reason: LaunchReason, span: TimeSpan)?
+    /// Then come the events of the time until it has connected.
+    var launchEvents: [Step] = []
     /// Launched off screen for an event that has not reached it yet.
     var awaitsEvent = false
     /// What the wanted scene has still to be told before it is active.

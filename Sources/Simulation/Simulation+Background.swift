@@ -146,7 +146,8 @@ extension Simulation {
         }
         let end = since + plan.limits.backgroundTime
         let serial = process.backgroundSerial
-        queue.schedule(.tasksExpire(process.reference, serial: serial), at: max(now, end - RunAssertions.expiryNotice))
+        let notice = RunAssertions.expiryNotice(of: plan.limits.backgroundTime)
+        queue.schedule(.tasksExpire(process.reference, serial: serial), at: max(now, end - notice))
         queue.schedule(.taskTimeOver(process.reference, serial: serial), at: max(now, end))
     }
 

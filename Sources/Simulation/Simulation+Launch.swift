@@ -30,8 +30,9 @@ extension Simulation {
         process.steps.append(.spawn)
         if isSceneBased {
             process.connecting = scene
-            process.launchEvent = (reason, span)
+            process.launchEvents = [.backgroundEvent(reason, lasting: span)]
         } else {
+            process.steps.append(.deadlineMet(.launch))
             process.steps.append(.backgroundEvent(reason, lasting: span))
             process.steps.append(.snapshot(nil))
         }

@@ -116,9 +116,11 @@ extension Simulation {
             return
         }
         process.connecting = nil
-        guard let event = process.launchEvent else { return }
-        process.launchEvent = nil
-        process.steps.append(.backgroundEvent(event.reason, lasting: event.span))
+        // The launch is over; what comes now has its own time.
+        meetDeadline(.launch, of: process)
+        guard !process.launchEvents.isEmpty else { return }
+        process.steps.append(contentsOf: process.launchEvents)
+        process.launchEvents.removeAll()
         if process.goal == .background { process.steps.append(.snapshot(session.id)) }
     }
 

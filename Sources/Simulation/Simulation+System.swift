@@ -28,6 +28,11 @@ extension Simulation {
         }
         guard process.quitReason == nil else { return note(name, app, refused: "it is being ended") }
         note(name, app)
+        if process.connecting != nil {
+            // It is being launched for an event: this one comes after that, when there is a scene.
+            process.launchEvents.append(.backgroundEvent(reason, lasting: time))
+            return
+        }
         if process.phase == .suspended { queueProcess(.resume, process) }
         process.steps.append(.backgroundEvent(reason, lasting: time))
         advance(process)

@@ -155,7 +155,8 @@ extension Simulation {
         if process.connecting == scene {
             // The system's reason to launch it is gone with the scene.
             process.connecting = nil
-            process.launchEvent = nil
+            process.steps.append(contentsOf: process.launchEvents.dropFirst())
+            process.launchEvents.removeAll()
             process.awaitsEvent = false
             noteChange(of: process)
         }

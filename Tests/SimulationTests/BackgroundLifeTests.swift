@@ -51,6 +51,17 @@ struct BackgroundLifeTests {
         #expect(suspension(of: run) >= entered + 25 && suspension(of: run) < entered + 26)
     }
 
+    @Test("a handler has a sixth of the time that there is, and 5 s at the most", arguments: [3, 5, 12, 30, 60])
+    func expiryNotice(time limit: Int64) throws {
+        let run = try live(
+            [testApp("a")], [(0, .launch(app)), (4, .beginBackgroundTask(app)), (5, .home)]
+        ) { $0.limits.backgroundTime = .seconds(limit) }
+        let entered = time(run.rows("process_state", of: "a").first { $0.detail == "background" })
+        let called = time(run.rows("background_task", of: "a").first { $0.detail == "expires" })
+        #expect(abs(called - entered - (Double(limit) - min(5, Double(limit) / 6))) < 0.001)
+        #expect(run.rows("exit", of: "a").isEmpty)
+    }
+
     @Test("every task has an expiry handler of its own, also the second one of a stay in the background")
     func secondExpiry() throws {
         let profile = testApp("a") { $0.backgroundModes = [.processing] }
@@ -312,6 +323,47 @@ struct BackgroundLifeTests {
     }
 
     // MARK: Launch
+
+    @Test("an event during a launch for another comes after it, when the app has its scene", arguments: [true, false])
+    func eventDuringLaunch(scenes: Bool) throws {
+        let profile = testApp("a") {
+            $0.scenes.support = scenes
+            $0.backgroundModes = [.remoteNotification, .fetch]
+        }
+        let run = try live(
+            [profile],
+            [(0, .wake(app, .backgroundFetch, lasting: nil)), (0.1, .wake(app, .remoteNotification, lasting: nil))])
+        let story = run.story(of: "a")
+        let push = try #require(story.firstIndex(of: "event remoteNotification"))
+        let refresh = try #require(story.firstIndex(of: "event backgroundFetch"))
+        let connected = try #require(story.firstIndex(of: scenes ? willConnect : didFinish))
+        #expect(connected < refresh && refresh < push, "\(story)")
+    }
+
+    @Test("so many pushes that the app is never done are no launch that takes too long", arguments: [true, false])
+    func storm(scenes: Bool) throws {
+        let profile = testApp("a") {
+            $0.scenes.support = scenes
+            $0.backgroundModes = [.remoteNotification]
+            $0.costs.event = .milliseconds(100)
+        }
+        let push = UserAction.wake(app, .remoteNotification, lasting: nil)
+        let run = try live([profile], (0..<400).map { (Double($0) * 0.08, push) })
+        #expect(run.rows("exit", of: "a").isEmpty)
+        #expect(run.rows("background_event", of: "a").count == 400)
+    }
+
+    @Test("the reason to launch an app goes with its scene, but not the event that came meanwhile")
+    func closedDuringLaunch() throws {
+        let profile = testApp("a") { $0.backgroundModes = [.remoteNotification, .fetch] }
+        let run = try live(
+            [profile],
+            [
+                (0, .wake(app, .backgroundFetch, lasting: nil)), (0.1, .wake(app, .remoteNotification, lasting: nil)),
+                (0.2, .closeScene(app)),
+            ])
+        #expect(run.rows("background_event", of: "a").map(\.detail) == ["remoteNotification"])
+    }
 
     @Test("launch options name the reason, and only where there is one")
     func launchOptions() throws {
