@@ -1,3 +1,5 @@
+import Quantities
+
 /// Everything that decides an experiment: which runs there are, and in which order. Two plans are equal exactly when
 /// their runs are the same runs.
 public struct ExperimentPlan: Hashable, Sendable, Codable {
@@ -151,10 +153,7 @@ public struct Shard: Hashable, Sendable, CustomStringConvertible {
     /// - Parameter text: `I/N`, I from 1 to N.
     public init(parsing text: String) throws(ExperimentFault) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        func number(_ text: String) -> Int? {
-            text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
-        }
-        guard parts.count == 2, let number = number(parts[0]), let count = Int(parts[1]),
+        guard parts.count == 2, parts.allSatisfy(\.isDigits), let number = Int(parts[0]), let count = Int(parts[1]),
             (1...Shard.most).contains(count),
             (1...count).contains(number)
         else { throw ExperimentFault("'\(text)' is no part; expected I/N, such as 1/3, 2/3 or 3/3") }

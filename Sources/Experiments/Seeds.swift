@@ -1,3 +1,5 @@
+import Quantities
+
 /// Seeds as people write them: `1..20`, `1,2,5`, `1..5,9`.
 public enum Seeds {
     /// More are surely a slip.
@@ -38,7 +40,5 @@ public enum Seeds {
     }
 
     /// Digits alone: a sign is no part of a seed.
-    private static func number(_ text: String) -> UInt64? {
-        text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? UInt64(text) : nil
-    }
+    private static func number(_ text: String) -> UInt64? { text.isDigits ? UInt64(text) : nil }
 }

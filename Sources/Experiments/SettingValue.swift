@@ -40,7 +40,7 @@ public struct SettingValue: Hashable, Sendable, Codable {
     /// Reads a value; what is no quantity is a text.
     public init(_ text: String) {
         self.text = text
-        if text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let value = Int64(text) {
+        if text.isDigits, let value = Int64(text) {
             (kind, amount) = (.whole, value)
         } else if let value = try? Ratio(parsing: text) {
             (kind, amount) = (text.hasSuffix("%") ? .ratio : .decimal, value.partsPerMillion)

@@ -1,8 +1,5 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
+import Glibc
+import Quantities
 
 /// One `--vary key=VALUES`: a setting, and the values that it takes.
 public struct Variation: Hashable, Sendable {
@@ -141,7 +138,7 @@ extension Variation {
     private static func takeCount(from body: inout String) -> Int? {
         guard let slash = body.lastIndex(of: "/") else { return nil }
         let digits = body[body.index(after: slash)...]
-        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard digits.isDigits else { return nil }
         body = String(body[..<slash])
         return Int(digits) ?? .max
     }

@@ -148,6 +148,11 @@ extension StringProtocol {
     }
 }
 
+extension StringProtocol {
+    /// ASCII digits alone, one at least: no sign, which `Int` would read, too.
+    public var isDigits: Bool { !isEmpty && utf8.allSatisfy { (0x30...0x39).contains($0) } }
+}
+
 /// `value / 10^digits` as a decimal without trailing zeros.
 public func decimalText(_ value: Int64, digits: Int) -> String {
     var power: UInt64 = 1

@@ -11,6 +11,20 @@ public enum ParameterValue: Hashable, Sendable {
     case names([String])
 }
 
+extension ParameterValue: CustomStringConvertible {
+    /// As scenarios and `--set` take it.
+    public var description: String {
+        switch self {
+        case .ratio(let value): "\(value)"
+        case .bytes(let value): "\(value)"
+        case .time(let value): "\(value)"
+        case .count(let value): "\(value)"
+        case .flag(let value): "\(value)"
+        case .names(let names): "[\(names.joined(separator: ", "))]"
+        }
+    }
+}
+
 /// One parameter of a policy: everything that help, schema, decoder and tuner need to know.
 public struct PolicyParameter: Hashable, Sendable {
     /// As in scenarios: snake_case.
@@ -27,6 +41,12 @@ public struct PolicyParameter: Hashable, Sendable {
     /// Whether a size is about what the device holds, so that a scale model has it in its own measure; false for one
     /// that says which device is meant.
     public let isScaled: Bool
+
+    /// Names have none.
+    public var hasRange: Bool {
+        guard case .names = standard else { return true }
+        return false
+    }
 
     public enum Scale: String, Sendable {
         /// By the range: evenly, or by powers of ten where it spans several.

@@ -43,23 +43,12 @@ public struct PolicyChange: Hashable, Sendable {
                 changes.append(
                     PolicyChange(
                         name: parameter.name,
-                        words: "\(parameter.name) = \(text(step.value)) instead of \(text(present))",
-                        from: text(present), to: text(step.value), distance: step.distance,
-                        assignment: "policy.parameters.\(parameter.name)=\(text(step.value))", settings: settings))
+                        words: "\(parameter.name) = \(step.value) instead of \(present)",
+                        from: "\(present)", to: "\(step.value)", distance: step.distance,
+                        assignment: "policy.parameters.\(parameter.name)=\(step.value)", settings: settings))
             }
         }
         return changes
-    }
-
-    static func text(_ value: ParameterValue) -> String {
-        switch value {
-        case .ratio(let value): "\(value)"
-        case .bytes(let value): "\(value)"
-        case .time(let value): "\(value)"
-        case .count(let value): "\(value)"
-        case .flag(let value): "\(value)"
-        case .names(let names): "[\(names.joined(separator: ", "))]"
-        }
     }
 
     // MARK: Rules

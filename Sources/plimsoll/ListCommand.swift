@@ -55,8 +55,9 @@ struct ListCommand: ParsableCommand {
         for type in PolicyCatalogue.all {
             Terminal.say("\(Terminal.bold(type.name)): \(type.summary)")
             for parameter in type.parameters {
-                let range = "\(parameter.lowest.text) to \(parameter.highest.text)"
-                Terminal.say("  \(pad(parameter.name, 22)) \(pad(parameter.standard.text, 8)) (\(range))")
+                let standard = "\(parameter.standard)"
+                let range = "\(pad(standard, 8)) (\(parameter.lowest) to \(parameter.highest))"
+                Terminal.say("  \(pad(parameter.name, 22)) \(parameter.hasRange ? range : standard)")
                 Terminal.say("      \(parameter.meaning) [\(parameter.source)]")
             }
         }
@@ -88,20 +89,6 @@ struct ListCommand: ParsableCommand {
             let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
             let first = text.split(separator: "\n").first { $0.hasPrefix("#") } ?? "#"
             Terminal.say("\(pad(path, 44)) \(first.dropFirst().trimmingCharacters(in: .whitespaces))")
-        }
-    }
-}
-
-extension ParameterValue {
-    /// As in a scenario.
-    var text: String {
-        switch self {
-        case .ratio(let value): "\(value)"
-        case .bytes(let value): "\(value)"
-        case .time(let value): "\(value)"
-        case .count(let value): "\(value)"
-        case .flag(let value): "\(value)"
-        case .names(let names): names.isEmpty ? "none" : names.joined(separator: ", ")
         }
     }
 }

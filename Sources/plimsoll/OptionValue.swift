@@ -7,14 +7,14 @@ import Simulation
 /// (`parsing: .unconditional`): `--seed -1` is a wrong seed, and not a seed that is missing.
 enum OptionValue {
     static func seed(_ text: String) throws -> UInt64 {
-        guard isWhole(text), let seed = UInt64(text) else {
+        guard text.isDigits, let seed = UInt64(text) else {
             throw ValidationError("expected a whole number from 0 to \(UInt64.max)")
         }
         return seed
     }
 
     static func count(_ text: String, in range: ClosedRange<Int>) throws -> Int {
-        guard isWhole(text), let count = Int(text), range.contains(count) else {
+        guard text.isDigits, let count = Int(text), range.contains(count) else {
             let bounds =
                 range.upperBound == .max
                 ? "of at least \(range.lowerBound)" : "from \(range.lowerBound) to \(range.upperBound)"
@@ -50,8 +50,6 @@ enum OptionValue {
 
     /// Those of assignments.
     static func keys(of sets: [String]) -> [String] { sets.map { String($0.prefix { $0 != "=" }) } }
-
-    private static func isWhole(_ text: String) -> Bool { text.utf8.allSatisfy { (0x30...0x39).contains($0) } }
 }
 
 extension ParsableArguments {

@@ -40,12 +40,12 @@ struct PolicyTable: Encodable {
             self.parameter = parameter.name
             type = parameter.standard.type
             unit = parameter.standard.unit
-            `default` = parameter.standard.assignable
+            `default` = "\(parameter.standard)"
             defaultValue = parameter.standard.number
             let hasRange = parameter.standard.number != nil
-            minimum = hasRange ? parameter.lowest.assignable : nil
+            minimum = hasRange ? "\(parameter.lowest)" : nil
             minimumValue = parameter.lowest.number
-            maximum = hasRange ? parameter.highest.assignable : nil
+            maximum = hasRange ? "\(parameter.highest)" : nil
             maximumValue = parameter.highest.number
             scale = parameter.scale.rawValue
             choices = parameter.standard.type == "flag" ? ["false", "true"] : nil
@@ -96,14 +96,6 @@ extension ParameterValue {
         case .time(let value): Double(value.microseconds) / 1_000_000
         case .count(let value): Double(value)
         case .flag, .names: nil
-        }
-    }
-
-    /// As `--set` takes it.
-    fileprivate var assignable: String {
-        switch self {
-        case .ratio, .bytes, .time, .count, .flag: text
-        case .names(let names): "[\(names.joined(separator: ", "))]"
         }
     }
 }

@@ -131,7 +131,9 @@ struct PlanTests {
         for shard in shards { #expect(shard.count(of: plan.count) == (0..<plan.count).count(where: shard.contains)) }
     }
 
-    @Test("a part that is none is refused", arguments: ["", "1", "0/3", "4/3", "1/0", "a/3", "1/3/5", "-1/3"])
+    @Test(
+        "a part that is none is refused",
+        arguments: ["", "1", "0/3", "4/3", "1/0", "a/3", "1/3/5", "-1/3", "+1/3", "1/+3"])
     func badShards(text: String) { #expect(throws: ExperimentFault.self) { try Shard(parsing: text) } }
 
     @Test("the kind of a column is that of its values when they are alike")
