@@ -331,7 +331,7 @@ def objectives_of(minimize: Sequence[str], maximize: Sequence[str], metrics: Seq
 
 
 def constraints_of(texts: Sequence[str], metrics: Sequence[str]) -> tuple[Constraint, ...]:
-    """`terminations_foreground == 0`, unless others are given; `none` for none."""
+    """`terminations_foreground <= 0`, unless others are given; `none` for none."""
     if list(texts) == ["none"]:
         return ()
     goals = []

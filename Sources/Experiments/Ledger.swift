@@ -1,10 +1,5 @@
+import Glibc
 import Metrics
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 /// Why a ledger cannot be used.
 public enum LedgerFault: Error, Hashable, Sendable {

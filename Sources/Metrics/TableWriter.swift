@@ -1,10 +1,5 @@
+import Glibc
 import Quantities
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 /// Where the bytes of a table go.
 public protocol ByteSink: AnyObject {

@@ -10,8 +10,8 @@ public enum ReclaimAction: Hashable, Sendable {
     case suspend(ProcessID)
     /// Disconnect a background or suspended scene; its session is kept.
     case disconnectScene(ProcessID, SceneID)
-    /// Ask it to end (SIGTERM): it is called back and has 5 s, or its candidate's `grace`. Suspended, it hears nothing
-    /// and ends at once.
+    /// Ask it to end (SIGTERM): it is called back and has `Deadline.terminate`, or its candidate's `grace`. Suspended,
+    /// it hears nothing and ends at once.
     case terminatePolitely(ProcessID)
     /// End it at once (SIGKILL).
     case terminate(ProcessID)

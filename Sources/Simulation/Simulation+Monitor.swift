@@ -221,16 +221,22 @@ extension Simulation {
 
     private func auditIfDue() {
         if auditsEverySample { checkSamples() }
+        flushIfDue()
         let isDue = now - auditedAt >= Simulation.auditInterval(processes: live.count)
         if auditsEverySample || isDue { auditBooks(refreshingMetadata: isDue) }
         if auditsEverySample { checkInvariants() }
     }
 
+    /// A run that is killed without warning leaves all but the last half minute.
+    private func flushIfDue() {
+        guard now - flushedAt >= .seconds(30) else { return }
+        flushedAt = now
+        recorder.flush()
+    }
+
     /// Compares the books with jemalloc's refreshed statistics; they agree to the byte or the run stops.
     func auditBooks(refreshingMetadata: Bool) {
         if refreshingMetadata { auditedAt = now }
-        // A run that is killed without warning leaves all but the last half minute.
-        recorder.flush()
         do {
             try memory.audit(refreshingMetadata: refreshingMetadata)
         } catch {

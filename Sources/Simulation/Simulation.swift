@@ -97,6 +97,8 @@ public final class Simulation {
     /// The instant that the next warning is queued for; events of other instants are of rounds that have ended.
     var warningDue: Instant?
     var auditedAt: Instant = .zero
+    /// When the tables were last written to their files.
+    var flushedAt: Instant = .zero
     var sizes = UniqueArray<Int>()
     var failure: RunFailure?
 

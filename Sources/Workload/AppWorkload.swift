@@ -279,9 +279,8 @@ extension SawToothProfile {
     /// What it holds after so much time in the foreground.
     func held(at time: TimeSpan) -> ByteCount {
         guard size > .zero, period > .zero else { return .zero }
-        let phase = Ratio(
-            partsPerMillion: time.microseconds % period.microseconds * 1_000 / (period.microseconds / 1_000))
-        return size * phase
+        let since = time.microseconds % period.microseconds
+        return size * Ratio(partsPerMillion: scaled(since, by: 1_000_000, over: period.microseconds))
     }
 }
 

@@ -56,6 +56,17 @@ struct BehaviourTests {
         }
     }
 
+    @Test(
+        "a saw-tooth never reaches more than its size, whatever its period", arguments: [1_999, 100_999, 5_000_000])
+    func sawToothSize(period: Int64) {
+        var tooth = MemoryProfile(base: .zero, scene: .zero)
+        tooth.sawTooth = SawToothProfile(size: .mebibytes(100), period: TimeSpan(microseconds: period))
+        // What is gained within a moment just before it falls is what is left of it.
+        let last = TimeSpan(microseconds: period - 1)
+        let held = ByteCount.mebibytes(100) - tooth.gain(from: last, over: .zero, cache: .zero)
+        #expect(held <= .mebibytes(100) && held >= .mebibytes(99))
+    }
+
     @Test("a burst arrives, stays and goes")
     func burst() throws {
         let rows = try requested {

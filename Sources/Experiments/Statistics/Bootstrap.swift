@@ -1,10 +1,5 @@
+import Glibc
 import Quantities
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 /// A bootstrap confidence interval of a mean.
 public struct Interval: Hashable, Sendable {
