@@ -16,17 +16,37 @@ public enum ReclaimAction: Hashable, Sendable {
     /// End it at once (SIGKILL).
     case terminate(ProcessID)
 
-    /// The action's name in the CSV.
-    public var name: String {
-        switch self {
-        case .warn: "warn"
-        case .purge: "purge"
-        case .suspend: "suspend"
-        case .disconnectScene: "disconnect_scene"
-        case .terminatePolitely: "terminate_politely"
-        case .terminate: "terminate"
+    /// What it is, whomever it is done to: the names of the CSV and of rules.
+    public enum Kind: String, CaseIterable, Sendable {
+        case warn
+        case purge
+        case suspend
+        case disconnectScene = "disconnect_scene"
+        case terminatePolitely = "terminate_politely"
+        case terminate
+
+        /// Whether the process is gone after it.
+        public var isTermination: Bool {
+            switch self {
+            case .warn, .purge, .suspend, .disconnectScene: false
+            case .terminatePolitely, .terminate: true
+            }
         }
     }
+
+    public var kind: Kind {
+        switch self {
+        case .warn: .warn
+        case .purge: .purge
+        case .suspend: .suspend
+        case .disconnectScene: .disconnectScene
+        case .terminatePolitely: .terminatePolitely
+        case .terminate: .terminate
+        }
+    }
+
+    /// The action's name in the CSV.
+    public var name: String { kind.rawValue }
 
     public var target: ProcessID {
         switch self {
@@ -43,12 +63,7 @@ public enum ReclaimAction: Hashable, Sendable {
     }
 
     /// Whether the process is gone after it.
-    public var isTermination: Bool {
-        switch self {
-        case .warn, .purge, .suspend, .disconnectScene: false
-        case .terminatePolitely, .terminate: true
-        }
-    }
+    public var isTermination: Bool { kind.isTermination }
 }
 
 /// What a policy compared with which threshold of its own, as whole numbers in the measure's unit.

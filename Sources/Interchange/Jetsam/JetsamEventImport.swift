@@ -5,6 +5,7 @@ import Pressure
 import Quantities
 import Reclaim
 import Scenario
+import Simulation
 
 /// A JetsamEvent report as a scenario that brings a device into the state which the report shows.
 ///
@@ -52,10 +53,10 @@ public struct JetsamEventImport: Sendable {
                 "none of the \(report.processes.count) processes is an app; expected some that are frontmost, "
                     + "background or suspended")
         }
-        guard cast.parts.count <= JetsamEventImport.mostApps else {
+        guard cast.parts.count <= RunPlan.mostApps else {
             throw report.source.fault(
                 at: report.listOffset,
-                "\(cast.parts.count) of the processes are apps; at most \(JetsamEventImport.mostApps)")
+                "\(cast.parts.count) of the processes are apps; at most \(RunPlan.mostApps)")
         }
         var now = TimeSpan.zero
         var names = ImportedNames()
@@ -74,9 +75,6 @@ public struct JetsamEventImport: Sendable {
                 "the apps would need a device of \(device.ceiling.readable); at most \(MemoryLimits.highestCeiling)")
         }
     }
-
-    /// As many apps as a scenario may have.
-    private static let mostApps = 4_000
 
     /// A launch takes about 1.5 s and the filling of its memory, at 1 GiB/s; a little use follows.
     private static func turn(of footprint: ByteCount) -> TimeSpan {

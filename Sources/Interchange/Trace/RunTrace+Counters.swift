@@ -1,4 +1,5 @@
 import Metrics
+import Pressure
 
 // samples.csv and apps.csv as counters, launches.csv as spans.
 extension RunTrace {
@@ -6,7 +7,7 @@ extension RunTrace {
     mutating func addSamples(_ bytes: [UInt8]) {
         let fixed = ["time_s", "reserved_bytes", "active_bytes", "dirty_bytes", "available_bytes", "pressure_level"]
         let stalls = TableReader(bytes, columns: []).columns.filter { $0.hasPrefix("psi_") }
-        let levels = ["normal", "warning", "critical"]
+        let levels = PressureLevel.allCases.map(\.rawValue)
         let device = TraceTrack(process: 1, thread: 0)
         var last: [String: [Int]] = [:]
         for row in TableReader(bytes, columns: fixed + stalls).rows {

@@ -1,5 +1,6 @@
 import Quantities
 import Scenario
+import Simulation
 import Workload
 
 /// One user's record of app use as a scenario: the apps, and the same launches and switches at the same times.
@@ -89,7 +90,7 @@ public struct AppUsageImport: Sendable {
 
     /// As much as a scenario may hold.
     private func check() throws(ScenarioFault) {
-        let (mostApps, mostDeeds, longest) = (4_000, 100_000, TimeSpan.hours(24 * 999))
+        let (mostApps, mostDeeds, longest) = (RunPlan.mostApps, 100_000, TimeSpan.hours(24 * 999))
         let fault: String? =
             if apps.isEmpty {
                 "user \(onOneLine(user, atMost: 40)) never opens an app"

@@ -37,15 +37,10 @@ public struct LadderRule: Hashable, Sendable {
     }
 }
 
-/// What a rule does; the names are those of `decisions.csv`.
-public enum RuleAction: String, CaseIterable, Sendable {
-    case warn
-    case purge
-    case suspend
-    case disconnectScene = "disconnect_scene"
-    case terminatePolitely = "terminate_politely"
-    case terminate
+/// What a rule does.
+public typealias RuleAction = ReclaimAction.Kind
 
+extension RuleAction {
     public var meaning: String {
         switch self {
         case .warn: "tells running apps to free what they can"

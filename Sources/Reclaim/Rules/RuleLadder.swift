@@ -61,7 +61,7 @@ public struct RuleLadder: ReclaimPolicy {
     /// - Parameter idle: By rule, why it does not act at all; nil while it acts.
     private func whySpared(_ process: ProcessSnapshot, _ scene: RuleScene, _ idle: [String?]) -> String {
         var first: String?
-        for (rule, idle) in zip(rules, idle) where rule.action.ends {
+        for (rule, idle) in zip(rules, idle) where rule.action.isTermination {
             if let idle {
                 first = first ?? "rule '\(rule.name)' \(idle)"
             } else if let objection = rule.objection(to: process, scene) {
@@ -76,15 +76,6 @@ public struct RuleLadder: ReclaimPolicy {
         let mayAct = zip(rules, memories).contains { rule, memory in rule.mayActLater(memory, snapshot) }
         let isAsked = snapshot.requester != nil
         return mayAct && isAsked ? .waiting("no rule is due yet") : .content("no rule is due")
-    }
-}
-
-extension RuleAction {
-    var ends: Bool {
-        switch self {
-        case .terminate, .terminatePolitely: true
-        case .warn, .purge, .suspend, .disconnectScene: false
-        }
     }
 }
 

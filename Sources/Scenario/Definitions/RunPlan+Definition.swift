@@ -10,7 +10,7 @@ extension RunPlan: Described {
     static var formatVersion: Int { 1 }
 
     /// jemalloc gives about 4,090 arenas at once, one per process; the rest is a margin.
-    static var mostApps: Int { 4_000 }
+    public static var mostApps: Int { 4_000 }
 
     private static let blank = RunPlan(
         name: "", seed: 1, duration: .zero, device: Device.definition.base, monitor: .ios, policy: .standard,
