@@ -24,7 +24,8 @@ def terminations(run: Run) -> pd.DataFrame:
     exits = run.events_named("exit")
     if exits.empty:
         actions = run.events_named("action")
-        return actions[actions["detail"] == "terminate"]
+        # Who is asked to end and then made to is one termination.
+        return actions[actions["detail"].str.startswith("terminate")].drop_duplicates("pid", keep="last")
     return exits[~exits["detail"].isin(NOT_BY_THE_SYSTEM)]
 
 

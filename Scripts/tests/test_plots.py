@@ -408,6 +408,13 @@ class Kills(RunDirectoryCase):
     def test_who_quit_as_the_user_wished_was_not_killed(self) -> None:
         self.assertTrue(kills.kills_of(self.run_of("7,exit,a,1,,userTerminated,\n")).empty)
 
+    def test_without_exits_who_was_asked_to_end_counts_too_and_once(self) -> None:
+        run = self.run_of(
+            "7,action,a,1,,terminate_politely,why\n8,action,a,1,,terminate,now\n9,action,b,2,,terminate_politely,why\n"
+        )
+        table = kills.kills_of(run)
+        self.assertEqual((table["app"].tolist(), table["why"].tolist()), (["a", "b"], ["now", "why"]))
+
     def test_a_crash_is_no_termination_and_is_counted_beside(self) -> None:
         run = self.run_of("7,exit,a,1,,abnormal,crashed\n8,exit,b,2,,memoryPressure,why\n")
         self.assertEqual(kills.kills_of(run)["app"].tolist(), ["b"])

@@ -65,6 +65,16 @@ public enum ExitReason: String, CaseIterable, Sendable {
     case suspendedWithLockedFile
     case backgroundTaskAssertionTimeout
     case userTerminated
+
+    /// The system took it: a termination, as the metrics count them. The others are the app's own or the user's doing.
+    public var isBySystem: Bool {
+        switch self {
+        case .normalApp, .abnormal, .userTerminated: false
+        case .appWatchdog, .cpuResourceLimit, .memoryResourceLimit, .memoryPressure, .suspendedWithLockedFile,
+            .backgroundTaskAssertionTimeout:
+            true
+        }
+    }
 }
 
 /// Which life-cycle an app lives by. Scene support is opt-in (`UIApplicationSceneManifest`).

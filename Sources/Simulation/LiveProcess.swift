@@ -103,7 +103,7 @@ enum Step {
     /// A reclaim action on this process is done.
     case reclaimed
     /// The process ends: by itself, by the user, or because the system does not bear what it does.
-    case exit(ExitReason, String, bySystem: Bool)
+    case exit(ExitReason, String)
     /// The delegate hears of an event that is no transition.
     case tell(Callback, SceneID?)
     case post(AppNotification)

@@ -55,7 +55,7 @@ extension Simulation {
             process.reclaiming.append(scene)
             advance(process)
         case .terminatePolitely where process.phase != .suspended: askToEnd(process, why, grace: candidate.grace)
-        case .terminate, .terminatePolitely: end(process, .memoryPressure, why, bySystem: true)
+        case .terminate, .terminatePolitely: end(process, .memoryPressure, why)
         }
     }
 
@@ -71,9 +71,7 @@ extension Simulation {
 
     func endPoliteness(_ reference: ProcessReference) {
         guard let process = process(reference), let quit = process.quitReason else { return }
-        end(
-            process, quit.reason, "\(quit.explanation); it did not end within \(quit.time)",
-            bySystem: quit.reason == .memoryPressure)
+        end(process, quit, because: "it did not end within \(quit.time)")
     }
 
     /// What the rule is about to have freed.

@@ -67,9 +67,7 @@ extension Simulation {
         process.assertions.clear()
         if lockedUntil != nil && process.profile.background.holdsProtectedFile {
             process.steps.append(
-                .exit(
-                    .suspendedWithLockedFile, "suspended with a protected file open on a locked device", bySystem: true)
-            )
+                .exit(.suspendedWithLockedFile, "suspended with a protected file open on a locked device"))
         }
     }
 
@@ -113,8 +111,7 @@ extension Simulation {
         end(
             process, .cpuResourceLimit,
             "used \(Simulation.backgroundCPUTime) of CPU off screen at \(cpu), "
-                + "above \(Simulation.backgroundCPU) over 60s",
-            bySystem: true)
+                + "above \(Simulation.backgroundCPU) over 60s")
     }
 
     // MARK: Background tasks
@@ -181,7 +178,7 @@ extension Simulation {
         else { return }
         end(
             process, .backgroundTaskAssertionTimeout,
-            "still holds a background task when its time of \(plan.limits.backgroundTime) is over", bySystem: true)
+            "still holds a background task when its time of \(plan.limits.backgroundTime) is over")
     }
 
     // MARK: Events
@@ -225,9 +222,7 @@ extension Simulation {
         guard let process = process(reference), process.waitingSince != nil, let quit = process.quitReason,
             now - quit.since >= quit.time
         else { return }
-        let explanation = "waits for memory and did not end within \(quit.time)"
-        end(
-            process, quit.reason, "\(quit.explanation); \(explanation)", bySystem: quit.reason == .memoryPressure)
+        end(process, quit, because: "waits for memory and did not end within \(quit.time)")
     }
 
     func missDeadline(_ reference: ProcessReference, _ serial: Int) {
@@ -238,9 +233,8 @@ extension Simulation {
         if let quit = process.quitReason {
             // Then it ends when its time is over, and not before.
             if quit.hasGrace { return }
-            return end(
-                process, quit.reason, "\(quit.explanation); \(explanation)", bySystem: quit.reason == .memoryPressure)
+            return end(process, quit, because: explanation)
         }
-        end(process, .appWatchdog, explanation, bySystem: true)
+        end(process, .appWatchdog, explanation)
     }
 }

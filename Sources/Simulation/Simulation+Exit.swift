@@ -4,10 +4,13 @@ import Quantities
 
 // The end of a process, however it comes.
 extension Simulation {
+    /// Ends a process now that is on its way out: it got no further.
+    func end(_ process: LiveProcess, _ quit: QuitReason, because why: String) {
+        end(process, quit.reason, "\(quit.explanation); \(why)")
+    }
+
     /// Ends the process now. Nobody is told: who should be has been told before.
-    ///
-    /// - Parameter bySystem: The system took it; the user's own quitting is not a termination in the metrics.
-    func end(_ process: LiveProcess, _ reason: ExitReason, _ explanation: String, bySystem: Bool) {
+    func end(_ process: LiveProcess, _ reason: ExitReason, _ explanation: String) {
         let wasForeground = process.phase.isForeground
         let footprint = memory.books(of: process.slot).footprint
         let app = process.app
@@ -19,7 +22,7 @@ extension Simulation {
         leaveScenes(of: process)
         noteLife(of: process)
         if process.phase != .notRunning { apply(.terminate, to: process, reason: reason.rawValue) }
-        if bySystem { noteTermination(of: process, reason, wasForeground: wasForeground, footprint) }
+        if reason.isBySystem { noteTermination(of: process, reason, wasForeground: wasForeground, footprint) }
         releaseEverything(of: process)
         endReclaim(on: process, reason, held: footprint)
         serveWaiters()

@@ -27,7 +27,7 @@ extension Simulation {
         case .memoryWarning: receiveMemoryWarning(process)
         case .firstFrame: finishLaunch(of: process)
         case .reclaimed: finishReclaimStep(on: process)
-        case .exit(let reason, let explanation, let bySystem): end(process, reason, explanation, bySystem: bySystem)
+        case .exit(let reason, let explanation): end(process, reason, explanation)
         case .tell(let callback, let scene): run(callback, scene: scene, process)
         case .post(let notification): post(notification, scene: nil, process)
         case .observe(let notification): observe(notification, process)

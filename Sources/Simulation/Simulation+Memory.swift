@@ -262,7 +262,7 @@ extension Simulation {
             return warn(process, reason, detail: "limit")
         }
         reportKill(of: process, .perProcessLimit)
-        end(process, .memoryResourceLimit, reason, bySystem: true)
+        end(process, .memoryResourceLimit, reason)
         closeReportOutsideSession()
     }
 

@@ -204,7 +204,7 @@ extension Simulation {
         let event = ProcessEvent.terminate
         let signals = event.signals(in: process.profile.scenes.world).filter { $0 != .change }
         queue(signals.map { .process($0, event) }, within: event.deadline, process)
-        process.steps.append(.exit(quit.reason, quit.explanation, bySystem: quit.reason == .memoryPressure))
+        process.steps.append(.exit(quit.reason, quit.explanation))
     }
 
     // MARK: App-based

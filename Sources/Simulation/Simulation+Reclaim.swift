@@ -166,10 +166,10 @@ extension Simulation {
         let explanation = "no room for \(wanted), \(free) free\(fragmented), and \(why)"
         if let quit = process.quitReason, quit.reason != .memoryPressure {
             // It was on its way out, and gets no further.
-            return end(process, quit.reason, "\(quit.explanation); \(explanation)", bySystem: false)
+            return end(process, quit, because: explanation)
         }
         reportKill(of: process, .pageShortage)
-        end(process, .memoryPressure, explanation, bySystem: true)
+        end(process, .memoryPressure, explanation)
         closeReportOutsideSession()
     }
 

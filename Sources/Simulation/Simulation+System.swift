@@ -136,7 +136,7 @@ extension Simulation {
     func crash(_ app: AppID) {
         guard let process = running(app, for: "crash") else { return }
         note("crash", app)
-        end(process, .abnormal, "crashed", bySystem: false)
+        end(process, .abnormal, "crashed")
     }
 
     /// Nobody is told who is suspended; the others say goodbye.
@@ -148,7 +148,7 @@ extension Simulation {
         abandonLaunch(of: process, outcome: "abandoned")
         if foregroundApp == app { foregroundApp = nil }
         if process.phase == .suspended && process.isQuiet {
-            return end(process, .normalApp, "ended in good order while suspended: no code ran", bySystem: false)
+            return end(process, .normalApp, "ended in good order while suspended: no code ran")
         }
         process.goal = .background
         process.quitReason = QuitReason(.normalApp, "ended in good order", since: now)

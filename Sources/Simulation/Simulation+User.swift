@@ -174,7 +174,7 @@ extension Simulation {
         abandonLaunch(of: process, outcome: "abandoned")
         if foregroundApp == app { foregroundApp = nil }
         if process.phase == .suspended && process.isQuiet {
-            return end(process, .userTerminated, "swiped away while suspended: no code ran", bySystem: false)
+            return end(process, .userTerminated, "swiped away while suspended: no code ran")
         }
         process.goal = .background
         process.quitReason = QuitReason(.userTerminated, "swiped away", since: now)
