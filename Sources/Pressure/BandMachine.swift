@@ -7,6 +7,9 @@ import Quantities
 /// band 10 while it is clean, one whose assertion is stuck in band 15. An assertion lifts the priority for as long as
 /// it is held; what lies below it comes back when it is given up. Source: xnu-11417.101.15 (rows A10 to A15 of the
 /// table of behaviours). The machine knows no clock: whoever asks says what time it is.
+///
+/// Runs have apps alone: what is about daemons, entitlements and lifting assertions is there for the kernel's table,
+/// and only tests use it.
 public struct BandMachine: Hashable, Sendable {
     public enum Kind: String, CaseIterable, Sendable {
         case app

@@ -147,36 +147,3 @@ public struct PressureReading: Hashable, Sendable {
         }
     }
 }
-
-/// WebKit's answer to one process that grows towards its limit: shrink, and die only if that did not help.
-///
-/// Source: WebKit; on iOS the shares are larger. The limit itself is the process's own.
-public struct ShrinkOrDie: Hashable, Sendable {
-    public enum Answer: String, CaseIterable, Sendable {
-        case nothing
-        /// Free what is easily made again.
-        case conservative
-        /// Free everything that can be made again.
-        case strict
-        /// It was told and measured again, and is still above its limit.
-        case kill
-    }
-
-    public var conservative: Ratio
-    public var strict: Ratio
-
-    public static let desktop = ShrinkOrDie(conservative: .percent(33), strict: .percent(50))
-    public static let ios = ShrinkOrDie(conservative: .percent(50), strict: .percent(65))
-
-    public init(conservative: Ratio, strict: Ratio) {
-        self.conservative = conservative
-        self.strict = strict
-    }
-
-    /// - Parameter hasShrunk: It was told to free everything since it last was below its limit.
-    public func answer(footprint: ByteCount, limit: ByteCount, hasShrunk: Bool) -> Answer {
-        if footprint > limit { return hasShrunk ? .kill : .strict }
-        if footprint > limit * strict { return .strict }
-        return footprint > limit * conservative ? .conservative : .nothing
-    }
-}

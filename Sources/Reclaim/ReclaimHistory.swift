@@ -168,7 +168,7 @@ public struct MemoryLimit: Hashable, Sendable {
     }
 
     /// The process is told when it comes this near to an explicit limit.
-    public static let nearShare = Ratio.percent(80)
+    static let nearShare = Ratio.percent(80)
 
     public var near: ByteCount { bytes * MemoryLimit.nearShare }
 }

@@ -4,7 +4,7 @@ import Workload
 extension RunPlan {
     /// The user's events with every model replaced by what its person does, decided by the run's seed. The order of the
     /// apps is their popularity.
-    public var expandedUser: [UserEvent] {
+    var expandedUser: [UserEvent] {
         var events: [UserEvent] = []
         for (index, event) in user.enumerated() {
             guard case .model(let model, let end) = event.action else {

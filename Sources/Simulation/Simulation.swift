@@ -105,7 +105,7 @@ public final class Simulation {
     /// How often the books are compared with jemalloc's refreshed statistics without `--verify`, in virtual time.
     ///
     /// With more than 128 processes so much less often, because a refresh costs 18 microseconds for each.
-    public static func auditInterval(processes: Int) -> TimeSpan {
+    static func auditInterval(processes: Int) -> TimeSpan {
         TimeSpan(microseconds: 30_000_000 * Int64(max(128, processes)) / 128)
     }
 

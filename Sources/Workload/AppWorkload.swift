@@ -10,7 +10,7 @@ public struct AppWorkload: ~Copyable {
     /// Time spent active in the foreground since the launch.
     public private(set) var activeTime: TimeSpan = .zero
     /// Time spent running code, in the foreground or at work off screen.
-    public private(set) var runTime: TimeSpan = .zero
+    private(set) var runTime: TimeSpan = .zero
     /// What the cache held when the app left the screen.
     private var cacheBeforeBackground: ByteCount = .zero
     private var transient: ByteCount = .zero

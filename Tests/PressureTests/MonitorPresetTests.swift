@@ -224,17 +224,6 @@ struct MonitorPresetTests {
         #expect(verdicts.map(\.1) == [.withinLimit, .told])
     }
 
-    @Test("webkit: conservative, strict, and killed only when it was told and is still above its limit")
-    func shrinkOrDie() {
-        func answers(_ rule: ShrinkOrDie, _ sizes: [Int], hasShrunk: Bool = false) -> [ShrinkOrDie.Answer] {
-            sizes.map { rule.answer(footprint: .mebibytes($0), limit: .mebibytes(100), hasShrunk: hasShrunk) }
-        }
-        #expect(answers(.desktop, [33, 34, 50, 51]) == [.nothing, .conservative, .conservative, .strict])
-        #expect(answers(.ios, [50, 51, 65, 66]) == [.nothing, .conservative, .conservative, .strict])
-        #expect(answers(.ios, [100, 101]) == [.strict, .strict])
-        #expect(answers(.ios, [100, 101], hasShrunk: true) == [.strict, .kill])
-    }
-
     @Test("thresholds may be bytes, and after a fall the cool-down keeps a level from rising")
     func bytesAndCoolDown() {
         var settings = MonitorSettings.ios
