@@ -24,6 +24,7 @@ extension Simulation {
         if process.phase != .notRunning { apply(.terminate, to: process, reason: reason.rawValue) }
         if reason.isBySystem { noteTermination(of: process, reason, wasForeground: wasForeground, footprint) }
         releaseEverything(of: process)
+        if reason == .userTerminated { discardSessions(of: process.record) }
         endReclaim(on: process, reason, held: footprint)
         serveWaiters()
         if let tap = apps[app.index].tapAfterExit {
@@ -35,6 +36,13 @@ extension Simulation {
             abandonTap(at: tap.at, on: app)
         }
         if foregroundApp == app { foregroundApp = nil }
+    }
+
+    /// Who swipes an app away closes its scenes for good, and the app is told at its next launch.
+    private func discardSessions(of record: AppRecord) {
+        guard record.profile.scenes.support else { return }
+        record.discardedWhileDead += record.sessions.count(where: \.wasConnected)
+        record.sessions.removeAll()
     }
 
     private func leaveScenes(of process: LiveProcess) {

@@ -182,13 +182,14 @@ extension Simulation {
         return true
     }
 
-    /// Ended by the user while code runs: scenes disconnect, then the app hears that it will terminate.
+    /// Ended by the user while code runs: scenes disconnect, then the app hears that it will terminate. What the user
+    /// swipes away is not asked for a state to come back with.
     private func planQuit(_ process: LiveProcess, _ sessions: [SceneSession], _ quit: QuitReason) -> Bool {
         for session in sessions where session.machine.phase.isConnected {
             if session.machine.phase == .suspended {
                 queueScene(.resume, session.id, process)
             } else {
-                queueScene(.disconnect, session.id, process, keepsSession: true)
+                queueScene(.disconnect, session.id, process, keepsSession: quit.reason != .userTerminated)
             }
             return true
         }

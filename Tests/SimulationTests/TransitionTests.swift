@@ -49,6 +49,24 @@ struct TransitionTests {
         #expect(impatient.callbacks(of: "a").count { $0 == willFinish } == 1)
     }
 
+    @Test(
+        "scene-based: a swipe discards the sessions, whether code runs or not; the app is told at the next launch",
+        arguments: [true, false])
+    func swipeDiscards(isSuspended: Bool) throws {
+        let home = isSuspended ? [(7.0, UserAction.home)] : []
+        let run = try live(
+            [sceneBased()], [(0, .launch(app)), (5, .openScene(app))] + home + [(15, .quit(app)), (20, .launch(app))])
+        #expect(
+            run.callbacks(of: "a", from: 20) == [
+                willFinish, didFinish, didDiscard, configuration, willConnect, "sceneWillEnterForeground",
+                "sceneDidBecomeActive",
+            ])
+        // One is shown, and no state is there.
+        let scenes = Set(run.rows("callback", of: "a").filter { Double($0.time) ?? 0 >= 20 }.map(\.scene))
+        #expect(scenes == ["", "3"], "\(scenes)")
+        #expect(!run.events.contains("stored restoration activity"))
+    }
+
     @Test("scene-based: sessions that the user closed while the app was dead are told after the launch")
     func discardedWhileDead() throws {
         let run = try live(
@@ -293,10 +311,11 @@ struct TransitionTests {
         let scenes = try live([sceneBased()], [(0, .launch(app)), (5, .quit(app))])
         #expect(
             scenes.callbacks(of: "a", from: 5) == [
-                "sceneWillResignActive", "sceneDidEnterBackground", restoration, "sceneDidDisconnect",
-                "applicationWillTerminate",
+                "sceneWillResignActive", "sceneDidEnterBackground", "sceneDidDisconnect", "applicationWillTerminate",
             ])
         #expect(scenes.rows("exit", of: "a").map(\.detail) == ["userTerminated"])
+        let own = try live([sceneBased()], [(0, .launch(app)), (5, .terminate(app))])
+        #expect(own.callbacks(of: "a", from: 5).contains(restoration))
         let plain = try live([appBased()], [(0, .launch(app)), (5, .terminate(app))])
         #expect(
             plain.callbacks(of: "a", from: 5) == [
