@@ -40,21 +40,40 @@ public enum MetricValue: Hashable, Sendable {
     }
 }
 
+/// Which end of a metric is the good one for the person who holds the phone.
+public enum MetricSense: String, Hashable, Sendable {
+    case lower
+    case higher
+    /// Means to an end: warnings, suspensions, bytes.
+    case neither
+
+    /// How much worse `a` is than `b`; below zero when it is better. Nil without a good end.
+    public func loss(of a: Double, against b: Double) -> Double? {
+        switch self {
+        case .lower: a - b
+        case .higher: b - a
+        case .neither: nil
+        }
+    }
+}
+
 /// One column of `summary.csv`: a name with its unit last, its meaning, and how it follows from the facts.
 public struct SummaryMetric: Sendable {
     public let name: String
     public let type: ColumnType
     public let meaning: String
+    public let better: MetricSense
     public let isOptional: Bool
     public let value: @Sendable (RunTally) -> MetricValue
 
     public init(
-        _ name: String, _ type: ColumnType, _ meaning: String, optional: Bool = false,
+        _ name: String, _ type: ColumnType, _ meaning: String, better: MetricSense, optional: Bool = false,
         value: @escaping @Sendable (RunTally) -> MetricValue
     ) {
         self.name = name
         self.type = type
         self.meaning = meaning
+        self.better = better
         self.isOptional = optional
         self.value = value
     }

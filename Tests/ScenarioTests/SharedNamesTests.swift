@@ -35,6 +35,17 @@ struct SharedNamesTests {
         #expect(try Self.choices("kind", of: RunTables.launches) == Set(LaunchKind.allCases.map(\.rawValue)))
     }
 
+    @Test("the pictures of several runs know each metric's good end")
+    func metrics() throws {
+        let text = try Self.script("plotting/several.py")
+        let rows = text.matches(of: /\n    \("(\w+)", "[^"]+", "(low|high|)", "\w*"\),/)
+        #expect(rows.count > 10)
+        for row in rows {
+            let metric = try #require(SummaryMetrics.named(String(row.1)), "\(row.1)")
+            #expect(["lower": "low", "higher": "high", "neither": ""][metric.better.rawValue] == row.2, "\(row.1)")
+        }
+    }
+
     @Test("the scripts know every action, and which exits are not the system's")
     func scripts() throws {
         #expect(

@@ -1,3 +1,5 @@
+import Metrics
+
 /// What runs under the same seeds say about a policy's metric, beside the baseline's.
 ///
 /// Common random numbers: each policy sees the same person with the same seed, so the difference of a pair is the

@@ -4,17 +4,23 @@ extension SummaryMetric {
     /// Launches by kind and their latency: from the tap to the first active frame. Percentiles are nearest-rank over
     /// all launches that became ready.
     static let launches: [SummaryMetric] = [
-        SummaryMetric("launches_hot", .integer, "Launches whose scene was in memory") { .count($0.count(of: .hot)) },
-        SummaryMetric("launches_warm", .integer, "Launches whose scene was unattached") { .count($0.count(of: .warm)) },
-        SummaryMetric("launches_cold", .integer, "Launches without a process") { .count($0.count(of: .cold)) },
-        SummaryMetric("hot_launch_ratio", .number, "Hot launches per launch", optional: true) {
+        SummaryMetric("launches_hot", .integer, "Launches whose scene was in memory", better: .higher) {
+            .count($0.count(of: .hot))
+        },
+        SummaryMetric("launches_warm", .integer, "Launches whose scene was unattached", better: .lower) {
+            .count($0.count(of: .warm))
+        },
+        SummaryMetric("launches_cold", .integer, "Launches without a process", better: .lower) {
+            .count($0.count(of: .cold))
+        },
+        SummaryMetric("hot_launch_ratio", .number, "Hot launches per launch", better: .higher, optional: true) {
             $0.launches.isEmpty ? .absent : .ratio($0.share(of: $0.count(of: .hot)))
         },
         percentile("p50", 500), percentile("p95", 950), percentile("p99", 990), percentile("max", 1000),
     ]
 
     private static func percentile(_ name: String, _ permille: Int) -> SummaryMetric {
-        SummaryMetric("launch_latency_\(name)_ms", .number, "Launch latency, \(name)", optional: true) {
+        SummaryMetric("launch_latency_\(name)_ms", .number, "Launch latency, \(name)", better: .lower, optional: true) {
             $0.latency(permille: permille).map(MetricValue.milliseconds) ?? .absent
         }
     }

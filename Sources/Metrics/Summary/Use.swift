@@ -3,10 +3,14 @@ import Quantities
 extension SummaryMetric {
     /// What the apps did with their memory.
     static let use: [SummaryMetric] = [
-        SummaryMetric("bytes_rewritten", .integer, "Bytes of live objects that were written again in use") {
+        SummaryMetric(
+            "bytes_rewritten", .integer, "Bytes of live objects that were written again in use", better: .neither
+        ) {
             .bytes($0.bytesRewritten)
         },
-        SummaryMetric("bytes_read", .integer, "Bytes of live objects that were read in use") { .bytes($0.bytesRead) },
+        SummaryMetric("bytes_read", .integer, "Bytes of live objects that were read in use", better: .neither) {
+            .bytes($0.bytesRead)
+        },
         share("rounding_ratio", "Of the size classes that apps got: what they did not ask for", optional: true) {
             ($0.sampledUsable - $0.sampledRequested, $0.sampledUsable)
         },
@@ -23,7 +27,7 @@ extension SummaryMetric {
         _ name: String, _ meaning: String, optional: Bool,
         _ parts: @escaping @Sendable (RunTally) -> (ByteCount, ByteCount)
     ) -> SummaryMetric {
-        SummaryMetric(name, .number, meaning, optional: optional) { tally in
+        SummaryMetric(name, .number, meaning, better: .neither, optional: optional) { tally in
             let (part, whole) = parts(tally)
             return whole > .zero ? .ratio(part.share(of: whole)) : .absent
         }

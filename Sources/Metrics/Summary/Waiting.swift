@@ -1,25 +1,30 @@
 extension SummaryMetric {
     /// What the pressure cost the apps, and how much was decided.
     static let waiting: [SummaryMetric] = [
-        SummaryMetric("warnings_answered", .integer, "Warnings after which the app freed something") {
+        SummaryMetric("warnings_answered", .integer, "Warnings after which the app freed something", better: .neither) {
             .count($0.warningsAnswered)
         },
-        SummaryMetric("scenes_reconnected", .integer, "Disconnected scenes that connected again") {
+        SummaryMetric("scenes_reconnected", .integer, "Disconnected scenes that connected again", better: .neither) {
             .count($0.scenesReconnected)
         },
-        SummaryMetric("bytes_purged", .integer, "Dirty pages given back by purging, decay included") {
+        SummaryMetric("bytes_purged", .integer, "Dirty pages given back by purging, decay included", better: .neither) {
             .bytes($0.bytesPurged)
         },
-        SummaryMetric("stalls", .integer, "Times that an allocation found no room") { .count($0.stalls) },
-        SummaryMetric("stall_time_s", .number, "Time that processes waited for memory, summed") {
+        SummaryMetric("stalls", .integer, "Times that an allocation found no room", better: .lower) {
+            .count($0.stalls)
+        },
+        SummaryMetric("stall_time_s", .number, "Time that processes waited for memory, summed", better: .lower) {
             .seconds($0.stallTime)
         },
         SummaryMetric(
             "decisions", .integer,
             "Times that the policy was asked and ranked somebody, or was asked for memory and did not. Not the "
-                + "number of decisions in decisions.csv, which has an unanswered question once, and the monitor's own"
+                + "number of decisions in decisions.csv, which has an unanswered question once, and the monitor's own",
+            better: .neither
         ) { .count($0.decisions) },
-        SummaryMetric("actions_refused", .integer, "Actions that a limit refused") { .count($0.actionsRefused) },
-        SummaryMetric("duration_s", .number, "Virtual time that was run") { .seconds($0.duration) },
+        SummaryMetric("actions_refused", .integer, "Actions that a limit refused", better: .neither) {
+            .count($0.actionsRefused)
+        },
+        SummaryMetric("duration_s", .number, "Virtual time that was run", better: .neither) { .seconds($0.duration) },
     ]
 }
