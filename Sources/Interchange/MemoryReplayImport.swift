@@ -26,9 +26,7 @@ public struct MemoryReplayImport: Sendable {
             ("peak_requested_line", survey.peakLine), ("peak_objects", survey.peakObjects),
             ("final_requested_bytes", survey.requested.bytes), ("final_objects", survey.objects),
         ]
-        let width = rows.map(\.0.count).max() ?? 0
-        return rows.map { $0.0.padding(toLength: width + 2, withPad: " ", startingAt: 0) + "\($0.1)" }
-            .joined(separator: "\n")
+        return importReport(rows.map { ($0.0, "\($0.1)") })
     }
 
     /// Seconds of running time that the trace needs at the ordinary pace, rounded up.

@@ -64,8 +64,3 @@ struct DoctorCommand: ParsableCommand {
         }
     }
 }
-
-/// `text` filled with spaces on the right.
-func pad(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(0, width - text.count))
-}

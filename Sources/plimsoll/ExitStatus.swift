@@ -1,5 +1,6 @@
 import ArgumentParser
 import Quantities
+import Simulation
 
 /// The program's exit statuses, after sysexits.h; a contract.
 enum ExitStatus: Int32 {
@@ -26,6 +27,23 @@ struct Failure: Error {
     }
 
     init(_ status: ExitStatus, _ line: String) { self.init(status, ["plimsoll: \(line.onOneLine)"]) }
+}
+
+extension RunFailure {
+    /// What the program ends with.
+    var status: ExitStatus {
+        switch self {
+        case .ours: .internalFault
+        case .output: .cannotWrite
+        }
+    }
+
+    var text: String {
+        switch self {
+        case .ours(let fault): "\(fault)"
+        case .output(let failure): "\(failure)"
+        }
+    }
 }
 
 /// Runs a command's work; a failure becomes its lines on stderr and its exit status.

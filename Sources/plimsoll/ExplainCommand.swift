@@ -154,10 +154,7 @@ extension Failure {
         } catch is Explainer.Interrupted {
             throw ExitCode(128 + Interruption.signalNumber)
         } catch let failure as RunFailure {
-            switch failure {
-            case .ours(let fault): throw Failure(.internalFault, "\(fault)")
-            case .output(let fault): throw Failure(.cannotWrite, "\(fault)")
-            }
+            throw Failure(failure.status, failure.text)
         } catch {
             throw Failure(.hostRefuses, "\(error)")
         }

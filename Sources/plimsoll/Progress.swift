@@ -27,10 +27,7 @@ struct Progress {
         let figures = String(
             format: " %3.0f%%  %@ of %@  %.0fx  %.0f s left", share * 100, Progress.clock(now - .zero),
             Progress.clock(total), rate, left)
-        let room = max(0, min(40, Terminal.width - figures.count - 4))
-        let filled = Int(Double(room) * share)
-        let bar = String(repeating: "=", count: filled) + String(repeating: " ", count: room - filled)
-        Terminal.draw("\r[\(bar)]\(figures)\u{1B}[K")
+        Terminal.drawBar(share, figures)
     }
 
     func finish() {

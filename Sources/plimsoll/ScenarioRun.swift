@@ -187,10 +187,7 @@ struct ScenarioRun {
                     signal: signal)
             }
         } catch {
-            switch error {
-            case .ours(let fault): return Outcome(status: .internalFault, ending: "failed", detail: "\(fault)")
-            case .output(let failure): return Outcome(status: .cannotWrite, ending: "failed", detail: "\(failure)")
-            }
+            return Outcome(status: error.status, ending: "failed", detail: error.text)
         }
     }
 

@@ -16,6 +16,14 @@ enum Terminal {
     /// Raw text on stderr: progress.
     static func draw(_ text: String) { _ = write(text, to: 2) }
 
+    /// A bar on stderr's present line, filled to a share from 0 to 1, with figures beside it.
+    static func drawBar(_ share: Double, _ figures: String) {
+        let room = max(0, min(40, width - figures.count - 4))
+        let filled = min(room, Int(Double(room) * share))
+        let bar = String(repeating: "=", count: filled) + String(repeating: " ", count: room - filled)
+        draw("\r[\(bar)]\(figures)\u{1B}[K")
+    }
+
     /// Writes everything; the error number when that fails.
     private static func write(_ text: String, to descriptor: Int32) -> Int32? {
         let bytes = Array(text.utf8)
@@ -60,4 +68,9 @@ enum Terminal {
         guard ioctl(2, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)
     }
+}
+
+/// `text` filled with spaces on the right.
+func pad(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.count))
 }

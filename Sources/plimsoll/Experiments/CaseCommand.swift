@@ -57,10 +57,7 @@ struct CaseCommand: ParsableCommand {
                 throw ExitStatus.internalFault.code
             }
         } catch let failure as RunFailure {
-            switch failure {
-            case .ours(let fault): throw Failure(.internalFault, "\(fault)")
-            case .output(let fault): throw Failure(.cannotWrite, "\(fault)")
-            }
+            throw Failure(failure.status, failure.text)
         }
         let lines = sink.text.split(separator: "\n")
         guard lines.count == 2 else { throw Failure(.internalFault, "the summary has \(lines.count) lines, not 2") }

@@ -20,10 +20,7 @@ struct CaseProgress {
         let rate = Double(done) / max((clock - began) / .seconds(1), 0.001)
         let left = Double(total - done) / rate
         let figures = String(format: " %d of %d runs  %.1f/s  %.0f s left", done, total, rate, left)
-        let room = max(0, min(40, Terminal.width - figures.count - 4))
-        let filled = room * done / max(1, total)
-        let bar = String(repeating: "=", count: filled) + String(repeating: " ", count: room - filled)
-        Terminal.draw("\r[\(bar)]\(figures)\u{1B}[K")
+        Terminal.drawBar(Double(done) / Double(max(1, total)), figures)
     }
 
     func finish() {
