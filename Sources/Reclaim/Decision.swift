@@ -151,6 +151,8 @@ public struct Decision: Hashable, Sendable {
     public var nextLook: TimeSpan?
     /// The state of all processes, in the order of bands, is to be written down before an action that is reported.
     public var report: [ProcessID]?
+    /// It is not the policy's: the monitor has suspended apps ended before it tells those that run.
+    public var isByMonitor = false
 
     public init(
         ranking: [Candidate] = [], spared: [Spared] = [], evidence: Evidence? = nil, standstill: Standstill? = nil

@@ -12,8 +12,10 @@ extension Explainer {
         else { return [] }
         let candidate = record.decision.ranking[chosen]
         let how = candidate.action == .terminate(victim.pid) ? "ended" : "asked to end"
+        let whose =
+            record.decision.isByMonitor ? "the monitor's end_suspended_first" : "the policy \(plan.policy.title)"
         var lines = [
-            "\(victim.name) was \(how) by the policy \(plan.policy.title), \(clock(termination.at)) into the run "
+            "\(victim.name) was \(how) by \(whose), \(clock(termination.at)) into the run "
                 + "(decision \(record.number) in decisions.csv).",
             "  What it was:   \(state(victim, snapshot)); it held \(victim.footprint.readable).",
             "  Why then:      \(occasion(record, candidate)).",
@@ -25,12 +27,21 @@ extension Explainer {
         return try lines + saved(termination)
     }
 
+    private static let warnedFirst = "monitor.end_suspended_first=false"
+
     /// What would have left it alive, and how that can be tried.
     private func saved(_ termination: Termination) throws -> [String] {
         let whole = min(Explainer.survival, .zero + plan.duration - termination.at)
         let stays =
             whole == Explainer.survival ? "it is still there \(whole) later" : "it is still there when the run ends"
-        if let change = try change(saving: termination) {
+        let isByMonitor = termination.record.decision.isByMonitor
+        if isByMonitor, case .stays = try fateIfWarnedFirst(termination) {
+            return [
+                "  What saves it: \(Explainer.warnedFirst); in a run with that \(stays):",
+                "                 plimsoll run \(ShellWord.quoted(scenario)) --set \(Explainer.warnedFirst)",
+            ]
+        }
+        if !isByMonitor, let change = try change(saving: termination) {
             return [
                 "  What saves it: \(change.words). Asked again about that moment",
                 "                 the policy leaves it alone, and in a run with that \(stays):",
@@ -40,7 +51,8 @@ extension Explainer {
         let protected = plan.limits.protected.map { plan.apps[$0.index].name } + [termination.app]
         let option = "--set " + ShellWord.quoted("limits.protected=[\(protected.joined(separator: ", "))]")
         let command = "                 plimsoll run \(ShellWord.quoted(scenario)) \(option)"
-        let tried = "no single number of \(plan.policy.title) does"
+        let tried =
+            isByMonitor ? "\(Explainer.warnedFirst) does not" : "no single number of \(plan.policy.title) does"
         switch try fateIfProtected(termination) {
         case .stays:
             return ["  What saves it: \(tried); protected by name, \(stays):", command]

@@ -51,7 +51,7 @@ public struct Explainer {
         case trying(Int, of: Int)
     }
 
-    /// One termination that the policy chose.
+    /// One termination that the policy chose, or the monitor's setting to end suspended apps first.
     public struct Termination: Sendable {
         public let app: String
         public let pid: ProcessID
@@ -208,6 +208,13 @@ public struct Explainer {
     func fateIfProtected(_ termination: Termination) throws -> Fate {
         var other = plan
         other.limits.protected += plan.apps.indices.filter { plan.apps[$0].name == termination.app }.map { AppID($0) }
+        return try fate(of: termination, in: other)
+    }
+
+    /// What becomes of it if the monitor does not have suspended apps ended first.
+    func fateIfWarnedFirst(_ termination: Termination) throws -> Fate {
+        var other = plan
+        other.monitor.endSuspendedFirst = false
         return try fate(of: termination, in: other)
     }
 

@@ -99,6 +99,7 @@ extension Simulation {
         guard reclaim.acting == nil, let question = pressureQuestion() else { return true }
         let snapshot = snapshot(question)
         var decision = Decision()
+        decision.isByMonitor = true
         for process in snapshot.processes where process.phase == .suspended {
             decision.ranking.append(
                 Candidate(

@@ -78,6 +78,39 @@ struct ExplainTests {
             text.contains("plimsoll run 'my runs/scenario.yaml' --set 'policy.rules.room.when=available < "), "\(text)")
     }
 
+    @Test("what the monitor's end_suspended_first ends is not laid to the policy, whose numbers cannot save it")
+    func byMonitor() throws {
+        let text = """
+            plimsoll: 1
+            name: first
+            duration: 1min
+            backend: accounting
+            device: { ceiling: 256MiB }
+            policy: none
+            monitor: { preset: brisk, end_suspended_first: true }
+            apps:
+              - { name: old, memory: { base: 60MiB, scene: 4MiB } }
+              - { name: front, memory: { base: 40MiB, scene: 4MiB, growth: { rate: 8MiB/s, up_to: 180MiB } } }
+            user:
+              - { at: 0s, launch: old }
+              - { at: 5s, launch: front }
+            """
+        func explained(_ sets: [String]) throws -> String {
+            let plan = try ScenarioLoader.load(text: text, file: "t.yaml", overrides: Overrides(sets: sets)).get()
+            let explainer = Explainer(plan: plan, scenario: "r/scenario.yaml")
+            let termination = try #require(try explainer.terminations().first)
+            return try explainer.explain(termination).joined(separator: "\n")
+        }
+        let none = try explained([])
+        #expect(none.hasPrefix("old was ended by the monitor's end_suspended_first, "), "\(none)")
+        #expect(none.hasSuffix("plimsoll run r/scenario.yaml --set monitor.end_suspended_first=false"), "\(none)")
+        // The policy ends it a little later.
+        let lru = try explained(["policy=lru"])
+        #expect(lru.hasPrefix("old was ended by the monitor's end_suspended_first, "), "\(lru)")
+        #expect(lru.contains("monitor.end_suspended_first=false does not; protected"), "\(lru)")
+        #expect(lru.hasSuffix("--set 'limits.protected=[old]'"), "\(lru)")
+    }
+
     @Test("a policy without a parameter that helps is said to have none")
     func hopeless() throws {
         let explainer = Explainer(plan: try plan("lru", ["device.ceiling=128MiB"]), scenario: "r/scenario.yaml")

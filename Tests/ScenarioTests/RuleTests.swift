@@ -219,6 +219,17 @@ struct RuleTests {
             ])
     }
 
+    @Test("so is one in a parameter of a policy")
+    func strangersOfParameters() throws {
+        let sets = ["policy={ name: earlyoom, parameters: { prefer: [mpas, maps], avoid: [nobody] } }"]
+        let plan = try ScenarioTests.Samples.load(ScenarioTests.Samples.commute, Overrides(sets: sets)).get()
+        #expect(
+            plan.strangers == [
+                "parameter 'prefer': no app is called 'mpas'; did you mean 'maps'?",
+                "parameter 'avoid': no app is called 'nobody'",
+            ])
+    }
+
     // MARK: Features
 
     /// Feature -> a claim that holds of process 1 and not of process 2, and what makes process 1 so.
