@@ -46,7 +46,7 @@ extension Explainer {
                 "  What saves it: \(change.words). Asked again about that moment",
                 "                 the policy leaves it alone, and in a run with that \(stays):",
                 "                 plimsoll run \(ShellWord.quoted(scenario)) \(change.option)",
-            ]
+            ] + paid(try payers(for: termination, in: plan(with: change)))
         }
         let protected = plan.limits.protected.map { plan.apps[$0.index].name } + [termination.app]
         let option = "--set " + ShellWord.quoted("limits.protected=[\(protected.joined(separator: ", "))]")
@@ -56,6 +56,7 @@ extension Explainer {
         switch try fateIfProtected(termination) {
         case .stays:
             return ["  What saves it: \(tried); protected by name, \(stays):", command]
+                + paid(try payers(for: termination, in: plan(protecting: termination)))
         case .ends(let at, let reason, let explanation):
             let isLater = at >= termination.at
             let when = isLater ? "\(clock(.zero + (at - termination.at))) later" : "\(clock(at)) into the run"
@@ -70,6 +71,16 @@ extension Explainer {
                 "  What saves it: nothing that was tried: \(tried), and protected by name",
                 "                 the app has no process at that moment:", command,
             ]
+        }
+    }
+
+    /// Who ends in its place.
+    private func paid(_ payers: [Payer]) -> [String] {
+        let shown = payers.prefix(3).map { "\($0.app), \(clock($0.at)) into the run" }.joined(separator: "; ")
+        switch payers.count {
+        case 0: return ["  Who pays:      nobody by then."]
+        case ...3: return ["  Who pays:      \(shown)."]
+        default: return ["  Who pays:      \(shown); and \(payers.count - 3) more."]
         }
     }
 

@@ -186,6 +186,58 @@ public struct Explainer {
         }
     }
 
+    /// Somebody who ends in another run, and did not in this one.
+    public struct Payer: Hashable, Sendable {
+        public let app: String
+        public let at: Instant
+    }
+
+    /// Whom the system ends in another run up to a while after that instant, and did not in this one: in the order of
+    /// time. Asked on the accounting backend, on which runs are the same.
+    func payers(for termination: Termination, in other: RunPlan) throws -> [Payer] {
+        var left = try ends(in: plan, until: termination).map(\.app)
+        return try ends(in: other, until: termination).filter { end in
+            guard let same = left.firstIndex(of: end.app) else { return true }
+            left.remove(at: same)
+            return false
+        }
+    }
+
+    private func ends(in plan: RunPlan, until termination: Termination) throws -> [Payer] {
+        var plan = plan
+        plan.backend = .accounting
+        plan.duration = lookedAt(termination) - .zero
+        var found: [Payer] = []
+        try play(
+            plan, isDecided: { _ in false },
+            watcher: { event in
+                guard event.kind == .exit, let app = event.app,
+                    ExitReason(rawValue: event.detail)?.isBySystem ?? false
+                else { return }
+                found.append(Payer(app: app, at: event.at))
+            })
+        return found
+    }
+
+    /// Until when it is looked whether it is still there.
+    private func lookedAt(_ termination: Termination) -> Instant {
+        min(termination.at + Explainer.survival, .zero + plan.duration)
+    }
+
+    /// The plan with the policy changed.
+    func plan(with change: PolicyChange) -> RunPlan {
+        var other = plan
+        other.policy = change.settings
+        return other
+    }
+
+    /// The plan in which the policy may not touch the app.
+    func plan(protecting termination: Termination) -> RunPlan {
+        var other = plan
+        other.limits.protected += plan.apps.indices.filter { plan.apps[$0].name == termination.app }.map { AppID($0) }
+        return other
+    }
+
     /// Whether the policy would have left this process alone, at that very moment.
     private func turns(_ change: PolicyChange, _ record: DecisionRecord, victim: ProcessID) -> Bool {
         guard let policy = PolicyCatalogue.make(change.settings) else { return false }
@@ -197,8 +249,7 @@ public struct Explainer {
     private func saves(
         _ change: PolicyChange, _ termination: Termination, on backend: MemoryBackend
     ) throws -> Bool {
-        var other = plan
-        other.policy = change.settings
+        var other = plan(with: change)
         other.backend = backend
         guard case .stays = try fate(of: termination, in: other) else { return false }
         return true
@@ -206,9 +257,7 @@ public struct Explainer {
 
     /// What becomes of it if the policy may not touch the app.
     func fateIfProtected(_ termination: Termination) throws -> Fate {
-        var other = plan
-        other.limits.protected += plan.apps.indices.filter { plan.apps[$0].name == termination.app }.map { AppID($0) }
-        return try fate(of: termination, in: other)
+        try fate(of: termination, in: plan(protecting: termination))
     }
 
     /// What becomes of it if the monitor does not have suspended apps ended first.
@@ -222,7 +271,7 @@ public struct Explainer {
     /// as soon as that is known.
     private func fate(of termination: Termination, in other: RunPlan) throws -> Fate {
         var other = other
-        let end = min(termination.at + Explainer.survival, .zero + plan.duration)
+        let end = lookedAt(termination)
         other.duration = end - .zero
         var isThere = false
         var exit: RunEvent?

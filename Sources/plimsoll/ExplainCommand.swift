@@ -35,7 +35,7 @@ struct ExplainCommand: ParsableCommand {
     var at: TimeSpan?
 
     @Option(
-        parsing: .unconditional, help: "How many terminations, when no time is given.",
+        parsing: .unconditional, help: "How many terminations, when no time is given; 3 without it.",
         transform: { try OptionValue.count($0, in: 1...Int.max) })
     var most = 3
 

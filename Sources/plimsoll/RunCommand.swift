@@ -65,7 +65,7 @@ struct RunCommand: ParsableCommand {
     @Flag(
         help: """
             Ask the policy and record its decisions, but act on none of them: apps then end for want of memory, as \
-            under none.
+            under none. As nothing is freed, a policy that tries the mildest first does not get to ending anybody.
             """)
     var dryRun = false
 

@@ -20,6 +20,18 @@ struct RunReport {
         value(name).number.map { String(format: "%.0f ms", $0) } ?? "none"
     }
 
+    /// The times at the three levels in whole seconds, rounded so that they add up to the whole.
+    static func levels(_ times: [TimeSpan]) -> String {
+        var (sum, told) = (TimeSpan.zero, TimeSpan.zero)
+        let parts = zip(["normal", "warning", "critical"], times).map { name, time in
+            sum += time
+            let rounded = TimeSpan.seconds((sum.microseconds + 500_000) / 1_000_000)
+            defer { told = rounded }
+            return "\(name) \(Progress.clock(rounded - told))"
+        }
+        return parts.joined(separator: ", ")
+    }
+
     /// A dozen lines that a person reads.
     var text: String {
         let reasons = Dictionary(grouping: tally.terminations, by: \.reason).mapValues(\.count)
@@ -30,10 +42,7 @@ struct RunReport {
             Terminal.bold("\(tally.scenario)") + ": policy \(tally.policy), seed \(tally.seed), "
                 + "\(Progress.clock(tally.duration)) of virtual time in \(String(format: "%.1f", manifest.wallS)) s",
             row("memory", "peak \(tally.peakResident.readable) of \(tally.ceiling.readable) (\(percent))"),
-            row(
-                "pressure",
-                "normal \(Progress.clock(tally.timeNormal)), warning \(Progress.clock(tally.timeWarning)), "
-                    + "critical \(Progress.clock(tally.timeCritical))"),
+            row("pressure", RunReport.levels([tally.timeNormal, tally.timeWarning, tally.timeCritical])),
             row(
                 "launches",
                 "\(count("launches_hot")) hot, \(count("launches_warm")) warm, \(count("launches_cold")) cold; "

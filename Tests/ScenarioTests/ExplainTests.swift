@@ -54,6 +54,23 @@ struct ExplainTests {
         #expect(saved.isEmpty, "\(change.assignment) does not save \(termination.app)")
     }
 
+    @Test("who pays for it ends in the changed run, and did not in this one")
+    func payers() throws {
+        let explainer = Explainer(plan: try plan("lru"), scenario: "r/scenario.yaml")
+        let termination = try #require(try explainer.terminations().first)
+        let other = explainer.plan(protecting: termination)
+        let payers = try explainer.payers(for: termination, in: other)
+        let until = termination.at + Explainer.survival
+        for payer in payers {
+            let (now, then) = (try exits(of: payer.app, in: other), try exits(of: payer.app, in: explainer.plan))
+            #expect(now.contains(payer.at) && now.count { $0 <= until } > then.count { $0 <= until })
+        }
+        #expect(!payers.isEmpty && !payers.contains { $0.app == termination.app }, "\(payers)")
+        #expect(try explainer.payers(for: termination, in: explainer.plan) == [])
+        let text = try explainer.explain(termination).joined(separator: "\n")
+        #expect(text.contains("\n  Who pays:      "), "\(text)")
+    }
+
     @Test("the words name who, when, why, what was observed, who was spared, and what would have saved it")
     func words() throws {
         let explainer = Explainer(plan: try plan("jetsam"), scenario: "r/scenario.yaml")
@@ -119,7 +136,8 @@ struct ExplainTests {
         #expect(
             text.contains("no single number of lru does; protected by name, it is still there 10s later"),
             "\(text)")
-        #expect(text.hasSuffix("plimsoll run r/scenario.yaml --set 'limits.protected=[\(termination.app)]'"), "\(text)")
+        let command = "plimsoll run r/scenario.yaml --set 'limits.protected=[\(termination.app)]'\n  Who pays:      "
+        #expect(text.contains(command), "\(text)")
     }
 }
 

@@ -223,6 +223,16 @@ struct OutputTests {
         }
     }
 
+    @Test("the times at the levels add up to the whole, rounded as they are")
+    func levels() {
+        let times = [35.45, 22.9, 1.65].map { TimeSpan(microseconds: Int64($0 * 1_000_000)) }
+        #expect(RunReport.levels(times) == "normal 0:35, warning 0:23, critical 0:02")
+        #expect(
+            RunReport.levels([.milliseconds(400), .milliseconds(200), .zero])
+                == "normal 0:00, warning 0:01, critical 0:00")
+        #expect(RunReport.levels([.minutes(30), .zero, .zero]) == "normal 30:00, warning 0:00, critical 0:00")
+    }
+
     @Test("the time of waiting is said in units that a person reads")
     func waiting() {
         #expect(RunReport.short(TimeSpan(microseconds: 415_717)) == "415.7 ms")
