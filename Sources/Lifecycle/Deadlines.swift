@@ -5,7 +5,8 @@ import Quantities
 /// Source: LIFECYCLE sections 3 to 5: scene creation about 20 s, scene update 10 s, entering the background and
 /// termination 5 s each.
 public enum Deadline: String, CaseIterable, Sendable {
-    /// From the creation of the process to its first frame, or to its rest in the background.
+    /// From the creation of the process to its first frame; off screen until its scene has connected, or until an app
+    /// without scenes has been launched.
     case launch
     case sceneCreation = "scene creation"
     /// Any other transition of a scene, or of an app without scenes.

@@ -39,7 +39,7 @@ extension Explainer {
             return [
                 "  What saves it: \(Explainer.warnedFirst); in a run with that \(stays):",
                 "                 plimsoll run \(ShellWord.quoted(scenario)) --set \(Explainer.warnedFirst)",
-            ]
+            ] + paid(try payers(for: termination, in: planWarningFirst))
         }
         if !isByMonitor, let change = try change(saving: termination) {
             return [

@@ -231,6 +231,13 @@ public struct Explainer {
         return other
     }
 
+    /// The plan in which the monitor does not have suspended apps ended first.
+    var planWarningFirst: RunPlan {
+        var other = plan
+        other.monitor.endSuspendedFirst = false
+        return other
+    }
+
     /// The plan in which the policy may not touch the app.
     func plan(protecting termination: Termination) -> RunPlan {
         var other = plan
@@ -262,9 +269,7 @@ public struct Explainer {
 
     /// What becomes of it if the monitor does not have suspended apps ended first.
     func fateIfWarnedFirst(_ termination: Termination) throws -> Fate {
-        var other = plan
-        other.monitor.endSuspendedFirst = false
-        return try fate(of: termination, in: other)
+        try fate(of: termination, in: planWarningFirst)
     }
 
     /// What becomes of the process in another run, up to a while after the instant at which it was ended. The run stops

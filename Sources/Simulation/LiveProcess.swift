@@ -237,7 +237,7 @@ final class LiveProcess {
     var hasFinishedLaunching = false
     /// The system launched it off screen: the scene that connects to the background, and what it was launched for.
     var connecting: SceneID?
-    /// Then come the events of the time until it has connected.
+    /// Then come the events of the time until it has connected, or until a tap makes it the user's launch.
     var launchEvents: [Step] = []
     /// Launched off screen for an event that has not reached it yet.
     var awaitsEvent = false

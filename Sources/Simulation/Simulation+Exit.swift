@@ -39,7 +39,7 @@ extension Simulation {
     }
 
     /// Who swipes an app away closes its scenes for good, and the app is told at its next launch.
-    private func discardSessions(of record: AppRecord) {
+    func discardSessions(of record: AppRecord) {
         guard record.profile.scenes.support else { return }
         record.discardedWhileDead += record.sessions.count(where: \.wasConnected)
         record.sessions.removeAll()

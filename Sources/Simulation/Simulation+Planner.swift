@@ -116,8 +116,8 @@ extension Simulation {
             return
         }
         process.connecting = nil
-        // The launch is over; what comes now has its own time.
-        meetDeadline(.launch, of: process)
+        // The launch is over, and what comes now has its own time; on the user's road it lasts to the first frame.
+        if session.machine.phase != .unattached { meetDeadline(.launch, of: process) }
         guard !process.launchEvents.isEmpty else { return }
         process.steps.append(contentsOf: process.launchEvents)
         process.launchEvents.removeAll()

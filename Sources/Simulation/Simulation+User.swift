@@ -166,11 +166,17 @@ extension Simulation {
     }
 
     private func quit(_ app: AppID) {
-        guard let process = process(of: app) else { return note("quit", app, refused: "it is not running") }
+        let record = apps[app.index]
+        let process = process(of: app)
+        // The card of an app that has ended stays until it is swiped away.
+        guard process != nil || record.wasLaunched && !record.wasSwipedAway else {
+            return note("quit", app, refused: "it is not in the switcher")
+        }
         note("quit", app)
-        apps[app.index].wasSwipedAway = true
+        record.wasSwipedAway = true
         // Nobody wants back any more what the system ended before.
-        apps[app.index].lastTermination = nil
+        record.lastTermination = nil
+        guard let process else { return discardSessions(of: record) }
         abandonLaunch(of: process, outcome: "abandoned")
         if foregroundApp == app { foregroundApp = nil }
         if process.phase == .suspended && process.isQuiet {

@@ -193,6 +193,9 @@ struct PolicyTests {
         let all = [process(1, idle: 5), process(2, idle: 60), process(3, .background, idle: 90, modes: [.audio])]
         let kind = try ladder("spare_recent", .time(.seconds(10)))
         #expect(kind.decide(snapshot(all)).order == ends(2, 3))
+        // A push has launched it, and nobody has seen it.
+        let pushed = process(4) { ($0.lastForeground, $0.launchedAt) = (nil, now - .seconds(5)) }
+        #expect(kind.decide(snapshot(all + [pushed])).order == ends(2, 4, 3))
         let demand = ReclaimDemand.allocation(by: ProcessID(9), wanted: .mebibytes(1))
         let weighty = try policy(
             "ladder",

@@ -353,6 +353,35 @@ struct BackgroundLifeTests {
         #expect(run.rows("background_event", of: "a").count == 400)
     }
 
+    @Test("an app that has ended can be swiped away: it comes back only with the user, and with a new scene")
+    func swipedAwayDead() throws {
+        let profile = testApp("a") { $0.backgroundModes = [.remoteNotification] }
+        let push = UserAction.wake(app, .remoteNotification, lasting: nil)
+        let run = try live(
+            [profile],
+            [(0, .launch(app)), (5, .crash(app)), (10, .quit(app)), (11, .quit(app)), (12, push), (20, .launch(app))])
+        #expect(run.rows("refused", of: "a").map(\.time) == ["11", "12"])
+        let second = run.rows("callback", of: "a").filter { (Double($0.time) ?? 0) >= 20 }.map(\.detail)
+        #expect(
+            second.contains("application(_:didDiscardSceneSessions:)") && second.contains(configuration), "\(second)")
+        // One that was never there has no card.
+        #expect(try live([profile], [(0, .quit(app))]).rows("refused", of: "a").count == 1)
+    }
+
+    @Test("a tap during a launch off screen makes it a launch to the first frame, which the watchdog times")
+    func tapDuringLaunch() throws {
+        let profile = testApp("a") {
+            $0.backgroundModes = [.remoteNotification]
+            $0.costs.process = .seconds(8)
+            $0.costs.connect = .seconds(9)
+            $0.costs.enterForeground = .seconds(4)
+            $0.costs.activate = .seconds(3)
+        }
+        let run = try live([profile], [(1, .wake(app, .remoteNotification, lasting: nil)), (3, .launch(app))])
+        let exit = try #require(run.rows("exit", of: "a").first)
+        #expect(exit.time == "21" && exit.detail == "appWatchdog", "\(exit)")
+    }
+
     @Test("the reason to launch an app goes with its scene, but not the event that came meanwhile")
     func closedDuringLaunch() throws {
         let profile = testApp("a") { $0.backgroundModes = [.remoteNotification, .fetch] }

@@ -51,11 +51,11 @@ public struct PairedComparison: Hashable, Sendable {
     ///   - values: The policy's values: per scenario, per seed; nil where a run has none.
     ///   - baseline: The baseline's, of the same shape; nil when the policy is the baseline.
     ///   - stream: Names the stream of chance of the bootstrap.
-    ///   - losses: Of a metric of the launches that came: how many more of them the policy lost than the baseline, in
-    ///     the mean. Whoever lost more is not called better.
+    ///   - losses: Of a metric of the launches that came: what is shown of how many of them were lost. Whoever is shown
+    ///     to have lost more is not called better.
     public init(
         _ values: [[Double?]], against baseline: [[Double?]]?, sense: MetricSense, bootstrap: Bootstrap,
-        stream: String, losses: Double = 0
+        stream: String, losses: Verdict? = nil
     ) {
         let present = values.map { $0.compactMap(\.self) }
         runs = present.reduce(0) { $0 + $1.count }
@@ -72,14 +72,15 @@ public struct PairedComparison: Hashable, Sendable {
         interval = bootstrap.interval(ofMeanOf: differences, stream: stream)
         balance = sense == .neither || all.isEmpty ? nil : Balance(all, sense)
         let verdict = PairedComparison.verdict(all, difference: difference, interval, sense)
-        let isUndeserved = verdict == .better && losses > 0 || verdict == .worse && losses < 0
+        let isUndeserved = verdict == .better && losses == .worse || verdict == .worse && losses == .better
         self.verdict = isUndeserved ? .notComparable : verdict
     }
 
-    /// How much higher the policy's values are than the other's, in the mean over the pairs; zero without pairs.
-    public static func meanDifference(_ values: [[Double?]], from other: [[Double?]]) -> Double {
-        let differences = differences(values, other)
-        return differences.allSatisfy(\.isEmpty) ? 0 : Bootstrap.mean(of: differences)
+    /// The values of the runs for which both figures are the same; nil in place of the others.
+    public static func kept(_ values: [[Double?]], where a: [[Double?]], equals b: [[Double?]]) -> [[Double?]] {
+        zip(values, zip(a, b)).map { values, figures in
+            zip(values, zip(figures.0, figures.1)).map { $1.0 == $1.1 ? $0 : nil }
+        }
     }
 
     /// Per scenario, of the pairs that are whole.
@@ -109,20 +110,12 @@ public struct PairedComparison: Hashable, Sendable {
 
     /// Per scenario and seed, the best value that any of the policies reached.
     ///
-    /// - Parameters:
-    ///   - policies: Per policy, per scenario, per seed; all of one shape.
-    ///   - lost: Of the same shape, for a metric of the launches that came: how many each run lost. Only those that
-    ///     lost the fewest under a seed may be the best there.
-    public static func best(
-        of policies: [[[Double?]]], sense: MetricSense, lost: [[[Double?]]]? = nil
-    ) -> [[Double?]] {
+    /// - Parameter policies: Per policy, per scenario, per seed; all of one shape.
+    public static func best(of policies: [[[Double?]]], sense: MetricSense) -> [[Double?]] {
         guard let first = policies.first else { return [] }
         return first.indices.map { scenario in
             first[scenario].indices.map { seed in
-                let fewest = lost?.compactMap { $0[scenario][seed] }.min()
-                let values = policies.indices.compactMap { policy in
-                    lost?[policy][scenario][seed] == fewest ? policies[policy][scenario][seed] : nil
-                }
+                let values = policies.compactMap { $0[scenario][seed] }
                 return sense == .higher ? values.max() : values.min()
             }
         }

@@ -49,7 +49,10 @@ extension Ladder {
             let footprint: ByteCount
             let cost: TimeSpan
 
-            func spares(_ process: ProcessSnapshot) -> Bool { process.idleTime(at: now) < order.spareRecent }
+            /// Whom nobody has ever seen was not seen a moment ago.
+            func spares(_ process: ProcessSnapshot) -> Bool {
+                process.lastForeground != nil && process.idleTime(at: now) < order.spareRecent
+            }
 
             /// The larger, the sooner it goes, among those of one rung; and what was compared.
             func score(_ process: ProcessSnapshot) -> (score: Int64, why: String) {

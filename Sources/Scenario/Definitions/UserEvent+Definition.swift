@@ -51,7 +51,10 @@ struct ActionKind: Sendable {
                     return app
                 }),
             ActionKind(
-                "quit", .app, "Swiped away in the switcher.", { .quit($0) },
+                "quit", .app,
+                "Swiped away in the switcher, running or not: its scenes' sessions go, and no push launches it before "
+                    + "the user does.",
+                { .quit($0) },
                 {
                     guard case .quit(let app) = $0 else { return nil }
                     return app

@@ -78,20 +78,30 @@ struct Comparison {
         let labels = plan.policies.map { $0?.label ?? "" }
         let foresight = plan.policies.firstIndex { $0?.given == "foresight" }
         let fair = plan.policies.indices.filter { plan.policies[$0]?.given != "unbounded" }
-        let best = PairedComparison.best(
-            of: fair.map { values[$0] }, sense: sense, lost: lost.map { lost in fair.map { lost[$0] } })
+        let fewest = lost.map { lost in PairedComparison.best(of: fair.map { lost[$0] }, sense: .lower) }
+        /// Of the launches that came, the values of those runs alone that lost no more and no fewer.
+        func like(_ reference: [[Double?]]?, _ policy: Int) -> [[Double?]] {
+            guard let lost, let reference else { return values[policy] }
+            return PairedComparison.kept(values[policy], where: lost[policy], equals: reference)
+        }
+        /// Of the data's shape alone, so that a further policy or metric changes no interval.
+        func compared(
+            _ values: [[[Double?]]], _ policy: Int, _ sense: MetricSense, losses: PairedComparison.Verdict? = nil
+        ) -> PairedComparison {
+            PairedComparison(
+                values[policy], against: policy == 0 ? nil : values[0], sense: sense, bootstrap: bootstrap,
+                stream: "\(values[policy].count) of \(plan.seeds.count)", losses: losses)
+        }
+        let best = PairedComparison.best(of: fair.map { like(fewest, $0) }, sense: sense)
         let rows = plan.policies.indices.map { policy in
             Row(
                 policy: labels[policy], role: policy == 0 ? .baseline : policy < asked ? .candidate : .yardstick,
-                result: PairedComparison(
-                    values[policy], against: policy == 0 ? nil : values[0], sense: sense, bootstrap: bootstrap,
-                    // Of the data's shape alone, so that a further policy or metric changes no interval.
-                    stream: "\(values[policy].count) of \(plan.seeds.count)",
-                    losses: lost.map { PairedComparison.meanDifference($0[policy], from: $0[0]) } ?? 0),
+                result: compared(
+                    values, policy, sense, losses: lost.map { compared($0, policy, .lower).verdict }),
                 regretForesight: foresight.flatMap {
-                    PairedComparison.regret(values[policy], against: values[$0], sense: sense)
+                    PairedComparison.regret(like(lost?[$0], policy), against: values[$0], sense: sense)
                 },
-                regretBest: PairedComparison.regret(values[policy], against: best, sense: sense))
+                regretBest: PairedComparison.regret(like(fewest, policy), against: best, sense: sense))
         }
         return Block(metric: metric, sense: sense, rows: rows)
     }

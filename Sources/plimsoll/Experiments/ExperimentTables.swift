@@ -97,8 +97,8 @@ extension Comparison {
                 optional: true, signed: true),
             Column(
                 "regret_best", .number,
-                "How much worse than the best of all compared policies but unbounded, chosen anew for each seed; for "
-                    + "latencies among those that lost the fewest launches",
+                "How much worse than the best of all compared policies but unbounded, chosen anew for each seed; of "
+                    + "latencies, among the runs that lost the fewest launches",
                 optional: true, signed: true),
         ])
 }
