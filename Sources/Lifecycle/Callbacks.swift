@@ -66,7 +66,8 @@ public enum ExitReason: String, CaseIterable, Sendable {
     case backgroundTaskAssertionTimeout
     case userTerminated
 
-    /// The system took it: a termination, as the metrics count them. The others are the app's own or the user's doing.
+    /// The system took it: a termination, as the metrics count them. The others are the app's own or the user's doing,
+    /// or an end in good order, as for an update.
     public var isBySystem: Bool {
         switch self {
         case .normalApp, .abnormal, .userTerminated: false

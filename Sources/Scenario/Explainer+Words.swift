@@ -78,7 +78,7 @@ extension Explainer {
     private func paid(_ payers: [Payer]) -> [String] {
         let shown = payers.prefix(3).map { "\($0.app), \(clock($0.at)) into the run" }.joined(separator: "; ")
         switch payers.count {
-        case 0: return ["  Who pays:      nobody by then."]
+        case 0: return ["  Who pays:      nobody within \(Explainer.survival)."]
         case ...3: return ["  Who pays:      \(shown)."]
         default: return ["  Who pays:      \(shown); and \(payers.count - 3) more."]
         }

@@ -215,6 +215,8 @@ final class LiveProcess {
     var closing: [SceneID] = []
     var reclaiming: [SceneID] = []
     var quitReason: QuitReason?
+    /// The user has swiped it away: its sessions go with it, and nobody wants it back.
+    var isSwipedAway = false
     /// A policy asks for it.
     var wantsSuspension = false
     var suspendedSince: Instant?

@@ -24,7 +24,7 @@ extension Simulation {
         if process.phase != .notRunning { apply(.terminate, to: process, reason: reason.rawValue) }
         if reason.isBySystem { noteTermination(of: process, reason, wasForeground: wasForeground, footprint) }
         releaseEverything(of: process)
-        if reason == .userTerminated { discardSessions(of: process.record) }
+        if process.isSwipedAway { discardSessions(of: process.record) }
         endReclaim(on: process, reason, held: footprint)
         serveWaiters()
         if let tap = apps[app.index].tapAfterExit {
@@ -62,9 +62,11 @@ extension Simulation {
             .init(
                 app: process.profile.name, pid: process.pid, reason: reason.rawValue, wasForeground: wasForeground,
                 wasPerceived: false, footprint: footprint))
-        process.record.lastTermination = now
-        process.record.unfelt.removeAll { now - $0.at > plan.perceivedWithin }
-        process.record.unfelt.append((now, recorder.tally.terminations.count - 1))
+        if !process.isSwipedAway {
+            process.record.lastTermination = now
+            process.record.unfelt.removeAll { now - $0.at > plan.perceivedWithin }
+            process.record.unfelt.append((now, recorder.tally.terminations.count - 1))
+        }
         // It is still among them.
         recorder.tally.leastProcesses = min(recorder.tally.leastProcesses ?? .max, live.count - 1)
         if let warned = process.warnedAt { recorder.tally.warningLeads.append(now - warned) }

@@ -94,7 +94,7 @@ extension Simulation {
     /// Ends the suspended app that was idle for longest, before anybody who runs is told; true while there is one, an
     /// action is under way, or nothing is missing any more although the level still holds.
     func endSuspended() -> Bool {
-        guard !dryRun, monitor.level > .normal else { return false }
+        guard monitor.level > .normal else { return false }
         guard plan.monitor.measure.concernsDevice else { return false }
         guard reclaim.acting == nil, let question = pressureQuestion() else { return true }
         let snapshot = snapshot(question)
@@ -179,7 +179,7 @@ extension Simulation {
     /// A question that was answered like the one before it is not written down again.
     private func record(_ decision: Decision, _ verdict: Verdict, _ snapshot: SystemSnapshot) {
         let chosen = verdict.chosen
-        if chosen != nil && !dryRun {
+        if chosen != nil && (!dryRun || decision.isByMonitor) {
             forgetAnswers()
         } else {
             let answer = chosen.map { "\(decision.ranking[$0].action)" } ?? decision.standstillText

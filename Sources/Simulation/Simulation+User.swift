@@ -177,8 +177,11 @@ extension Simulation {
         // Nobody wants back any more what the system ended before.
         record.lastTermination = nil
         guard let process else { return discardSessions(of: record) }
+        process.isSwipedAway = true
         abandonLaunch(of: process, outcome: "abandoned")
         if foregroundApp == app { foregroundApp = nil }
+        // Who ends already does so for the reason, and in the time, that it was given.
+        guard process.quitReason == nil else { return }
         if process.phase == .suspended && process.isQuiet {
             return end(process, .userTerminated, "swiped away while suspended: no code ran")
         }

@@ -13,7 +13,8 @@ struct ExplainCommand: ParsableCommand {
             The run is repeated from its own scenario.yaml, as far as it came, which gives the very
             snapshots that the policy saw; what its folder lacks or contradicts is said on stderr. What
             would have saved an app is found by asking the policy again about the recorded snapshot, and
-            confirmed by a run of its own. Without --app and --at the first few terminations are explained.
+            confirmed by a run of its own, which also tells who ends in its place. Without --app and --at
+            the first few terminations are explained.
 
             EXAMPLES
               plimsoll explain runs/evening-commute
@@ -55,7 +56,8 @@ struct ExplainCommand: ParsableCommand {
             }
             let record = try RunRecord(directory, plan)
             guard !record.isDryRun else {
-                Terminal.say("This was a dry run: none of the policy's decisions was carried out, so it ended nobody.")
+                Terminal.say(
+                    "This was a dry run: none of the policy's decisions was carried out, so the policy ended nobody.")
                 return .success
             }
             let traces = try Failure.opening(plan)

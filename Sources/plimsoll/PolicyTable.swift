@@ -42,10 +42,10 @@ struct PolicyTable: Encodable {
             unit = parameter.standard.unit
             `default` = "\(parameter.standard)"
             defaultValue = parameter.standard.number
-            let hasRange = parameter.standard.number != nil
-            minimum = hasRange ? "\(parameter.lowest)" : nil
+            let isNumber = parameter.standard.number != nil
+            minimum = isNumber ? "\(parameter.lowest)" : nil
             minimumValue = parameter.lowest.number
-            maximum = hasRange ? "\(parameter.highest)" : nil
+            maximum = isNumber ? "\(parameter.highest)" : nil
             maximumValue = parameter.highest.number
             scale = parameter.scale.rawValue
             choices = parameter.standard.type == "flag" ? ["false", "true"] : nil

@@ -1,5 +1,6 @@
 import Foundation
 import Metrics
+import Pressure
 import Quantities
 import Reclaim
 
@@ -23,11 +24,11 @@ struct RunReport {
     /// The times at the three levels in whole seconds, rounded so that they add up to the whole.
     static func levels(_ times: [TimeSpan]) -> String {
         var (sum, told) = (TimeSpan.zero, TimeSpan.zero)
-        let parts = zip(["normal", "warning", "critical"], times).map { name, time in
+        let parts = zip(PressureLevel.allCases, times).map { level, time in
             sum += time
             let rounded = TimeSpan.seconds((sum.microseconds + 500_000) / 1_000_000)
             defer { told = rounded }
-            return "\(name) \(Progress.clock(rounded - told))"
+            return "\(level.rawValue) \(Progress.clock(rounded - told))"
         }
         return parts.joined(separator: ", ")
     }

@@ -494,10 +494,65 @@ struct ReclaimRunTests {
               - { at: 0s, launch: bg }
               - { at: 5s, launch: front }
             """
-        let none = try Self.run(text, ["policy=none"])
-        let dry = try Self.run(text, ["policy=\(policy)"], dryRun: true)
-        #expect(none.times(",exit,").count == 1)
-        #expect(dry.times(",exit,") == none.times(",exit,"))
+        // What the monitor ends by itself is not the policy's.
+        for (sets, ends) in [([], 1), (["monitor.end_suspended_first=true", "limits.minimum_stay=0s"], 2)] {
+            let none = try Self.run(text, sets + ["policy=none"])
+            let dry = try Self.run(text, sets + ["policy=\(policy)"], dryRun: true)
+            #expect(none.times(",exit,").count == ends, "\(none.events)")
+            #expect(dry.times(",exit,") == none.times(",exit,"))
+        }
+    }
+
+    @Test("a rule about the level is waited for where the monitor measures stalls, and only there")
+    func waitingForTheLevel() throws {
+        let text = """
+            duration: 60s
+            device: { ceiling: 256MiB, reserved: 32MiB }
+            policy: { rules: [{ name: rule, when: level == critical }] }
+            apps:
+              - { name: a, like: plain, memory: { base: 40MiB } }
+              - { name: b, like: plain, memory: { base: 40MiB } }
+              - { name: front, like: plain, memory: { base: 30MiB, growth: { rate: 4MiB/s, up_to: 170MiB } } }
+            user:
+              - { at: 0s, launch: a }
+              - { at: 10s, launch: b }
+              - { at: 20s, launch: front }
+            """
+        // Android's level does not rise before somebody has ended.
+        let android = try Self.run(text, ["monitor.preset=android"])
+        #expect(android.times(",exit,front,").first == android.times(",stall,front,").last)
+        let stalls = try Self.run(text, ["monitor={ preset: android, rise_needs_fewer_processes: false }"])
+        #expect(stalls.times(",exit,front,").isEmpty && !stalls.times(",exit,a,", "rule 'rule'").isEmpty)
+    }
+
+    @Test("a swipe does not take over the end that a policy has asked for: its time, its reason and its kill stay")
+    func swipedWhileAsked() throws {
+        let run = try Self.run(
+            """
+            duration: 60s
+            device: { ceiling: 128MiB, reserved: 16MiB }
+            policy: { name: earlyoom, parameters: { kill: 0.1%, wait: 8s } }
+            limits: { protect_audible: false }
+            apps:
+              - name: slow
+                background_modes: [audio]
+                costs: { disconnect: 3s, terminate: 6s }
+                memory: { base: 50MiB, scene: 4MiB }
+                background: { snapshot: 0B }
+              - { name: b, like: plain, memory: { base: 20MiB, growth: { rate: 1MiB/s, up_to: 60MiB } } }
+            user:
+              - { at: 0s, launch: slow }
+              - { at: 3s, launch: b }
+              - { at: 8s, quit: slow }
+              - { at: 30s, quit: b }
+              - { at: 40s, launch: slow }
+            """)
+        let asked = try #require(run.times(",action,slow,", "terminate_politely").first)
+        let end = try #require(run.times(",exit,slow,", "memoryPressure").first)
+        #expect(asked < 8 && abs(end - (asked + 8)) < 0.01, "\(asked), \(end)")
+        #expect(run.tally.terminations.count == 1 && run.kills == 1)
+        #expect(run.tally.terminations.allSatisfy { !$0.wasPerceived })
+        #expect(!run.times("didDiscardSceneSessions").filter { $0 > 40 }.isEmpty)
     }
 
     @Test("in a dry run an app that finds no room ends with the choice that was not carried out, and that is on record")

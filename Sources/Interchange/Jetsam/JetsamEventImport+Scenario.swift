@@ -135,8 +135,7 @@ extension JetsamEventImport {
 
     /// The scenario ends in peace; this shows in which order everybody would go.
     private var whatIsNext: [String] {
-        // A name with an equals sign cannot be told from the value.
-        guard let front, !front.name.contains("=") else { return [] }
+        guard let front else { return [] }
         let burst =
             "{ after: \(stateAt - front.tapped), size: \(device.ceiling), over: \(JetsamEventImport.rise) }"
         let setting = ShellWord.quoted("apps.\(front.name).memory.bursts=[\(burst)]")

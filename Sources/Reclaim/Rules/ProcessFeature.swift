@@ -125,7 +125,8 @@ final class RuleScene {
     init(_ snapshot: SystemSnapshot) { self.snapshot = snapshot }
 
     func oomScore(of process: ProcessSnapshot) -> Int {
-        snapshot.processes.firstIndex { $0.pid == process.pid }.map { oomScores[$0] } ?? 0
+        let place = snapshot.processes.partitionPoint { $0.pid >= process.pid }
+        return place < oomScores.count && snapshot.processes[place].pid == process.pid ? oomScores[place] : 0
     }
 
     func rank(of process: ProcessSnapshot) -> Ratio {

@@ -65,9 +65,11 @@ public enum SystemMeasure: String, CaseIterable, Sendable {
     }
 
     /// What may be read after somebody has waited for memory for a while and nothing else has happened: time lost to
-    /// waiting grows up to all of it, and kills grow old.
-    func readings(afterWaitingFrom value: Int64) -> ClosedRange<Int64> {
+    /// waiting grows up to all of it, with it the level of a monitor that asks for nothing else, and kills grow old.
+    func readings(afterWaitingFrom value: Int64, _ monitor: MonitorSettings) -> ClosedRange<Int64> {
         switch self {
+        case .level where monitor.measure == .stall && !monitor.riseNeedsFewerProcesses:
+            value...Int64(PressureLevel.allCases.count - 1)
         case .someAvg10, .someAvg60, .someAvg300, .fullAvg10, .fullAvg60, .fullAvg300, .someStall, .fullStall:
             value...max(value, Ratio.percent(100).partsPerMillion)
         case .kills: min(0, value)...value
@@ -157,7 +159,7 @@ public struct SystemClaim: Hashable, Sendable, CustomStringConvertible {
     func mayHold(_ outcome: Bool, afterWaitingFrom snapshot: SystemSnapshot) -> Bool {
         guard let reading = measure.reading(snapshot) else { return !outcome }
         let threshold = reading.threshold(value, measure.kind)
-        let readings = measure.readings(afterWaitingFrom: reading.value)
+        let readings = measure.readings(afterWaitingFrom: reading.value, snapshot.monitor)
         // A comparison changes its mind at the threshold alone.
         return [readings.lowerBound, threshold - 1, threshold, threshold + 1, readings.upperBound].contains {
             readings.contains($0) && comparison.holds($0, threshold) == outcome
