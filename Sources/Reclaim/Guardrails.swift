@@ -96,7 +96,7 @@ public struct Guardrails: Sendable {
         let age = snapshot.now - process.launchedAt
         if age < limits.minimumStay {
             return Refusal(
-                rule: "minimum_stay", explanation: "launched \(age) ago, less than \(limits.minimumStay)",
+                rule: "minimum_stay", explanation: "launched \(age.readable) ago, less than \(limits.minimumStay)",
                 isTemporary: true)
         }
         if let most = limits.terminationsPerMinute {

@@ -110,6 +110,9 @@ struct RunCommand: ParsableCommand {
         try refuseEmpty(scenarios: [scenario], policies: [policy].compactMap(\.self))
         try refuseEmpty(out, "--out")
         try refuseEmpty(trace, "--trace")
+        if trace == "-" {
+            throw ValidationError("--trace writes to a file, for standard output has the summary; name a file, not '-'")
+        }
         try refuse(keys: OptionValue.keys(of: sets), as: "--set", seed: seed, policy: policy, backend: backend)
         if live && quiet { throw ValidationError("--live shows the run, and --quiet nothing; leave one of them out") }
         if format == .json && quiet {

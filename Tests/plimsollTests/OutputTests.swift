@@ -223,6 +223,15 @@ struct OutputTests {
         }
     }
 
+    @Test("a timeline goes to a file, never to one that is called '-'")
+    func timelineToStandardOutput() throws {
+        try within { folder in
+            let result = try Program.run(["run", Program.scenario("quickstart"), "--trace", "-"], in: folder)
+            #expect(result.status == 64 && result.error.hasPrefix("Error: --trace writes to a file,"), "\(result.error)")
+            #expect(try content(folder).isEmpty)
+        }
+    }
+
     @Test("the times at the levels add up to the whole, rounded as they are")
     func levels() {
         let times = [35.45, 22.9, 1.65].map { TimeSpan(microseconds: Int64($0 * 1_000_000)) }
