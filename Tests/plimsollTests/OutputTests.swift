@@ -227,7 +227,8 @@ struct OutputTests {
     func timelineToStandardOutput() throws {
         try within { folder in
             let result = try Program.run(["run", Program.scenario("quickstart"), "--trace", "-"], in: folder)
-            #expect(result.status == 64 && result.error.hasPrefix("Error: --trace writes to a file,"), "\(result.error)")
+            #expect(result.status == 64)
+            #expect(result.error.hasPrefix("Error: --trace writes to a file,"), "\(result.error)")
             #expect(try content(folder).isEmpty)
         }
     }
