@@ -59,7 +59,7 @@ struct Comparison {
                     }
                 }
             }
-            let lost = values(of: MetricSense.lostLaunches)
+            let lost = LostLaunches(values(of: MetricSense.lostLaunches), of: plan, bootstrap)
             return Section(
                 scenario: scope.count == 1 ? plan.scenarios[scope[0]].name : nil,
                 blocks: metrics.map { metric in
@@ -70,36 +70,51 @@ struct Comparison {
         }
     }
 
+    /// What is behind the latencies, which are of the launches that came.
+    private struct LostLaunches {
+        /// Per policy, per scenario, per seed.
+        let runs: [[[Double?]]]
+        /// By policy, what is shown beside the baseline.
+        let verdicts: [PairedComparison.Verdict]
+
+        init(_ runs: [[[Double?]]], of plan: ExperimentPlan, _ bootstrap: Bootstrap) {
+            self.runs = runs
+            verdicts = plan.policies.indices.map { compared(runs, $0, .lower, of: plan, bootstrap).verdict }
+        }
+    }
+
+    /// One policy's values beside the baseline's.
+    private static func compared(
+        _ values: [[[Double?]]], _ policy: Int, _ sense: MetricSense, of plan: ExperimentPlan, _ bootstrap: Bootstrap,
+        losses: PairedComparison.Verdict? = nil
+    ) -> PairedComparison {
+        PairedComparison(
+            values[policy], against: policy == 0 ? nil : values[0], sense: sense, bootstrap: bootstrap,
+            // Of the data's shape alone, so that a further policy or metric changes no interval.
+            stream: "\(values[policy].count) of \(plan.seeds.count)", losses: losses)
+    }
+
     private static func block(
-        _ metric: String, _ values: [[[Double?]]], lost: [[[Double?]]]?, of plan: ExperimentPlan, asked: Int,
+        _ metric: String, _ values: [[[Double?]]], lost: LostLaunches?, of plan: ExperimentPlan, asked: Int,
         _ bootstrap: Bootstrap
     ) -> Block {
         let sense = MetricSense(ofMetric: metric)
         let labels = plan.policies.map { $0?.label ?? "" }
         let foresight = plan.policies.firstIndex { $0?.given == "foresight" }
         let fair = plan.policies.indices.filter { plan.policies[$0]?.given != "unbounded" }
-        let fewest = lost.map { lost in PairedComparison.best(of: fair.map { lost[$0] }, sense: .lower) }
+        let fewest = lost.map { lost in PairedComparison.best(of: fair.map { lost.runs[$0] }, sense: .lower) }
         /// Of the launches that came, the values of those runs alone that lost no more and no fewer.
         func like(_ reference: [[Double?]]?, _ policy: Int) -> [[Double?]] {
             guard let lost, let reference else { return values[policy] }
-            return PairedComparison.kept(values[policy], where: lost[policy], equals: reference)
-        }
-        /// Of the data's shape alone, so that a further policy or metric changes no interval.
-        func compared(
-            _ values: [[[Double?]]], _ policy: Int, _ sense: MetricSense, losses: PairedComparison.Verdict? = nil
-        ) -> PairedComparison {
-            PairedComparison(
-                values[policy], against: policy == 0 ? nil : values[0], sense: sense, bootstrap: bootstrap,
-                stream: "\(values[policy].count) of \(plan.seeds.count)", losses: losses)
+            return PairedComparison.kept(values[policy], where: lost.runs[policy], equals: reference)
         }
         let best = PairedComparison.best(of: fair.map { like(fewest, $0) }, sense: sense)
         let rows = plan.policies.indices.map { policy in
             Row(
                 policy: labels[policy], role: policy == 0 ? .baseline : policy < asked ? .candidate : .yardstick,
-                result: compared(
-                    values, policy, sense, losses: lost.map { compared($0, policy, .lower).verdict }),
+                result: compared(values, policy, sense, of: plan, bootstrap, losses: lost?.verdicts[policy]),
                 regretForesight: foresight.flatMap {
-                    PairedComparison.regret(like(lost?[$0], policy), against: values[$0], sense: sense)
+                    PairedComparison.regret(like(lost?.runs[$0], policy), against: values[$0], sense: sense)
                 },
                 regretBest: PairedComparison.regret(like(fewest, policy), against: best, sense: sense))
         }
