@@ -3,8 +3,6 @@ import Simulation
 /// A plan written back as a scenario.
 public enum EffectiveScenario {
     /// The scenario with every setting explicit, runnable as it is: loading it gives an equal plan.
-    ///
-    /// Repeated events are written one by one.
     public static func yaml(of plan: RunPlan) -> String {
         let encoding = Encoding(appNames: plan.apps.map(\.name))
         return RunPlan.definition.encode(plan, encoding).yaml

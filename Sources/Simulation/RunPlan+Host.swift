@@ -22,7 +22,8 @@ extension RunPlan {
         var held = ByteCount.zero
         for (index, app) in apps.enumerated() {
             guard app.memory.trace == nil else { return nil }
-            let scenes = 1 + (app.scenes.multiple ? user.count { $0.action.opensScene(of: AppID(index)) } : 0)
+            let further = app.scenes.multiple ? user.reduce(0) { $0 + $1.scenesOpened(by: AppID(index)) } : 0
+            let scenes = 1 + further
             held += min(app.mostHeld(over: span, scenes: scenes), MemoryLimits.highestCeiling) * device.scale
         }
         return held
@@ -37,9 +38,13 @@ extension AppProfile {
     }
 }
 
-extension UserAction {
-    fileprivate func opensScene(of app: AppID) -> Bool {
-        guard case .openScene(app) = self else { return false }
-        return true
+extension UserEntry {
+    /// How often it opens a further scene of the app.
+    fileprivate func scenesOpened(by app: AppID) -> Int {
+        switch self {
+        case .once(.openScene(app), _): 1
+        case .repeated(.openScene(app), let repetition): repetition.count
+        case .once, .repeated, .model: 0
+        }
     }
 }

@@ -1,21 +1,40 @@
 import Quantities
 import Workload
 
+/// What the user or the system does at an instant.
+struct UserEvent: Hashable, Sendable {
+    var at: Instant
+    var action: UserAction
+}
+
 extension RunPlan {
-    /// The user's events with every model replaced by what its person does, decided by the run's seed. The order of the
-    /// apps is their popularity.
+    /// The events that the user's entries stand for, entry by entry. What persons do is decided by the run's seed; the
+    /// order of the apps is their popularity.
     var expandedUser: [UserEvent] {
         var events: [UserEvent] = []
-        for (index, event) in user.enumerated() {
-            guard case .model(let model, let end) = event.action else {
-                events.append(event)
-                continue
+        // Persons draw from streams of their own, named by how many events are declared before them: a person counts as
+        // one, and a repetition as its events, so that written out it changes nobody.
+        var declared = 0
+        for entry in user {
+            switch entry {
+            case .once(let action, let at):
+                events.append(UserEvent(at: at, action: action))
+                declared += 1
+            case .repeated(let action, let repetition):
+                events += repetition.instants.map { UserEvent(at: $0, action: action) }
+                declared += repetition.count
+            case .model(let model, let from, let end):
+                events += self.events(of: model, from: from, until: end, stream: "user/\(declared)")
+                declared += 1
             }
-            let deeds = model.deeds(from: event.at, until: end, apps: apps.count, seed: seed, stream: "user/\(index)")
-            var opened = Array(repeating: false, count: apps.count)
-            events += deeds.map { UserEvent(at: $0.at, action: action($0.kind, opened: &opened)) }
         }
         return events
+    }
+
+    private func events(of model: UserModel, from: Instant, until end: Instant, stream: String) -> [UserEvent] {
+        let deeds = model.deeds(from: from, until: end, apps: apps.count, seed: seed, stream: stream)
+        var opened = Array(repeating: false, count: apps.count)
+        return deeds.map { UserEvent(at: $0.at, action: action($0.kind, opened: &opened)) }
     }
 
     /// An app that the person has not had yet is tapped, another one comes from the switcher.

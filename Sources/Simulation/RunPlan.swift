@@ -18,8 +18,8 @@ public struct RunPlan: Hashable, Sendable {
     public var limits: Limits
     /// Indexed by `AppID`.
     public var apps: [AppProfile]
-    /// In the order of the scenario; the engine sorts by instant, ties by this order.
-    public var user: [UserEvent]
+    /// In the order of the scenario; the engine sorts events by instant, ties by this order.
+    public var user: [UserEntry]
     public var expectations: [Expectation]
     public var backend: MemoryBackend
     /// A termination is user-perceived when the user wants the app again within this time; also where a push or a
@@ -30,7 +30,7 @@ public struct RunPlan: Hashable, Sendable {
 
     public init(
         name: String, seed: UInt64, duration: TimeSpan, device: Device, monitor: MonitorSettings,
-        policy: PolicySettings, limits: Limits, apps: [AppProfile], user: [UserEvent], expectations: [Expectation] = [],
+        policy: PolicySettings, limits: Limits, apps: [AppProfile], user: [UserEntry], expectations: [Expectation] = [],
         backend: MemoryBackend = .jemalloc, perceivedWithin: TimeSpan = .minutes(30),
         appRows: AppRows = .all
     ) {
@@ -121,61 +121,6 @@ public struct Device: Hashable, Sendable {
         self.terminationTime = terminationTime
         self.dirtyDecay = dirtyDecay
     }
-}
-
-/// What the user or the system does at an instant.
-public struct UserEvent: Hashable, Sendable {
-    public var at: Instant
-    public var action: UserAction
-
-    public init(at: Instant, action: UserAction) {
-        self.at = at
-        self.action = action
-    }
-}
-
-public enum UserAction: Hashable, Sendable {
-    /// Tap on the app's icon: brings it to the front, launching what is missing.
-    case launch(AppID)
-    /// The app switcher, or the home screen for an app that it does not show: the same road as a tap.
-    case switchTo(AppID)
-    /// To the home screen.
-    case home
-    /// A further scene of an app that supports several comes to the front.
-    case openScene(AppID)
-    /// The user closes the app's most recent scene; its session is discarded.
-    case closeScene(AppID)
-    /// Swiped away in the switcher.
-    case quit(AppID)
-    /// The foreground app becomes inactive for a while.
-    case interrupt(Interruption, lasting: TimeSpan)
-    /// The device locks, and unlocks after the time.
-    case lock(lasting: TimeSpan)
-    /// The user opens a URL, hands an activity off, or taps a shortcut: the app comes to the front.
-    case open(AppID, LaunchReason)
-    /// The system has an event for the app: it is launched or woken off screen, for the app's own time if none
-    /// is given.
-    case wake(AppID, LaunchReason, lasting: TimeSpan?)
-    /// Everybody hears that the time has jumped.
-    case timeChange(TimeChange)
-    case beginBackgroundTask(AppID)
-    case endBackgroundTask(AppID)
-    /// A further scene of the app appears on a second display.
-    case showOnDisplay(AppID)
-    /// The second display is gone, and its scene with it.
-    case unplugDisplay
-    /// The app crashes.
-    case crash(AppID)
-    /// The system ends the app in good order: an update, a restart.
-    case terminate(AppID)
-    /// A seeded person uses the phone; it becomes many of the events above when the run begins.
-    case model(UserModel, until: Instant)
-}
-
-public enum Interruption: String, CaseIterable, Sendable {
-    case call
-    case alert
-    case switcher
 }
 
 /// A claim about the run's summary: `terminations_foreground == 0`.

@@ -25,7 +25,6 @@ extension Simulation {
         case .unplugDisplay: unplugDisplay()
         case .crash(let app): crash(app)
         case .terminate(let app): terminate(app)
-        case .model: fail("a user model was not expanded")
         }
     }
 

@@ -73,7 +73,7 @@ public final class Simulation {
     /// Somebody wants to know at every sample what each process holds.
     let looksAtMemory: Bool
 
-    /// What the user and the system do, models expanded.
+    /// What the user and the system do, event by event.
     let user: [UserEvent]
 
     /// The process that owns the display: it has an active scene, or is on the way out of one.

@@ -25,7 +25,7 @@ private func busyTables() throws -> RunTrace.Tables {
             warnings: WarningDiscipline(), limits: ProcessLimits())
     }
     let user = (0..<24).map {
-        UserEvent(at: Instant(microseconds: Int64($0) * 5_000_000), action: .launch(AppID($0 % 8)))
+        UserEntry.once(.launch(AppID($0 % 8)), at: Instant(microseconds: Int64($0) * 5_000_000))
     }
     let plan = RunPlan(
         name: "trace", seed: 1, duration: .seconds(130),

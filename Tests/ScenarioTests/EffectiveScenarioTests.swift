@@ -33,6 +33,20 @@ struct EffectiveScenarioTests {
         }
     }
 
+    @Test("what happens again and again is one entry, as it was written")
+    func repeated() throws {
+        let user = "user: [ { every: 16s, from: 2s, launch: only }, { every: 7s, to: 50s, interrupt: call, for: 1s } ]"
+        let plan = try Samples.load(Samples.minimal + user).get()
+        let yaml = EffectiveScenario.yaml(of: plan)
+        let entries = yaml.split(separator: "\n").filter { $0.contains("every") }.map(String.init)
+        #expect(
+            entries == [
+                "  - { every: 16s, from: 2s, to: 1min, launch: only }",
+                "  - { every: 7s, from: 0s, to: 50s, interrupt: call, for: 1s }",
+            ], "\(yaml)")
+        #expect(try Samples.load(yaml).get() == plan)
+    }
+
     @Test(
         "every setting is written", arguments: ["fill_rate", "warning_grace", "sigma", "ignores", "perceived_within"])
     func explicit(key: String) throws {
@@ -185,7 +199,7 @@ enum RandomPlan {
         }
     }
 
-    private static func events(among apps: Int, _ random: inout SeededGenerator) -> [UserEvent] {
+    private static func events(among apps: Int, _ random: inout SeededGenerator) -> [UserEntry] {
         (0..<random.number(in: 0...20)).map { _ in
             let app = AppID(random.number(in: 0...apps - 1))
             let span = TimeSpan(microseconds: Int64(random.number(in: 1...90_000_000)))
@@ -197,10 +211,15 @@ enum RandomPlan {
                 .wake(app, [.processing, .bluetoothCentrals][random.number(in: 0...1)], lasting: span),
                 .timeChange(TimeChange.allCases[random.number(in: 0...2)]), .beginBackgroundTask(app),
                 .endBackgroundTask(app), .showOnDisplay(app), .unplugDisplay, .crash(app), .terminate(app),
-                .model(UserModel.allCases[random.number(in: 0...1)], until: Instant(microseconds: 36_000_000_000)),
             ]
-            let at = Instant(microseconds: Int64(random.number(in: 0...36_000_000_000)))
-            return UserEvent(at: at, action: actions[random.number(in: 0...actions.count - 1)])
+            let action = actions[random.number(in: 0...actions.count - 1)]
+            let at = Instant(microseconds: Int64(random.number(in: 0...35_999_999_999)))
+            let end = Instant(microseconds: Int64(random.number(in: Int(at.microseconds) + 1...36_000_000_000)))
+            return switch random.number(in: 0...5) {
+            case 0: .model(UserModel.allCases[random.number(in: 0...1)], from: at, until: end)
+            case 1: .repeated(action, Repetition(every: .seconds(1) + span, from: at, to: end))
+            default: .once(action, at: at)
+            }
         }
     }
 }

@@ -43,11 +43,14 @@ struct ScenarioLoaderTests {
         #expect(plan.apps[2] == game)
     }
 
-    @Test("a repeated event becomes single events, both ends included")
+    @Test("a repeated event stays one entry, both ends included")
     func repetition() throws {
-        let plan = try Samples.load(Samples.commute).get()
-        let launches = plan.user.filter { $0.action == .launch(AppID(2)) }.map(\.at)
-        #expect(launches == [10, 15, 20, 25].map { Instant(microseconds: $0 * 60_000_000) })
+        let repetition = Repetition(every: .minutes(5), from: .zero + .minutes(10), to: .zero + .minutes(25))
+        #expect(try Samples.load(Samples.commute).get().user[8] == .repeated(.launch(AppID(2)), repetition))
+        #expect(repetition.instants == [10, 15, 20, 25].map { .zero + .minutes($0) })
+        let whole = Repetition(every: .minutes(1), from: .zero, to: .zero + .minutes(1))
+        let yaml = Samples.minimal + "user: [ { every: 1min, launch: only } ]"
+        #expect(try Samples.load(yaml).get().user == [.repeated(.launch(AppID(0)), whole)])
     }
 
     @Test("the least scenario has the defaults of the types")

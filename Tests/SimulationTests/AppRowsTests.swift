@@ -12,8 +12,8 @@ struct AppRowsTests {
         let apps = (0..<6).map { number in
             testApp("app\(number)") { if number == 1 { $0.backgroundModes = [.audio] } }
         }
-        let model = UserAction.model(.commuter, until: Instant(microseconds: 300_000_000))
-        return testPlan(apps, ceiling: .mebibytes(44), seconds: 300, seed: seed, user: [(0, model)]) {
+        return testPlan(apps, ceiling: .mebibytes(44), seconds: 300, seed: seed, user: []) {
+            $0.user = [.model(.commuter, from: .zero, until: .zero + .seconds(300))]
             $0.backend = .accounting
             $0.appRows = rows
         }

@@ -43,8 +43,7 @@ struct NeededMemoryTests {
             plan.apps[0].memory.churn = ChurnProfile(rate: ByteRate(bytesPerSecond: 64 << 30), lifetime: .hours(24_000))
             plan.apps[0].memory.scene = .gibibytes(4_096)
             plan.apps[0].scenes.multiple = true
-            let scene = UserEvent(at: .zero, action: .openScene(AppID(0)))
-            plan.user = Array(repeating: scene, count: 100_000)
+            plan.user = Array(repeating: .once(.openScene(AppID(0)), at: .zero), count: 100_000)
         }
         #expect(plan.neededMemory == .mebibytes(128))
     }

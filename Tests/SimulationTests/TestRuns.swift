@@ -30,7 +30,7 @@ func testPlan(
         name: "test", seed: seed, duration: .seconds(seconds),
         device: Device(ceiling: ceiling, reserved: .mebibytes(4)), monitor: .brisk,
         policy: PolicySettings(name: policy), limits: Limits(), apps: apps,
-        user: user.map { UserEvent(at: Instant(microseconds: Int64($0.0 * 1_000_000)), action: $0.1) })
+        user: user.map { .once($0.1, at: Instant(microseconds: Int64($0.0 * 1_000_000))) })
     change(&plan)
     return plan
 }

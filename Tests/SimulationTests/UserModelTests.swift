@@ -155,7 +155,7 @@ struct UserModelTests {
     func run() throws {
         let apps = (0..<6).map { testApp("app\($0)") }
         let end = Instant.zero + .minutes(30)
-        let run = try live(apps, seconds: 1_800, [(0, .model(.commuter, until: end))])
+        let run = try live(apps, seconds: 1_800, []) { $0.user = [.model(.commuter, from: .zero, until: end)] }
         let actions = Set(run.eventRows.filter { $0.event == "user" }.map(\.detail))
         #expect(actions.isSuperset(of: ["launch", "switch", "home"]))
         #expect(run.tally.launches.count > 2)

@@ -28,10 +28,13 @@ struct RunCommandTests {
         }
     }
 
-    @Test("the effective scenario of a run, run again, gives the same bytes; another seed gives others")
-    func repeats() throws {
+    @Test(
+        "the effective scenario of a run, run again, gives the same bytes; another seed gives others",
+        arguments: [nil, "user=[{ every: 4s, launch: chat }, { at: 8s, launch: shop }, { every: 2s, switch: mail }]"])
+    func repeats(user: String?) throws {
+        let options = user.map { ["--set", $0, "--set", "expect=[]"] } ?? []
         try within { folder in
-            let first = try Program.run(["run", Program.scenario("quickstart"), "--out", "a"], in: folder)
+            let first = try Program.run(["run", Program.scenario("quickstart"), "--out", "a"] + options, in: folder)
             let second = try Program.run(["run", "a/scenario.yaml", "--out", "b"], in: folder)
             let third = try Program.run(["run", "a/scenario.yaml", "--out", "c", "--seed", "9"], in: folder)
             #expect([first.status, second.status] == [0, 0], "\(first.error)\(second.error)")

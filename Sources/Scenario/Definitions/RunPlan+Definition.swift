@@ -49,7 +49,9 @@ extension RunPlan: Described {
                         : nil
                 },
                 required: true, "The apps of the device."),
-            Field("user", \.user, .userEvents, "What the user and the system do, in any order."),
+            Field(
+                "user", \.user, .list(of: .userEntry, called: "events"),
+                "What the user and the system do, in any order."),
             Field(
                 "expect", \.expectations, .list(of: .expectation, called: "claims such as 'terminations == 0'"),
                 "Claims about summary.csv; a run that breaks one ends with status 99."),

@@ -179,7 +179,7 @@ extension Codec where Value == TimeSpan {
     static var someTime: Codec { .quantity(from: TimeSpan(microseconds: 1)) }
 }
 
-/// When an event happens: once, or again and again.
+/// When an entry's events happen, as it is written.
 struct EventTiming: Sendable {
     var at: TimeSpan?
     var every: TimeSpan?
@@ -187,7 +187,7 @@ struct EventTiming: Sendable {
     var to: TimeSpan?
 
     /// So many events may one entry stand for.
-    static let mostRepetitions: Int64 = 100_000
+    static let mostRepetitions = 100_000
 
     static let definition = Definition(
         base: EventTiming(),
@@ -213,41 +213,27 @@ extension Codec where Value: Sendable {
     }
 }
 
-extension Codec where Value == [UserEvent] {
-    /// The list of events; an entry with `every` stands for several.
-    static var userEvents: Codec {
-        let list = Codec<UserEvent>.list(of: .userEventGroup, called: "events")
+extension Codec where Value == UserEntry {
+    /// One entry of the list; with `every` or `model` it stands for several events.
+    static var userEntry: Codec {
+        let expected = "an event such as '{ at: 40s, launch: maps }'"
         return Codec(
-            expected: list.expected,
-            decode: { tree, _, decoding in list.decode(tree, nil, decoding).map { $0.flatMap { $0 } } },
-            encode: { events, encoding in list.encode(events.map { [$0] }, encoding) },
-            schema: { _ in list.schema(nil) })
-    }
-
-    /// One entry of the list.
-    private static var userEventGroup: Codec {
-        Codec(
-            expected: "an event such as '{ at: 40s, launch: maps }'",
+            expected: expected,
             decode: { tree, _, decoding in
                 guard let entries = tree.entries else {
-                    decoding.faultHere(
-                        tree.origin, "expected an event such as '{ at: 40s, launch: maps }', not \(tree.summary)")
+                    decoding.faultHere(tree.origin, "expected \(expected), not \(tree.summary)")
                     return nil
                 }
-                decoding.refuseUnknownKeys(in: entries, valid: EventShape.keys)
-                if tree[EventShape.model] != nil {
-                    return EventShape.modelEvent(of: tree, entries, decoding).map { [$0] }
-                }
-                let action = EventShape.action(of: tree, entries, decoding)
-                guard let instants = EventShape.instants(of: tree, decoding), let action else { return nil }
-                return instants.map { UserEvent(at: $0, action: action) }
+                decoding.refuseUnknownKeys(in: entries, valid: EntryShape.keys)
+                return tree[EntryShape.model] == nil
+                    ? EntryShape.timed(tree, entries, decoding) : EntryShape.person(tree, entries, decoding)
             },
-            encode: { events, encoding in EventShape.tree(of: events, encoding) }, schema: { _ in EventShape.schema })
+            encode: { entry, encoding in EntryShape.tree(of: entry, encoding) }, schema: { _ in EntryShape.schema })
     }
 }
 
-/// The parts of an event's codec.
-private enum EventShape {
+/// The parts of an entry's codec.
+private enum EntryShape {
     private static let actions = ActionKind.all.map(\.key)
 
     /// The key of a seeded person; it has `from` and `to` instead of an instant.
@@ -261,7 +247,7 @@ private enum EventShape {
         return keys
     }()
 
-    static func action(of tree: Tree, _ entries: [Tree.Entry], _ decoding: Decoding) -> UserAction? {
+    private static func action(of tree: Tree, _ entries: [Tree.Entry], _ decoding: Decoding) -> UserAction? {
         let named = entries.filter { actions.contains($0.key) }
         let list = actions.joined(separator: ", ")
         guard let entry = named.first, let kind = ActionKind.all.first(where: { $0.key == entry.key }) else {
@@ -286,14 +272,28 @@ private enum EventShape {
         return kind.decode(tree, entry.value, decoding)
     }
 
-    /// The instants of an event; nil: the fault is reported.
-    static func instants(of tree: Tree, _ decoding: Decoding) -> [Instant]? {
+    /// What happens once or again and again; nil: the fault is reported.
+    static func timed(_ tree: Tree, _ entries: [Tree.Entry], _ decoding: Decoding) -> UserEntry? {
+        let action = action(of: tree, entries, decoding)
+        let timing = timing(of: tree, decoding)
+        if tree["every"] != nil {
+            guard let repetition = repetition(timing, tree, decoding), let action else { return nil }
+            return .repeated(action, repetition)
+        }
+        guard let at = instant(timing, tree, decoding), let action else { return nil }
+        return .once(action, at: at)
+    }
+
+    private static func timing(of tree: Tree, _ decoding: Decoding) -> EventTiming {
         var timing = EventTiming()
         for field in EventTiming.definition.fields {
             guard let value = tree[field.key] else { continue }
             decoding.within(field.key) { field.decode(value, &timing, decoding) }
         }
-        if tree["every"] != nil { return repeated(timing, tree, decoding) }
+        return timing
+    }
+
+    private static func instant(_ timing: EventTiming, _ tree: Tree, _ decoding: Decoding) -> Instant? {
         for key in ["from", "to"] where tree[key] != nil {
             decoding.faultHere(tree.origin, "'\(key)' needs 'every'; a single event has 'at'")
             return nil
@@ -302,87 +302,91 @@ private enum EventShape {
             decoding.faultHere(tree.origin, "an event needs a time: 'at', or 'every' with 'from' and 'to'")
             return nil
         }
-        guard let at = timing.at else { return nil }
-        return checked([at], "at", tree, decoding)
+        return timing.at.flatMap { withinRun($0, "at", tree, decoding) }
     }
 
-    private static func repeated(_ timing: EventTiming, _ tree: Tree, _ decoding: Decoding) -> [Instant]? {
+    private static func repetition(_ timing: EventTiming, _ tree: Tree, _ decoding: Decoding) -> Repetition? {
         guard tree["at"] == nil else {
             decoding.faultHere(tree.origin, "an event has 'at' or 'every', not both")
             return nil
         }
-        let isComplete = (timing.from != nil) == (tree["from"] != nil) && (timing.to != nil) == (tree["to"] != nil)
-        guard let every = timing.every, isComplete, let end = timing.to ?? decoding.duration else { return nil }
-        let from = timing.from ?? .zero
-        guard from <= end else {
-            decoding.faultHere(tree.origin, "'from', \(from), is later than 'to', \(end)")
+        guard let every = timing.every, let (from, to) = range(timing, tree, decoding) else { return nil }
+        guard from <= to else {
+            decoding.faultHere(tree.origin, "'from', \(from), is later than 'to', \(to)")
             return nil
         }
-        let count = (end - from).microseconds / every.microseconds + 1
-        guard count <= EventTiming.mostRepetitions else {
+        let repetition = Repetition(every: every, from: Instant.zero + from, to: Instant.zero + to)
+        guard repetition.count <= EventTiming.mostRepetitions else {
             decoding.faultHere(
-                tree.origin, "this stands for \(count) events; at most \(EventTiming.mostRepetitions)")
+                tree.origin, "this stands for \(repetition.count) events; at most \(EventTiming.mostRepetitions)")
             return nil
         }
-        if timing.to != nil, checked([end], "to", tree, decoding) == nil { return nil }
-        return checked((0..<count).map { from + every * $0 }, "from", tree, decoding)
+        return withinRun(to, "to", tree, decoding).map { _ in repetition }
     }
 
-    /// The event that stands for a seeded person; nil: the fault is reported.
-    static func modelEvent(of tree: Tree, _ entries: [Tree.Entry], _ decoding: Decoding) -> UserEvent? {
+    /// A seeded person; nil: the fault is reported.
+    static func person(_ tree: Tree, _ entries: [Tree.Entry], _ decoding: Decoding) -> UserEntry? {
         let allowed = ["from", "to", model]
         for entry in entries where keys.contains(entry.key) && !allowed.contains(entry.key) {
             decoding.faultHere(entry.keyOrigin, "'\(entry.key)' has no meaning for '\(model)'")
             return nil
         }
-        var timing = EventTiming()
-        for field in EventTiming.definition.fields {
-            guard let value = tree[field.key] else { continue }
-            decoding.within(field.key) { field.decode(value, &timing, decoding) }
-        }
-        let isComplete = (timing.from != nil) == (tree["from"] != nil) && (timing.to != nil) == (tree["to"] != nil)
+        let timing = timing(of: tree, decoding)
         let person = tree[model].flatMap { value in
             decoding.within(model) { models.decode(value, nil, decoding) }
         }
-        guard let person, isComplete, let end = timing.to ?? decoding.duration else { return nil }
-        let from = timing.from ?? .zero
-        guard from < end else {
-            decoding.faultHere(tree.origin, "'from', \(from), is not before 'to', \(end)")
+        guard let person, let (from, to) = range(timing, tree, decoding) else { return nil }
+        guard from < to else {
+            decoding.faultHere(tree.origin, "'from', \(from), is not before 'to', \(to)")
             return nil
         }
-        guard let until = checked([end], "to", tree, decoding)?.first else { return nil }
-        return UserEvent(at: Instant.zero + from, action: .model(person, until: until))
+        return withinRun(to, "to", tree, decoding).map { .model(person, from: Instant.zero + from, until: $0) }
     }
 
-    private static func checked(
-        _ times: [TimeSpan], _ key: String, _ tree: Tree, _ decoding: Decoding
-    ) -> [Instant]? {
-        if let duration = decoding.duration, let late = times.first(where: { $0 > duration }) {
+    /// From when to when, if not given those of the run; nil: one of them is faulty, and reported.
+    private static func range(
+        _ timing: EventTiming, _ tree: Tree, _ decoding: Decoding
+    ) -> (from: TimeSpan, to: TimeSpan)? {
+        let isSound = (timing.from != nil) == (tree["from"] != nil) && (timing.to != nil) == (tree["to"] != nil)
+        guard isSound, let to = timing.to ?? decoding.duration else { return nil }
+        return (timing.from ?? .zero, to)
+    }
+
+    /// The time that the key gives; nil: it is later than the end of the run, and reported.
+    private static func withinRun(
+        _ time: TimeSpan, _ key: String, _ tree: Tree, _ decoding: Decoding
+    ) -> Instant? {
+        if let duration = decoding.duration, time > duration {
             decoding.within(key) {
                 decoding.faultHere(
-                    tree[key]?.origin ?? tree.origin, "\(late) is beyond the run's duration of \(duration)")
+                    tree[key]?.origin ?? tree.origin, "\(time) is beyond the run's duration of \(duration)")
             }
             return nil
         }
-        return times.map { Instant(microseconds: $0.microseconds) }
+        return Instant.zero + time
     }
 
-    static func tree(of events: [UserEvent], _ encoding: Encoding) -> Tree {
-        precondition(events.count == 1, "\(events.count) events are written one by one")
-        let time = TimeSpan(microseconds: events[0].at.microseconds).description
-        if case .model(let person, let until) = events[0].action {
-            return .record([
-                ("from", .plain(time)), ("to", .plain((until - Instant.zero).description)),
-                (model, models.encode(person, encoding)),
-            ])
+    static func tree(of entry: UserEntry, _ encoding: Encoding) -> Tree {
+        func time(_ instant: Instant) -> Tree { .plain((instant - Instant.zero).description) }
+        return switch entry {
+        case .once(let action, let at): .record([("at", time(at))] + keys(of: action, encoding))
+        case .repeated(let action, let repetition):
+            .record(
+                [
+                    ("every", .plain(repetition.every.description)), ("from", time(repetition.from)),
+                    ("to", time(repetition.to)),
+                ] + keys(of: action, encoding))
+        case .model(let person, let from, let end):
+            .record([("from", time(from)), ("to", time(end)), (model, models.encode(person, encoding))])
         }
+    }
+
+    private static func keys(of action: UserAction, _ encoding: Encoding) -> [(String, Tree)] {
         // A loop over the kinds would copy each of them.
         for index in ActionKind.all.indices {
-            if let entries = ActionKind.all[index].encode(events[0].action, encoding) {
-                return .record([("at", .plain(time))] + entries)
-            }
+            if let entries = ActionKind.all[index].encode(action, encoding) { return entries }
         }
-        preconditionFailure("no key writes \(events[0].action)")
+        preconditionFailure("no key writes \(action)")
     }
 
     static var schema: JSON {
