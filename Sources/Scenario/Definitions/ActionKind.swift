@@ -1,0 +1,179 @@
+import Quantities
+import Simulation
+
+/// One thing that a user event may do: its key, its payload, and the way to and from the typed action. A new action is
+/// one more entry of `all`.
+struct ActionKind: Sendable {
+    let key: String
+    let help: String
+    /// A second key that the action needs, such as `for`.
+    let extraKey: String?
+    /// The action may do without the second key.
+    let extraIsOptional: Bool
+    /// Gets the event's mapping, and the payload's tree within it.
+    let decode: @Sendable (Tree, Tree, Decoding) -> UserAction?
+    /// The event's keys beside its time; nil: this is another action.
+    let encode: @Sendable (UserAction, Encoding) -> [(String, Tree)]?
+    /// The schemas of the key and of the extra key.
+    let schema: @Sendable () -> [JSON.Member]
+
+    static let all: [ActionKind] =
+        [
+            ActionKind(
+                "launch", .app, "A tap on the app's icon.", { .launch($0) },
+                {
+                    guard case .launch(let app) = $0 else { return nil }
+                    return app
+                }),
+            ActionKind(
+                "switch", .app, "Back to an app, or to it for the first time.", { .switchTo($0) },
+                {
+                    guard case .switchTo(let app) = $0 else { return nil }
+                    return app
+                }),
+            ActionKind(
+                "home", .nothing, "To the home screen.", { .home },
+                {
+                    guard case .home = $0 else { return nil }
+                    return ()
+                }),
+            ActionKind(
+                "open_scene", .app, "A further scene of an app that supports several.", { .openScene($0) },
+                {
+                    guard case .openScene(let app) = $0 else { return nil }
+                    return app
+                }),
+            ActionKind(
+                "close_scene", .app, "The app's most recent scene is closed.", { .closeScene($0) },
+                {
+                    guard case .closeScene(let app) = $0 else { return nil }
+                    return app
+                }),
+            ActionKind(
+                "quit", .app,
+                "Swiped away in the switcher, running or not: its scenes' sessions go, and no push launches it before "
+                    + "the user does.",
+                { .quit($0) },
+                {
+                    guard case .quit(let app) = $0 else { return nil }
+                    return app
+                }),
+            ActionKind(
+                "interrupt", .choice("interruption", "interruptions"),
+                "The foreground app is inactive while it lasts, and whoever is launched meanwhile waits to be active; "
+                    + "the switcher ends sooner if the user chooses an app or goes home.",
+                extra: "for", .someTime, "How long the interruption lasts.", { .interrupt($0, lasting: $1) },
+                {
+                    guard case .interrupt(let interruption, let time) = $0 else { return nil }
+                    return (interruption, time)
+                }),
+            ActionKind(
+                "lock", .someTime, "The device locks, and unlocks after the time.", { .lock(lasting: $0) },
+                {
+                    guard case .lock(let time) = $0 else { return nil }
+                    return time
+                }),
+        ] + systemActions
+
+    var requiredKeys: [String] {
+        guard let extraKey, !extraIsOptional else { return [key] }
+        return [key, extraKey]
+    }
+
+    /// An action with one payload.
+    init<Payload>(
+        _ key: String, _ codec: Codec<Payload>, _ help: String, _ wrap: @escaping @Sendable (Payload) -> UserAction,
+        _ unwrap: @escaping @Sendable (UserAction) -> Payload?
+    ) {
+        self.key = key
+        self.help = help
+        extraKey = nil
+        extraIsOptional = false
+        decode = { _, payload, decoding in decoding.within(key) { codec.decode(payload, nil, decoding).map(wrap) } }
+        encode = { action, encoding in unwrap(action).map { [(key, codec.encode($0, encoding))] } }
+        schema = { [JSON.Member(key: key, value: codec.schema(nil).adding(["description": .string(help)]))] }
+    }
+
+    /// An action with a payload and a second key.
+    init<Payload, Extra>(
+        _ key: String, _ codec: Codec<Payload>, _ help: String, extra extraKey: String, _ extraCodec: Codec<Extra>,
+        _ extraHelp: String, _ wrap: @escaping @Sendable (Payload, Extra) -> UserAction,
+        _ unwrap: @escaping @Sendable (UserAction) -> (Payload, Extra)?
+    ) {
+        self.key = key
+        self.help = help
+        self.extraKey = extraKey
+        extraIsOptional = false
+        decode = { event, payload, decoding in
+            let first = decoding.within(key) { codec.decode(payload, nil, decoding) }
+            guard let extra = event[extraKey] else {
+                decoding.missing(extraKey, in: event, expected: extraCodec.expected)
+                return nil
+            }
+            let second = decoding.within(extraKey) { extraCodec.decode(extra, nil, decoding) }
+            guard let first, let second else { return nil }
+            return wrap(first, second)
+        }
+        encode = { action, encoding in
+            unwrap(action).map { [(key, codec.encode($0, encoding)), (extraKey, extraCodec.encode($1, encoding))] }
+        }
+        schema = {
+            [
+                JSON.Member(key: key, value: codec.schema(nil).adding(["description": .string(help)])),
+                JSON.Member(key: extraKey, value: extraCodec.schema(nil).adding(["description": .string(extraHelp)])),
+            ]
+        }
+    }
+}
+
+extension ActionKind {
+    /// An action with a payload and a second key that may be missing.
+    init<Payload, Extra>(
+        _ key: String, _ codec: Codec<Payload>, _ help: String, optional extraKey: String, _ extraCodec: Codec<Extra>,
+        _ extraHelp: String, _ wrap: @escaping @Sendable (Payload, Extra?) -> UserAction,
+        _ unwrap: @escaping @Sendable (UserAction) -> (Payload, Extra?)?
+    ) {
+        self.key = key
+        self.help = help
+        self.extraKey = extraKey
+        extraIsOptional = true
+        decode = { event, payload, decoding in
+            let first = decoding.within(key) { codec.decode(payload, nil, decoding) }
+            guard let extra = event[extraKey] else { return first.map { wrap($0, nil) } }
+            let second = decoding.within(extraKey) { extraCodec.decode(extra, nil, decoding) }
+            guard let first, let second else { return nil }
+            return wrap(first, second)
+        }
+        encode = { action, encoding in
+            unwrap(action).map { payload, extra in
+                let entry = [(key, codec.encode(payload, encoding))]
+                return entry + (extra.map { [(extraKey, extraCodec.encode($0, encoding))] } ?? [])
+            }
+        }
+        schema = {
+            [
+                JSON.Member(key: key, value: codec.schema(nil).adding(["description": .string(help)])),
+                JSON.Member(key: extraKey, value: extraCodec.schema(nil).adding(["description": .string(extraHelp)])),
+            ]
+        }
+    }
+}
+
+extension Codec where Value == Void {
+    /// No payload: `true`, or nothing at all.
+    static var nothing: Codec {
+        Codec(
+            expected: "true, or nothing",
+            decode: { tree, _, decoding in
+                if tree.isNull || tree.text == "true" { return () }
+                decoding.faultHere(tree.origin, "expected true, or nothing, not \(tree.summary)")
+                return nil
+            },
+            encode: { _, _ in .plain("true") },
+            schema: { _ in .object(["enum": .array([.bool(true), .string("true"), .null])]) })
+    }
+}
+
+extension Codec where Value == TimeSpan {
+    static var someTime: Codec { .quantity(from: TimeSpan(microseconds: 1)) }
+}
