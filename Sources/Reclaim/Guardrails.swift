@@ -70,11 +70,15 @@ public struct Guardrails: Sendable {
         return busy(process)
     }
 
+    /// The scene decides, not its process: a window off screen of the app in front is a background scene like any
+    /// other. What protects an app from being ended (its place in front, its name, what it plays, its age) does not
+    /// protect its scenes: the app lives on, and a scene comes back with its session. A scene that connects, leaves the
+    /// screen, goes to the front or is being closed is a transition of its process, which is busy then.
     private func refusalOfDisconnection(_ process: ProcessSnapshot, _ scene: SceneID) -> Refusal? {
         guard let found = process.scenes.first(where: { $0.scene == scene }) else {
             return Refusal(rule: "alive", explanation: "there is no such scene", isTemporary: false)
         }
-        if found.phase != .background && found.phase != .suspended {
+        if !found.isOffScreen {
             return Refusal(
                 rule: "phase",
                 explanation: "only a scene off screen can be disconnected, it is \(found.phase.rawValue)",

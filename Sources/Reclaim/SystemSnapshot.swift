@@ -157,6 +157,15 @@ public struct ProcessSnapshot: Hashable, Sendable {
     public func idleTime(at now: Instant) -> TimeSpan {
         phase.isForeground ? .zero : now - (lastForeground ?? launchedAt)
     }
+
+    /// How long the user has not seen one of its scenes; one that was never in front counts from the launch. A window
+    /// behind another one of its app is not seen while the app is: its time is never less than the process's own.
+    public func idleTime(of scene: SceneSnapshot, at now: Instant) -> TimeSpan {
+        scene.phase.isForeground ? .zero : now - (scene.lastForeground ?? launchedAt)
+    }
+
+    /// Those that may be disconnected: all of a process off screen, and the windows behind of one in front.
+    public var scenesOffScreen: [SceneSnapshot] { scenes.filter(\.isOffScreen) }
 }
 
 /// What a process is in its group; inside a group the first of these dies first.
@@ -175,10 +184,21 @@ public struct SceneSnapshot: Hashable, Sendable {
     public var scene: SceneID
     public var phase: ScenePhase
     public var size: ByteCount
+    /// When it was last on a screen; nil: never since its process began, for the system has connected it off screen.
+    public var lastForeground: Instant?
 
-    public init(scene: SceneID, phase: ScenePhase, size: ByteCount) {
+    public init(scene: SceneID, phase: ScenePhase, size: ByteCount, lastForeground: Instant?) {
         self.scene = scene
         self.phase = phase
         self.size = size
+        self.lastForeground = lastForeground
+    }
+
+    /// Connected, and not on a screen.
+    public var isOffScreen: Bool {
+        switch phase {
+        case .background, .suspended: true
+        case .unattached, .foregroundInactive, .foregroundActive: false
+        }
     }
 }

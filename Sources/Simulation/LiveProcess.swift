@@ -58,6 +58,8 @@ struct SceneSession {
     var wasConnected = false
     var hasRestorationActivity = false
     var pool: PoolID?
+    /// When it was last on a screen; nil: never since its process began.
+    var lastForeground: Instant?
     /// The system took it away to reclaim memory, and it has not come back.
     var wasReclaimed = false
     /// It is shown on the second display.

@@ -113,12 +113,17 @@ extension Simulation {
     private func apply(_ event: SceneEvent, to scene: SceneID, of process: LiveProcess) {
         var refusal: IllegalTransition?
         update(scene, of: process.app) { session in
+            let before = session.machine.phase
             do throws(IllegalTransition) {
                 try session.machine.apply(event)
             } catch {
                 refusal = error
             }
-            if session.machine.phase.isConnected { session.wasConnected = true }
+            let after = session.machine.phase
+            if after.isConnected { session.wasConnected = true }
+            if before.isForeground || after.isForeground { session.lastForeground = now }
+            // Only for a new process: when it was seen before counts no more.
+            if event == .connectToBackground { session.lastForeground = nil }
         }
         if let refusal { return fail("\(process.profile.name), scene \(scene.number): \(refusal)") }
         noteChange(of: process)

@@ -115,7 +115,8 @@ extension Simulation {
             scenes.append(
                 SceneSnapshot(
                     scene: session.id, phase: session.machine.phase,
-                    size: session.pool.map { memory.requested(in: $0) * scale } ?? .zero))
+                    size: session.pool.map { memory.requested(in: $0) * scale } ?? .zero,
+                    lastForeground: session.lastForeground))
         }
         return scenes
     }

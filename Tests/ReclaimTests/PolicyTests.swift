@@ -15,9 +15,15 @@ func process(
         band: JetsamBand.band(of: phase, modes: modes), footprint: .mebibytes(size), dirty: .mebibytes(dirty),
         cache: .zero, launchedAt: .zero, lastForeground: now - .seconds(idle), modes: modes, warnedAt: nil,
         answersWarning: false, isBusy: false, relaunchCost: .seconds(1),
-        scenes: scene.map { [SceneSnapshot(scene: SceneID(1), phase: $0, size: .mebibytes(5))] } ?? [])
+        scenes: scene.map { [window(1, $0, idle: idle)] } ?? [])
     change(&snapshot)
     return snapshot
+}
+
+/// A scene that went off screen `idle` seconds before the snapshot's instant.
+func window(_ number: Int, _ phase: ScenePhase, idle: Int64 = 60) -> SceneSnapshot {
+    SceneSnapshot(
+        scene: SceneID(number), phase: phase, size: .mebibytes(5), lastForeground: now - .seconds(idle))
 }
 
 let now = Instant.zero + .seconds(1000)

@@ -351,7 +351,9 @@ struct RuleTests {
         shown.dirty = .mebibytes(1)
         let hidden = Samples.process(2, .background) {
             $0.dirty = .mebibytes(1)
-            $0.scenes = [SceneSnapshot(scene: SceneID(7), phase: .background, size: .mebibytes(5))]
+            $0.scenes = [
+                SceneSnapshot(scene: SceneID(7), phase: .background, size: .mebibytes(5), lastForeground: nil)
+            ]
         }
         let asleep = Samples.process(3)
         let decision = try Samples.policy("[{ name: a, action: \(action.rawValue) }]").decide(
@@ -367,6 +369,38 @@ struct RuleTests {
             }
         #expect(decision.ranking.map(\.action) == expected)
         #expect(!action.meaning.isEmpty)
+    }
+
+    @Test("a rule that disconnects is asked of every scene off screen, by the scene's own time, also in front")
+    func windows() throws {
+        func window(_ number: Int, _ phase: ScenePhase, idle: Int64) -> SceneSnapshot {
+            SceneSnapshot(
+                scene: SceneID(number), phase: phase, size: .mebibytes(5), lastForeground: Samples.now - .seconds(idle))
+        }
+        let front = Samples.process(1, .active, idle: 0) {
+            $0.scenes = [
+                window(1, .background, idle: 40), window(2, .background, idle: 500),
+                window(3, .foregroundActive, idle: 0), window(4, .unattached, idle: 900),
+            ]
+        }
+        let asleep = Samples.process(2, idle: 60) {
+            $0.scenes = [window(1, .suspended, idle: 60), window(2, .suspended, idle: 90)]
+        }
+        func order(_ rule: String, _ demand: ReclaimDemand = .nothing) throws -> [ReclaimAction] {
+            try Samples.policy("[{ name: a, action: disconnect_scene\(rule) }]").decide(
+                Samples.device(100, [front, asleep], demand: demand)
+            ).ranking.map(\.action)
+        }
+        func scene(_ pid: Int, _ number: Int) -> ReclaimAction { .disconnectScene(ProcessID(pid), SceneID(number)) }
+        #expect(try order("") == [scene(1, 2), scene(2, 2), scene(2, 1), scene(1, 1)])
+        #expect(try order(", who: idle > 80s") == [scene(1, 2), scene(2, 2)])
+        #expect(try order(", who: state == suspended, order: { idle: -1 }") == [scene(2, 1), scene(2, 2)])
+        #expect(
+            try order(", order: [{ where: idle < 80s }, { by: idle_longest }]")
+                == [scene(2, 1), scene(1, 1), scene(1, 2), scene(2, 2)])
+        // Who waits for memory cannot give its scenes back, and a limit is about apps off screen alone.
+        #expect(try order("", .allocation(by: ProcessID(1), wanted: .mebibytes(1))) == [scene(2, 2), scene(2, 1)])
+        #expect(try order("", .backgroundMemory(excess: .mebibytes(1))) == [scene(2, 2), scene(2, 1)])
     }
 
     @Test("rules are asked in their order, and everybody left alone is told why")

@@ -46,6 +46,7 @@ struct RandomLifeTests {
         var states: [String: String] = [:]
         var changes: [String: Int] = [:]
         var active: [String: Set<String>] = [:]
+        var scenes: [[String]: String] = [:]
         for row in run.eventRows {
             switch row.event {
             case "process_state":
@@ -57,7 +58,11 @@ struct RandomLifeTests {
                     Issue.record(
                         "seed \(seed): \(row.app) is \(state ?? "unborn") at \(row.time) and gets \(row.detail)")
                 }
+            case "action" where row.detail == "disconnect_scene":
+                let state = scenes[[row.pid, row.scene]] ?? "unattached"
+                #expect(["background", "suspended"].contains(state), "seed \(seed): \(state) at \(row.time): \(row)")
             case "scene_state":
+                scenes[[row.pid, row.scene]] = row.detail
                 if row.detail == "foregroundActive" {
                     active[row.app, default: []].insert(row.scene)
                 } else {

@@ -7,6 +7,8 @@ import Quantities
 ///
 /// The monitor warns; the ladder gives the warned `warning_grace` to answer before it climbs past purging. Within a
 /// rung the longest idle goes first, ties by the lower process number. Audible and navigating apps are climbed to last.
+/// Of an app in front its windows off screen are disconnected like other scenes off screen, for pressure and for who
+/// waits for memory; a limit on background memory does not count them. What is on screen is never taken.
 /// Whom it ends first, when and how far can be tuned: see `VictimOrder`, `terminate_after` and `terminate_below`.
 public struct Ladder: ReclaimPolicy {
     public static let name = "ladder"
@@ -26,7 +28,7 @@ public struct Ladder: ReclaimPolicy {
                 source: "ours"),
             PolicyParameter(
                 "disconnect_idle", .time(.seconds(20)), from: .time(.zero), to: .time(.hours(24)),
-                meaning: "a scene is disconnected only after its app was off screen this long", source: "ours"),
+                meaning: "a scene is disconnected only after it was off screen this long", source: "ours"),
             PolicyParameter(
                 "terminate_at_warning", .flag(false), from: .flag(false), to: .flag(true),
                 meaning: "end suspended apps at the warning level already (UIKit: before running apps are warned)",
@@ -77,7 +79,7 @@ public struct Ladder: ReclaimPolicy {
         if process.dirty >= minimum && snapshot.isAboutMemory {
             rungs.add(.purge(process.pid), rung: 0, process, "holds dirty pages")
         }
-        if process.phase.isForeground { return rungs.spare(process, "in the foreground") }
+        if process.phase.isForeground { return climbInFront(process, in: snapshot, rungs: &rungs) }
         if process.pid == snapshot.requester { return rungs.spare(process, "the memory is for itself") }
         if snapshot.isAboutMemory && waitsForAnswer(process, snapshot) {
             return rungs.spareForNow(process, .waiting("was warned and may still answer"))
@@ -89,6 +91,27 @@ public struct Ladder: ReclaimPolicy {
                 process, .content("was seen within spare_recent, and nobody waits for memory"))
         }
         rungs.end(process)
+    }
+
+    /// An app in front loses no more than windows that nobody sees.
+    private func climbInFront(_ process: ProcessSnapshot, in snapshot: SystemSnapshot, rungs: inout Rungs) {
+        guard snapshot.servesForegroundWindows, !process.scenesOffScreen.isEmpty else {
+            return rungs.spare(process, "in the foreground")
+        }
+        if let why = keepsWindows(process, snapshot) {
+            return rungs.spare(process, "in the foreground; its windows off screen stay, too: \(why)")
+        }
+        disconnect(process, in: snapshot, "a window off screen of the app in front", rungs: &rungs)
+        rungs.spare(process, "in the foreground; only windows off screen may be taken, the one on screen never")
+    }
+
+    /// Why an app in front keeps its windows off screen; nil: they may be taken.
+    private func keepsWindows(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> String? {
+        if process.pid == snapshot.requester { return "the memory is for itself" }
+        if waitsForAnswer(process, snapshot) { return "was warned and may still answer" }
+        if process.isBusy { return "it is busy" }
+        let mayGo = process.scenesOffScreen.contains { isRested($0, of: process, snapshot) }
+        return mayGo ? nil : "seen within disconnect_idle"
     }
 
     /// Why nobody is ended now; nil: ending is due.
@@ -114,10 +137,21 @@ public struct Ladder: ReclaimPolicy {
         if process.phase == .background && process.modes.isEmpty {
             rungs.add(.suspend(process.pid), rung: 1, process, "runs off screen without a background mode")
         }
-        guard process.idleTime(at: snapshot.now) >= disconnectIdle else { return }
-        for scene in process.scenes where scene.phase == .background || scene.phase == .suspended {
-            rungs.add(.disconnectScene(process.pid, scene.scene), rung: 2, process, "its scene is off screen")
+        disconnect(process, in: snapshot, "its scene is off screen", rungs: &rungs)
+    }
+
+    private func disconnect(
+        _ process: ProcessSnapshot, in snapshot: SystemSnapshot, _ why: String, rungs: inout Rungs
+    ) {
+        for scene in process.scenesOffScreen where isRested(scene, of: process, snapshot) {
+            rungs.add(
+                .disconnectScene(process.pid, scene.scene), rung: 2,
+                idle: process.idleTime(of: scene, at: snapshot.now), why)
         }
+    }
+
+    private func isRested(_ scene: SceneSnapshot, of process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> Bool {
+        process.idleTime(of: scene, at: snapshot.now) >= disconnectIdle
     }
 
     private func waitsForAnswer(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> Bool {
@@ -140,8 +174,11 @@ public struct Ladder: ReclaimPolicy {
         }
 
         mutating func add(_ action: ReclaimAction, rung: Int, _ process: ProcessSnapshot, _ why: String) {
-            let idle = process.idleTime(at: now).microseconds
-            entries.append((rung, Candidate(action, score: idle, reason: why)))
+            add(action, rung: rung, idle: process.idleTime(at: now), why)
+        }
+
+        mutating func add(_ action: ReclaimAction, rung: Int, idle: TimeSpan, _ why: String) {
+            entries.append((rung, Candidate(action, score: idle.microseconds, reason: why)))
         }
 
         /// The last rungs: first whom nothing speaks for, then whom the order spares, then who is audible or navigates.
@@ -187,4 +224,8 @@ extension SystemSnapshot {
         case .nothing, .backgroundProcesses: false
         }
     }
+
+    /// Whether a window off screen of an app in front serves the demand. Our limits are about apps off screen alone, so
+    /// none of theirs is met by it.
+    var servesForegroundWindows: Bool { isAboutMemory && !isAboutLimits }
 }

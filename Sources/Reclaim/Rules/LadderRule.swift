@@ -9,8 +9,9 @@ public struct LadderRule: Hashable, Sendable {
     /// When it begins to act.
     public var when: RuleCondition<SystemClaim>
     public var action: RuleAction
-    /// Whom it may touch. Whatever it says, a rule never suspends, disconnects or ends who is in front, who waits for
-    /// the memory himself, or who is on his way out.
+    /// Whom it may touch. Whatever it says, a rule never suspends or ends who is in front, and never suspends,
+    /// disconnects or ends who waits for the memory himself, or who is on his way out. A rule that disconnects asks it
+    /// of each scene off screen, those of an app in front included unless one of our limits is what has to be met.
     public var who: RuleCondition<ProcessClaim>
     /// Candidates stand in the first tier whose `where` holds; who stands in none is left alone.
     public var order: [RuleTier]
@@ -46,7 +47,7 @@ extension RuleAction {
         case .warn: "tells running apps to free what they can"
         case .purge: "gives unused pages back to the device"
         case .suspend: "stops the code of an app off screen"
-        case .disconnectScene: "disconnects scenes off screen; their sessions are kept"
+        case .disconnectScene: "disconnects scenes off screen, of the app in front, too; their sessions are kept"
         case .terminatePolitely: "asks it to end; it is called back and has \(Deadline.terminate.span)"
         case .terminate: "ends it at once"
         }
@@ -134,19 +135,17 @@ struct RuleScore {
 
 extension RuleOrder {
     /// The scores of the candidates, in their order; larger goes first.
-    func scores(of processes: [ProcessSnapshot], _ scene: RuleScene) -> [RuleScore] {
+    func scores(of targets: [RuleTarget], _ scene: RuleScene) -> [RuleScore] {
         switch self {
-        case .named(let name): processes.map { name.score($0, scene) }
-        case .weighted(let weights): RuleOrder.sums(of: processes, weights, scene)
+        case .named(let name): targets.map { name.score($0, scene) }
+        case .weighted(let weights): RuleOrder.sums(of: targets, weights, scene)
         }
     }
 
-    private static func sums(
-        of processes: [ProcessSnapshot], _ weights: [RuleWeight], _ scene: RuleScene
-    ) -> [RuleScore] {
-        var sums = Array(repeating: Int64(0), count: processes.count)
+    private static func sums(of targets: [RuleTarget], _ weights: [RuleWeight], _ scene: RuleScene) -> [RuleScore] {
+        var sums = Array(repeating: Int64(0), count: targets.count)
         for weight in weights {
-            let values = processes.map { max(0, weight.feature.reading($0, scene)?.value ?? 0) }
+            let values = targets.map { max(0, weight.feature.reading($0, scene)?.value ?? 0) }
             guard let most = values.max(), most > 0 else { continue }
             for (index, value) in values.enumerated() {
                 sums[index] += scaled(weight.weight.partsPerMillion, by: value, over: most)
@@ -164,8 +163,9 @@ extension RuleOrder {
 }
 
 extension RuleOrder.Name {
-    fileprivate func score(_ process: ProcessSnapshot, _ scene: RuleScene) -> RuleScore {
-        let idle = process.idleTime(at: scene.snapshot.now)
+    fileprivate func score(_ target: RuleTarget, _ scene: RuleScene) -> RuleScore {
+        let process = target.process
+        let idle = target.idleTime(at: scene.snapshot.now)
         switch self {
         case .idleLongest: return RuleScore(first: idle.microseconds, reason: "not seen for \(idle.readable)")
         case .largest:

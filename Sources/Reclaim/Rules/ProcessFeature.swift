@@ -59,7 +59,7 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         case .siblingShare: "its share of what all processes hold"
         case .sizeRank: "the share of processes that are no larger than it, itself included"
         case .growth: "its footprint over its average one (oomd's, 5 s, factor 4)"
-        case .idle: "since it was last seen"
+        case .idle: "since it was last seen; the scene, for a rule that disconnects"
         case .age: "since its launch"
         case .warned: "since it was last told; never told is long ago"
         case .relaunchCost: "the declared time of a cold launch"
@@ -77,8 +77,8 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
     }
 
     /// Words have no reading.
-    func reading(_ process: ProcessSnapshot, _ scene: RuleScene) -> RuleReading? {
-        let snapshot = scene.snapshot
+    func reading(_ target: RuleTarget, _ scene: RuleScene) -> RuleReading? {
+        let (process, snapshot) = (target.process, scene.snapshot)
         return switch self {
         case .state, .app, .like, .mode: nil
         case .busy: RuleReading(process.isBusy ? 1 : 0)
@@ -94,7 +94,7 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         case .siblingShare: RuleReading(process.footprint.share(of: scene.held))
         case .sizeRank: RuleReading(scene.rank(of: process))
         case .growth: RuleReading(process.growth)
-        case .idle: RuleReading(process.idleTime(at: snapshot.now))
+        case .idle: RuleReading(target.idleTime(at: snapshot.now))
         case .age: RuleReading(snapshot.now - process.launchedAt)
         case .warned: RuleReading(process.warnedAt.map { snapshot.now - $0 } ?? .hours(24_000))
         case .relaunchCost: RuleReading(process.relaunchCost)
@@ -112,6 +112,17 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         case .mode: process.modes.isEmpty ? ["none"] : process.modes.map(\.rawValue)
         default: nil
         }
+    }
+}
+
+/// What a rule may touch: a process, or one of its scenes.
+struct RuleTarget {
+    let process: ProcessSnapshot
+    var window: SceneSnapshot?
+
+    /// How long the user has not seen it.
+    func idleTime(at now: Instant) -> TimeSpan {
+        window.map { process.idleTime(of: $0, at: now) } ?? process.idleTime(at: now)
     }
 }
 
@@ -149,9 +160,9 @@ public struct ProcessClaim: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { "\(feature.rawValue) \(comparison.rawValue) \(value)" }
 
-    func holds(of process: ProcessSnapshot, _ scene: RuleScene) -> Bool {
-        if let words = feature.words(process) { return words.contains("\(value)") == (comparison != .notEqual) }
-        guard let reading = feature.reading(process, scene) else { return false }
+    func holds(of target: RuleTarget, _ scene: RuleScene) -> Bool {
+        if let words = feature.words(target.process) { return words.contains("\(value)") == (comparison != .notEqual) }
+        guard let reading = feature.reading(target, scene) else { return false }
         return comparison.holds(reading.value, reading.threshold(value, feature.kind))
     }
 }

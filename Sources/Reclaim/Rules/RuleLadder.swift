@@ -64,7 +64,7 @@ public struct RuleLadder: ReclaimPolicy {
         for (rule, idle) in zip(rules, idle) where rule.action.isTermination {
             if let idle {
                 first = first ?? "rule '\(rule.name)' \(idle)"
-            } else if let objection = rule.objection(to: process, scene) {
+            } else if let objection = rule.objection(to: RuleTarget(process: process), scene) {
                 return "rule '\(rule.name)' leaves it alone: \(rule.text(objection))"
             }
         }
@@ -90,16 +90,17 @@ enum RuleObjection {
 }
 
 extension LadderRule {
-    /// Why the rule does not touch a process; nil when it may.
-    func objection(to process: ProcessSnapshot, _ scene: RuleScene) -> RuleObjection? {
+    /// Why the rule does not touch a process, or a scene; nil when it may.
+    func objection(to target: RuleTarget, _ scene: RuleScene) -> RuleObjection? {
+        let process = target.process
         if action.isLoss {
-            if process.phase.isForeground { return .inFront }
+            if process.phase.isForeground && !takesWindows(scene.snapshot) { return .inFront }
             if process.pid == scene.snapshot.requester { return .requester }
             if process.isEnding { return .ending }
         }
-        if !who.holds({ $1.holds(of: process, scene) }) { return .who }
-        if tier(of: process, scene) == nil { return .noTier }
-        return hasTargets(process) ? nil : .noTarget
+        if !who.holds({ $1.holds(of: target, scene) }) { return .who }
+        if tier(of: target, scene) == nil { return .noTier }
+        return hasEffect(on: process) ? nil : .noTarget
     }
 
     func text(_ objection: RuleObjection) -> String {
@@ -113,39 +114,49 @@ extension LadderRule {
         }
     }
 
-    private func tier(of process: ProcessSnapshot, _ scene: RuleScene) -> Int? {
-        order.firstIndex { $0.members.holds { $1.holds(of: process, scene) } }
+    /// Whether the rule takes windows off screen of an app in front.
+    private func takesWindows(_ snapshot: SystemSnapshot) -> Bool {
+        action == .disconnectScene && !snapshot.isAboutLimits
     }
 
-    private func hasTargets(_ process: ProcessSnapshot) -> Bool {
+    private func tier(of target: RuleTarget, _ scene: RuleScene) -> Int? {
+        order.firstIndex { $0.members.holds { $1.holds(of: target, scene) } }
+    }
+
+    private func hasEffect(on process: ProcessSnapshot) -> Bool {
         switch action {
         case .warn: process.phase.runsCode && !process.answersWarning
         case .purge: process.dirty > .zero
         case .suspend: process.phase == .background
-        case .disconnectScene: process.scenes.contains { $0.phase == .background || $0.phase == .suspended }
+        case .disconnectScene: !process.scenesOffScreen.isEmpty
         case .terminatePolitely, .terminate: true
         }
     }
 
-    private func actions(on process: ProcessSnapshot) -> [ReclaimAction] {
-        switch action {
-        case .warn: [.warn(process.pid)]
-        case .purge: [.purge(process.pid)]
-        case .suspend: [.suspend(process.pid)]
-        case .disconnectScene:
-            process.scenes.filter { $0.phase == .background || $0.phase == .suspended }
-                .map { .disconnectScene(process.pid, $0.scene) }
-        case .terminatePolitely: [.terminatePolitely(process.pid)]
-        case .terminate: [.terminate(process.pid)]
+    /// What of a process it may touch.
+    private func targets(of process: ProcessSnapshot) -> [RuleTarget] {
+        guard action == .disconnectScene else { return [RuleTarget(process: process)] }
+        return process.scenesOffScreen.map { RuleTarget(process: process, window: $0) }
+    }
+
+    private func action(on target: RuleTarget) -> ReclaimAction? {
+        let pid = target.process.pid
+        return switch action {
+        case .warn: .warn(pid)
+        case .purge: .purge(pid)
+        case .suspend: .suspend(pid)
+        case .disconnectScene: target.window.map { .disconnectScene(pid, $0.scene) }
+        case .terminatePolitely: .terminatePolitely(pid)
+        case .terminate: .terminate(pid)
         }
     }
 
-    /// Everybody the rule may touch, best first: by tier, by score, by the process's place.
+    /// Everybody the rule may touch, best first: by tier, by score, by the process's place, by the scene's.
     func candidates(_ scene: RuleScene, number: Int, _ memory: RuleMemory) -> [Candidate] {
         let evidence = evidence(memory, scene.snapshot)
-        var eligible = Array(repeating: [ProcessSnapshot](), count: order.count)
-        for process in scene.snapshot.processes where objection(to: process, scene) == nil {
-            if let tier = tier(of: process, scene) { eligible[tier].append(process) }
+        var eligible = Array(repeating: [RuleTarget](), count: order.count)
+        for target in scene.snapshot.processes.lazy.flatMap(targets) where objection(to: target, scene) == nil {
+            if let tier = tier(of: target, scene) { eligible[tier].append(target) }
         }
         var ranked: [Candidate] = []
         for (tier, members) in zip(order, eligible) {
@@ -154,13 +165,12 @@ extension LadderRule {
                 (scores[b].first, scores[b].second, a) < (scores[a].first, scores[a].second, b)
             }
             for place in places {
-                for action in actions(on: members[place]) {
-                    var candidate = Candidate(
-                        action, score: scores[place].first, reason: "rule '\(name)': \(scores[place].reason)")
-                    candidate.rule = number
-                    candidate.evidence = evidence
-                    ranked.append(candidate)
-                }
+                guard let action = action(on: members[place]) else { continue }
+                var candidate = Candidate(
+                    action, score: scores[place].first, reason: "rule '\(name)': \(scores[place].reason)")
+                candidate.rule = number
+                candidate.evidence = evidence
+                ranked.append(candidate)
             }
         }
         return ranked

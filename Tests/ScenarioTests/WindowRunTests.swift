@@ -1,0 +1,161 @@
+import Foundation
+import Metrics
+import Quantities
+import Reclaim
+import Simulation
+import Testing
+
+@testable import Scenario
+
+/// One app in front with two windows, and memory runs short: the one behind goes, and comes back when it is wanted.
+@Suite("windows behind the one in front, in whole runs")
+struct WindowRunTests {
+    /// The first window is behind the second from 5 s on, and the app grows.
+    private static let head = """
+        plimsoll: 1
+        name: windows
+        duration: 45s
+        backend: accounting
+        device: { ceiling: 192MiB, reserved: 16MiB }
+        monitor: { preset: brisk }
+        policy: { name: ladder, parameters: { disconnect_idle: 10s } }
+        apps:
+          - name: notes
+            scenes: { support: true, multiple: true }
+            features: [url]
+            memory: { base: 40MiB, scene: 16MiB, cache: { size: 0B }, growth: { rate: 4MiB/s, up_to: 100MiB } }
+            disconnect: { delay: 300ms }
+          - { name: other, memory: { base: 8MiB, scene: 2MiB, cache: { size: 0B } } }
+        user:
+          - { at: 0s, launch: notes }
+          - { at: 5s, open_scene: notes }
+
+        """
+
+    private struct Run {
+        let tally: RunTally
+        let events, decisions: [[String]]
+
+        /// What the columns event, scene and detail say, of the rows of one kind.
+        func rows(_ event: String) -> [[String]] { events.filter { $0[1] == event } }
+    }
+
+    private static func plan(_ more: [String] = [], policy: String? = nil, sets: [String] = []) throws -> RunPlan {
+        let text = head + more.map { "  - { \($0) }\n" }.joined()
+        return try ScenarioLoader.load(
+            text: text, file: "w.yaml", overrides: Overrides(sets: sets, policy: policy)
+        ).get()
+    }
+
+    private static func run(_ plan: RunPlan) throws -> Run {
+        let sinks = RunSinks { _ in MemorySink() }
+        let simulation = Simulation(plan, memory: try plan.makeDevice(), sinks: sinks, verify: true)
+        _ = try simulation.run()
+        func table(_ sink: any ByteSink, _ columns: [String]) -> [[String]] {
+            TableReader(Array(((sink as? MemorySink)?.text ?? "").utf8), columns: columns).rows
+        }
+        return Run(
+            tally: simulation.tally,
+            events: table(sinks.events, ["time_s", "event", "app", "scene", "detail", "reason"]),
+            decisions: table(
+                sinks.decisions, ["time_s", "action", "app", "scene", "rank", "score", "chosen", "reason"]))
+    }
+
+    /// When the first window goes.
+    private static func goes(_ run: Run) throws -> Double {
+        try #require(run.rows("action").first { $0[4] == "disconnect_scene" }.flatMap { Double($0[0]) })
+    }
+
+    @Test("it is disconnected, keeps its session, and comes back warm with its stored activity")
+    func goesAndComesBack() throws {
+        let run = try Self.run(Self.plan(["at: 40s, close_scene: notes", "at: 42s, launch: notes"]))
+        let actions = run.rows("action").filter { $0[4] == "disconnect_scene" }
+        #expect(actions.map { $0[3] } == ["1"])
+        #expect(try #require(actions.first)[5].hasPrefix("a window off screen of the app in front; "))
+        let at = try Self.goes(run)
+        #expect(at >= 15 && at < 40)
+        let told = run.rows("callback").filter { $0[3] == "1" && (Double($0[0]) ?? 0) >= at }.map { $0[4] }
+        #expect(
+            told == [
+                "stateRestorationActivity(for:)", "sceneDidDisconnect", "scene(_:willConnectTo:options:)",
+                "sceneWillEnterForeground", "sceneDidBecomeActive",
+            ])
+        #expect(run.rows("callback").contains { $0[3] == "1" && $0[5] == "userTap; stored restoration activity" })
+        #expect(run.tally.scenesDisconnected == 1 && run.tally.scenesReconnected == 1)
+        #expect(run.tally.terminations.isEmpty)
+        #expect(run.tally.launches.map(\.kind) == [.cold, .warm, .warm])
+        #expect(run.tally.launches.allSatisfy { $0.latency != nil })
+        // The app itself goes on in front.
+        let states = run.rows("process_state").filter { (Double($0[0]) ?? 0) >= at && (Double($0[0]) ?? 0) < 40 }
+        #expect(states.isEmpty)
+    }
+
+    @Test("decisions.csv says what was taken, by its own time off screen, and why the app in front is spared")
+    func decisions() throws {
+        let run = try Self.run(Self.plan())
+        let at = try Self.goes(run)
+        let rows = run.decisions.filter { Double($0[0]) == at && ($0[1] == "disconnect_scene" || $0[1].isEmpty) }
+        try #require(rows.map { $0[2] } == ["notes", "notes"])
+        #expect(rows[0][3] == "1" && rows[0][6] == "true")
+        #expect(rows[0][7] == "a window off screen of the app in front")
+        // Since it left the screen, a moment after the tap at 5 s.
+        let score = try #require(Double(rows[0][5]))
+        #expect(abs(score / 1_000_000 - (at - 5)) < 0.2)
+        #expect(rows[1][7] == "in the foreground; only windows off screen may be taken, the one on screen never")
+        #expect(!run.decisions.contains { $0[1] == "disconnect_scene" && $0[3] == "2" })
+    }
+
+    @Test("explain says why the app in front kept its window when another one was ended, and that the window saves it")
+    func explained() throws {
+        let tight = ["device.ceiling=180MiB", "policy.parameters.disconnect_idle=1h"]
+        let text = Self.head.replacing(
+            "at: 0s, launch: notes", with: "at: 0s, launch: other }\n  - { at: 2s, launch: notes")
+        let plan = try ScenarioLoader.load(text: text, file: "w.yaml", overrides: Overrides(sets: tight)).get()
+        let explainer = Explainer(plan: plan, scenario: "r/scenario.yaml")
+        let words = try explainer.explain(#require(try explainer.terminations().first)).joined(separator: "\n")
+        let why = "notes: in the foreground; its windows off screen stay, too: seen within disconnect_idle."
+        #expect(words.contains("What saves it: disconnect_idle = 0s"), "\(words)")
+        #expect(words.contains("other was ended") && words.contains("Spared:        \(why)"), "\(words)")
+    }
+
+    @Test("the ladder as rules takes the same windows at the same instants")
+    func rules() throws {
+        let file = ProjectPolicyTests.folder.appending(path: "ladder.yaml").path()
+        let more = ["at: 30s, launch: other", "at: 33s, launch: notes", "at: 40s, open_scene: notes"]
+        for limit in ["limits.background_memory=none", "limits.background_memory=12MiB"] {
+            let own = try Self.run(Self.plan(more, policy: "ladder", sets: [limit]))
+            let rules = try Self.run(Self.plan(more, policy: file, sets: [limit]))
+            #expect(own.tally.scenesDisconnected > 0)
+            #expect(own.events.map { $0.prefix(5) } == rules.events.map { $0.prefix(5) })
+        }
+    }
+
+    private static let doings = [
+        "close_scene: notes", "open_scene: notes", "home: true", "launch: other", "switch: notes", "quit: notes",
+        "lock: 2s", "interrupt: call, for: 1s", "interrupt: switcher, for: 1s", "open_url: notes", "crash: notes",
+        "terminate: notes", "show_on_display: notes", "begin_background_task: notes",
+    ]
+
+    @Test("whatever the user does meanwhile, nothing on screen is taken, and the run goes on", arguments: doings)
+    func meanwhile(what: String) throws {
+        let at = try Self.goes(Self.run(Self.plan()))
+        for offset in [-0.1, -0.001, 0, 0.1, 0.3, 0.5] {
+            let time = "\(Int(((at + offset) * 1_000).rounded()))ms"
+            let run = try Self.run(
+                Self.plan([
+                    "at: \(time), \(what)", "at: 30s, launch: notes", "at: 34s, close_scene: notes",
+                    "at: 36s, launch: notes",
+                ]))
+            var phases: [String: String] = [:]
+            for row in run.events where row[2] == "notes" {
+                if row[1] == "scene_state" { phases[row[3]] = row[4] }
+                if row[1] == "action" && row[4] == "disconnect_scene" {
+                    #expect(["background", "suspended"].contains(phases[row[3]] ?? ""), "\(what) at \(time): \(row)")
+                }
+            }
+            #expect(run.tally.scenesReconnected <= run.tally.scenesDisconnected, "\(what) at \(time)")
+            // The launch, the second window, and whatever brings the app back in the end.
+            #expect(run.tally.launches.count { $0.latency != nil } >= 3, "\(what) at \(time)")
+        }
+    }
+}
