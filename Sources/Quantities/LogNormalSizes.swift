@@ -1,8 +1,9 @@
 /// Sizes whose logarithm is normal, by Marsaglia's polar method (1964).
 ///
-/// A size is a whole number of bytes, so a quick approximation decides nearly all of them: it is off by less than
-/// `tolerance`, and only where the whole number could differ are the series computed that define the draw. Whatever is
-/// quick here never changes a size.
+/// A size is a whole number of bytes, so an approximation decides nearly all of them, and only where the whole number
+/// could differ are the series computed that define the draw. There are two: `QuickSizes` where sizes are drawn ahead,
+/// and where that one is in doubt, tables, which are off by less than `tolerance`. Whatever is quick here never changes
+/// a size.
 struct LogNormalSizes: Sendable {
     private let median: Double
     private let sigma: Double
@@ -13,6 +14,7 @@ struct LogNormalSizes: Sendable {
     private let smallestQuick: Double
     private let largestQuick: Double
     private let tables = LogNormalTables.shared
+    private let quick: QuickSizes
 
     /// Nearer to 1 than this, or further from 0, the tables are not precise enough.
     private static let largestSquare = 1 - 0x1p-20
@@ -29,6 +31,7 @@ struct LogNormalSizes: Sendable {
         let limit = LogNormalSizes.largestDeviation - 1
         smallestQuick = self.median * Quantities.exponential(-limit)
         largestQuick = min(0x1p50, self.median * Quantities.exponential(limit))
+        quick = QuickSizes(median: self.median, sigma: self.sigma, highest: self.highest)
     }
 
     /// The next size in bytes, at least 1.
@@ -36,39 +39,34 @@ struct LogNormalSizes: Sendable {
         while true {
             let (u, square) = LogNormalSizes.point(using: &generator)
             guard square < 1 else { continue }
-            let size = decided(approximate(deviation(u, square)), u, square)
-            return size > 0 ? size : exact(u, square)
+            return size(u, square)
         }
     }
 
-    /// The next sizes, in the order in which `next` would draw them.
-    ///
-    /// One short loop after the other: in none of them does a size wait for the one before.
+    /// The next `QuickSizes.count` sizes, in the order in which `next` would draw them.
     func draw(into sizes: UnsafeMutableBufferPointer<UInt32>, using generator: inout SeededGenerator) {
-        let count = sizes.count
-        withUnsafeTemporaryAllocation(of: Double.self, capacity: 3 * count + 2) { numbers in
+        precondition(sizes.count == QuickSizes.count, "sizes are drawn \(QuickSizes.count) at a time")
+        withUnsafeTemporaryAllocation(of: Double.self, capacity: 2 * QuickSizes.count) { numbers in
             guard let us = numbers.baseAddress, let drawn = sizes.baseAddress else { return }
-            let (squares, found) = (us + count + 1, us + 2 * count + 2)
-            LogNormalSizes.points(count, us, squares, using: &generator)
-            for index in 0..<count { found[index] = deviation(us[index], squares[index]) }
-            for index in 0..<count { found[index] = approximate(found[index]) }
-            for index in 0..<count {
-                let size = decided(found[index], us[index], squares[index])
-                drawn[index] = UInt32(truncatingIfNeeded: size > 0 ? size : exact(us[index], squares[index]))
+            let squares = us + QuickSizes.count
+            LogNormalSizes.points(us, squares, using: &generator)
+            quick.approximate(us, squares, into: drawn)
+            for index in 0..<QuickSizes.count where drawn[index] == 0 {
+                drawn[index] = UInt32(truncatingIfNeeded: size(us[index], squares[index]))
             }
         }
     }
 
-    /// So many points within the circle; there must be room for one more.
+    /// `QuickSizes.count` points within the circle.
     @inline(__always)
     private static func points(
-        _ count: Int, _ us: UnsafeMutablePointer<Double>, _ squares: UnsafeMutablePointer<Double>,
+        _ us: UnsafeMutablePointer<Double>, _ squares: UnsafeMutablePointer<Double>,
         using generator: inout SeededGenerator
     ) {
         // A copy stays in registers.
         var random = generator
         var kept = 0
-        while kept < count {
+        while kept < QuickSizes.count {
             (us[kept], squares[kept]) = point(using: &random)
             // The sign of the difference instead of a branch, which would be wrong for every fifth point.
             kept &+= Int(truncatingIfNeeded: (squares[kept] - 1).bitPattern >> 63)
@@ -78,11 +76,21 @@ struct LogNormalSizes: Sendable {
 
     /// A point in the square around the unit circle: how far to the right, and how far from the middle, squared. It is
     /// never the middle itself.
+    ///
+    /// Both coordinates are 2 x `unit` - 1, to the bit: powers of two scale exactly, and what is rounded is the same
+    /// sum. They are written in two ways, for the compiler would move two that are alike, and with them what the
+    /// generator computes, into one vector, which takes half as long again.
     @inline(__always)
     private static func point(using generator: inout SeededGenerator) -> (u: Double, square: Double) {
-        let u = 2 * generator.unit() - 1
-        let v = 2 * generator.unit() - 1
+        let u = (Double(Int64(bitPattern: generator.next() >> 11)) + 0.5) * 0x1p-52 - 1
+        let v = (Double(Int64(bitPattern: generator.next() >> 11)) * 0x1p-52 + 0x1p-53) - 1
         return (u, u * u + v * v)
+    }
+
+    /// A point's size, by tables or, if they cannot tell, as it is defined.
+    private func size(_ u: Double, _ square: Double) -> Int {
+        let size = decided(approximate(deviation(u, square)), square)
+        return size > 0 ? size : exact(u, square)
     }
 
     /// What a point's size is the median's multiple of, as a power of e. To 1e-10 but for squares close to 1.
@@ -98,9 +106,9 @@ struct LogNormalSizes: Sendable {
         return median * tables.exponential(max(-limit, min(limit, deviation)))
     }
 
-    /// The size, or 0 if the approximation is too close to a whole number to tell.
+    /// The size, or 0 if the tables are too close to a whole number to tell.
     @inline(__always)
-    private func decided(_ size: Double, _ u: Double, _ square: Double) -> Int {
+    private func decided(_ size: Double, _ square: Double) -> Int {
         guard square < LogNormalSizes.largestSquare, size < largestQuick, size > smallestQuick else { return 0 }
         let whole = Int(size)
         let rest = size - Double(whole)

@@ -74,7 +74,7 @@ public final class SizeSampler: Sendable {
         }
     }
 
-    /// The next sizes, in the order in which `next` would draw them.
+    /// The next `QuickSizes.count` sizes, in the order in which `next` would draw them.
     fileprivate func draw(into sizes: UnsafeMutableBufferPointer<UInt32>, using generator: inout SeededGenerator) {
         if case .logNormal(let draw) = draw { return draw.draw(into: sizes, using: &generator) }
         for index in sizes.indices { sizes[index] = UInt32(next(using: &generator)) }
@@ -83,16 +83,14 @@ public final class SizeSampler: Sendable {
 
 /// Sizes of one distribution, one after the other, from a generator that nobody else draws from.
 ///
-/// They are drawn in blocks ahead of their use, which takes a third of the time and changes none of them.
+/// They are drawn in blocks ahead of their use, which takes a fraction of the time and changes none of them.
 public struct SizeStream: ~Copyable {
     private let sampler: SizeSampler
     private var generator: SeededGenerator
     /// Sizes that are drawn; nil before the first is asked for.
     private var block: UnsafeMutableBufferPointer<UInt32>?
     /// How many of them are used.
-    private var used = SizeStream.blockSize
-
-    private static let blockSize = 64
+    private var used = QuickSizes.count
 
     public init(_ sampler: SizeSampler, _ generator: SeededGenerator) {
         self.sampler = sampler
@@ -120,7 +118,7 @@ public struct SizeStream: ~Copyable {
 
     /// The block, drawn anew if all of it is used.
     private mutating func freshBlock() -> UnsafeMutableBufferPointer<UInt32> {
-        let block = self.block ?? .allocate(capacity: SizeStream.blockSize)
+        let block = self.block ?? .allocate(capacity: QuickSizes.count)
         if used == block.count {
             self.block = block
             sampler.draw(into: block, using: &generator)
