@@ -24,12 +24,20 @@ public struct RunAssertions: Hashable, Sendable {
         min(.seconds(5), TimeSpan(microseconds: time.microseconds / 6))
     }
 
-    private var held: [Assertion] = []
+    /// What is asked at every tick is found once for each change.
+    private var held: [Assertion] = [] {
+        didSet {
+            isEmpty = held.isEmpty
+            holdsMoreThanFinishing = held.contains { $0.kind != .finishing }
+        }
+    }
     private var lastID = 0
+    public private(set) var isEmpty = true
+    /// A task or an event: more than the few seconds that everybody gets.
+    public private(set) var holdsMoreThanFinishing = false
 
     public init() {}
 
-    public var isEmpty: Bool { held.isEmpty }
     public var holdsTask: Bool { held.contains { $0.kind == .task } }
     /// It is at work on something that the system woke it for.
     public var holdsEvent: Bool {
@@ -37,8 +45,6 @@ public struct RunAssertions: Hashable, Sendable {
             if case .event = assertion.kind { true } else { false }
         }
     }
-    /// A task or an event: more than the few seconds that everybody gets.
-    public var holdsMoreThanFinishing: Bool { held.contains { $0.kind != .finishing } }
 
     /// Takes an assertion; the number names it when it ends.
     public mutating func begin(_ kind: Kind) -> Int {

@@ -16,18 +16,27 @@ typealias AccountingDevice = LedgerDevice<AccountingHeaps>
 struct AccountingHeaps: ProcessHeaps, ~Copyable {
     private typealias Extent = ExtentTable.Extent
 
-    /// The slabs of one size class. It is half a cache line long.
-    private struct Slabs {
+    /// What is the same for all slabs of one size class.
+    private struct SlabKind {
         /// The bytes of an object.
         let size: Int32
         /// How many objects fit into one.
         let objects: Int32
-        /// The slab that objects are taken from; -1 when there is none.
-        var current: Int32 = -1
+    }
+
+    /// The slab of a size class that objects are taken from. It is asked for every object that comes or goes, so it
+    /// lies apart from the others, and eight classes share a cache line.
+    private struct CurrentSlab {
+        /// -1 when there is none.
+        var number: Int32 = -1
         /// How many objects it still takes. It is counted here alone: the table learns of it with the next change.
         var room: Int32 = 0
+    }
+
+    /// The other slabs of a size class.
+    private struct OtherSlabs {
         var withRoom = ExtentTable.Heap()
-        /// In the order in which they became full; the current one is not among them.
+        /// In the order in which they became full.
         var full = ExtentTable.List()
     }
 
@@ -84,11 +93,9 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         /// How many extents there are, and were at most: jemalloc never gives back their descriptions.
         var extents = 0
         var mostExtents = 0
-        let slabs: UnsafeMutablePointer<Slabs>
-        /// Dirty runs by class, and which classes have any.
-        let dirty: UnsafeMutablePointer<DirtyRuns>
         /// All dirty runs, in the order in which they are purged.
         var dirtyByAge = ExtentTable.List()
+        /// Which classes have any.
         var dirtyClasses = RunClasses()
     }
 
@@ -97,6 +104,14 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
     /// Memory of its own, as that of the slabs and runs in it: arrays in arrays would ask at every access whether they
     /// are shared.
     private let heaps: UnsafeMutablePointer<Heap>
+    /// By slot and size class. Pages of slots that are never used are never touched.
+    private let current: UnsafeMutablePointer<CurrentSlab>
+    private let others: UnsafeMutablePointer<OtherSlabs>
+    /// By slot and class of runs.
+    private let dirty: UnsafeMutablePointer<DirtyRuns>
+    /// By size class.
+    private let kinds: UnsafeMutablePointer<SlabKind>
+    private let bins: Int
     private var made = 0
     private var idle: [Int] = []
     private let geometry: AllocatorGeometry
@@ -115,14 +130,22 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         books = PageBooks(size)
         extents = ExtentTable(pages: books.runs.pages)
         heaps = .allocate(capacity: MemoryLimits.liveProcesses)
+        bins = geometry.bins.count
+        current = .allocate(capacity: MemoryLimits.liveProcesses * bins)
+        others = .allocate(capacity: MemoryLimits.liveProcesses * bins)
+        dirty = .allocate(capacity: MemoryLimits.liveProcesses * AccountingHeaps.runClasses)
+        kinds = .allocate(capacity: bins)
+        for (bin, kind) in geometry.bins.enumerated() {
+            (kinds + bin).initialize(to: SlabKind(size: Int32(kind.size), objects: Int32(kind.objects)))
+        }
     }
 
     deinit {
-        for slot in 0..<made {
-            heaps[slot].slabs.deallocate()
-            heaps[slot].dirty.deallocate()
-        }
+        current.deallocate()
+        others.deallocate()
+        dirty.deallocate()
         heaps.deallocate()
+        kinds.deallocate()
     }
 
     var residentPages: Int { books.resident }
@@ -144,15 +167,29 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
             // The same refusal as jemalloc's, EAGAIN.
             throw AllocatorError(control: "experimental.arenas_create_ext", code: 11)
         }
-        let slabs = UnsafeMutablePointer<Slabs>.allocate(capacity: geometry.bins.count)
-        for (bin, kind) in geometry.bins.enumerated() {
-            (slabs + bin).initialize(to: Slabs(size: Int32(kind.size), objects: Int32(kind.objects)))
-        }
-        let dirty = UnsafeMutablePointer<DirtyRuns>.allocate(capacity: AccountingHeaps.runClasses)
-        dirty.initialize(repeating: DirtyRuns(), count: AccountingHeaps.runClasses)
-        (heaps + made).initialize(to: Heap(slabs: slabs, dirty: dirty))
+        currentSlab(0, made).initialize(repeating: CurrentSlab(), count: bins)
+        otherSlabs(0, made).initialize(repeating: OtherSlabs(), count: bins)
+        dirtyRuns(of: made).initialize(repeating: DirtyRuns(), count: AccountingHeaps.runClasses)
+        (heaps + made).initialize(to: Heap())
         made += 1
         return made - 1
+    }
+
+    /// The slab that objects of a size class are taken from.
+    @inline(__always)
+    private func currentSlab(_ bin: Int, _ slot: Int) -> UnsafeMutablePointer<CurrentSlab> {
+        current + (slot * bins + bin)
+    }
+
+    @inline(__always)
+    private func otherSlabs(_ bin: Int, _ slot: Int) -> UnsafeMutablePointer<OtherSlabs> {
+        others + (slot * bins + bin)
+    }
+
+    /// A slot's dirty runs by class.
+    @inline(__always)
+    private func dirtyRuns(of slot: Int) -> UnsafeMutablePointer<DirtyRuns> {
+        dirty + slot * AccountingHeaps.runClasses
     }
 
     /// In jemalloc's order (`arena_reset`), for the heaps keep a trace of it.
@@ -163,12 +200,14 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
             makeDirty(number, slot)
         }
         for bin in geometry.bins.indices {
-            if heaps[slot].slabs[bin].current >= 0 { makeDirty(Int(heaps[slot].slabs[bin].current), slot) }
-            (heaps[slot].slabs[bin].current, heaps[slot].slabs[bin].room) = (-1, 0)
-            while let slab = extents.removeFirst(from: &heaps[slot].slabs[bin].withRoom) { makeDirty(slab, slot) }
-            while heaps[slot].slabs[bin].full.first >= 0 {
-                let slab = Int(heaps[slot].slabs[bin].full.first)
-                extents.remove(slab, from: &heaps[slot].slabs[bin].full)
+            let current = currentSlab(bin, slot)
+            if current.pointee.number >= 0 { makeDirty(Int(current.pointee.number), slot) }
+            current.pointee = CurrentSlab()
+            let others = otherSlabs(bin, slot)
+            while let slab = extents.removeFirst(from: &others.pointee.withRoom) { makeDirty(slab, slot) }
+            while others.pointee.full.first >= 0 {
+                let slab = Int(others.pointee.full.first)
+                extents.remove(slab, from: &others.pointee.full)
                 makeDirty(slab, slot)
             }
         }
@@ -250,12 +289,12 @@ extension AccountingHeaps {
     mutating func make(_ size: Int, _ slot: Int) -> PlacedObject? {
         guard size <= geometry.largestSmall else { return makeLarge(size, slot) }
         let bin = geometry.bin(of: size)
-        let slabs = heaps[slot].slabs + bin
-        if slabs.pointee.room == 0 {
+        let current = currentSlab(bin, slot)
+        if current.pointee.room == 0 {
             guard changeSlab(bin, slot) else { return nil }
         }
-        slabs.pointee.room -= 1
-        return PlacedObject(unit: Int(slabs.pointee.current), usable: Int(slabs.pointee.size))
+        current.pointee.room -= 1
+        return PlacedObject(unit: Int(current.pointee.number), usable: Int(kinds[bin].size))
     }
 
     @inline(never)
@@ -268,37 +307,37 @@ extension AccountingHeaps {
 
     /// The full current slab gives way to the oldest and lowest with room, or to a new one; false if there is none.
     private mutating func changeSlab(_ bin: Int, _ slot: Int) -> Bool {
-        let slabs = heaps[slot].slabs + bin
         // As in jemalloc, a full slab is no longer the current one, even if no other is found.
-        retire(slabs)
-        slabs.pointee.current = -1
-        if let first = extents.removeFirst(from: &slabs.pointee.withRoom) {
-            use(first, slabs)
+        retire(bin, slot)
+        currentSlab(bin, slot).pointee.number = -1
+        if let first = extents.removeFirst(from: &otherSlabs(bin, slot).pointee.withRoom) {
+            use(first, bin, slot)
             return true
         }
         guard let slab = take(geometry.bins[bin].pages, slot, bin) else { return false }
-        extents.uses[slab].room = UInt16(slabs.pointee.objects)
-        use(slab, slabs)
+        extents.uses[slab].room = UInt16(kinds[bin].objects)
+        use(slab, bin, slot)
         return true
     }
 
-    private mutating func use(_ slab: Int, _ slabs: UnsafeMutablePointer<Slabs>) {
-        slabs.pointee.current = Int32(slab)
-        slabs.pointee.room = Int32(extents.uses[slab].room)
+    private mutating func use(_ slab: Int, _ bin: Int, _ slot: Int) {
+        currentSlab(bin, slot).pointee = CurrentSlab(number: Int32(slab), room: Int32(extents.uses[slab].room))
     }
 
     /// The current slab, if there is one, goes to those with room or to the full ones.
-    private mutating func retire(_ slabs: UnsafeMutablePointer<Slabs>) {
-        guard slabs.pointee.current >= 0 else { return }
-        let slab = Int(slabs.pointee.current)
-        extents.uses[slab].room = UInt16(slabs.pointee.room)
-        if slabs.pointee.room > 0 {
-            extents.insert(slab, into: &slabs.pointee.withRoom)
+    private mutating func retire(_ bin: Int, _ slot: Int) {
+        let current = currentSlab(bin, slot).pointee
+        guard current.number >= 0 else { return }
+        let (slab, others) = (Int(current.number), otherSlabs(bin, slot))
+        extents.uses[slab].room = UInt16(current.room)
+        if current.room > 0 {
+            extents.insert(slab, into: &others.pointee.withRoom)
         } else {
-            extents.append(slab, to: &slabs.pointee.full)
+            extents.append(slab, to: &others.pointee.full)
         }
     }
 
+    @inline(__always)
     mutating func free(_ entry: ObjectTable.Entry, _ slot: Int) -> Int {
         let number = entry.unit
         guard let bin = extents.bin(of: number) else {
@@ -306,45 +345,46 @@ extension AccountingHeaps {
             makeDirty(number, slot)
             return usable(entry.size)
         }
-        let slabs = heaps[slot].slabs + bin
-        if Int(slabs.pointee.current) == number {
-            slabs.pointee.room += 1
-            if slabs.pointee.room == slabs.pointee.objects {
-                (slabs.pointee.current, slabs.pointee.room) = (-1, 0)
+        let current = currentSlab(bin, slot)
+        if Int(current.pointee.number) == number {
+            current.pointee.room += 1
+            if current.pointee.room == kinds[bin].objects {
+                current.pointee = CurrentSlab()
                 makeDirty(number, slot)
             }
         } else {
-            free(in: number, slabs, slot)
+            free(in: number, bin, slot)
         }
-        return Int(slabs.pointee.size)
+        return Int(kinds[bin].size)
     }
 
     /// An object less in a slab that is not the current one.
     @inline(__always)
-    private mutating func free(in number: Int, _ slabs: UnsafeMutablePointer<Slabs>, _ slot: Int) {
+    private mutating func free(in number: Int, _ bin: Int, _ slot: Int) {
         extents.uses[number].room += 1
         let room = Int32(extents.uses[number].room)
-        if room == slabs.pointee.objects {
+        if room == kinds[bin].objects {
+            let others = otherSlabs(bin, slot)
             if room > 1 {
-                extents.remove(number, from: &slabs.pointee.withRoom)
+                extents.remove(number, from: &others.pointee.withRoom)
             } else {
-                extents.remove(number, from: &slabs.pointee.full)
+                extents.remove(number, from: &others.pointee.full)
             }
             makeDirty(number, slot)
         } else if room == 1 {
-            extents.remove(number, from: &slabs.pointee.full)
-            lower(number, slabs)
+            extents.remove(number, from: &otherSlabs(bin, slot).pointee.full)
+            lower(number, bin, slot)
         }
     }
 
     /// A full slab has room again: an older or lower one takes the place of the current one.
-    private mutating func lower(_ number: Int, _ slabs: UnsafeMutablePointer<Slabs>) {
-        let current = Int(slabs.pointee.current)
+    private mutating func lower(_ number: Int, _ bin: Int, _ slot: Int) {
+        let current = Int(currentSlab(bin, slot).pointee.number)
         guard current >= 0, extents[current].key > extents[number].key else {
-            return extents.insert(number, into: &slabs.pointee.withRoom)
+            return extents.insert(number, into: &otherSlabs(bin, slot).pointee.withRoom)
         }
-        retire(slabs)
-        use(number, slabs)
+        retire(bin, slot)
+        use(number, bin, slot)
     }
 }
 
@@ -375,7 +415,7 @@ extension AccountingHeaps {
     /// The oldest and lowest dirty run that is long enough and not much too long (`eset_first_fit`).
     private mutating func fittingDirty(_ pages: Int, _ slot: Int) -> Int? {
         let heap = heaps + slot
-        let dirty = heap.pointee.dirty
+        let dirty = dirtyRuns(of: slot)
         var classes = RunClasses(
             heap.pointee.dirtyClasses, from: geometry.classToSearch(pages), to: geometry.classTooLong(pages))
         var best: (key: UInt64, runs: UnsafeMutablePointer<DirtyRuns>)?
@@ -438,8 +478,8 @@ extension AccountingHeaps {
     /// of the alignment on (`eset_fit_alignment`).
     private mutating func crossingDirty(_ pages: Int, _ alignment: Int, _ slot: Int) -> Int? {
         let limit = min(geometry.classToSearch(pages + alignment - 1), AccountingHeaps.runClasses)
-        for index in geometry.classToSearch(pages)..<limit where !heaps[slot].dirty[index].heap.isEmpty {
-            let number = extents.first(of: &heaps[slot].dirty[index].heap)
+        for index in geometry.classToSearch(pages)..<limit where !dirtyRuns(of: slot)[index].heap.isEmpty {
+            let number = extents.first(of: &dirtyRuns(of: slot)[index].heap)
             let lead = AccountingHeaps.gap(before: extents[number].page, alignment)
             if extents[number].pages - lead >= pages { return number }
         }
@@ -482,7 +522,7 @@ extension AccountingHeaps {
         let heap = heaps + slot
         let (pages, key) = (extents[number].pages, extents[number].key)
         let index = geometry.classToKeep(pages)
-        let runs = heap.pointee.dirty + index
+        let runs = dirtyRuns(of: slot) + index
         if runs.pointee.heap.isEmpty {
             runs.pointee.least = key
             heap.pointee.dirtyClasses.insert(index)
@@ -498,7 +538,7 @@ extension AccountingHeaps {
         let heap = heaps + slot
         let (pages, key) = (extents[number].pages, extents[number].key)
         let index = geometry.classToKeep(pages)
-        let runs = heap.pointee.dirty + index
+        let runs = dirtyRuns(of: slot) + index
         extents.mark(number, false)
         extents.remove(number, from: &runs.pointee.heap)
         extents.remove(number, from: &heap.pointee.dirtyByAge)

@@ -85,12 +85,12 @@ public final class SizeSampler: Sendable {
 ///
 /// They are drawn in blocks ahead of their use, which takes a fraction of the time and changes none of them.
 public struct SizeStream: ~Copyable {
-    private let sampler: SizeSampler
-    private var generator: SeededGenerator
     /// Sizes that are drawn; nil before the first is asked for.
     private var block: UnsafeMutableBufferPointer<UInt32>?
     /// How many of them are used.
     private var used = QuickSizes.count
+    private let sampler: SizeSampler
+    private var generator: SeededGenerator
 
     public init(_ sampler: SizeSampler, _ generator: SeededGenerator) {
         self.sampler = sampler
@@ -107,13 +107,16 @@ public struct SizeStream: ~Copyable {
             let block = freshBlock()
             var next = used
             while remaining > 0 && next < block.count {
-                let size = min(Int(block[next]), remaining)
+                remaining -= Int(block[next])
                 next += 1
-                sizes.append(size)
-                remaining -= size
+            }
+            sizes.append(addingCount: next - used) { output in
+                for index in used..<next { output.append(Int(block[index])) }
             }
             used = next
         }
+        // By so much the last one is cut.
+        if remaining < 0 { sizes[sizes.count - 1] += remaining }
     }
 
     /// The block, drawn anew if all of it is used.

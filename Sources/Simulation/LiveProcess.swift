@@ -10,17 +10,18 @@ import Workload
 
 /// An app of the scenario: what outlives its processes. It has an identity and one owner, the simulation.
 final class AppRecord {
+    // First what every tick looks at, in few cache lines.
     let id: AppID
-    let profile: AppProfile
     /// Streams of its own: adding an app does not change the draws of the others.
     var sizes: SizeStream
+    /// In the order of creation.
+    var sessions: [SceneSession] = []
+    /// The scene that was in front last.
+    var frontScene: SceneID?
+    let profile: AppProfile
     var behaviour: SeededGenerator
     /// Whether the app does its duty off screen and on a disconnect.
     var duty: SeededGenerator
-    /// The scene that was in front last.
-    var frontScene: SceneID?
-    /// In the order of creation.
-    var sessions: [SceneSession] = []
     /// The slot of its live process.
     var slot: Int?
     var wasLaunched = false
@@ -136,9 +137,9 @@ struct PendingLaunch {
 
 /// Work on memory that the main thread is in the middle of. Each process has one, used again and again.
 struct WorkInProgress: ~Copyable {
-    private(set) var isUnderWay = false
     var items = UniqueArray<MemoryWork>()
     var position = 0
+    private(set) var isUnderWay = false
     /// Of the current allocation: what is still to be allocated; nil before it begins.
     var remaining: ByteCount?
     /// Sizes that were drawn and found no room: they are tried again as they are, not drawn anew.
@@ -175,9 +176,50 @@ struct WorkInProgress: ~Copyable {
 
 /// A process of the device. It has an identity and one owner, the simulation.
 final class LiveProcess {
+    // First what every tick looks at, in few cache lines.
     let record: AppRecord
     let pid: ProcessID
     let slot: MemorySlot
+    var machine = ProcessMachine()
+    /// The main thread is paying a cost, filling pages or waiting for memory.
+    var isRunning = false
+    var isTicking = false
+    var decayScheduled = false
+    /// A policy asks for it.
+    var wantsSuspension = false
+    /// The background modes have something to do: the app came from the screen, and they are not over.
+    var modesAreActive = true
+    /// Whether there are any that keep it running.
+    private let hasLastingModes: Bool
+    var goal: Goal
+    var tickedAt: Instant
+    var tickSerial = 0
+    /// Numbers the continuations; an old one is void.
+    var serial = 0
+    var steps: Deque<Step> = []
+    /// The reasons to run off screen.
+    var assertions = RunAssertions()
+    /// Scenes that the user closed, and scenes that the system takes away.
+    var closing: [SceneID] = []
+    var reclaiming: [SceneID] = []
+    /// The system launched it off screen: the scene that connects to the background.
+    var connecting: SceneID?
+    /// Its scene on the second display.
+    var externalScene: SceneID?
+    /// Since when an allocation has been waiting.
+    var waitingSince: Instant?
+    /// The deadline that runs on its main thread.
+    var deadline: (kind: Deadline, serial: Int)?
+    var base: PoolID
+    var cache: PoolID
+    var leak: PoolID
+    var transient: PoolID
+    var burst: PoolID
+    var work = WorkInProgress()
+    var quitReason: QuitReason?
+    var workload: AppWorkload
+
+    // Then what only some events do.
     /// Its place among the live processes, which are by rising process number.
     var position: Int
     let launchedAt: Instant
@@ -189,43 +231,15 @@ final class LiveProcess {
     private let lastingModes: [BackgroundMode]
     /// The band in the background while these keep it running.
     private let lastingBand: JetsamBand
-    var machine = ProcessMachine()
-    var workload: AppWorkload
-    var goal: Goal
-
-    var base: PoolID
-    var cache: PoolID
-    var leak: PoolID
-    var transient: PoolID
-    var burst: PoolID
-
-    var steps: Deque<Step> = []
-    /// The main thread is paying a cost, filling pages or waiting for memory.
-    var isRunning = false
-    /// Numbers the continuations; an old one is void.
-    var serial = 0
-    var work = WorkInProgress()
     var launch: PendingLaunch?
-
-    /// Since when an allocation has been waiting, and how many bytes it wants.
-    var waitingSince: Instant?
+    /// How many bytes the allocation wants that waits.
     var wanted: ByteCount = .zero
     /// What was free then, and the longest run of it.
     var found = (free: ByteCount.zero, longestRun: ByteCount.zero)
 
-    /// Scenes that the user closed, and scenes that the system takes away.
-    var closing: [SceneID] = []
-    var reclaiming: [SceneID] = []
-    var quitReason: QuitReason?
     /// The user has swiped it away: its sessions go with it, and nobody wants it back.
     var isSwipedAway = false
-    /// A policy asks for it.
-    var wantsSuspension = false
     var suspendedSince: Instant?
-    /// The reasons to run off screen.
-    var assertions = RunAssertions()
-    /// The background modes have something to do: the app came from the screen, and they are not over.
-    var modesAreActive = true
     /// Since when the time for background tasks runs.
     var backgroundSince: Instant?
     /// Numbers the stays in the background; the timers of an old one are void.
@@ -239,35 +253,25 @@ final class LiveProcess {
     let launchReason: LaunchReason
     /// The delegate has returned from `didFinishLaunching`.
     var hasFinishedLaunching = false
-    /// The system launched it off screen: the scene that connects to the background, and what it was launched for.
-    var connecting: SceneID?
-    /// Then come the events of the time until it has connected, or until a tap makes it the user's launch.
+    /// The events that come before that scene has connected, or before a tap makes it the user's launch.
     var launchEvents: [Step] = []
     /// Launched off screen for an event that has not reached it yet.
     var awaitsEvent = false
     /// What the wanted scene has still to be told before it is active.
     var deliveries: [LaunchReason] = []
-    /// Its scene on the second display.
-    var externalScene: SceneID?
     /// Its code has run since protected data went, and it has not yet been told that it is back.
     var missesProtectedData = false
     /// The time jumped while it was suspended.
     var missedTimeChange = false
     var missedDeferredWork = false
-    /// The deadline that runs on its main thread.
-    var deadline: (kind: Deadline, serial: Int)?
     var deadlineSerial = 0
 
     /// Nil: it was never in front.
     var lastForeground: Instant?
-    var tickedAt: Instant
-    var tickSerial = 0
-    var isTicking = false
     var warnedAt: Instant?
     var answersWarning = false
     /// The warning that it answers is the policy's.
     var warnedByPolicy = false
-    var decayScheduled = false
     var isFirstLaunch: Bool
     /// What it was told about its active limit, and about its inactive one where it has one of its own.
     var toldOfActiveLimit = ToldOfLimit()
@@ -302,6 +306,7 @@ final class LiveProcess {
         self.slot = slot
         self.position = position
         lastingModes = workload.profile.backgroundModes.filter(\.keepsRunning)
+        hasLastingModes = !lastingModes.isEmpty
         self.workload = workload
         lastingBand = JetsamBand.band(of: .background, modes: lastingModes)
         self.goal = goal
@@ -330,7 +335,7 @@ final class LiveProcess {
     var keepAliveModes: [BackgroundMode] { modesAreActive ? lastingModes : [] }
 
     /// Whether there are any.
-    var hasKeepAliveModes: Bool { modesAreActive && !lastingModes.isEmpty }
+    var hasKeepAliveModes: Bool { modesAreActive && hasLastingModes }
 
     /// Whether anything keeps it running off screen.
     var hasReasonToRun: Bool { !assertions.isEmpty || hasKeepAliveModes }

@@ -108,7 +108,7 @@ extension Simulation {
         let target = self.pool(pool, of: process)
         drawSizes(upTo: min(remaining, slice), for: process)
         keepBackWhatIsOwed()
-        let result = memory.allocate(sizes.span, in: target, limit: process.limitToNotice)
+        let result = memory.allocate(sizes.span, in: target, limit: hasLimits ? process.limitToNotice : nil)
         if keptBack > .zero { memory.keepBack(.zero) }
         remaining -= result.requested
         process.work.remaining = remaining

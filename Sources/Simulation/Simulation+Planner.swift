@@ -37,12 +37,8 @@ extension Simulation {
     private func planScenes(_ process: LiveProcess) -> Bool {
         let wanted: SceneID? = if case .foreground(let scene) = process.goal { scene } else { nil }
         let external = lockedUntil == nil && process.quitReason == nil ? process.externalScene : nil
-        // By their places: a copy would count references, at every tick.
-        for place in process.record.sessions.indices {
-            let id = process.record.sessions[place].id
-            guard id != wanted && id != external || process.closing.contains(id) else { continue }
-            if leaveForeground(process.record.sessions[place], process, wanted: wanted) { return true }
-        }
+        // Off screen none of its scenes is in the foreground.
+        if process.phase.isForeground && leaveForeground(process, except: wanted, external) { return true }
         if let scene = process.closing.first { return close(session(scene, of: process.app), process) }
         if let quit = process.quitReason { return planQuit(process, process.record.sessions, quit) }
         if let scene = process.reclaiming.first { return takeAway(session(scene, of: process.app), process) }
@@ -58,6 +54,17 @@ extension Simulation {
             return true
         }
         return planSuspension(process)
+    }
+
+    /// The next scene that has to leave the foreground; false if there is none.
+    private func leaveForeground(_ process: LiveProcess, except wanted: SceneID?, _ external: SceneID?) -> Bool {
+        // By their places: a copy would count references, at every tick.
+        for place in process.record.sessions.indices {
+            let id = process.record.sessions[place].id
+            guard id != wanted && id != external || process.closing.contains(id) else { continue }
+            if leaveForeground(process.record.sessions[place], process, wanted: wanted) { return true }
+        }
+        return false
     }
 
     private func leaveForeground(_ session: SceneSession, _ process: LiveProcess, wanted: SceneID?) -> Bool {

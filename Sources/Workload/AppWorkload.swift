@@ -6,7 +6,6 @@ import Quantities
 ///
 /// Every figure is a function of the time spent so far, so that rounding never adds up. It has one owner, its process.
 public struct AppWorkload: ~Copyable {
-    public let profile: AppProfile
     /// Time spent active in the foreground since the launch.
     public private(set) var activeTime: TimeSpan = .zero
     /// Time spent running code, in the foreground or at work off screen.
@@ -18,6 +17,8 @@ public struct AppWorkload: ~Copyable {
     private let traceLength: Int
     /// What the short-lived objects hold once the first of them go.
     private let transientLimit: ByteCount
+    /// Behind what changes with every tick: it is large.
+    public let profile: AppProfile
     /// Lent: a copy would count references.
     private var memory: MemoryProfile { _read { yield profile.memory } }
 
@@ -214,7 +215,7 @@ public struct AppWorkload: ~Copyable {
 
     /// The operations of the trace that are due by then.
     private func traced(at time: TimeSpan) -> Int {
-        guard let trace = profile.memory.trace, traceLength > 0 else { return 0 }
+        guard traceLength > 0, let trace = profile.memory.trace else { return 0 }
         return trace.operations(after: time, length: traceLength)
     }
 
