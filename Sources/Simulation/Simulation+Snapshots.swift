@@ -65,9 +65,10 @@ extension Simulation {
         if process.averageFootprint > .zero { snapshot.growth = snapshot.footprint.share(of: process.averageFootprint) }
     }
 
+    /// A task or an event is work off screen; in front it only promises time for later.
     private func isBusy(_ process: LiveProcess) -> Bool {
         !process.isQuiet || process.launch != nil || process.quitReason != nil
-            || process.assertions.holdsMoreThanFinishing
+            || !process.phase.isForeground && process.assertions.holdsMoreThanFinishing
     }
 
     func snapshot(_ process: LiveProcess) -> ProcessSnapshot {

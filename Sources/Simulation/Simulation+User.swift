@@ -103,7 +103,9 @@ extension Simulation {
     /// A scene is in memory while it is connected; an app without scenes has its own from the end of its launch on.
     private func isInMemory(_ scene: SceneID, of process: LiveProcess) -> Bool {
         guard process.profile.scenes.support else { return process.hasFinishedLaunching }
-        return session(scene, of: process.app).machine.phase.isConnected
+        let phase = session(scene, of: process.app).machine.phase
+        // One that is being taken away is, before it comes back.
+        return phase.isForeground || phase.isConnected && !process.reclaiming.contains(scene)
     }
 
     func sendToBackground(except app: AppID?) {

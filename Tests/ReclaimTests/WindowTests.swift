@@ -113,21 +113,27 @@ struct WindowTests {
 
     @Test("it keeps its windows while it waits for memory, may answer, is busy, or was seen there a moment ago")
     func kept() throws {
-        func reason(_ app: ProcessSnapshot, _ demand: ReclaimDemand = .pressure(deficit: .mebibytes(1))) throws
-            -> String
-        {
+        /// Whoever is only kept for now is waited for.
+        func reason(
+            _ app: ProcessSnapshot, _ demand: ReclaimDemand = .pressure(deficit: .mebibytes(1)), forNow: Bool = false
+        ) throws -> String {
             let decision = try policy("ladder").decide(snapshot([app], demand: demand))
+            let reason = decision.spared.first?.reason ?? ""
             #expect(decision.ranking.isEmpty && decision.spared.count == 1)
-            return decision.spared.first?.reason ?? ""
+            #expect(decision.standstill == (forNow ? .waiting(reason) : nil), "\(reason)")
+            return reason
         }
         let kept = "in the foreground; its windows off screen stay, too: "
         let old = [window(1, .background)]
         let own = ReclaimDemand.allocation(by: Self.one, wanted: .mebibytes(1))
         #expect(try reason(Self.front(old), own) == kept + "the memory is for itself")
         let told = Self.front(old) { ($0.warnedAt, $0.answersWarning) = (now - .milliseconds(600), true) }
-        #expect(try reason(told) == kept + "was warned and may still answer")
-        #expect(try reason(Self.front(old) { $0.isBusy = true }) == kept + "it is busy")
-        #expect(try reason(Self.front([window(1, .background, idle: 19)])) == kept + "seen within disconnect_idle")
+        #expect(try reason(told, forNow: true) == kept + "was warned and may still answer")
+        #expect(try reason(Self.front(old) { $0.isBusy = true }, forNow: true) == kept + "it is busy")
+        #expect(try reason(Self.front(old) { $0.isBusy = true }, Self.wait, forNow: true) == kept + "it is busy")
+        let young = [window(1, .background, idle: 19)]
+        #expect(try reason(Self.front(young)) == kept + "seen within disconnect_idle")
+        #expect(try reason(Self.front(young) { $0.isBusy = true }) == kept + "seen within disconnect_idle")
         #expect(try reason(Self.front([])) == "in the foreground")
     }
 

@@ -118,6 +118,60 @@ struct WindowRunTests {
         #expect(words.contains("other was ended") && words.contains("Spared:        \(why)"), "\(words)")
     }
 
+    @Test("a background task that the app begins in front does not keep the windows behind")
+    func taskInFront() throws {
+        let at = try Self.goes(Self.run(Self.plan()))
+        #expect(try Self.goes(Self.run(Self.plan(["at: 12s, begin_background_task: notes"]))) == at)
+    }
+
+    @Test("a tap on a window that is being disconnected is a warm launch")
+    func tappedMeanwhile() throws {
+        let slow = ["apps.notes.disconnect.delay=2s"]
+        let at = try Self.goes(Self.run(Self.plan(sets: slow)))
+        let (closed, tapped) = (Int(at * 1_000) + 100, Int(at * 1_000) + 400)
+        let more = ["at: \(closed)ms, close_scene: notes", "at: \(tapped)ms, open_url: notes"]
+        let run = try Self.run(Self.plan(more, sets: slow))
+        #expect(run.tally.launches.map(\.kind) == [.cold, .warm, .warm])
+        #expect(run.rows("callback").contains { $0[3] == "1" && $0[5].hasSuffix("stored restoration activity") })
+        #expect(run.tally.scenesReconnected == 1)
+    }
+
+    @Test("who waits for memory waits for an app in front that is busy for a moment", arguments: ["ladder", "rules"])
+    func busy(policy: String) throws {
+        let text = """
+            plimsoll: 1
+            name: busy
+            duration: 1min
+            backend: accounting
+            device: { ceiling: 192MiB, reserved: 16MiB }
+            # Nobody looks in between: the window is taken for who waits.
+            monitor: { interval: 8s }
+            policy: { name: ladder }
+            apps:
+              - name: notes
+                scenes: { support: true, multiple: true }
+                features: [url]
+                memory: { base: 30MiB, scene: 45MiB, cache: { size: 0B } }
+              - name: mail
+                background_modes: [remote-notification]
+                memory: { base: 60MiB, scene: 2MiB, cache: { size: 0B } }
+            user:
+              - { at: 0s, launch: notes }
+              - { at: 5s, open_scene: notes }
+              - { at: 30s, push: mail }
+              - { every: 20ms, from: 30s, to: 40s, open_url: notes }
+
+            """
+        let name = policy == "ladder" ? policy : ProjectPolicyTests.folder.appending(path: "ladder.yaml").path()
+        let plan = try ScenarioLoader.load(
+            text: text, file: "w.yaml", overrides: Overrides(policy: name)
+        ).get()
+        let run = try Self.run(plan)
+        #expect(run.rows("action").contains { $0[2] == "notes" && $0[4] == "disconnect_scene" })
+        #expect(run.tally.terminations.isEmpty, "\(run.rows("exit"))")
+        #expect(run.tally.stalls > 0)
+    }
+
     @Test("the ladder as rules takes the same windows at the same instants")
     func rules() throws {
         let file = ProjectPolicyTests.folder.appending(path: "ladder.yaml").path()

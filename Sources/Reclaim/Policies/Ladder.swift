@@ -98,20 +98,27 @@ public struct Ladder: ReclaimPolicy {
         guard snapshot.servesForegroundWindows, !process.scenesOffScreen.isEmpty else {
             return rungs.spare(process, "in the foreground")
         }
-        if let why = keepsWindows(process, snapshot) {
-            return rungs.spare(process, "in the foreground; its windows off screen stay, too: \(why)")
+        let kept = "in the foreground; its windows off screen stay, too: "
+        if let why = keepsWindows(process, snapshot) { return rungs.spare(process, kept + why) }
+        if let why = keepsWindowsForNow(process, snapshot) {
+            return rungs.spareForNow(process, .waiting(kept + why))
         }
         disconnect(process, in: snapshot, "a window off screen of the app in front", rungs: &rungs)
         rungs.spare(process, "in the foreground; only windows off screen may be taken, the one on screen never")
     }
 
-    /// Why an app in front keeps its windows off screen; nil: they may be taken.
+    /// Why an app in front keeps its windows off screen, whatever becomes of the next moments; nil: they may be taken.
     private func keepsWindows(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> String? {
         if process.pid == snapshot.requester { return "the memory is for itself" }
-        if waitsForAnswer(process, snapshot) { return "was warned and may still answer" }
-        if process.isBusy { return "it is busy" }
         let mayGo = process.scenesOffScreen.contains { isRested($0, of: process, snapshot) }
         return mayGo ? nil : "seen within disconnect_idle"
+    }
+
+    /// Why it keeps them for a moment. An app off screen that is busy may still be ended; of this one nothing else may
+    /// be taken, and whoever needs the memory waits for it.
+    private func keepsWindowsForNow(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> String? {
+        if waitsForAnswer(process, snapshot) { return "was warned and may still answer" }
+        return process.isBusy ? "it is busy" : nil
     }
 
     /// Why nobody is ended now; nil: ending is due.
