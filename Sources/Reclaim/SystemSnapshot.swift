@@ -183,6 +183,7 @@ public enum GroupRole: Int, CaseIterable, Comparable, Sendable {
 public struct SceneSnapshot: Hashable, Sendable {
     public var scene: SceneID
     public var phase: ScenePhase
+    /// What its objects hold.
     public var size: ByteCount
     /// When it was last on a screen; nil: never since its process began, for the system has connected it off screen.
     public var lastForeground: Instant?

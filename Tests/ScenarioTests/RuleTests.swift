@@ -403,6 +403,39 @@ struct RuleTests {
         #expect(try order("", .backgroundMemory(excess: .mebibytes(1))) == [scene(2, 2), scene(2, 1)])
     }
 
+    @Test("a rule that disconnects goes by what each scene holds, whatever its app does")
+    func windowSizes() throws {
+        func app(_ number: Int, size: Int, scenes: [Int]) -> ProcessSnapshot {
+            Samples.process(number, idle: 60) {
+                $0.footprint = .mebibytes(size)
+                $0.relaunchCost = .seconds(1)
+                $0.scenes = scenes.enumerated().map {
+                    SceneSnapshot(
+                        scene: SceneID($0 + 1), phase: .suspended, size: .mebibytes($1), lastForeground: nil)
+                }
+            }
+        }
+        let device = Samples.device(100, [app(1, size: 90, scenes: [1, 2]), app(2, size: 20, scenes: [15])])
+        func ranking(_ rule: String) throws -> [Candidate] {
+            try Samples.policy("[{ name: a, action: disconnect_scene, \(rule) }]").decide(device).ranking
+        }
+        func scene(_ pid: Int, _ number: Int) -> ReclaimAction { .disconnectScene(ProcessID(pid), SceneID(number)) }
+        let falling = [scene(2, 1), scene(1, 2), scene(1, 1)]
+        for order in ["largest", "{ footprint: 1 }", "cheapest_relaunch"] {
+            #expect(try ranking("order: \(order)").map(\.action) == falling, "\(order)")
+        }
+        #expect(try ranking("order: smallest").map(\.action) == falling.reversed())
+        #expect(
+            try ranking("order: largest").map(\.reason) == [15, 2, 1].map { "rule 'a': holds \($0).0 MiB" })
+        #expect(try ranking("who: footprint >= 2MiB, order: smallest").map(\.action) == [scene(1, 2), scene(2, 1)])
+        #expect(
+            try ranking("order: [{ where: footprint < 2MiB }, { by: largest }]").map(\.action)
+                == [scene(1, 1), scene(2, 1), scene(1, 2)])
+        // What ends an app goes by the app.
+        let ended = try Samples.policy("[{ name: a, order: largest }]").decide(device).ranking
+        #expect(ended.map(\.action) == [.terminate(ProcessID(1)), .terminate(ProcessID(2))])
+    }
+
     @Test("rules are asked in their order, and everybody left alone is told why")
     func several() throws {
         let device = Samples.device(100, [Samples.process(1), Samples.process(2, .background)])

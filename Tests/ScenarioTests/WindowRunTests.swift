@@ -105,6 +105,46 @@ struct WindowRunTests {
         #expect(!run.decisions.contains { $0[1] == "disconnect_scene" && $0[3] == "2" })
     }
 
+    @Test("a rule that takes the largest window takes what frees most, not a small one of the app in front")
+    func largest() throws {
+        let text = """
+            plimsoll: 1
+            name: largest-window
+            duration: 40s
+            backend: accounting
+            device: { ceiling: 330MiB, reserved: 16MiB }
+            policy:
+              name: ladder
+              rules:
+                - name: windows
+                  when: available < 17% for 8s
+                  action: disconnect_scene
+                  who: idle > 3s
+                  order: largest
+                  take: 1
+                  cool_down: 6s
+            apps:
+              - name: tool
+                scenes: { support: true, multiple: true }
+                memory: { base: 140MiB, scene: 1MiB, cache: { size: 0B } }
+              - name: photos
+                scenes: { support: true, multiple: true }
+                memory: { base: 10MiB, scene: 60MiB, cache: { size: 0B } }
+            user:
+              - { at: 0s, launch: photos }
+              - { at: 5s, launch: tool }
+              - { at: 8s, open_scene: tool }
+              - { at: 10s, open_scene: tool }
+              - { at: 12s, open_scene: tool }
+            """
+        let run = try Self.run(ScenarioLoader.load(text: text, file: "l.yaml").get())
+        let actions = run.rows("action")
+        #expect(actions.first.map { [$0[2], $0[3], $0[4]] } == ["photos", "1", "disconnect_scene"])
+        // 60 MiB, not what the app holds.
+        let taken = try #require(run.decisions.first { $0[1] == "disconnect_scene" && $0[6] == "true" })
+        #expect(taken[2] == "photos" && taken[7].hasPrefix("rule 'windows': holds 60"), "\(taken)")
+    }
+
     @Test("explain says why the app in front kept its window when another one was ended, and that the window saves it")
     func explained() throws {
         let tight = ["device.ceiling=180MiB", "policy.parameters.disconnect_idle=1h"]

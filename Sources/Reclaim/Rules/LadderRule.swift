@@ -11,7 +11,8 @@ public struct LadderRule: Hashable, Sendable {
     public var action: RuleAction
     /// Whom it may touch. Whatever it says, a rule never suspends or ends who is in front, and never suspends,
     /// disconnects or ends who waits for the memory himself, or who is on his way out. A rule that disconnects asks it
-    /// of each scene off screen, those of an app in front included unless one of our limits is what has to be met.
+    /// of each scene off screen, those of an app in front included unless one of our limits is what has to be met;
+    /// `idle` and `footprint` are then the scene's own, here and in `order`.
     public var who: RuleCondition<ProcessClaim>
     /// Candidates stand in the first tier whose `where` holds; who stands in none is left alone.
     public var order: [RuleTier]
@@ -169,11 +170,11 @@ extension RuleOrder.Name {
         switch self {
         case .idleLongest: return RuleScore(first: idle.microseconds, reason: "not seen for \(idle.readable)")
         case .largest:
-            return RuleScore(first: Int64(process.footprint.bytes), reason: "holds \(process.footprint.readable)")
+            return RuleScore(first: Int64(target.footprint.bytes), reason: "holds \(target.footprint.readable)")
         case .smallest:
-            return RuleScore(first: -Int64(process.footprint.bytes), reason: "holds \(process.footprint.readable)")
+            return RuleScore(first: -Int64(target.footprint.bytes), reason: "holds \(target.footprint.readable)")
         case .cheapestRelaunch:
-            let yield = Int64(process.footprint.bytes) / max(1, process.relaunchCost.microseconds / 1_000)
+            let yield = Int64(target.footprint.bytes) / max(1, process.relaunchCost.microseconds / 1_000)
             return RuleScore(first: yield, reason: "frees \(ByteCount(Int(yield)).readable) per ms of relaunch")
         case .lowestBand:
             let number = process.band.number

@@ -51,7 +51,7 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         case .answering: "it was told to free memory and has not answered yet"
         case .waiting: "it waits for memory itself"
         case .likelihood: "how likely it is launched again soon after it was ended"
-        case .footprint: "what it holds, of all RAM"
+        case .footprint: "what it holds, of all RAM; the scene, for a rule that disconnects"
         case .dirty: "pages that it holds and does not use"
         case .cache: "what it can make again"
         case .swapped: "what it has in swap"
@@ -86,7 +86,7 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         case .waiting: RuleReading(process.pid == snapshot.requester ? 1 : 0)
         case .likelihood:
             RuleReading(Int64(RelaunchLikelihood.allCases.firstIndex(of: process.relaunchLikelihood) ?? 0))
-        case .footprint: RuleReading(process.footprint, of: snapshot.ceiling)
+        case .footprint: RuleReading(target.footprint, of: snapshot.ceiling)
         case .dirty: RuleReading(process.dirty, of: snapshot.ceiling)
         case .cache: RuleReading(process.cache, of: snapshot.ceiling)
         case .swapped: RuleReading(process.swapped, of: snapshot.ceiling)
@@ -119,6 +119,9 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
 struct RuleTarget {
     let process: ProcessSnapshot
     var window: SceneSnapshot?
+
+    /// What it holds, and so what goes with it.
+    var footprint: ByteCount { window?.size ?? process.footprint }
 
     /// How long the user has not seen it.
     func idleTime(at now: Instant) -> TimeSpan {
