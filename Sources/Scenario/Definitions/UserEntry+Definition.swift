@@ -160,7 +160,8 @@ private enum EntryShape {
         }
         guard let person, let (from, to) = range(timing, tree, decoding) else { return nil }
         guard from < to else {
-            decoding.faultHere(tree.origin, "'from', \(from), is not before 'to', \(to)")
+            let end = tree["to"] == nil ? "the run's end" : "'to'"
+            decoding.faultHere(tree.origin, "'from', \(from), is not before \(end), \(to)")
             return nil
         }
         return withinRun(to, "to", tree, decoding).map { .model(person, from: Instant.zero + from, until: $0) }
@@ -172,7 +173,10 @@ private enum EntryShape {
     ) -> (from: TimeSpan, to: TimeSpan)? {
         let isSound = (timing.from != nil) == (tree["from"] != nil) && (timing.to != nil) == (tree["to"] != nil)
         guard isSound, let to = timing.to ?? decoding.duration else { return nil }
-        return (timing.from ?? .zero, to)
+        let from = timing.from ?? .zero
+        // Nobody is told of a `to` that is not written.
+        if tree["to"] == nil, withinRun(from, "from", tree, decoding) == nil { return nil }
+        return (from, to)
     }
 
     /// The time that the key gives; nil: it is later than the end of the run, and reported.
