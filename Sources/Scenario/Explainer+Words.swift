@@ -131,8 +131,9 @@ extension Explainer {
     private func passedOver(_ record: DecisionRecord, _ chosen: Int) -> [String] {
         record.decision.ranking.prefix(chosen).enumerated().compactMap { rank, candidate in
             record.refusals[rank].map {
-                "  Passed over:   \(name(candidate.action.target, record.snapshot)) (\(candidate.action.name)): "
-                    + "\($0.explanation) [\($0.rule)]."
+                let scene = candidate.action.scene.map { ", scene \($0.number)" } ?? ""
+                return "  Passed over:   \(name(candidate.action.target, record.snapshot))\(scene) "
+                    + "(\(candidate.action.name)): \($0.explanation) [\($0.rule)]."
             }
         }
     }

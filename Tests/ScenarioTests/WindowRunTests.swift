@@ -212,6 +212,45 @@ struct WindowRunTests {
         #expect(run.tally.stalls > 0)
     }
 
+    @Test("explain names each window that had to stay")
+    func passedOver() throws {
+        let text = """
+            plimsoll: 1
+            name: busy
+            duration: 45s
+            backend: accounting
+            device: { ceiling: 192MiB, reserved: 16MiB }
+            policy:
+              name: ladder
+              rules:
+                - { name: windows, when: demand == allocation, action: disconnect_scene, who: app == notes }
+                - { name: end, when: demand == allocation, who: app == other }
+            apps:
+              - name: notes
+                scenes: { support: true, multiple: true }
+                features: [url]
+                memory: { base: 30MiB, scene: 20MiB, cache: { size: 0B } }
+              - name: mail
+                background_modes: [remote-notification]
+                memory: { base: 60MiB, scene: 2MiB, cache: { size: 0B } }
+              - { name: other, memory: { base: 8MiB, scene: 2MiB, cache: { size: 0B } } }
+            user:
+              - { at: 0s, launch: other }
+              - { at: 2s, launch: notes }
+              - { at: 5s, open_scene: notes }
+              - { at: 8s, open_scene: notes }
+              - { at: 30s, push: mail }
+              - { every: 20ms, from: 29s, to: 40s, open_url: notes }
+            """
+        let plan = try ScenarioLoader.load(text: text, file: "b.yaml").get()
+        let explainer = Explainer(plan: plan, scenario: "r/scenario.yaml")
+        let words = try explainer.explain(#require(try explainer.terminations().first)).joined(separator: "\n")
+        #expect(words.contains("other was ended"), "\(words)")
+        for scene in [1, 2] {
+            #expect(words.contains("Passed over:   notes, scene \(scene) (disconnect_scene): "), "\(words)")
+        }
+    }
+
     @Test("the ladder as rules takes the same windows at the same instants")
     func rules() throws {
         let file = ProjectPolicyTests.folder.appending(path: "ladder.yaml").path()
