@@ -75,7 +75,7 @@ struct LogNormalSizes: Sendable {
     }
 
     /// A point in the square around the unit circle: how far to the right, and how far from the middle, squared. It is
-    /// never the middle itself.
+    /// the middle itself, which has no size, with a probability of 2^-106.
     ///
     /// Both coordinates are 2 x `unit` - 1, to the bit: powers of two scale exactly, and what is rounded is the same
     /// sum. They are written in two ways, for the compiler would move two that are alike, and with them what the

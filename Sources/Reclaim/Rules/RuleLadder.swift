@@ -128,8 +128,7 @@ extension LadderRule {
         case .warn: process.phase.runsCode && !process.answersWarning
         case .purge: process.dirty > .zero
         case .suspend: process.phase == .background
-        case .disconnectScene: !process.scenesOffScreen.isEmpty
-        case .terminatePolitely, .terminate: true
+        case .disconnectScene, .terminatePolitely, .terminate: true
         }
     }
 
