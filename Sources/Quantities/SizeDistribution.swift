@@ -88,9 +88,12 @@ public struct SizeStream: ~Copyable {
     /// Sizes that are drawn; nil before the first is asked for.
     private var block: UnsafeMutableBufferPointer<UInt32>?
     /// How many of them are used.
-    private var used = QuickSizes.count
+    private var used = SizeStream.blockSize
     private let sampler: SizeSampler
     private var generator: SeededGenerator
+
+    /// What the quickest of the draws computes at once.
+    private static let blockSize = QuickSizes.count
 
     public init(_ sampler: SizeSampler, _ generator: SeededGenerator) {
         self.sampler = sampler
@@ -121,7 +124,7 @@ public struct SizeStream: ~Copyable {
 
     /// The block, drawn anew if all of it is used.
     private mutating func freshBlock() -> UnsafeMutableBufferPointer<UInt32> {
-        let block = self.block ?? .allocate(capacity: QuickSizes.count)
+        let block = self.block ?? .allocate(capacity: SizeStream.blockSize)
         if used == block.count {
             self.block = block
             sampler.draw(into: block, using: &generator)

@@ -176,37 +176,36 @@ struct WindowRunTests {
         #expect(run.tally.scenesReconnected == 1)
     }
 
+    /// The app in front has an old window and hardly a quiet moment, and another one wants memory.
+    private static let busy = """
+        plimsoll: 1
+        name: busy
+        duration: 1min
+        backend: accounting
+        device: { ceiling: 192MiB, reserved: 16MiB }
+        policy: { name: ladder }
+        apps:
+          - name: notes
+            scenes: { support: true, multiple: true }
+            features: [url]
+            memory: { base: 30MiB, scene: 45MiB, cache: { size: 0B } }
+          - name: mail
+            background_modes: [remote-notification]
+            memory: { base: 60MiB, scene: 2MiB, cache: { size: 0B } }
+        user:
+          - { at: 2s, launch: notes }
+          - { at: 5s, open_scene: notes }
+          - { at: 30s, push: mail }
+          - { every: 20ms, from: 29s, to: 40s, open_url: notes }
+
+        """
+
     @Test("who waits for memory waits for an app in front that is busy for a moment", arguments: ["ladder", "rules"])
     func busy(policy: String) throws {
-        let text = """
-            plimsoll: 1
-            name: busy
-            duration: 1min
-            backend: accounting
-            device: { ceiling: 192MiB, reserved: 16MiB }
-            # Nobody looks in between: the window is taken for who waits.
-            monitor: { interval: 8s }
-            policy: { name: ladder }
-            apps:
-              - name: notes
-                scenes: { support: true, multiple: true }
-                features: [url]
-                memory: { base: 30MiB, scene: 45MiB, cache: { size: 0B } }
-              - name: mail
-                background_modes: [remote-notification]
-                memory: { base: 60MiB, scene: 2MiB, cache: { size: 0B } }
-            user:
-              - { at: 0s, launch: notes }
-              - { at: 5s, open_scene: notes }
-              - { at: 30s, push: mail }
-              - { every: 20ms, from: 30s, to: 40s, open_url: notes }
-
-            """
         let name = policy == "ladder" ? policy : ProjectPolicyTests.folder.appending(path: "ladder.yaml").path()
-        let plan = try ScenarioLoader.load(
-            text: text, file: "w.yaml", overrides: Overrides(policy: name)
-        ).get()
-        let run = try Self.run(plan)
+        // Nobody looks in between: the window is taken for who waits.
+        let overrides = Overrides(sets: ["monitor.interval=8s"], policy: name)
+        let run = try Self.run(ScenarioLoader.load(text: Self.busy, file: "w.yaml", overrides: overrides).get())
         #expect(run.rows("action").contains { $0[2] == "notes" && $0[4] == "disconnect_scene" })
         #expect(run.tally.terminations.isEmpty, "\(run.rows("exit"))")
         #expect(run.tally.stalls > 0)
@@ -214,35 +213,16 @@ struct WindowRunTests {
 
     @Test("explain names each window that had to stay")
     func passedOver() throws {
-        let text = """
-            plimsoll: 1
-            name: busy
-            duration: 45s
-            backend: accounting
-            device: { ceiling: 192MiB, reserved: 16MiB }
-            policy:
-              name: ladder
-              rules:
-                - { name: windows, when: demand == allocation, action: disconnect_scene, who: app == notes }
-                - { name: end, when: demand == allocation, who: app == other }
-            apps:
-              - name: notes
-                scenes: { support: true, multiple: true }
-                features: [url]
-                memory: { base: 30MiB, scene: 20MiB, cache: { size: 0B } }
-              - name: mail
-                background_modes: [remote-notification]
-                memory: { base: 60MiB, scene: 2MiB, cache: { size: 0B } }
-              - { name: other, memory: { base: 8MiB, scene: 2MiB, cache: { size: 0B } } }
-            user:
-              - { at: 0s, launch: other }
-              - { at: 2s, launch: notes }
-              - { at: 5s, open_scene: notes }
-              - { at: 8s, open_scene: notes }
-              - { at: 30s, push: mail }
-              - { every: 20ms, from: 29s, to: 40s, open_url: notes }
+        let other = "  - { name: other, memory: { base: 8MiB, scene: 2MiB, cache: { size: 0B } } }\n"
+        let text =
+            Self.busy.replacing("user:\n", with: other + "user:\n  - { at: 0s, launch: other }\n")
+            .replacing("scene: 45MiB", with: "scene: 20MiB")
+            + "  - { at: 8s, open_scene: notes }\n"
+        let rules = """
+            policy.rules=[{ name: windows, when: demand == allocation, action: disconnect_scene, who: app == notes }, \
+            { name: end, when: demand == allocation, who: app == other }]
             """
-        let plan = try ScenarioLoader.load(text: text, file: "b.yaml").get()
+        let plan = try ScenarioLoader.load(text: text, file: "b.yaml", overrides: Overrides(sets: [rules])).get()
         let explainer = Explainer(plan: plan, scenario: "r/scenario.yaml")
         let words = try explainer.explain(#require(try explainer.terminations().first)).joined(separator: "\n")
         #expect(words.contains("other was ended"), "\(words)")
