@@ -98,6 +98,33 @@ public struct Variation: Hashable, Sendable {
 }
 
 extension Variation {
+    /// Two that set the same, wholly or in part, would make columns of values that no run had.
+    ///
+    /// - Parameter earlier: Is set before this one. A policy by its name may be, before its parameters.
+    /// - Throws: When one is the other's key, or lies within it.
+    public func refuseOverlap(with earlier: Variation) throws(ExperimentFault) {
+        let (own, other) = (setting, earlier.setting)
+        if key == earlier.key { throw ExperimentFault("--vary \(key) comes twice") }
+        if own == other || other.hasPrefix(own + ".") {
+            let advice = own == "policy" && other != own ? ", or vary the policy first" : ""
+            throw ExperimentFault(
+                "--vary \(key) takes the place of --vary \(earlier.key) in every run; leave one of them out" + advice)
+        }
+        if own.hasPrefix(other + "."), other != "policy" || earlier.hasMapping {
+            throw ExperimentFault("--vary \(key) is a part of --vary \(earlier.key); vary its parts one by one")
+        }
+    }
+
+    /// A policy and its name are one setting: a policy that is named comes with its own defaults.
+    private var setting: String { key == "policy.name" ? "policy" : key }
+
+    private var hasMapping: Bool {
+        guard case .list(let values) = domain else { return false }
+        return values.contains { $0.text.hasPrefix("{") }
+    }
+}
+
+extension Variation {
     /// `LOW..HIGH`, with `log:` before it, and a step or a count behind it; nil when the text is no range.
     private static func range(_ text: String) throws(ExperimentFault) -> Domain? {
         let isLogarithmic = text.hasPrefix("log:")

@@ -46,7 +46,9 @@ struct RunCommand: ParsableCommand {
 
     @Option(
         name: .customLong("set"),
-        help: ArgumentHelp("Changes one setting of the scenario; may be repeated.", valueName: "key=value"),
+        help: ArgumentHelp(
+            "Changes one setting of the scenario; may be repeated, and the last one for a key counts.",
+            valueName: "key=value"),
         transform: OptionValue.assignment)
     var sets: [String] = []
 

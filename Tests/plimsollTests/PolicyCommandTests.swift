@@ -49,7 +49,7 @@ struct PolicyCommandTests {
         }
     }
 
-    @Test("validate and run name apps of a policy file's rules that the scenario does not have")
+    @Test("validate, run, compare and sweep name apps of a policy file's rules that the scenario does not have")
     func strangers() throws {
         try within { folder in
             let rule = "plimsoll: 1\nname: ladder\nrules:\n  - { name: a, who: \"app == chta\" }\n"
@@ -66,6 +66,13 @@ struct PolicyCommandTests {
             #expect(run.error.contains(sentence), "\(run.error)")
             let quiet = try Program.run(["run"] + short + ["--backend", "accounting", "--quiet"], in: folder)
             #expect(!quiet.error.contains(sentence), "\(quiet.error)")
+            for command in [["compare"], ["sweep", "--vary", "device.cores=1,2"]] {
+                let many = try Program.run(command + [path, "--policy", "w.yaml", "--dry-run"], in: folder)
+                // Once, whatever the number of runs.
+                #expect(many.status == 0 && many.error == result.error, "\(many.error)")
+                let quiet = try Program.run(command + [path, "--policy", "w.yaml", "--dry-run", "--quiet"], in: folder)
+                #expect(quiet.status == 0 && quiet.error.isEmpty, "\(quiet.error)")
+            }
         }
     }
 

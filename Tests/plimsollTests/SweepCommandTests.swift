@@ -199,6 +199,11 @@ struct SweepCommandTests {
                 (["--vary", "device.ceiling=96MiB,96"], 65, "a size with its unit"),
                 (["--vary", "device.ceiling=96MiB..1GiB"], 64, "say how many values"),
                 (["--vary", "device.cores=1..2", "--vary", "device.cores=3,4"], 64, "comes twice"),
+                (["--vary", "policy=lru", "--vary", "policy.name=none"], 64, "takes the place of --vary policy in"),
+                (["--vary", "apps.a.memory.base=1MiB", "--vary", "apps.a.memory={}"], 64, "apps.a.memory.base in"),
+                (["--vary", "policy.parameters.x=1", "--vary", "policy=lru"], 64, "or vary the policy first"),
+                (["--vary", "device={ cores: 1 }", "--vary", "device.cores=1,2"], 64, "is a part of --vary device;"),
+                (["--vary", "policy={ name: lru }", "--vary", "policy.label=a,b"], 64, "is a part of --vary policy;"),
                 (["--vary", "device.cores=1..2", "--sample", "lhs"], 64, "lhs:N"),
                 (["--sample", "lhs:3"], 64, "--sample needs"),
                 (["--shard", "4/3"], 64, "no part"),
@@ -209,6 +214,17 @@ struct SweepCommandTests {
                 let result = try run(["sweep", "tiny.yaml"] + arguments + ["--out", "s"], in: folder)
                 #expect(result.status == status && result.error.contains(words), "\(arguments): \(result.error)")
                 #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "s").path()))
+            }
+        }
+    }
+
+    @Test("a policy that varies by its name may have labels or parameters that vary, too; neighbours are no parts")
+    func beside() throws {
+        try Experiments.within { folder in
+            let sweep = ["sweep", "tiny.yaml", "--dry-run", "--vary"]
+            for more in ["policy=lru,none --vary policy.label=a,b", "device.cores=1,2 --vary device.cores_=1,2"] {
+                let result = try run(sweep + more.split(separator: " ").map(String.init), in: folder)
+                #expect(result.status != 64, "\(result.error)")
             }
         }
     }

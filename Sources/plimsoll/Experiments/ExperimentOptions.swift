@@ -18,7 +18,9 @@ struct ExperimentOptions: ParsableArguments {
 
     @Option(
         name: .customLong("set"),
-        help: ArgumentHelp("Changes one setting in every run; may be repeated.", valueName: "key=value"),
+        help: ArgumentHelp(
+            "Changes one setting in every run; may be repeated, and the last one for a key counts.",
+            valueName: "key=value"),
         transform: OptionValue.assignment)
     var sets: [String] = []
 
@@ -77,6 +79,8 @@ struct ExperimentPlanner {
     private(set) var needed = ByteCount.zero
     /// Where that is more than the scenario says: why.
     private var whyNeeded: String?
+    /// Names of apps in the policies that a scenario does not have, as sentences with the scenario's path.
+    private var strangers: [String] = []
 
     init(_ options: ExperimentOptions) { self.options = options }
 
@@ -101,6 +105,7 @@ struct ExperimentPlanner {
         }
         guard faults.isEmpty else { throw Failure(worst, ExperimentPlanner.inWordsOfVary(faults, keys: keys)) }
         ExperimentPlanner.distinguish(&plan)
+        if !options.quiet { strangers.forEach(Terminal.complain) }
         return plan
     }
 
@@ -121,6 +126,10 @@ struct ExperimentPlanner {
                     backend: options.backend, scale: options.scale)
                 let loaded = try ScenarioLoader.load(path: path, overrides: overrides).get()
                 if loaded.backend == .jemalloc { need(loaded) }
+                for stranger in loaded.strangers.map({ "\(path): warning: \($0)" }) where !strangers.contains(stranger)
+                {
+                    strangers.append(stranger)
+                }
                 if input == nil { input = try ExperimentPlanner.input(path, loaded) }
                 // A name is called by itself, whatever label a scenario gives to its own policy of that name.
                 if let given = plan.policies[policy]?.given, PolicyFile.isFile(given) {

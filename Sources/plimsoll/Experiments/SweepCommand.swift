@@ -82,8 +82,8 @@ struct SweepRun: ParsableCommand {
     private func combinations() throws -> (keys: [String], rows: [[SettingValue]], repeated: Int) {
         let parsed = try variations.map { try Variation(parsing: $0) }
         let keys = parsed.map(\.key)
-        for (position, key) in keys.enumerated() where keys[..<position].contains(key) {
-            throw ExperimentFault("--vary \(key) comes twice")
+        for (position, later) in parsed.enumerated() {
+            for earlier in parsed[..<position] { try later.refuseOverlap(with: earlier) }
         }
         let sampling = try sample.map { try Sampling(parsing: $0) } ?? .grid
         let rows = try sampling.combinations(of: parsed, seed: sampleSeed)
