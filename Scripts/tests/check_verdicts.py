@@ -41,7 +41,23 @@ CASES = (
     *(("monitor", "{ warning: { enter: %s, leave: 90%% } }" % share) for share in ("20%", "0.2", "20.%", '"20%"', "150MB")),
     *(("apps", "[{ name: a, memory: { objects: { log_normal: { sigma: %s } } } }]" % sigma) for sigma in (
         "1.4", '"1.4"', "1", "x", "11")),
+    # Nothing, where the program demands more than that; in all the ways of writing it.
+    *(("duration", time) for time in ("0s", "0.0s", "00min0s", "1ms")),
+    *(("monitor", "{ interval: %s }" % time) for time in ("0ms", "0min 0s", "1ms")),
+    *(("device", "{ ceiling: 512MiB, %s }" % rest) for rest in (
+        "fill_rate: 0MiB/s", "fill_rate: 1GiB/s", "scale: 0", "scale: 0%", "scale: 0.5", '"scale": "0"', "reserved: 0B")),
+    ("device", "{ ceiling: 0B }"), ("apps", "[{ name: a, memory: { objects: { constant: 0KiB } } }]"),
+    *(("user", "[{ at: 0s, lock: %s }]" % time) for time in ("0s", "1s")),
+    *(("user", "[{ from: 0s, to: 5s, every: %s, launch: a }]" % time) for time in ("0s", "1s")),
+    # More than the whole.
+    ("monitor", "{ warning: { enter: 1.5, leave: 90% } }"),
+    *(("policy", "{ parameters: { size_weight: %s } }" % share) for share in ("1", "1.5", "-0.5")),
     # Rules.
+    *(("policy", policy) for policy in (
+        "{ rules: [{ name: a }], parameters: { size_weight: 10% } }", "{ rules: [{ name: a }], parameters: {} }",
+        "{ rules: [{ name: a }], parameters: }", "{ rules: , parameters: { size_weight: 10% } }", "{ name: lru, rules: }",
+        "{ name: lru, rules: [{ name: a }] }", "{ rules: [] }", "{ rules: [{ name: a }], parameters: 5 }",
+        "{ name: ladder, rules: }")),
     *(("policy", RULE % rule) for rule in (
         "when: available < 10%", "when: psi_full_avg10 > 60", "when: psi_full_avg10 > 60%", "when: []", "when: { any: [] }",
         "who: [[], state == suspended]", "when: available < 10%  for  5s", "when: level >= hot", "who: like == mesaging",

@@ -105,17 +105,29 @@ extension Codec where Value: Quantity {
     /// A quantity with its unit, both ends of the range included.
     static func quantity(from lowest: Value? = nil, to highest: Value? = nil) -> Codec {
         let range = (lowest ?? Value.ordinary.lowerBound)...(highest ?? Value.ordinary.upperBound)
-        let isRatio = Value.self == Ratio.self
-        let bounds = "from \(range.lowerBound) to \(range.upperBound)"
-        let schema = JSON.object([
-            "type": isRatio ? .strings(["string", "number"]) : .string("string"), "pattern": .string(Value.pattern),
-            "$comment": .string(bounds),
-        ])
         return .scalar(
-            expected: Value.expectation, quoted: false, schema: schema,
+            expected: Value.expectation, quoted: false, schema: schema(of: range),
             parse: { try? Value(parsing: $0) }, text: { $0.description }, advice: { Value.advice(for: $0) },
             refusal: { Value.isTooLarge($0) ? "\($0) is too large; at most \(range.upperBound)" : nil }
         ).bounded(range)
+    }
+
+    /// A schema cannot compare texts: of the bounds it says those of bare numbers, and whether nothing is too little.
+    private static func schema(of range: ClosedRange<Value>) -> JSON {
+        let shares = range as? ClosedRange<Ratio>
+        var schema = JSON.object([
+            "type": shares == nil ? .string("string") : .strings(["string", "number"]),
+            "pattern": .string(Value.pattern),
+            "$comment": .string("from \(range.lowerBound) to \(range.upperBound)"),
+        ])
+        if let shares {
+            schema = schema.adding([
+                "minimum": .number(decimalText(shares.lowerBound.partsPerMillion, digits: 6)),
+                "maximum": .number(decimalText(shares.upperBound.partsPerMillion, digits: 6)),
+            ])
+        }
+        guard range.lowerBound > Value.ordinary.lowerBound else { return schema }
+        return schema.adding(["not": .object(["type": .string("string"), "pattern": .string("^[^1-9]*$")])])
     }
 }
 

@@ -125,7 +125,7 @@ enum PolicyShape {
     ) {
         if type != Ladder.self {
             decoding.fault(rules.origin, "policy '\(type.name)' has no rules; only '\(Ladder.name)' has")
-        } else if let parameters = tree["parameters"], !(parameters.entries ?? []).isEmpty {
+        } else if let parameters = tree["parameters"], !parameters.isNull, parameters.entries?.isEmpty != true {
             decoding.fault(
                 parameters.origin, "a ladder with rules has no parameters; its rules say everything themselves")
         }
@@ -148,13 +148,12 @@ enum PolicyShape {
     }
 
     static var schema: JSON {
-        let none = JSON.object(["type": .string("null")])
-        return .object(["anyOf": .array([nameCodec.schema(PolicySettings.standard.name)] + mappings() + [none])])
+        .object(["anyOf": .array([nameCodec.schema(PolicySettings.standard.name)] + mappings() + [none])])
     }
 
-    /// The form of each policy's mapping; `more` are keys that every form has beside its own.
+    /// The forms of each policy's mapping; `more` are keys that every form has beside its own.
     static func mappings(adding more: [JSON.Member] = []) -> [JSON] {
-        PolicyCatalogue.all.map { type in
+        PolicyCatalogue.all.flatMap { type in
             let parameters = type.parameters.map { parameter in
                 JSON.Member(
                     key: parameter.name,
@@ -162,36 +161,37 @@ enum PolicyShape {
                         "description": .string("\(parameter.meaning) (\(parameter.source))")
                     ]))
             }
-            var keys: [JSON.Member] = [
-                JSON.Member(
-                    key: "name",
-                    value: .object(["const": .string(type.name), "description": .string(type.summary)])),
-                JSON.Member(
-                    key: "label",
-                    value: Codec<String>.name.schema(nil).adding([
-                        "description": .string("What results call it, where that is not its name.")
-                    ])),
-                JSON.Member(
-                    key: "parameters",
-                    value: .object([
-                        "type": .strings(["object", "null"]), "properties": .object(parameters),
-                        "additionalProperties": .bool(false), "description": .string("Those of its own table."),
-                    ])),
-            ]
-            if type == Ladder.self {
-                keys.append(
-                    JSON.Member(
-                        key: "rules",
-                        value: ruleList.schema(nil).adding([
-                            "description": .string("Ordered rules of one's own, in place of the parameters.")
-                        ])))
-            }
-            return .object([
-                "type": .string("object"), "properties": .object(more + keys),
-                "required": .strings(type.name == PolicySettings.standard.name ? [] : ["name"]),
-                "additionalProperties": .bool(false),
-            ])
+            let usual = mapping(of: type, adding: more, parameters: parameters, rules: none)
+            guard type == Ladder.self else { return [usual] }
+            // As `refuseMixture` has it: rules, or parameters.
+            return [usual, mapping(of: type, adding: more, parameters: [], rules: ruleList.schema(nil))]
         }
+    }
+
+    private static let none = JSON.object(["type": .string("null")])
+
+    private static func mapping(
+        of type: any ReclaimPolicy.Type, adding more: [JSON.Member], parameters: [JSON.Member], rules: JSON
+    ) -> JSON {
+        let keys: KeyValuePairs<String, JSON> = [
+            "name": .object(["const": .string(type.name), "description": .string(type.summary)]),
+            "label": Codec<String>.name.schema(nil).adding([
+                "description": .string("What results call it, where that is not its name.")
+            ]),
+            "parameters": .object([
+                "type": .strings(["object", "null"]), "properties": .object(parameters),
+                "additionalProperties": .bool(false), "description": .string("Those of its own table."),
+            ]),
+            "rules": rules.adding([
+                "description": .string("Rules of one's own, in place of the parameters, of \(Ladder.name) alone.")
+            ]),
+        ]
+        var required = type.name == PolicySettings.standard.name ? [] : ["name"]
+        if rules != none { required.append("rules") }
+        return .object([
+            "type": .string("object"), "properties": JSON.object(more).adding(keys),
+            "required": .strings(required), "additionalProperties": .bool(false),
+        ])
     }
 }
 

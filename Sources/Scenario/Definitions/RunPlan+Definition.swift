@@ -153,6 +153,7 @@ extension Codec where Value == Threshold {
         let schema = JSON.object([
             "type": .strings(["string", "number"]),
             "pattern": .string("(\(Ratio.pattern))|(\(ByteCount.pattern))"),
+            "minimum": .number("0"), "maximum": .number("1"),
         ])
         return .scalar(
             expected: "a share such as 5% or a size such as 150MB", quoted: false, schema: schema,
