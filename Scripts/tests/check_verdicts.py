@@ -52,6 +52,8 @@ CASES = (
     # More than the whole.
     ("monitor", "{ warning: { enter: 1.5, leave: 90% } }"),
     *(("policy", "{ parameters: { size_weight: %s } }" % share) for share in ("1", "1.5", "-0.5")),
+    *(("apps", "[{ name: a, limits: { active: 90MiB, %s } }]" % fatal) for fatal in (
+        "fatal: none", "active_fatal: none", "active_fatal: false", 'active_fatal: "true"', "active_fatal: soft", "active_fatal:")),
     # Rules.
     *(("policy", policy) for policy in (
         "{ rules: [{ name: a }], parameters: { size_weight: 10% } }", "{ rules: [{ name: a }], parameters: {} }",

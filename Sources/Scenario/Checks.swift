@@ -79,9 +79,9 @@ struct CrossChecks {
                     "app name '\(app.name)' is used twice; first at \(place(elements[first]["name"]))")
                 continue
             }
-            guard decoding.isSound("apps", app.name, "memory"), decoding.isSound("apps", app.name, "like") else {
-                continue
-            }
+            guard decoding.isSound("apps", app.name, "like") else { continue }
+            checkFatal(of: app, element)
+            guard decoding.isSound("apps", app.name, "memory") else { continue }
             let base = element["memory"]?["base"]?.origin ?? element["like"]?.origin ?? element.origin
             if knowsRoom, room > .zero, app.memory.base * plan.device.scale > room {
                 decoding.fault(
@@ -93,8 +93,23 @@ struct CrossChecks {
         }
     }
 
+    /// What is said of a limit that the app does not have would be lost.
+    private func checkFatal(of app: AppProfile, _ element: Tree) {
+        guard decoding.isSound("apps", app.name, "limits") else { return }
+        let (limits, tree) = (app.limits, element["limits"])
+        func check(_ kind: String, _ limit: ByteCount?, isFatal: Bool?, _ advice: String) {
+            guard isFatal != nil, limit == nil else { return }
+            decoding.fault(
+                tree?["\(kind)_fatal"]?.origin ?? tree?[kind]?.origin ?? tree?.origin ?? element.origin,
+                "apps.\(app.name): limits.\(kind)_fatal is about no limit, for limits.\(kind) is none" + advice)
+        }
+        check("active", limits.active, isFatal: limits.activeFatal, "")
+        let advice = limits.active == nil ? "" : " and the active limit applies at all times"
+        check("inactive", limits.inactive, isFatal: limits.inactiveFatal, advice)
+    }
+
     private func checkLimits(of app: AppProfile, _ element: Tree) {
-        guard decoding.isSound("apps", app.name, "limits"), app.limits.fatal, let limit = app.limits.active,
+        guard decoding.isSound("apps", app.name, "limits"), app.limits.isActiveFatal, let limit = app.limits.active,
             app.memory.base * plan.device.scale >= limit
         else { return }
         let limits = element["limits"]

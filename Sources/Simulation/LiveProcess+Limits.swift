@@ -1,5 +1,6 @@
 import Quantities
 import Reclaim
+import Workload
 
 /// What a process was told about one of its limits since it was last well below it.
 struct ToldOfLimit {
@@ -17,7 +18,10 @@ extension LiveProcess {
     private var hasInactiveLimit: Bool { !hasActiveLimit && profile.limits.inactive != nil }
 
     /// The explicit limit that applies now.
-    var explicitLimit: ByteCount? { hasInactiveLimit ? profile.limits.inactive : profile.limits.active }
+    var explicitLimit: MemoryLimit? { hasInactiveLimit ? profile.limits.whileInactive : profile.limits.whileActive }
+
+    /// Its key in the scenario.
+    var limitName: String { hasInactiveLimit ? "inactive" : "active" }
 
     /// What it was told about that limit.
     var toldOfLimit: ToldOfLimit {
@@ -29,14 +33,16 @@ extension LiveProcess {
 
     /// Well below a limit what it was told about that is over, whether the limit applies now or not.
     func forgetLimits(above footprint: ByteCount) {
-        let limits = profile.limits
-        func isFar(_ limit: ByteCount?) -> Bool {
-            limit.map { footprint < MemoryLimit(bytes: $0, isFatal: limits.fatal).near } ?? false
-        }
-        if isFar(limits.active) { toldOfActiveLimit = ToldOfLimit() }
-        if isFar(limits.inactive) { toldOfInactiveLimit = ToldOfLimit() }
+        func isFar(_ limit: MemoryLimit?) -> Bool { limit.map { footprint < $0.near } ?? false }
+        if isFar(profile.limits.whileActive) { toldOfActiveLimit = ToldOfLimit() }
+        if isFar(profile.limits.whileInactive) { toldOfInactiveLimit = ToldOfLimit() }
     }
 
     /// The limit that an allocation must not cross unnoticed; nil: none, or a soft one that it was told of.
-    var limitToNotice: ByteCount? { toldOfLimit.above ? nil : explicitLimit }
+    var limitToNotice: ByteCount? { toldOfLimit.above ? nil : explicitLimit?.bytes }
+}
+
+extension ProcessLimits {
+    fileprivate var whileActive: MemoryLimit? { active.map { MemoryLimit(bytes: $0, isFatal: isActiveFatal) } }
+    fileprivate var whileInactive: MemoryLimit? { inactive.map { MemoryLimit(bytes: $0, isFatal: isInactiveFatal) } }
 }

@@ -250,10 +250,9 @@ extension Simulation {
 
     /// A fatal limit ends the process; of a soft one it is told, unless it is answering a warning already.
     func crossLimit(_ process: LiveProcess, _ footprint: ByteCount) {
-        let limit = process.explicitLimit ?? .zero
-        let kind = process.hasActiveLimit ? "active" : "inactive"
-        let reason = "footprint \(footprint) crossed its \(kind) limit of \(limit)"
-        guard process.profile.limits.fatal else {
+        guard let limit = process.explicitLimit else { return }
+        let reason = "footprint \(footprint) crossed its \(process.limitName) limit of \(limit.bytes)"
+        guard limit.isFatal else {
             process.toldOfLimit = ToldOfLimit(near: true, above: true)
             guard process.phase.runsCode && !process.answersWarning else {
                 return recorder.event(

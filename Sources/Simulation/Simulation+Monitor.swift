@@ -70,7 +70,7 @@ extension Simulation {
 
     /// How much of its own limit a process holds; of the whole device where it has none.
     private func limitShare(of process: LiveProcess) -> Ratio {
-        memory.books(of: process.slot).footprint.share(of: process.explicitLimit ?? memory.books.ceiling)
+        memory.books(of: process.slot).footprint.share(of: process.explicitLimit?.bytes ?? memory.books.ceiling)
     }
 
     private func noteLevel(_ change: LevelChange) {
@@ -148,20 +148,20 @@ extension Simulation {
         guard hasLimits else { return }
         for reference in changedProcesses() {
             guard let process = process(reference) else { continue }
-            let isFatal = process.profile.limits.fatal
             let footprint = memory.books(of: process.slot).footprint
             process.forgetLimits(above: footprint)
             guard let limit = process.explicitLimit else { continue }
             let told = process.toldOfLimit
-            let isNear = footprint >= MemoryLimit(bytes: limit, isFatal: isFatal).near
-            if isNear && process.phase.runsCode && !process.answersWarning {
-                if footprint > limit && !isFatal {
+            if footprint >= limit.near && process.phase.runsCode && !process.answersWarning {
+                let isAbove = footprint > limit.bytes
+                if isAbove && !limit.isFatal {
                     if !told.above { crossLimit(process, footprint) }
                 } else if !told.near {
                     process.toldOfLimit.near = true
-                    let place = footprint > limit ? "above" : "near"
                     warn(
-                        process, "its footprint \(footprint.readable) is \(place) its limit of \(limit.readable)",
+                        process,
+                        "its footprint \(footprint.readable) is \(isAbove ? "above" : "near") its "
+                            + "\(process.limitName) limit of \(limit.bytes.readable)",
                         detail: "near_limit")
                 }
             }

@@ -87,9 +87,7 @@ extension Simulation {
             answersWarning: process.answersWarning, isBusy: isBusy(process),
             relaunchCost: process.relaunchCost, scenes: sceneSnapshots(of: process))
         snapshot.positionedAt = bands.position(at: now)
-        snapshot.limit = process.explicitLimit.map {
-            MemoryLimit(bytes: $0, isFatal: process.profile.limits.fatal)
-        }
+        snapshot.limit = process.explicitLimit
         snapshot.isEnding = process.quitReason != nil
         snapshot.relaunchIntervals = process.record.relaunchIntervals
         snapshot.like = process.profile.like

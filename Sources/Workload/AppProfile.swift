@@ -330,15 +330,28 @@ public struct WarningDiscipline: Hashable, Sendable {
 
 /// jetsam's per-process limits on the footprint. Active: while the app is in the foreground, or runs off screen for a
 /// background mode, a task or an event; not in the few seconds that everybody gets.
+///
+/// Each is fatal or soft by itself, as in XNU (`memlimit_active_fatal`, `memlimit_inactive_fatal`; xnu-11417.101.15).
 public struct ProcessLimits: Hashable, Sendable {
     public var active: ByteCount?
+    /// Nil: the active one applies at all times.
     public var inactive: ByteCount?
-    /// Fatal: ended at once on the allocation that crosses it. Soft: warned.
+    /// Fatal: ended at once on the allocation that crosses it. Soft: warned. For each that does not say it itself.
     public var fatal: Bool
+    public var activeFatal: Bool?
+    public var inactiveFatal: Bool?
 
-    public init(active: ByteCount? = nil, inactive: ByteCount? = nil, fatal: Bool = true) {
+    public init(
+        active: ByteCount? = nil, inactive: ByteCount? = nil, fatal: Bool = true, activeFatal: Bool? = nil,
+        inactiveFatal: Bool? = nil
+    ) {
         self.active = active
         self.inactive = inactive
         self.fatal = fatal
+        self.activeFatal = activeFatal
+        self.inactiveFatal = inactiveFatal
     }
+
+    public var isActiveFatal: Bool { activeFatal ?? fatal }
+    public var isInactiveFatal: Bool { inactiveFatal ?? fatal }
 }

@@ -174,7 +174,9 @@ enum RandomPlan {
         app.warnings.ignores = share(&random)
         app.background.frees = share(&random)
         app.background.reloads = share(&random)
-        app.limits = ProcessLimits(active: .gibibytes(32), inactive: nil, fatal: random.chance(.percent(50)))
+        app.limits = ProcessLimits(
+            active: .gibibytes(32), inactive: nil, fatal: random.chance(.percent(50)),
+            activeFatal: [true, false, nil][random.number(in: 0...2)])
         return app
     }
 

@@ -107,6 +107,57 @@ struct LimitsTests {
         #expect(try #require(left) < 9)
     }
 
+    /// In front it comes to hold 40 MiB for a second; leaving the screen takes 30 MiB for a moment.
+    private func twice(_ limits: ProcessLimits) throws -> [String] {
+        let app = testApp("a") {
+            $0.limits = limits
+            $0.memory.cache.size = .zero
+            $0.memory.bursts = [
+                BurstProfile(after: .seconds(5), size: .mebibytes(40), over: .seconds(1), hold: .seconds(1))
+            ]
+            $0.background.snapshot = .mebibytes(30)
+        }
+        let user: [(Double, UserAction)] = [(0, .launch(AppID(0))), (9, .launch(AppID(0))), (12, .home)]
+        let plan = testPlan([app], ceiling: .mebibytes(256), policy: "none", user: user) {
+            $0.backend = .accounting
+            $0.device.dirtyDecay = .milliseconds(100)
+        }
+        return try runToEnd(plan).eventRows.compactMap { row in
+            guard let limit = row.reason.components(separatedBy: "crossed its ").dropFirst().first else { return nil }
+            return "\(row.event == "exit" ? "ended" : "told"): \(limit)"
+        }
+    }
+
+    @Test("each limit is fatal or soft by itself, and what is said of both holds for the one that does not say")
+    func fatal() throws {
+        let ends = ["ended: active limit of 30MiB", "ended: inactive limit of 20MiB"]
+        let tells = ["told: active limit of 30MiB", "told: inactive limit of 20MiB"]
+        func limits(_ fatal: Bool, _ active: Bool?, _ inactive: Bool?) -> ProcessLimits {
+            ProcessLimits(
+                active: .mebibytes(30), inactive: .mebibytes(20), fatal: fatal, activeFatal: active,
+                inactiveFatal: inactive)
+        }
+        for fatal in [true, false] {
+            for active in [true, false, nil] {
+                for inactive in [true, false, nil] {
+                    let story = try twice(limits(fatal, active, inactive))
+                    let expected = [active ?? fatal ? ends[0] : tells[0], inactive ?? fatal ? ends[1] : tells[1]]
+                    #expect(story == expected, "\(fatal), \(String(describing: (active, inactive)))")
+                }
+            }
+        }
+    }
+
+    @Test("an app with one limit crosses that one, on screen and off, and the reason names it")
+    func oneLimit() throws {
+        #expect(try twice(ProcessLimits(active: .mebibytes(80))).isEmpty)
+        #expect(
+            try twice(ProcessLimits(active: .mebibytes(30), fatal: false)).map { $0.suffix(21) } == [
+                "active limit of 30MiB", "active limit of 30MiB",
+            ])
+        #expect(try twice(ProcessLimits(inactive: .mebibytes(20))) == ["ended: inactive limit of 20MiB"])
+    }
+
     @Test("a policy ends no more processes within a minute than it may")
     func terminationsPerMinute() throws {
         func times(_ run: RunOutput) -> [Double] {

@@ -213,7 +213,12 @@ extension ProcessLimits: Described {
                 "While in the foreground, or at work off screen for a background mode, a task or an event."),
             Field(
                 "inactive", \.inactive, Codec.quantity().orNone(),
-                "At all other times, the few seconds after leaving the screen among them."),
+                "At all other times, the few seconds after leaving the screen among them; none: the active one, if any."
+            ),
             Field("fatal", \.fatal, .flag, "Ended at once on the allocation that crosses the limit; else warned."),
+            Field("active_fatal", \.activeFatal, Codec.flag.orNone(), "The active limit alone; none: as `fatal` says."),
+            Field(
+                "inactive_fatal", \.inactiveFatal, Codec.flag.orNone(),
+                "The inactive limit alone; none: as `fatal` says."),
         ])
 }
