@@ -114,8 +114,8 @@ extension Definition {
                 decoding.within(field.key) { field.decode(value, &root, decoding) }
             } else if field.isRequired {
                 // A misspelt key was reported as such; it is not missing on top of that.
-                let isMisspelt = meant.contains(field.key)
-                decoding.missing(field.key, in: tree, expected: isMisspelt ? nil : field.expected)
+                let isReported = mapping.hasMergeKey || meant.contains(field.key)
+                decoding.missing(field.key, in: tree, expected: isReported ? nil : field.expected)
             }
         }
         return root
@@ -156,7 +156,7 @@ extension Decoding {
                 // Who knows aliases tries these, too.
                 fault(
                     entry.keyOrigin,
-                    entry.key == "<<"
+                    entry.key == Tree.mergeKey
                         ? "merge keys (<<) are not supported; write the keys out in \(place)"
                         : "unknown key '\(entry.key)' in \(place)"
                             + Nearest.advice(for: entry.key, among: valid, kind: "keys"))

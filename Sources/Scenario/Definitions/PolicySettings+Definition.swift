@@ -60,6 +60,8 @@ enum PolicyShape {
         }
         decoding.refuseUnknownKeys(in: entries, valid: keys)
         guard let name = tree["name"] else {
+            // Whose parameters they are is not known.
+            guard !tree.hasMergeKey else { return nil }
             // Parameters alone are those of the default policy.
             return PolicySettings.standard.name
         }

@@ -118,10 +118,12 @@ private enum EntryShape {
 
     private static func instant(_ timing: EventTiming, _ tree: Tree, _ decoding: Decoding) -> Instant? {
         for key in ["from", "to"] where tree[key] != nil {
-            decoding.faultHere(tree.origin, "'\(key)' needs 'every'; a single event has 'at'")
+            guard !tree.hasMergeKey else { return nil }
+            decoding.faultHere(tree.origin(ofKey: key), "'\(key)' needs 'every'; a single event has 'at'")
             return nil
         }
         guard tree["at"] != nil else {
+            guard !tree.hasMergeKey else { return nil }
             decoding.faultHere(tree.origin, "an event needs a time: 'at', or 'every' with 'from' and 'to'")
             return nil
         }
@@ -130,18 +132,19 @@ private enum EntryShape {
 
     private static func repetition(_ timing: EventTiming, _ tree: Tree, _ decoding: Decoding) -> Repetition? {
         guard tree["at"] == nil else {
-            decoding.faultHere(tree.origin, "an event has 'at' or 'every', not both")
+            decoding.faultHere(tree.origin(ofKey: "at"), "an event has 'at' or 'every', not both")
             return nil
         }
         guard let every = timing.every, let (from, to) = range(timing, tree, decoding) else { return nil }
         guard from <= to else {
-            decoding.faultHere(tree.origin, "'from', \(from), is later than 'to', \(to)")
+            decoding.faultHere(beginning(of: tree), "'from', \(from), is later than 'to', \(to)")
             return nil
         }
         let repetition = Repetition(every: every, from: Instant.zero + from, to: Instant.zero + to)
         guard repetition.count <= EventTiming.mostRepetitions else {
             decoding.faultHere(
-                tree.origin, "this stands for \(repetition.count) events; at most \(EventTiming.mostRepetitions)")
+                tree["every"]?.origin ?? tree.origin,
+                "this stands for \(repetition.count) events; at most \(EventTiming.mostRepetitions)")
             return nil
         }
         return withinRun(to, "to", tree, decoding).map { _ in repetition }
@@ -161,11 +164,14 @@ private enum EntryShape {
         guard let person, let (from, to) = range(timing, tree, decoding) else { return nil }
         guard from < to else {
             let end = tree["to"] == nil ? "the run's end" : "'to'"
-            decoding.faultHere(tree.origin, "'from', \(from), is not before \(end), \(to)")
+            decoding.faultHere(beginning(of: tree), "'from', \(from), is not before \(end), \(to)")
             return nil
         }
         return withinRun(to, "to", tree, decoding).map { .model(person, from: Instant.zero + from, until: $0) }
     }
+
+    /// Where the text says when it begins; where it does not, when it ends.
+    private static func beginning(of tree: Tree) -> Origin { (tree["from"] ?? tree["to"] ?? tree).origin }
 
     /// From when to when, if not given those of the run; nil: one of them is faulty, and reported.
     private static func range(

@@ -46,6 +46,13 @@ struct Tree: Hashable, Sendable {
     /// The value of a mapping's key.
     subscript(key: String) -> Tree? { entries?.first { $0.key == key }?.value }
 
+    /// Where the key is written; the mapping's own place where it is not.
+    func origin(ofKey key: String) -> Origin { entries?.first { $0.key == key }?.keyOrigin ?? origin }
+
+    /// YAML's key for taking over another mapping. It is refused; what it stands for is not missing on top of that.
+    static let mergeKey = "<<"
+    var hasMergeKey: Bool { self[Tree.mergeKey] != nil }
+
     /// In words that fit after "not".
     var summary: String {
         switch content {
