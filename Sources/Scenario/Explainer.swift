@@ -156,11 +156,13 @@ public struct Explainer {
 
     // MARK: What would have saved it
 
-    /// The smallest change of one number with which the policy, asked about the same snapshot, would not have chosen
-    /// this process, and with which it is still there a while after that instant: neither the policy nor anything else
-    /// has ended it. Nil: there is none.
+    /// Of the changes of one number that are tried, the nearest with which the policy, asked about the same snapshot,
+    /// would not have chosen this process, and with which it is still there a while after that instant: neither the
+    /// policy nor anything else has ended it. Nil: there is none among them.
     ///
-    /// Changes are tried on the accounting backend; the one that is named is tried on the run's own, too.
+    /// It need not be the smallest that there is: values lie on the steps of `ParameterSteps`, and a few of each number
+    /// are tried in a run. Changes are tried on the accounting backend; the one that is named is tried on the run's
+    /// own, too.
     public func change(saving termination: Termination) throws -> PolicyChange? {
         let changes = changesOfDecision(termination)
         for (index, change) in changes.enumerated() {
@@ -172,7 +174,8 @@ public struct Explainer {
         return nil
     }
 
-    /// Every number's smallest changes that turn the decision, the smallest first, as a share of the number.
+    /// Every number's nearest steps that turn the decision, and a few beyond, the nearest first, as a share of the
+    /// number.
     func changesOfDecision(_ termination: Termination) -> [PolicyChange] {
         let turning = PolicyChange.all(of: plan).filter { turns($0, termination.record, victim: termination.pid) }
         let ordered = turning.enumerated().sorted {

@@ -26,8 +26,8 @@ struct ParameterSteps {
         }
     }
 
-    /// Steps that grow by a quarter of the value, down to the lowest and up to the highest; the distance is the step as
-    /// a share of the value, or of the range where the value is zero.
+    /// Steps from a fiftieth of the value on, each longer by a quarter than the one before, and the lowest and the
+    /// highest; the distance is a share of the value, or of a thousandth of the range where the value is zero.
     static func around(_ value: Int64, _ low: Int64, _ high: Int64, unit: Int64) -> [(Int64, Double)] {
         let scale = value > 0 ? value : max(unit, (high - low) / 1_000)
         var found: [Int64] = []

@@ -12,9 +12,11 @@ struct ExplainCommand: ParsableCommand {
         discussion: """
             The run is repeated from its own scenario.yaml, as far as it came, which gives the very
             snapshots that the policy saw; what its folder lacks or contradicts is said on stderr. What
-            would have saved an app is found by asking the policy again about the recorded snapshot, and
-            confirmed by a run of its own, which also tells who ends in its place. Without --app and --at
-            the first few terminations are explained.
+            would have saved an app is found by asking the policy again about the recorded snapshot with
+            other values of each of its numbers, in steps that grow, and confirmed by a run of its own,
+            which also tells who ends in its place. The nearest value tried that saves it is named; a
+            smaller change between two steps may do, too. Without --app and --at the first few
+            terminations are explained.
 
             EXAMPLES
               plimsoll explain runs/evening-commute
