@@ -16,7 +16,12 @@ CRASHED = "abnormal"
 
 FOREGROUND = ("active", "inactive")
 
-COLUMNS = ["time_s", "app", "pid", "cause", "why", "band", "state", "footprint_bytes", "idle_s", "lead_s"]
+NO_ROOM = "no room for "
+"""So begins the reason of who ended because its own allocation found none, and nobody was left to reclaim."""
+OWN, ANOTHER = "own", "another"
+"""Whose allocation found no room when a process was ended for that; most are ended for the monitor's level or a limit."""
+
+COLUMNS = ["time_s", "app", "pid", "cause", "why", "want", "band", "state", "footprint_bytes", "idle_s", "lead_s"]
 
 
 def terminations(run: Run) -> pd.DataFrame:
@@ -47,7 +52,7 @@ def kills_of(run: Run) -> pd.DataFrame:
         events = by_pid.get(pid, run.events.iloc[:0])
         seen = last_seen.get(pid)
         # The decision knows the band at that very moment, the samples that of a moment before.
-        band, cause = decisions.get(pid, ("", ""))
+        band, cause, demand = decisions.get(pid, ("", "", ""))
         rows.append(
             {
                 "time_s": time_s,
@@ -55,6 +60,7 @@ def kills_of(run: Run) -> pd.DataFrame:
                 "pid": pid,
                 "cause": cause or detail,
                 "why": reason,
+                "want": OWN if reason.startswith(NO_ROOM) else ANOTHER if demand == "allocation" else "",
                 "band": band or ("" if seen is None else seen.band),
                 "state": "" if seen is None else seen.state,
                 "footprint_bytes": math.nan if seen is None else seen.footprint_bytes,
@@ -97,12 +103,13 @@ def terminating(run: Run) -> pd.DataFrame:
     return decisions[(decisions["chosen"] == "true") & decisions["action"].str.startswith("terminate")]
 
 
-def decided(run: Run) -> dict[str, tuple[str, str]]:
-    """Process number of a termination that was decided -> the band, and the cause in the kernel's words.
+def decided(run: Run) -> dict[str, tuple[str, str, str]]:
+    """Process number of a termination that was decided -> the band, the cause in the kernel's words, and the demand.
 
     Not by the time, too: who is asked to end goes later, and may be decided on twice. The last decision counts.
     """
-    return {pid: (band, cause) for pid, band, cause in terminating(run)[["pid", "band", "cause"]].itertuples(index=False)}
+    known = terminating(run)[["pid", "band", "cause", "demand"]]
+    return {pid: (band, cause, demand) for pid, band, cause, demand in known.itertuples(index=False)}
 
 
 def spared(run: Run) -> dict[str, list[tuple[str, str]]]:

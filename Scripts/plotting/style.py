@@ -46,6 +46,9 @@ SYSTEM_COLOUR = "#5F6670"
 LEVEL_COLOURS = {"normal": "#E4E7EA", "warning": "#F5A300", "critical": "#B2182B"}
 LEVEL_SHADES = {"warning": "#FDEFCF", "critical": "#F6CFCF"}
 
+WANT_COLOUR = "#D6006C"
+"""Of ends for want of memory: pink, which no band and no app has, and dark enough for a text."""
+
 # Light is waiting, dark is working; orange is what runs unseen.
 STATE_COLOURS = {
     "active": "#004C8C",

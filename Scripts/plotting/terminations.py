@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 import matplotlib.pyplot as plt
@@ -55,8 +56,19 @@ def bands_of(table: pd.DataFrame) -> list[str]:
     return sorted(table["band"].unique(), key=rank)
 
 
-def cause_of(cause: str, why: str) -> str:
-    """The cause in the tables' words, with the first clause of the reason as far as it has no figures."""
+FOUND_NO_ROOM = "found no room"
+"""So ends the name of every cause that is a want of memory."""
+
+
+def cause_of(cause: str, why: str, want: str = "") -> str:
+    """The cause in the tables' words, with the first clause of the reason as far as it has no figures.
+
+    Who ends because an allocation found no room has a cause of his own, whether it was his or another's.
+    """
+    if want == kills.OWN:
+        return f"{cause}: its own allocation {FOUND_NO_ROOM}"
+    if want == kills.ANOTHER:
+        return f"{cause_of(cause, why)}, for an allocation that {FOUND_NO_ROOM}"
     if why.startswith(f"{cause}:"):
         why = why.removeprefix(f"{cause}:")
     clause = re.split(r"[;:,(]", why, maxsplit=1)[0].strip()
@@ -65,7 +77,7 @@ def cause_of(cause: str, why: str) -> str:
 
 def causes_of(table: pd.DataFrame) -> pd.DataFrame:
     """Counts: a row per cause, the most frequent first, a column per band."""
-    causes = [cause_of(cause, why) for cause, why in table[["cause", "why"]].itertuples(index=False)]
+    causes = [cause_of(*row) for row in table[["cause", "why", "want"]].itertuples(index=False)]
     counts = pd.crosstab(pd.Series(causes, name="cause"), table["band"].reset_index(drop=True))
     counts = counts.loc[counts.sum(axis=1).sort_values(ascending=False, kind="stable").index]
     if len(counts) > MOST_CAUSES:
@@ -86,7 +98,10 @@ def look_of(bands: list[str]) -> dict[str, tuple[str, str]]:
 
 
 def draw_causes(axes: Axes, counts: pd.DataFrame, looks: dict[str, tuple[str, str]]) -> None:
-    """A bar per cause, its name above it: names are long, and nothing else needs the width."""
+    """A bar per cause, its name above it: names are long, and nothing else needs the width.
+
+    Names of the want of memory have its colour; that of a bar is the band's.
+    """
     left = np.zeros(len(counts))
     rows = np.arange(len(counts))
     for band, (colour, _) in looks.items():
@@ -97,7 +112,8 @@ def draw_causes(axes: Axes, counts: pd.DataFrame, looks: dict[str, tuple[str, st
         left += values
     total = counts.to_numpy().sum()
     for row, (cause, count) in enumerate(zip(counts.index, left)):
-        axes.text(0, row - 0.28, style.label(cause, 90), fontsize=7.5, va="center")
+        colour = style.WANT_COLOUR if cause.endswith(FOUND_NO_ROOM) else style.INK
+        axes.text(0, row - 0.28, style.label(cause, 110), fontsize=7.5, va="center", color=colour)
         axes.annotate(
             f"{count:,.0f}  ({count / total:.0%})", (count, row + 0.2), xytext=(4, 0), textcoords="offset points",
             fontsize=7.5, va="center",
@@ -133,18 +149,24 @@ def say(axes: Axes, text: str) -> None:
     axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", fontsize=8, color=style.QUIET)
 
 
+def edge(wanting: bool) -> dict[str, object]:
+    """Of a mark: whether it stands for a want of memory."""
+    colour, width, size = (style.WANT_COLOUR, 1.1, 5.8) if wanting else (style.INK, 0.5, 5.0)
+    return {"markeredgecolor": colour, "markeredgewidth": width, "markersize": size}
+
+
 def draw_sizes(axes: Axes, table: pd.DataFrame, looks: dict[str, tuple[str, str]]) -> None:
     panel(axes, "footprint against time off screen")
     known = table.dropna(subset=["footprint_bytes", "idle_s"])
     if known.empty:
         return say(axes, "no footprint is known")
-    for band, (colour, mark) in looks.items():
-        of_band = known[known["band"] == band]
-        if len(of_band):
+    is_want = known["want"] != ""
+    for (band, (colour, mark)), wanting in itertools.product(looks.items(), (False, True)):
+        shown = known[(known["band"] == band) & (is_want == wanting)]
+        if len(shown):
             axes.plot(
-                of_band["idle_s"].clip(lower=FLOOR_S), of_band["footprint_bytes"], linestyle="none", marker=mark,
-                markersize=5, markerfacecolor=colour, markeredgecolor=style.INK, markeredgewidth=0.5, alpha=0.85,
-                clip_on=False,
+                shown["idle_s"].clip(lower=FLOOR_S), shown["footprint_bytes"], linestyle="none", marker=mark,
+                markerfacecolor=colour, alpha=0.85, clip_on=False, **edge(wanting),
             )  # fmt: skip
     log_time_axis(axes, known["idle_s"].to_numpy(), "off screen before it was ended")
     top = float(known["footprint_bytes"].max())
@@ -185,7 +207,8 @@ def draw(run: Run) -> Figure | None:
 
     looks, counts = look_of(bands_of(table)), causes_of(table)
     bars_in, bottom_in, gap_in = ROW_IN * len(counts), 0.46, 0.5
-    legend_rows = -(-len(looks) // LEGEND_COLUMNS)
+    is_wanting = bool((table["want"] != "").any())
+    legend_rows = -(-(len(looks) + is_wanting) // LEGEND_COLUMNS)
     height_in = TOP_IN + LEGEND_ROW_IN * (legend_rows - 1) + bars_in + gap_in + SCATTER_IN + bottom_in
     figure = plt.figure(figsize=(style.WIDTH_IN, height_in))
     width = style.WIDTH_IN
@@ -202,11 +225,14 @@ def draw(run: Run) -> Figure | None:
     figure.text(0.015, 1 - 0.33 / height_in, "band", fontsize=7.5, va="top")
     handles = [
         plt.Line2D(
-            [], [], linestyle="none", marker=mark, markersize=5.5, markerfacecolor=colour, markeredgecolor=style.INK,
-            markeredgewidth=0.5, label=band_name(band),
+            [], [], linestyle="none", marker=mark, markerfacecolor=colour, label=band_name(band),
+            **(edge(False) | {"markersize": 5.5}),
         )
         for band, (colour, mark) in looks.items()
     ]  # fmt: skip
+    if is_wanting:
+        label = f"an allocation {FOUND_NO_ROOM}"
+        handles.append(plt.Line2D([], [], linestyle="none", marker="o", markerfacecolor="none", label=label, **edge(True)))
     figure.legend(
         handles=handles, loc="upper left", bbox_to_anchor=(0.055, 1 - 0.3 / height_in), ncols=LEGEND_COLUMNS, borderaxespad=0,
         handletextpad=0.2, columnspacing=1.2, borderpad=0.2,

@@ -7,6 +7,8 @@ const MIB = 1048576, GIB = 1073741824;
 const LEVELS = { normal: "#E4E7EA", warning: "#F5A300", critical: "#B2182B" };
 const SHADES = { warning: "#FDEFCF", critical: "#F6CFCF" };
 const STATES = { active: "#004C8C", inactive: "#74B4E3", background: "#E08A00", suspended: "#D3D7DB" };
+// Of ends for want of memory, as in the pictures.
+const WANT = "#D6006C";
 const KINDS = { cold: ["#0072B2", ""], warm: ["#D55E00", "6 3"], hot: ["#333333", "2 3"] };
 const RUNS = ["#0072B2", "#D55E00", "#009E73", "#882255", "#E69F00", "#56B4E9", "#332288", "#7A5C2E"];
 const DASHES = ["", "7 3", "2 3", "8 3 2 3"];
@@ -357,15 +359,19 @@ function launchPanel(parent) {
   ecdf(parent, "launch latency by kind", Object.entries(KINDS).map(([kind, [colour, dash]]) => [kind, colour, dash, run().launches.filter((one) => one.kind === kind)]));
 }
 function causesPanel(parent) {
-  const counts = new Map();
-  for (const kill of run().kills) counts.set(`${kill.group} · band ${kill.band || "unknown"}`, (counts.get(`${kill.group} · band ${kill.band || "unknown"}`) || 0) + 1);
+  const counts = new Map(), wants = new Set();
+  for (const kill of run().kills) {
+    const cause = `${kill.group} · band ${kill.band || "unknown"}`;
+    counts.set(cause, (counts.get(cause) || 0) + 1);
+    if (kill.want) wants.add(cause);
+  }
   const rows = [...counts].sort((a, b) => b[1] - a[1]);
   if (!rows.length) return parent.append(html("p", { class: "note" }, "Nobody was ended by the system."));
   const shown = rows.slice(0, 10);
   panel(parent, "terminations by cause and band", shown.length * 34 + 8, (root, width) => {
     shown.forEach(([cause, count], index) => {
       svg(root, "text", { x: 2, y: index * 34 + 13 }, clip(cause, Math.floor(width / 6.4)));
-      svg(root, "rect", { x: 2, y: index * 34 + 18, width: Math.max(2, (width - 60) * count / rows[0][1]), height: 10, fill: "#56B4E9", stroke: "#666", "stroke-width": 0.5 });
+      svg(root, "rect", { x: 2, y: index * 34 + 18, width: Math.max(2, (width - 60) * count / rows[0][1]), height: 10, fill: wants.has(cause) ? WANT : "#56B4E9", stroke: "#666", "stroke-width": 0.5 });
       svg(root, "text", { x: 8 + Math.max(2, (width - 60) * count / rows[0][1]), y: index * 34 + 27 }, String(count));
     });
   });
@@ -374,13 +380,13 @@ function causesPanel(parent) {
 function sizesPanel(parent) {
   const known = run().kills.filter((kill) => kill.footprint !== null && kill.idle !== null);
   if (!known.length) return;
-  parent.append(html("p", { class: "note" }, "Footprint against time off screen at each termination; click one to read why."));
+  parent.append(html("p", { class: "note" }, "Footprint against time off screen at each termination; click one to read why." + (known.some((kill) => kill.want) ? " Pink: an allocation found no room." : "")));
   panel(parent, "footprint against time off screen", 230, (root, width) => {
     const left = 56, right = width - 14, bottom = 190, high = Math.max(...known.map((kill) => kill.footprint)) * 1.1;
     const x = logAxis(root, 0.1, Math.max(10, ...known.map((kill) => kill.idle)) * 1.3, left, right, bottom, "off screen before it was ended");
     for (const size of roundValues(high, 1, 2)) svg(root, "text", { x: left - 5, y: bottom - size / high * (bottom - 12) + (size ? 4 : 0), "text-anchor": "end", class: "quiet" }, bytes(size));
     known.forEach((kill) => {
-      const mark = svg(root, "circle", { cx: x(kill.idle), cy: bottom - kill.footprint / high * (bottom - 12), r: 4, fill: "#56B4E9cc", stroke: "#222", "stroke-width": 0.7, class: "kill" });
+      const mark = svg(root, "circle", { cx: x(kill.idle), cy: bottom - kill.footprint / high * (bottom - 12), r: 4, fill: "#56B4E9cc", stroke: kill.want ? WANT : "#222", "stroke-width": kill.want ? 2 : 0.7, class: "kill" });
       mark.addEventListener("pointermove", (event) => showTip(event, ...killText(kill, 5)));
       mark.addEventListener("pointerleave", hideTip);
       mark.addEventListener("click", () => pin(kill));

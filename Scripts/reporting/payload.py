@@ -69,7 +69,7 @@ def kills_of(run: Run, reasons: Reasons) -> list[dict[str, object]]:
         rows.append(
             {
                 "t": plain(row.time_s), "app": row.app, "pid": row.pid, "cause": row.cause, "why": row.why,
-                "group": terminations.cause_of(row.cause, row.why),
+                "group": terminations.cause_of(row.cause, row.why, row.want), "want": row.want != "",
                 "band": terminations.band_name(row.band) if row.band else "",
                 "footprint": plain(row.footprint_bytes), "idle": plain(row.idle_s), "lead": plain(row.lead_s),
                 "spared": [[app, reasons.place(why)] for app, why in others[:MOST_SPARED]],

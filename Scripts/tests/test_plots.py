@@ -454,6 +454,34 @@ class Kills(RunDirectoryCase):
         self.assertEqual(terminations.cause_of("memoryPressure", "idle longest; 5 MiB left"), "memoryPressure: idle longest")
         self.assertEqual(terminations.cause_of("memoryPressure", "no room for 5 MiB"), "memoryPressure")
 
+    def test_the_want_of_memory_is_a_cause_of_its_own(self) -> None:
+        run = self.run_of(
+            "7,exit,a,1,,memoryPressure,\"no room for 24KiB, 16KiB free, and nobody left to reclaim\"\n"
+            "8,exit,b,2,,memoryPressure,least recently used; process 4 waits for 8.0 KiB\n"
+            "9,exit,c,3,,memoryPressure,least recently used; critical\n"
+        )
+        (run.directory / "decisions.csv").write_text(
+            "time_s,decision,action,app,pid,rank,chosen,reason,observed,threshold,demand\n"
+            "8,1,terminate,b,2,1,true,least recently used,0,8192,allocation\n"
+            "9,2,terminate,c,3,1,true,least recently used,0,8192,pressure\n", "utf-8",
+        )  # fmt: skip
+        run = read_run(run.directory)
+        table = kills.kills_of(run)
+        self.assertEqual(table["want"].tolist(), ["own", "another", ""])
+        words = terminations.draw(run).findobj(Text)
+        coloured = {text.get_text() for text in words if text.get_color() == style.WANT_COLOUR}
+        self.assertEqual(
+            coloured,
+            {
+                "memoryPressure: its own allocation found no room",
+                "memoryPressure: least recently used, for an allocation that found no room",
+            },
+        )
+        self.assertIn("an allocation found no room", [text.get_text() for text in words])
+        # A run in which there was room for everybody has no such entry.
+        plain = terminations.draw(self.run_of("9,exit,c,3,,memoryPressure,why\n"))
+        self.assertFalse(any("found no room" in text.get_text() for text in plain.findobj(Text)))
+
     def test_many_bands_and_causes_and_a_footprint_of_nothing_are_legible(self) -> None:
         style.prepare()
         rows = "".join(f"{9 + index},exit,a{index},{index},,cause{index},why {'so long ' * index}\n" for index in range(12))
