@@ -13,6 +13,8 @@ public final class TraceFileReader {
     /// What is not yet taken of it.
     private var position = 0
     private var end = 0
+    /// Where the last line begins that was read.
+    private var lineStart = 0
     /// How many lines were read.
     public private(set) var line = 0
 
@@ -41,7 +43,7 @@ public final class TraceFileReader {
 
     public func rewind() throws(TraceFault) {
         file = try TraceFileReader.open(path)
-        (position, end, line) = (0, 0, 0)
+        (position, end, lineStart, line) = (0, 0, 0, 0)
         buffer[0] = TraceFileReader.newline
     }
 
@@ -50,12 +52,32 @@ public final class TraceFileReader {
         let rest = UnsafeBufferPointer(start: buffer + position, count: end - position + 1)
         if let (operation, length) = TraceOperation.quick(rest.span) {
             line += 1
+            lineStart = position
             position += length
             return operation
         }
         guard let range = try nextLine() else { return nil }
+        lineStart = range.lowerBound
         let text = UnsafeBufferPointer(start: buffer + range.lowerBound, count: range.count)
         return try TraceOperation.parse(text.span, line: line)
+    }
+
+    /// Notes the operation that was read last; a fault of it has its column.
+    @inline(__always)
+    func note(_ operation: TraceOperation, in survey: inout TraceSurvey) throws(TraceFault) -> TraceStep {
+        do throws(TraceFault) {
+            return try survey.note(operation)
+        } catch {
+            throw located(error)
+        }
+    }
+
+    private func located(_ fault: TraceFault) -> TraceFault {
+        guard let word = fault.word, fault.line == line else { return fault }
+        let text = UnsafeBufferPointer(start: buffer + lineStart, count: position - lineStart)
+        var located = fault
+        (located.column, located.word) = (TraceOperation.column(ofWord: word, in: text.span), nil)
+        return located
     }
 
     /// The range of the next line in the buffer, without its end.

@@ -47,7 +47,7 @@ public struct TraceFiles: TraceLibrary, Sendable {
         do throws(TraceFault) {
             let reader = try TraceFileReader(path: path, lastLine: lastLine)
             while let operation = try reader.next() {
-                let step = try survey.note(operation)
+                let step = try reader.note(operation, in: &survey)
                 if survey.lines <= mostKept { kept.append(step) }
             }
         } catch {
@@ -110,7 +110,9 @@ private final class LongTrace: TraceReader {
 
     func read(_ most: Int, into batch: inout [TraceStep]) throws(TraceFault) {
         batch.removeAll(keepingCapacity: true)
-        while batch.count < most, let operation = try file.next() { batch.append(try survey.note(operation)) }
+        while batch.count < most, let operation = try file.next() {
+            batch.append(try file.note(operation, in: &survey))
+        }
     }
 
     func rewind() throws(TraceFault) {

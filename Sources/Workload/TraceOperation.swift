@@ -16,13 +16,16 @@ public enum TraceOperation: Hashable, Sendable {
 public struct TraceFault: Error, Hashable, Sendable {
     /// From 1.
     public var line: Int
-    /// From 1; a fault of the operation as a whole is where its line begins.
+    /// From 1; where nobody has looked for the word, the beginning of the line.
     public var column: Int
+    /// Which word of the line, from 0, where the fault was found without its text; see `TraceOperation.column`.
+    public var word: Int?
     public var message: String
 
-    public init(line: Int, column: Int = 1, message: String) {
+    public init(line: Int, column: Int = 1, word: Int? = nil, message: String) {
         self.line = line
         self.column = column
+        self.word = word
         self.message = message
     }
 }
@@ -114,6 +117,13 @@ extension TraceOperation {
             return nil
         }
         return (.malloc(id: id, size: size), at + 1)
+    }
+
+    /// Where a word of the line begins, from 1; the thread is word 0. Behind the line where it has no such word.
+    public static func column(ofWord index: Int, in text: borrowing Span<UInt8>) -> Int {
+        var words = Words(line: 0)
+        for _ in 0..<index { _ = words.next(text) }
+        return (words.next(text)?.lowerBound ?? text.count) + 1
     }
 
     /// What the operation asks for.

@@ -64,9 +64,9 @@ public struct TraceSurvey: Sendable {
         switch (old, id) {
         case (0, 0): return TraceStep(.nothing)
         case (0, _): return TraceStep(.make, place: try add(id, size), size: size)
-        case (_, 0): return TraceStep(.free, place: try free(old))
+        case (_, 0): return TraceStep(.free, place: try free(old, word: TraceSurvey.oldPointer))
         default:
-            let place = try remove(old)
+            let place = try remove(old, word: TraceSurvey.oldPointer)
             return TraceStep(.resize, place: try add(id, size, at: place), size: size)
         }
     }
@@ -74,10 +74,15 @@ public struct TraceSurvey: Sendable {
     /// Nothing more will come: what was only needed for the check goes.
     public mutating func close() { live = TracePlaces() }
 
+    /// Where pointers stand in a line, as words from 0: the operation's own, and the one that `realloc` takes the place of.
+    private static let pointer = 2
+    private static let oldPointer = 3
+
     private mutating func add(_ id: UInt64, _ size: Int, at place: Int? = nil) throws(TraceFault) -> Int {
         guard let place = live.add(id, size, at: place) else {
             throw TraceFault(
-                line: lines, message: "0x\(String(id, radix: 16)) is made again, but was not freed")
+                line: lines, word: TraceSurvey.pointer,
+                message: "0x\(String(id, radix: 16)) is made again, but was not freed")
         }
         objects += 1
         requested += ByteCount(size)
@@ -87,15 +92,15 @@ public struct TraceSurvey: Sendable {
         return place
     }
 
-    private mutating func free(_ id: UInt64) throws(TraceFault) -> Int {
-        let place = try remove(id)
+    private mutating func free(_ id: UInt64, word: Int = pointer) throws(TraceFault) -> Int {
+        let place = try remove(id, word: word)
         live.giveBack(place)
         return place
     }
 
-    private mutating func remove(_ id: UInt64) throws(TraceFault) -> Int {
+    private mutating func remove(_ id: UInt64, word: Int) throws(TraceFault) -> Int {
         guard let (place, size) = live.remove(id) else {
-            throw TraceFault(line: lines, message: "0x\(String(id, radix: 16)) is not a live object")
+            throw TraceFault(line: lines, word: word, message: "0x\(String(id, radix: 16)) is not a live object")
         }
         objects -= 1
         requested -= ByteCount(size)

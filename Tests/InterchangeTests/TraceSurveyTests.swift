@@ -78,8 +78,13 @@ struct TraceSurveyTests {
             "1: malloc 0x1\u{11} 8", (1, 11),
             "expected a pointer such as 0xb4827400, not '0x1\u{11}'"
         ),
-        ("1: free 0x10", (1, 1), "0x10 is not a live object"),
-        ("1: malloc 0x10 8\n2: malloc 0x10 8", (2, 1), "0x10 is made again, but was not freed"),
+        ("1: free 0x10", (1, 9), "0x10 is not a live object"),
+        ("1: malloc 0x10 8\n2: malloc 0x10 8", (2, 11), "0x10 is made again, but was not freed"),
+        ("1: malloc 0x10 8\n12:  calloc\t0x10 8 1 5 6", (2, 13), "0x10 is made again, but was not freed"),
+        ("1: malloc 0x1 8\n1: realloc 0x1 0x2 8\n", (2, 16), "0x2 is not a live object"),
+        ("1: realloc 0x2 0x2 8", (1, 16), "0x2 is not a live object"),
+        ("1: realloc 0x0 0x2 0", (1, 16), "0x2 is not a live object"),
+        ("1: malloc 0x1 8\n1: malloc 0x2 8\n1: realloc 0x1 0x2 8", (3, 12), "0x1 is made again, but was not freed"),
         ("1: malloc 0x10 8 5", (1, 19), "expected an end in nanoseconds behind the start, but the line ends here"),
         (
             "1: malloc 0x10 8 x", (1, 18),
