@@ -82,6 +82,10 @@ struct SweepCommandTests {
             let last = try run(sweep + ["--out", "s", "--resume"], in: folder)
             #expect(last.status == 0, "\(last.error)")
             #expect(kills >= 3, "only \(kills) attempts were killed in time")
+            // Of a killed attempt no more is lost than the run that was booked last.
+            let manifest = try Data(contentsOf: folder.appending(path: "s/manifest.json"))
+            let facts = try JSONSerialization.jsonObject(with: manifest) as? [String: Any]
+            #expect(facts?["runs"] as? Int ?? 0 >= 30 - kills && facts?["attempts"] as? Int ?? 0 > 1, "\(facts ?? [:])")
             #expect(try bytes(folder, "s/sweep.csv") == bytes(folder, "whole/sweep.csv"))
         }
     }

@@ -37,10 +37,10 @@ struct CaseCrew {
     /// - Parameters:
     ///   - cases: Indices of the plan, run in this order as far as there is room.
     ///   - total: How many these are, for the progress.
-    ///   - finished: Told the row of every run that succeeded, in the order in which they end.
+    ///   - finished: Told the row of every run that succeeded, in the order in which they end, and what all have cost.
     /// - Returns: What it cost. Runs that fail are said on stderr with their case, and counted.
     func run(
-        _ cases: some Sequence<Int>, total: Int, finished: (Int, String) throws -> Void
+        _ cases: some Sequence<Int>, total: Int, finished: (Int, String, Cost) throws -> Void
     ) throws -> Cost {
         Interruption.install()
         var (cost, waiting) = (Cost(), cases.makeIterator())
@@ -99,7 +99,8 @@ struct CaseCrew {
     }
 
     private func account(
-        _ index: Int, _ ending: ChildProcess.Ending, _ cost: inout Cost, _ finished: (Int, String) throws -> Void
+        _ index: Int, _ ending: ChildProcess.Ending, _ cost: inout Cost,
+        _ finished: (Int, String, Cost) throws -> Void
     ) throws {
         cost.cpuSeconds += ending.cpuSeconds
         cost.peakKibibytes = max(cost.peakKibibytes, ending.peakKibibytes)
@@ -112,7 +113,7 @@ struct CaseCrew {
                 let path = plan.scenarios[each.scenario].path
                 throw Failure(.invalidInput, "\(path) or a policy file was changed since the runs were planned")
             }
-            return try finished(index, lines[1])
+            return try finished(index, lines[1], cost)
         }
         cost.failures += 1
         let status = ExitStatus(rawValue: ending.status) ?? .internalFault

@@ -67,7 +67,7 @@ struct CompareCommand: ParsableCommand {
             let cost: CaseCrew.Cost
             do {
                 let crew = CaseCrew(plan: plan, jobs: jobs, quiet: options.quiet)
-                cost = try crew.run(0..<plan.count, total: plan.count) { rows[$0] = $1 }
+                cost = try crew.run(0..<plan.count, total: plan.count) { index, row, _ in rows[index] = row }
             } catch {
                 folder.withdraw()
                 if let interrupted = error as? CaseCrew.Interrupted { return ExitCode(128 + interrupted.signal) }

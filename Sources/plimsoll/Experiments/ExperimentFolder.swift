@@ -42,7 +42,7 @@ struct ExperimentFolder {
 
 /// `manifest.json` of an experiment: what cannot be deterministic, and what repeats it.
 ///
-/// A sweep that is resumed adds to what is there: its cost is that of all runs whose attempt ended in order.
+/// A sweep that is resumed adds to what is there: its cost is that of all runs but those under way when an attempt was killed.
 struct ExperimentManifest: Codable {
     var formatVersion = runFormatVersion
     var plimsoll = plimsollVersion

@@ -118,7 +118,10 @@ struct SweepRun: ParsableCommand {
             let crew = CaseCrew(plan: plan, jobs: jobs, quiet: options.quiet)
             let cost: CaseCrew.Cost
             do {
-                cost = try crew.run(folder.unfinished, total: missing) { try folder.book($0, $1) }
+                cost = try crew.run(folder.unfinished, total: missing) { index, row, cost in
+                    try folder.book(index, row)
+                    try folder.note(cost, clock, jobs: jobs)
+                }
                 try folder.note(cost, clock, jobs: jobs)
             } catch let interrupted as CaseCrew.Interrupted {
                 let left = shard.count(of: plan.count) - folder.ledger.finished

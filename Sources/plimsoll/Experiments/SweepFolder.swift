@@ -12,6 +12,8 @@ struct SweepFolder {
     /// Those that made the finished runs.
     private(set) var builds: [String]
     private var isMixtureSaid = false
+    /// Of the attempts before this one; nil where there was none.
+    private let earlier: ExperimentManifest?
 
     static let table = "sweep.csv"
     private static let planFile = "plan.json"
@@ -24,6 +26,7 @@ struct SweepFolder {
         (self.plan, self.shard) = (plan, shard)
         let text = try plan.json()
         fingerprint = Fingerprint(of: text)
+        earlier = resume ? ExperimentManifest(in: path, of: "\(fingerprint)") : nil
         let ledgerPath = "\(path)/\(Ledger.file)"
         let old = resume ? try SweepFolder.readPlan(path) : nil
         if let old {
@@ -136,10 +139,9 @@ extension SweepFolder {
         try SweepFolder.saying { () throws(LedgerFault) in try ledger.append(index, row: row) }
     }
 
-    /// Writes the manifest with what this attempt has cost, beside the earlier ones. One that made no run counts as
-    /// none.
+    /// Writes the manifest with what this attempt has cost so far, beside the earlier ones: after every run, so that
+    /// little is lost with one that is killed. An attempt that made no run counts as none.
     func note(_ cost: CaseCrew.Cost, _ clock: ExperimentClock, jobs: Int) throws {
-        let earlier = ExperimentManifest(in: folder.path, of: "\(fingerprint)")
         if cost.runs == 0, var earlier {
             guard earlier.builds != builds else { return }
             earlier.builds = builds
