@@ -74,7 +74,8 @@ public struct TraceSurvey: Sendable {
     /// Nothing more will come: what was only needed for the check goes.
     public mutating func close() { live = TracePlaces() }
 
-    /// Where pointers stand in a line, as words from 0: the operation's own, and the one that `realloc` takes the place of.
+    /// Where pointers stand in a line, as words from 0: the operation's own, and the one that `realloc` takes the place
+    /// of.
     private static let pointer = 2
     private static let oldPointer = 3
 

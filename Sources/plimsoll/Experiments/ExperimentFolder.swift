@@ -42,7 +42,8 @@ struct ExperimentFolder {
 
 /// `manifest.json` of an experiment: what cannot be deterministic, and what repeats it.
 ///
-/// A sweep that is resumed adds to what is there: its cost is that of all runs but those under way when an attempt was killed.
+/// A sweep that is resumed adds to what is there: its cost is that of all runs but those under way when an attempt was
+/// killed.
 struct ExperimentManifest: Codable {
     var formatVersion = runFormatVersion
     var plimsoll = plimsollVersion
