@@ -6,7 +6,6 @@ import importlib.util
 import json
 import random
 import subprocess
-import sys
 import unittest
 from pathlib import Path
 from types import ModuleType

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
-from pathlib import Path
 from typing import IO
 
-SCRIPTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(SCRIPTS / "tests")]
-
-from synthetic_run import write_run  # noqa: E402
+from harness import SCRIPTS, FolderCase
+from synthetic_run import write_run
 
 COMMANDS = {"agreement": "agreement", "bench": "benchmarking", "plot": "plotting", "report": "reporting",
             "tune": "tuning"}  # fmt: skip
 FULL = "cannot write to standard output: No space left on device"
 
 
-class NobodyListens(unittest.TestCase):
+class NobodyListens(FolderCase):
     def setUp(self) -> None:
-        self.directory = Path(tempfile.mkdtemp(prefix="plimsoll-streams."))
-        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+        super().setUp()
         self.full = open("/dev/full", "wb")
         self.addCleanup(self.full.close)
         # A pipe that nobody reads.
@@ -33,41 +27,38 @@ class NobodyListens(unittest.TestCase):
         self.broken = os.fdopen(writer, "wb")
         self.addCleanup(self.broken.close)
 
-    def call(
+    def said(
         self, name: str, *arguments: object, out: IO[bytes] | int = subprocess.PIPE, err: IO[bytes] | int = subprocess.PIPE
     ) -> tuple[int, str]:
         """Exit status and stderr."""
-        result = subprocess.run(
-            [sys.executable, SCRIPTS / COMMANDS[name], *map(str, arguments)], stdout=out, stderr=err, text=True,
-            check=False, cwd=self.directory, env={**os.environ, "PLIMSOLL": "/bin/true"},
-        )  # fmt: skip
+        result = self.call(COMMANDS[name], *arguments, plimsoll="/bin/true", out=out, err=err)
         return result.returncode, result.stderr
 
     def test_what_cannot_be_written_is_74_and_one_line(self) -> None:
         for name in COMMANDS:
-            self.assertEqual(self.call(name, "--help", out=self.full), (74, f"{name}: {FULL}\n"))
+            self.assertEqual(self.said(name, "--help", out=self.full), (74, f"{name}: {FULL}\n"))
 
     def test_a_reader_that_has_enough_is_74_and_no_line(self) -> None:
         for name in ("agreement", "report"):
-            self.assertEqual(self.call(name, "--help", out=self.broken), (74, ""))
+            self.assertEqual(self.said(name, "--help", out=self.broken), (74, ""))
 
     def test_wrong_usage_stays_wrong_usage_when_nobody_hears_of_it(self) -> None:
         for name in ("agreement", "plot"):
-            self.assertEqual(self.call(name, "--nonsense", err=self.broken)[0], 64, name)
-            self.assertEqual(self.call(name, "--nonsense", out=self.full, err=self.full)[0], 64, name)
+            self.assertEqual(self.said(name, "--nonsense", err=self.broken)[0], 64, name)
+            self.assertEqual(self.said(name, "--nonsense", out=self.full, err=self.full)[0], 64, name)
 
     def test_a_table_of_which_a_line_is_lost_is_no_broken_bound(self) -> None:
         scenario = SCRIPTS.parent / "Scenarios" / "quickstart.yaml"
         arguments = ("backends", scenario, "--seeds", 1)
-        self.assertEqual(self.call("agreement", *arguments, out=self.full), (74, f"agreement: {FULL}\n"))
-        self.assertEqual(self.call("agreement", *arguments, out=self.broken), (74, ""))
+        self.assertEqual(self.said("agreement", *arguments, out=self.full), (74, f"agreement: {FULL}\n"))
+        self.assertEqual(self.said("agreement", *arguments, out=self.broken), (74, ""))
 
     def test_a_lost_list_of_pictures_is_no_fault_of_their_folder(self) -> None:
         run = self.directory / "run"
         write_run(run, apps=1, minutes=0.5)
-        self.assertEqual(self.call("plot", run, "--format", "png", out=self.full), (74, f"plot: {FULL}\n"))
+        self.assertEqual(self.said("plot", run, "--format", "png", out=self.full), (74, f"plot: {FULL}\n"))
         self.assertTrue((run / "plots" / "terminations.png").is_file())
-        self.assertEqual(self.call("report", run, out=self.full), (74, f"report: {FULL}\n"))
+        self.assertEqual(self.said("report", run, out=self.full), (74, f"report: {FULL}\n"))
         self.assertTrue((run / "report.html").is_file())
 
     def test_a_closed_output_is_written_into_nothing(self) -> None:

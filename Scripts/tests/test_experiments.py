@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import sys
 from pathlib import Path
 
-SCRIPTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(SCRIPTS / "plotting"), str(SCRIPTS / "tests")]
+from harness import add_sources
+
+add_sources("plotting")
 
 import comparison  # noqa: E402
 import style  # noqa: E402

@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
-import sys
-import tempfile
 import unittest
-from pathlib import Path
 
-SCRIPTS = Path(__file__).resolve().parents[1]
+from harness import SCRIPTS, FolderCase
+
 DAY = SCRIPTS.parent / "Scenarios" / "quickstart.yaml"
 
 
-class Refusals(unittest.TestCase):
-    def setUp(self) -> None:
-        self.directory = Path(tempfile.mkdtemp(prefix="plimsoll-measuring."))
-        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
-
-    def call(self, script: str, *arguments: object, program: str = "/bin/false") -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, str(SCRIPTS / script), *map(str, arguments)], capture_output=True, text=True, check=False,
-            cwd=self.directory, env={**os.environ, "PLIMSOLL": program},
-        )  # fmt: skip
-
-    def refused(self, status: int, words: str, script: str, *arguments: object, **options: str) -> None:
+class Refusals(FolderCase):
+    def refused(self, status: int, words: str, script: str, *arguments: object, **options: object) -> None:
         result = self.call(script, *arguments, **options)
         self.assertEqual((result.returncode, result.stdout), (status, ""), result.stderr)
         self.assertIn(words, result.stderr.strip().splitlines()[-1])
@@ -39,12 +25,10 @@ class Refusals(unittest.TestCase):
 
     def test_an_agreement_says_what_is_missing_and_what_failed_by_its_status(self) -> None:
         self.refused(66, "no file none.yaml", "agreement", "backends", "none.yaml")
-        self.refused(66, "swift build -c release", "agreement", "scales", DAY, program="/no/plimsoll")
-        failing = self.directory / "failing"
-        failing.write_text("#!/bin/sh\necho no room >&2\nexit 71\n", "utf-8")
-        failing.chmod(0o755)
-        self.refused(71, "no room", "agreement", "scales", DAY, program=str(failing))
-        result = self.call("agreement", "backends", DAY, "--seeds", 1, program=str(failing))
+        self.refused(66, "swift build -c release", "agreement", "scales", DAY, plimsoll="/no/plimsoll")
+        failing = self.program("echo no room >&2\nexit 71\n", "failing")
+        self.refused(71, "no room", "agreement", "scales", DAY, plimsoll=failing)
+        result = self.call("agreement", "backends", DAY, "--seeds", 1, plimsoll=failing)
         self.assertEqual(result.returncode, 71, result.stderr)
 
     def test_a_table_of_figures_takes_no_files_place_unasked(self) -> None:
@@ -65,54 +49,43 @@ class Refusals(unittest.TestCase):
         self.refused(64, "invalid choice", "benchmarking", "--only", 9)
 
 
-class Throughput(unittest.TestCase):
+class Throughput(FolderCase):
     """With a program that only says how long it took."""
 
-    def setUp(self) -> None:
-        self.directory = Path(tempfile.mkdtemp(prefix="plimsoll-throughput-test."))
-        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
-
-    def call(
-        self, *arguments: object, wall: str = "2.5", stdout: int | None = subprocess.PIPE
+    def measure(
+        self, *arguments: object, wall: str = "2.5", out: int = subprocess.PIPE
     ) -> subprocess.CompletedProcess[str]:
-        program = self.directory / "plimsoll"
-        program.write_text(
-            "#!/bin/sh\n"
+        program = self.program(
             'while [ "$1" != --out ]; do shift; done\n'
             'mkdir "$2" && echo case >"$2/sweep.csv"\n'
-            f'printf \'{{\\n  "cpu_s" : 3,\\n  "wall_s" : {wall}\\n}}\\n\' >"$2/manifest.json"\n',
-            "utf-8",
+            f'printf \'{{\\n  "cpu_s" : 3,\\n  "wall_s" : {wall}\\n}}\\n\' >"$2/manifest.json"\n'
         )
-        program.chmod(0o755)
-        return subprocess.run(
-            [SCRIPTS / "throughput", *map(str, arguments)], stdout=stdout, stderr=subprocess.PIPE, text=True,
-            check=False, cwd=self.directory, env={**os.environ, "PLIMSOLL": str(program)},
-        )  # fmt: skip
+        return self.call("throughput", *arguments, start=(), plimsoll=program, out=out)
 
     def test_a_bound_that_was_measured_holds_or_does_not(self) -> None:
-        result = self.call("jobs", "--rounds", 2, "--most", 1)
+        result = self.measure("jobs", "--rounds", 2, "--most", 1)
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertEqual(result.stdout.splitlines()[-1], "ratio 1.000 (at most 1)")
-        self.assertEqual(self.call("jobs", "--rounds", 1, "--most", 0.55).returncode, 1)
+        self.assertEqual(self.measure("jobs", "--rounds", 1, "--most", 0.55).returncode, 1)
 
     def test_what_is_no_count_is_wrong_usage(self) -> None:
         for arguments in (
             ("jobs", "--rounds", 0), ("jobs", "--rounds", 1.5), ("jobs", "--rounds", "08"), ("jobs", "--rounds"),
             ("jobs", "--most", "nan"), ("flat", "--runs", 0), ("flat", "--jobs", 0), ("flat", "--runs", "1e3"),
         ):  # fmt: skip
-            result = self.call(*arguments)
+            result = self.measure(*arguments)
             self.assertEqual((result.returncode, result.stdout), (64, ""), arguments)
             self.assertIn("Usage: Scripts/throughput", result.stderr)
 
     def test_a_bound_of_which_nothing_was_measured_does_not_hold(self) -> None:
         for wall in ("null", "0"):
-            result = self.call("jobs", "--rounds", 1, wall=wall)
+            result = self.measure("jobs", "--rounds", 1, wall=wall)
             self.assertEqual(result.returncode, 70, result.stderr)
             self.assertNotIn("ratio", result.stdout)
 
     def test_a_result_that_cannot_be_written_is_no_broken_bound(self) -> None:
         with open("/dev/full", "wb") as full:
-            result = self.call("jobs", "--rounds", 1, stdout=full.fileno())
+            result = self.measure("jobs", "--rounds", 1, out=full.fileno())
         self.assertEqual(result.returncode, 74, result.stderr)
 
 

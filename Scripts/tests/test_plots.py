@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import shutil
-import sys
 import tempfile
 import unittest
 import warnings
 from pathlib import Path
-from unittest import mock
 
-SCRIPTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(SCRIPTS / "plotting"), str(SCRIPTS / "tests")]
+from harness import FolderCase, add_sources, call_main, load_main
+
+add_sources("plotting")
 
 import matplotlib.pyplot as plt  # noqa: E402
 import numpy as np  # noqa: E402
@@ -37,23 +34,11 @@ from synthetic_run import MIB, write_run  # noqa: E402
 PICTURES = ("memory", "pressure", "states", "launches", "terminations")
 
 
-def load_main() -> object:
-    """The program behind Scripts/plot, as a module."""
-    from importlib.util import module_from_spec, spec_from_file_location
-
-    spec = spec_from_file_location("plot_main", SCRIPTS / "plotting" / "__main__.py")
-    assert spec and spec.loader
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-class RunDirectoryCase(unittest.TestCase):
+class RunDirectoryCase(FolderCase):
     """A folder of its own, and the program to call."""
 
     def setUp(self) -> None:
-        self.directory = Path(tempfile.mkdtemp(prefix="plimsoll-plots."))
-        self.addCleanup(shutil.rmtree, self.directory)
+        super().setUp()
         self.addCleanup(plt.close, "all")
         catcher = warnings.catch_warnings()
         catcher.__enter__()
@@ -68,17 +53,8 @@ class RunDirectoryCase(unittest.TestCase):
 
     def plot(self, *arguments: object) -> tuple[int, str]:
         """Exit status and stderr."""
-        said = io.StringIO()
-        with (
-            mock.patch.object(sys, "argv", ["plot", *map(str, arguments)]),
-            contextlib.redirect_stderr(said),
-            contextlib.redirect_stdout(io.StringIO()),
-        ):
-            try:
-                status = load_main().main()  # type: ignore[attr-defined]
-            except SystemExit as ending:
-                status = int(ending.code or 0)
-        return status, said.getvalue()
+        status, _, said = call_main(load_main("plotting"), *arguments)
+        return status, said
 
 
 class WholeRuns(RunDirectoryCase):

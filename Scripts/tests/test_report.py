@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import re
 import shutil
 import subprocess
-import sys
-import tempfile
 import unittest
 from pathlib import Path
-from unittest import mock
 
-SCRIPTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(SCRIPTS / "reporting"), str(SCRIPTS / "plotting"), str(SCRIPTS / "tests")]
+from harness import FolderCase, add_sources, call_main, load_main
+
+add_sources("reporting", "plotting")
 
 import payload  # noqa: E402
 import several  # noqa: E402
@@ -43,22 +40,7 @@ document.body.dataset.asked = String(performance.getEntriesByType("resource").le
 </script></body>"""
 
 
-def load_main() -> object:
-    """The program behind Scripts/report, as a module."""
-    from importlib.util import module_from_spec, spec_from_file_location
-
-    spec = spec_from_file_location("report_main", SCRIPTS / "reporting" / "__main__.py")
-    assert spec and spec.loader
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-class ReportCase(unittest.TestCase):
-    def setUp(self) -> None:
-        self.directory = Path(tempfile.mkdtemp(prefix="plimsoll-report."))
-        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
-
+class ReportCase(FolderCase):
     def make(self, name: str = "run", **options: object) -> Path:
         path = self.directory / name
         write_run(path, **{"apps": 14, "minutes": 30.0, **options})  # type: ignore[arg-type]
@@ -66,17 +48,8 @@ class ReportCase(unittest.TestCase):
 
     def report(self, *arguments: object) -> tuple[int, str]:
         """Exit status and stderr."""
-        said = io.StringIO()
-        with (
-            mock.patch.object(sys, "argv", ["report", *map(str, arguments)]),
-            contextlib.redirect_stderr(said),
-            contextlib.redirect_stdout(io.StringIO()),
-        ):
-            try:
-                status = load_main().main()  # type: ignore[attr-defined]
-            except SystemExit as ending:
-                status = int(ending.code or 0)
-        return status, said.getvalue()
+        status, _, said = call_main(load_main("reporting"), *arguments)
+        return status, said
 
     def page(self, *runs: Path) -> Path:
         out = self.directory / "page.html"

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import io
 import json
 import os
 import re
 import shlex
-import shutil
 import signal
-import stat
 import subprocess
 import sys
 import tempfile
@@ -23,8 +20,9 @@ from unittest import mock
 
 import numpy as np
 
-SCRIPTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(SCRIPTS / "tuning"), str(SCRIPTS / "plotting"), str(SCRIPTS / "tests")]
+from harness import FAKE, SCRIPTS, FolderCase, add_sources, call_main, load_main
+
+add_sources("tuning", "plotting")
 
 import fake_plimsoll  # noqa: E402
 import outcome  # noqa: E402
@@ -44,18 +42,7 @@ from problem import (  # noqa: E402
 )
 
 
-def load_main() -> object:
-    """The program behind Scripts/tune, as a module."""
-    from importlib.util import module_from_spec, spec_from_file_location
-
-    spec = spec_from_file_location("tune_main", SCRIPTS / "tuning" / "__main__.py")
-    assert spec and spec.loader
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-MAIN = load_main()
+MAIN = load_main("tuning")
 
 
 class FakeProgram(program.Program):
@@ -78,10 +65,9 @@ class FakeProgram(program.Program):
         return row
 
 
-class TuneCase(unittest.TestCase):
+class TuneCase(FolderCase):
     def setUp(self) -> None:
-        self.directory = Path(tempfile.mkdtemp(prefix="plimsoll-tune-test."))
-        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
+        super().setUp()
         # Pictures take longer than the search; one test draws them.
         for name in ("draw_front", "draw_importance", "draw_verdict"):
             drawing = mock.patch.object(MAIN.outcome.charts, name)
@@ -98,14 +84,8 @@ class TuneCase(unittest.TestCase):
         words = [str(word) for word in arguments]
         if "--held-out-seeds" not in words:
             words += ["--held-out-seeds", "101..106"]
-        out, err = io.StringIO(), io.StringIO()
-        with mock.patch.object(MAIN, "Program", FakeProgram), mock.patch.object(sys, "argv", ["tune", *words]):
-            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-                try:
-                    status = MAIN.main()
-                except SystemExit as end:
-                    status = int(end.code or 0)
-        return status, out.getvalue(), err.getvalue()
+        with mock.patch.object(MAIN, "Program", FakeProgram):
+            return call_main(MAIN, *words)
 
     def rows(self, name: str, out: str = "out") -> list[dict[str, str]]:
         with (self.directory / out / name).open(encoding="utf-8", newline="") as file:
@@ -610,15 +590,13 @@ class Processes(TuneCase):
 
     def setUp(self) -> None:
         super().setUp()
-        self.program = self.directory / "plimsoll"
-        self.program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "{fake_plimsoll.__file__}" "$@"\n', "utf-8")
-        self.program.chmod(self.program.stat().st_mode | stat.S_IXUSR)
+        self.fake = self.program(FAKE)
 
     def start(self, *arguments: object, **options: object) -> subprocess.Popen[str]:
         command = [sys.executable, "-E", "-s", str(SCRIPTS / "tuning"), *map(str, arguments)]
         process = subprocess.Popen(
             command,
-            env={**os.environ, "PLIMSOLL": str(self.program)},
+            env={**os.environ, "PLIMSOLL": str(self.fake)},
             text=True,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

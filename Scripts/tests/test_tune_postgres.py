@@ -12,7 +12,6 @@ import os
 import pwd
 import shutil
 import signal
-import stat
 import subprocess
 import sys
 import tempfile
@@ -20,10 +19,10 @@ import time
 import unittest
 from pathlib import Path
 
-SCRIPTS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(SCRIPTS / "tuning"), str(SCRIPTS / "tests")]
+from harness import FAKE, SCRIPTS, FolderCase, add_sources
 
-import fake_plimsoll  # noqa: E402
+add_sources("tuning")
+
 import optuna  # noqa: E402
 from board import open_storage  # noqa: E402
 from optuna.trial import TrialState  # noqa: E402
@@ -96,13 +95,10 @@ class Postgres:
 
 @unittest.skipUnless(SERVER, "no PostgreSQL server is installed here (Debian: apt-get install postgresql)")
 @unittest.skipUnless(USER, "no user whom a PostgreSQL server could run as")
-class ManyWorkers(unittest.TestCase):
+class ManyWorkers(FolderCase):
     def setUp(self) -> None:
-        self.directory = Path(tempfile.mkdtemp(prefix="plimsoll-tune-test."))
-        self.addCleanup(shutil.rmtree, self.directory, ignore_errors=True)
-        program = self.directory / "plimsoll"
-        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -I -S "{fake_plimsoll.__file__}" "$@"\n', "utf-8")
-        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        super().setUp()
+        self.fake = self.program(FAKE)
         self.scenario = self.directory / "slow.yaml"
         self.scenario.write_text("name: slow\n", "utf-8")
         self.server = Postgres()
@@ -114,7 +110,7 @@ class ManyWorkers(unittest.TestCase):
             [sys.executable, "-E", "-s", str(SCRIPTS / "tuning"), str(self.scenario), "--policy", "fake",
              "--trials", str(TRIALS), "--seeds", "1..4", "--held-out-seeds", f"11..{10 + HELD_OUT}", "--jobs", "1",
              "--storage", self.server.url, "--heartbeat", "2", "--out", str(self.directory / f"out-{number}")],
-            env={**os.environ, "PLIMSOLL": str(self.directory / "plimsoll")}, text=True, stdin=subprocess.DEVNULL,
+            env={**os.environ, "PLIMSOLL": str(self.fake)}, text=True, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
         self.addCleanup(process.kill)
