@@ -359,20 +359,20 @@ function launchPanel(parent) {
   ecdf(parent, "launch latency by kind", Object.entries(KINDS).map(([kind, [colour, dash]]) => [kind, colour, dash, run().launches.filter((one) => one.kind === kind)]));
 }
 function causesPanel(parent) {
-  const counts = new Map(), wants = new Set();
-  for (const kill of run().kills) {
-    const cause = `${kill.group} · band ${kill.band || "unknown"}`;
-    counts.set(cause, (counts.get(cause) || 0) + 1);
-    if (kill.want) wants.add(cause);
+  const counts = new Map();
+  for (const { group, band, want } of run().kills) {
+    const key = `${group} · ${band}`, row = counts.get(key) || { group, band: ` · band ${band || "unknown"}`, want, count: 0 };
+    counts.set(key, row);
+    row.count += 1;
   }
-  const rows = [...counts].sort((a, b) => b[1] - a[1]);
+  const rows = [...counts.values()].sort((a, b) => b.count - a.count);
   if (!rows.length) return parent.append(html("p", { class: "note" }, "Nobody was ended by the system."));
   const shown = rows.slice(0, 10);
   panel(parent, "terminations by cause and band", shown.length * 34 + 8, (root, width) => {
-    shown.forEach(([cause, count], index) => {
-      svg(root, "text", { x: 2, y: index * 34 + 13 }, clip(cause, Math.floor(width / 6.4)));
-      svg(root, "rect", { x: 2, y: index * 34 + 18, width: Math.max(2, (width - 60) * count / rows[0][1]), height: 10, fill: wants.has(cause) ? WANT : "#56B4E9", stroke: "#666", "stroke-width": 0.5 });
-      svg(root, "text", { x: 8 + Math.max(2, (width - 60) * count / rows[0][1]), y: index * 34 + 27 }, String(count));
+    shown.forEach(({ group, band, want, count }, index) => {
+      svg(root, "text", { x: 2, y: index * 34 + 13 }, clip(group, Math.max(12, Math.floor(width / 6.4) - band.length)) + band);
+      svg(root, "rect", { x: 2, y: index * 34 + 18, width: Math.max(2, (width - 60) * count / rows[0].count), height: 10, fill: want ? WANT : "#56B4E9", stroke: "#666", "stroke-width": 0.5 });
+      svg(root, "text", { x: 8 + Math.max(2, (width - 60) * count / rows[0].count), y: index * 34 + 27 }, String(count));
     });
   });
   if (rows.length > shown.length) parent.append(html("p", { class: "note" }, `${rows.length - shown.length} further causes are left out.`));
