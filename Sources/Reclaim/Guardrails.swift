@@ -89,7 +89,7 @@ public struct Guardrails: Sendable {
 
     private func refusalOfTermination(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> Refusal? {
         if process.phase.isForeground {
-            return Refusal(rule: "foreground", explanation: "the foreground app is never a victim", isTemporary: false)
+            return Refusal(rule: "foreground", explanation: "an app on a screen is never a victim", isTemporary: false)
         }
         if limits.protected.contains(process.app) {
             return Refusal(rule: "protected", explanation: "protected by name", isTemporary: false)

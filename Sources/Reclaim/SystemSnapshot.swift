@@ -153,19 +153,29 @@ public struct ProcessSnapshot: Hashable, Sendable {
 
     public var relaunchLikelihood: RelaunchLikelihood { RelaunchLikelihood(intervals: relaunchIntervals) }
 
-    /// How long the user has not seen it; who was never in front counts from its launch.
+    /// How long the user has not seen it; who was never in front counts from its launch. What an earlier process of the
+    /// app showed counts no more: XNU puts a new process at the tail of its band, and Android's activity manager takes
+    /// its start for its last activity, whatever it was started for. Sources: xnu-11417.101.15, `memorystatus_add`;
+    /// android-13, `updateLruProcessLocked`. An event that wakes it later is no look at it, and does not count.
     public func idleTime(at now: Instant) -> TimeSpan {
         phase.isForeground ? .zero : now - (lastForeground ?? launchedAt)
     }
 
-    /// How long the user has not seen one of its scenes; one that was never in front counts from the launch. A window
-    /// behind another one of its app is not seen while the app is: its time is never less than the process's own.
+    /// How long the user has not seen one of its scenes; one that the system has connected off screen counts from the
+    /// launch that connected it, as its process does. A window behind another one of its app is not seen while the app
+    /// is: its time is never less than the process's own.
     public func idleTime(of scene: SceneSnapshot, at now: Instant) -> TimeSpan {
         scene.phase.isForeground ? .zero : now - (scene.lastForeground ?? launchedAt)
     }
 
     /// Those that may be disconnected: all of a process off screen, and the windows behind of one in front.
     public var scenesOffScreen: [SceneSnapshot] { scenes.filter(\.isOffScreen) }
+
+    /// It is on a screen, and on the second display's alone.
+    public var isOnSecondDisplayAlone: Bool {
+        let shown = scenes.filter { $0.phase.isForeground }
+        return !shown.isEmpty && shown.allSatisfy(\.isExternal)
+    }
 }
 
 /// What a process is in its group; inside a group the first of these dies first.
@@ -187,6 +197,8 @@ public struct SceneSnapshot: Hashable, Sendable {
     public var size: ByteCount
     /// When it was last on a screen; nil: never since its process began, for the system has connected it off screen.
     public var lastForeground: Instant?
+    /// It is the second display's.
+    public var isExternal = false
 
     public init(scene: SceneID, phase: ScenePhase, size: ByteCount, lastForeground: Instant?) {
         self.scene = scene

@@ -111,11 +111,12 @@ extension Simulation {
         guard process.profile.scenes.support else { return [] }
         var scenes: [SceneSnapshot] = []
         for session in process.record.sessions where session.machine.phase.isConnected {
-            scenes.append(
-                SceneSnapshot(
-                    scene: session.id, phase: session.machine.phase,
-                    size: session.pool.map { memory.requested(in: $0) * scale } ?? .zero,
-                    lastForeground: session.lastForeground))
+            var scene = SceneSnapshot(
+                scene: session.id, phase: session.machine.phase,
+                size: session.pool.map { memory.requested(in: $0) * scale } ?? .zero,
+                lastForeground: session.lastForeground)
+            scene.isExternal = session.isExternal
+            scenes.append(scene)
         }
         return scenes
     }

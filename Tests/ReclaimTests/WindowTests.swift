@@ -83,6 +83,23 @@ struct WindowTests {
         #expect(decision.ranking[0].reason == "its scene is off screen")
     }
 
+    @Test("the reason says on which screen the app is: in front, or on the second display alone")
+    func screens() throws {
+        let shown: [(own: ScenePhase, second: ScenePhase, reason: String)] = [
+            (.foregroundActive, .foregroundActive, "in front"), (.foregroundInactive, .foregroundActive, "in front"),
+            (.suspended, .foregroundActive, "on the second display"),
+            (.unattached, .foregroundInactive, "on the second display"), (.foregroundActive, .suspended, "in front"),
+        ]
+        for (own, second, place) in shown {
+            let app = process(1, .active, idle: 0) {
+                $0.scenes = [window(1, .background), window(2, own), window(3, second)]
+                $0.scenes[2].isExternal = true
+            }
+            let reasons = Set(try policy("ladder").decide(snapshot([app])).ranking.map(\.reason))
+            #expect(reasons == ["a window off screen of the app \(place)"], "\(own), \(second)")
+        }
+    }
+
     @Test("every scene counts by its own time off screen, also of an app that is off screen itself")
     func ownTime() throws {
         let app = process(1, idle: 5) {

@@ -1,6 +1,8 @@
 import Foundation
+import Lifecycle
 import Memory
 import Metrics
+import Pressure
 import Quantities
 import Reclaim
 import Scenario
@@ -57,6 +59,36 @@ struct ProjectPolicyTests {
         #expect(Self.text(rules.launches) == Self.text(own.launches))
         #expect(Self.withoutReasons(rules.events) == Self.withoutReasons(own.events))
         #expect(simulation.tally.suspensions + simulation.tally.terminations.count > 0)
+    }
+
+    @Test("the ladder and its rules purge whom it serves: nobody in front for a limit on who is off screen")
+    func purges() throws {
+        let file = Self.folder.appending(path: "ladder.yaml").path()
+        let policies = try [Self.quickstart("ladder"), Self.quickstart(file)].map {
+            try #require(PolicyCatalogue.make($0.policy))
+        }
+        let bytes = ByteCount.mebibytes(1)
+        let demands: [(ReclaimDemand, [PressureLevel])] = [
+            (.pressure(deficit: bytes), [.warning, .critical]),
+            (.allocation(by: ProcessID(9), wanted: bytes), [.warning, .critical]),
+            (.backgroundMemory(excess: bytes), PressureLevel.allCases),
+            (.backgroundProcesses(excess: 1), PressureLevel.allCases),
+        ]
+        for (demand, level) in demands.flatMap({ demand, levels in levels.map { (demand, $0) } }) {
+            for phase in ProcessPhase.allCases where phase != .notRunning {
+                for dirty in [1, 9] {
+                    let process = RuleSamples.process(1, phase) { $0.dirty = .mebibytes(dirty) }
+                    let snapshot = RuleSamples.device(100, [process], demand: demand, level: level)
+                    let isPurged = policies.map { $0.decide(snapshot).ranking.contains { $0.action.kind == .purge } }
+                    var isUrgent = level == .critical
+                    if case .allocation = demand { isUrgent = true }
+                    var expected = dirty >= 8 || isUrgent || phase == .suspended
+                    if case .backgroundMemory = demand { expected = expected && !phase.isForeground }
+                    if case .backgroundProcesses = demand { expected = false }
+                    #expect(isPurged == [expected, expected], "\(demand), \(level), \(phase), \(dirty)")
+                }
+            }
+        }
     }
 
     /// All columns but the last: reasons are worded by the policy.

@@ -90,6 +90,15 @@ struct WindowRunTests {
         #expect(states.isEmpty)
     }
 
+    @Test("an app on the second display alone is called so, and its windows behind go like any other's")
+    func secondDisplay() throws {
+        let more = ["at: 8s, show_on_display: notes", "at: 10s, launch: other"]
+        let run = try Self.run(Self.plan(more, sets: ["device.ceiling=208MiB"]))
+        let taken = run.rows("action").filter { $0[4] == "disconnect_scene" }
+        #expect(Set(taken.map { $0[3] }) == ["1", "2"], "\(taken)")
+        #expect(taken.allSatisfy { $0[5].hasPrefix("a window off screen of the app on the second display; ") })
+    }
+
     @Test("decisions.csv says what was taken, by its own time off screen, and why the app in front is spared")
     func decisions() throws {
         let run = try Self.run(Self.plan())

@@ -8,7 +8,8 @@ import Quantities
 /// The monitor warns; the ladder gives the warned `warning_grace` to answer before it climbs past purging. Within a
 /// rung the longest idle goes first, ties by the lower process number. Audible and navigating apps are climbed to last.
 /// Of an app in front its windows off screen are disconnected like other scenes off screen, for pressure and for who
-/// waits for memory; a limit on background memory does not count them. What is on screen is never taken.
+/// waits for memory; a limit on background memory counts neither them nor its dirty pages. What is on screen is never
+/// taken.
 /// Whom it ends first, when and how far can be tuned: see `VictimOrder`, `terminate_after` and `terminate_below`.
 public struct Ladder: ReclaimPolicy {
     public static let name = "ladder"
@@ -76,7 +77,7 @@ public struct Ladder: ReclaimPolicy {
     private func climb(_ process: ProcessSnapshot, in snapshot: SystemSnapshot, rungs: inout Rungs) {
         let isUrgent = snapshot.level == .critical || snapshot.requester != nil
         let minimum = process.phase.runsCode && !isUrgent ? purgeMinimumRunning : purgeMinimum
-        if process.dirty >= minimum && snapshot.isAboutMemory {
+        if process.dirty >= minimum && snapshot.isAboutMemory(of: process) {
             rungs.add(.purge(process.pid), rung: 0, process, "holds dirty pages")
         }
         if process.phase.isForeground { return climbInFront(process, in: snapshot, rungs: &rungs) }
@@ -103,7 +104,8 @@ public struct Ladder: ReclaimPolicy {
         if let why = keepsWindowsForNow(process, snapshot) {
             return rungs.spareForNow(process, .waiting(kept + why))
         }
-        disconnect(process, in: snapshot, "a window off screen of the app in front", rungs: &rungs)
+        let place = process.isOnSecondDisplayAlone ? "on the second display" : "in front"
+        disconnect(process, in: snapshot, "a window off screen of the app \(place)", rungs: &rungs)
         rungs.spare(process, "in the foreground; only windows off screen may be taken, the one on screen never")
     }
 
@@ -230,6 +232,11 @@ extension SystemSnapshot {
         case .pressure, .allocation, .backgroundMemory: true
         case .nothing, .backgroundProcesses: false
         }
+    }
+
+    /// Whether pages of this process serve the demand. A limit on background memory does not count who is in front.
+    func isAboutMemory(of process: ProcessSnapshot) -> Bool {
+        isAboutMemory && !(isAboutLimits && process.phase.isForeground)
     }
 
     /// Whether a window off screen of an app in front serves the demand. Our limits are about apps off screen alone, so
