@@ -103,8 +103,8 @@ enum Step {
     case memoryWarning
     /// The first frame of the wanted scene is active.
     case firstFrame
-    /// A reclaim action on this process is done.
-    case reclaimed
+    /// The system has taken the scene away.
+    case reclaimed(SceneID)
     /// The process ends: by itself, by the user, or because the system does not bear what it does.
     case exit(ExitReason, String)
     /// The delegate hears of an event that is no transition.

@@ -124,17 +124,17 @@ extension Simulation {
         retryWaiters()
     }
 
-    /// A step on the victim's own main thread was the action: it is done.
-    func finishReclaimStep(on process: LiveProcess) {
-        guard let acting = reclaim.acting, acting.action.target == process.pid else { return }
+    /// There is nothing of the scene to take away any more, whoever wanted it gone: the system, the user who has closed
+    /// it meanwhile, or the app that quits. An action waits for that, and not for what else they do.
+    func stopWaiting(for scene: SceneID, of process: LiveProcess) {
+        guard case .disconnectScene(process.pid, scene)? = reclaim.acting?.action else { return }
         actionTakes(.zero)
     }
 
-    /// The user was faster, or the display is gone: the scene is not taken away, and no action waits for it.
-    func stopTakingAway(_ scene: SceneID, of process: LiveProcess) {
+    /// The user closes it, and so it is not taken away; an action that was to do it ends when it is gone.
+    func leaveToUser(_ scene: SceneID, of process: LiveProcess) {
         process.reclaiming.removeAll { $0 == scene }
-        guard case .disconnectScene(process.pid, scene)? = reclaim.acting?.action else { return }
-        actionTakes(.zero)
+        if !session(scene, of: process.app).machine.phase.isConnected { stopWaiting(for: scene, of: process) }
     }
 
     /// A process that waits for memory cannot give a scene back: no action waits for it.

@@ -26,8 +26,8 @@ extension Simulation {
         case .discardSession(let scene): discardSession(scene, of: process)
         case .memoryWarning: receiveMemoryWarning(process)
         case .firstFrame: finishLaunch(of: process)
-        case .reclaimed: finishReclaimStep(on: process)
         case .exit(let reason, let explanation): end(process, reason, explanation)
+        case .reclaimed(let scene): stopWaiting(for: scene, of: process)
         case .tell(let callback, let scene): run(callback, scene: scene, process)
         case .post(let notification): post(notification, scene: nil, process)
         case .observe(let notification): observe(notification, process)
@@ -145,7 +145,11 @@ extension Simulation {
                 update(scene, of: process.app) { $0.wasReclaimed = false }
             }
         case .disconnect:
-            if process.reclaiming.contains(scene) { recorder.tally.scenesDisconnected += 1 }
+            if process.reclaiming.contains(scene) {
+                recorder.tally.scenesDisconnected += 1
+            } else {
+                stopWaiting(for: scene, of: process)
+            }
         case .activate, .resignActive, .enterBackground, .enterForeground, .suspend, .resume: break
         }
     }

@@ -39,9 +39,13 @@ extension Simulation {
         let external = lockedUntil == nil && process.quitReason == nil ? process.externalScene : nil
         // Off screen none of its scenes is in the foreground.
         if process.phase.isForeground && leaveForeground(process, except: wanted, external) { return true }
+        // The system was first: an action waits for it. Who quits disconnects that scene along with all others.
+        if let scene = process.reclaiming.first {
+            let session = session(scene, of: process.app)
+            if process.quitReason == nil || !session.machine.phase.isConnected { return takeAway(session, process) }
+        }
         if let scene = process.closing.first { return close(session(scene, of: process.app), process) }
         if let quit = process.quitReason { return planQuit(process, process.record.sessions, quit) }
-        if let scene = process.reclaiming.first { return takeAway(session(scene, of: process.app), process) }
         if let scene = process.connecting {
             planBackgroundLaunch(session(scene, of: process.app), wanted: wanted, process)
             return true
@@ -106,11 +110,11 @@ extension Simulation {
         case .unattached:
             process.reclaiming.removeAll { $0 == session.id }
             update(session.id, of: process.app) { $0.wasReclaimed = true }
-            process.steps.append(.reclaimed)
+            process.steps.append(.reclaimed(session.id))
         case .foregroundActive, .foregroundInactive:
             // The user was faster: nothing is taken away.
             process.reclaiming.removeAll { $0 == session.id }
-            process.steps.append(.reclaimed)
+            process.steps.append(.reclaimed(session.id))
         }
         return true
     }

@@ -126,7 +126,7 @@ extension Simulation {
         note("unplug_display", app)
         externalApp = nil
         process.externalScene = nil
-        stopTakingAway(scene, of: process)
+        leaveToUser(scene, of: process)
         process.closing.append(scene)
         advance(process)
     }

@@ -161,7 +161,7 @@ extension Simulation {
             process.awaitsEvent = false
             noteChange(of: process)
         }
-        stopTakingAway(scene, of: process)
+        leaveToUser(scene, of: process)
         if !process.closing.contains(scene) { process.closing.append(scene) }
         advance(process)
     }

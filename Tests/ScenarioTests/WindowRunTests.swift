@@ -252,6 +252,77 @@ struct WindowRunTests {
         }
     }
 
+    // MARK: What the action waits for
+
+    /// An app with two windows, suspended; the time has jumped, and it is slow to hear of it and to let a window go.
+    private static let asleep = """
+        plimsoll: 1
+        name: asleep
+        duration: 1min
+        backend: accounting
+        device: { ceiling: 192MiB, reserved: 16MiB }
+        monitor: { preset: brisk }
+        policy: { name: ladder, parameters: { disconnect_idle: 10s } }
+        apps:
+          - name: notes
+            scenes: { support: true, multiple: true }
+            features: [url]
+            memory: { base: 40MiB, scene: 16MiB, cache: { size: 0B } }
+            costs: { event: 1s, terminate: 1s }
+            warnings: { delay: 0s }
+            disconnect: { delay: 2s }
+          - name: other
+            memory: { base: 8MiB, scene: 2MiB, cache: { size: 0B }, growth: { rate: 4MiB/s, up_to: 100MiB } }
+        user:
+          - { at: 0s, launch: notes }
+          - { at: 5s, open_scene: notes }
+          - { at: 8s, launch: other }
+          - { at: 14s, time_change: midnight }
+
+        """
+
+    /// When the system begins to take the first window, how long that takes, and when the window is gone.
+    private static func takesAway(
+        _ more: [String] = [], sets: [String] = []
+    ) throws -> (at: Double, span: Double, gone: Double) {
+        let text = asleep + more.map { "  - { \($0) }\n" }.joined()
+        let run = try run(ScenarioLoader.load(text: text, file: "a.yaml", overrides: Overrides(sets: sets)).get())
+        let actions = run.rows("action")
+        let place = try #require(actions.firstIndex { $0[4] == "disconnect_scene" && $0[3] == "1" })
+        let at = try #require(Double(actions[place][0]))
+        let gone = run.rows("scene_state").first { $0[3] == "1" && $0[4] == "unattached" && Double($0[0]) ?? 0 >= at }
+        // One at a time, so they end in the order in which they begin.
+        try #require(run.tally.reclaimTimes.count > place, "it never ends")
+        let span = Double(run.tally.reclaimTimes[place].microseconds) / 1_000_000
+        return (at, span, try #require(gone.flatMap { Double($0[0]) }))
+    }
+
+    private static let ends: [[String]] = [
+        [], ["close_scene: notes"], ["close_scene: notes", "close_scene: notes"], ["quit: notes"], ["terminate: notes"],
+        ["crash: notes"], ["launch: notes"], ["open_url: notes"], ["open_scene: notes"],
+        ["close_scene: notes", "quit: notes"], ["launch: notes", "close_scene: notes"],
+        ["close_scene: notes", "close_scene: notes", "launch: notes"],
+    ]
+
+    @Test("an action on a scene lasts until the scene is gone, whoever takes it, and no longer", arguments: ends)
+    func waitsForTheScene(what: [String]) throws {
+        let at = try Self.takesAway().at
+        // The app has woken and hears what it missed; the scene is being disconnected; so it is, and nearly gone.
+        for offset in [0.002, 0.5, 1.5, 2.9] {
+            let time = "\(Int(((at + offset) * 1_000).rounded(.up)))ms"
+            let action = try Self.takesAway(what.map { "at: \(time), \($0)" })
+            #expect(action.at == at)
+            let late = action.span - (action.gone - action.at)
+            #expect(late >= 0 && late < 0.001, "\(what) after \(offset) s: \(action)")
+        }
+        // It is gone, and the app has still to answer a warning: nothing waits for ever.
+        let slow = "apps.notes.warnings.delay=1s"
+        let gone = try Self.takesAway([], sets: [slow]).gone
+        let time = "\(Int(((gone + 0.2) * 1_000).rounded(.up)))ms"
+        let action = try Self.takesAway(what.map { "at: \(time), \($0)" }, sets: [slow])
+        #expect(action.span < 6, "\(what): \(action)")
+    }
+
     private static let doings = [
         "close_scene: notes", "open_scene: notes", "home: true", "launch: other", "switch: notes", "quit: notes",
         "lock: 2s", "interrupt: call, for: 1s", "interrupt: switcher, for: 1s", "open_url: notes", "crash: notes",
