@@ -65,8 +65,10 @@ struct SceneSession {
     var wasReclaimed = false
     /// It is shown on the second display.
     var isExternal = false
-    /// Why it was asked for, until it has connected and was told.
+    /// Why it was asked for, until it has connected.
     var reason = LaunchReason.userTap
+    /// It is connecting, and has been told why: what it is asked for from now on is told when it is on a screen.
+    var isTold = false
 }
 
 /// Why a process was asked to end, and when.

@@ -90,6 +90,7 @@ extension Simulation {
         for index in process.record.sessions.indices {
             process.record.sessions[index].machine.processDied()
             process.record.sessions[index].pool = nil
+            process.record.sessions[index].isTold = false
         }
         // What the user closed while the process was on its way out is discarded all the same.
         process.record.discardedWhileDead += process.closing.count

@@ -65,6 +65,9 @@ extension Simulation {
         if callback == .stateRestorationActivity, let scene {
             update(scene, of: process.app) { $0.hasRestorationActivity = true }
         }
+        if callback == .configurationForConnecting || callback == .sceneWillConnect, let scene {
+            update(scene, of: process.app) { $0.isTold = true }
+        }
         if callback == .didFinishLaunching { beginDeferredWork(of: process) }
         let work = process.workload.work(
             for: callback, scene: scene ?? SceneID(1), cache: memory.requested(in: process.cache),
@@ -139,7 +142,7 @@ extension Simulation {
     private func noteConnection(_ event: SceneEvent, of scene: SceneID, _ process: LiveProcess) {
         switch event {
         case .connectToForeground, .connectToBackground:
-            update(scene, of: process.app) { $0.reason = .userTap }
+            update(scene, of: process.app) { ($0.reason, $0.isTold) = (.userTap, false) }
             if session(scene, of: process.app).wasReclaimed {
                 recorder.tally.scenesReconnected += 1
                 update(scene, of: process.app) { $0.wasReclaimed = false }

@@ -89,8 +89,8 @@ extension Simulation {
         let isThere = isInMemory(scene, of: process)
         process.launch = PendingLaunch(kind: isThere ? .hot : .warm, tapped: now)
         process.goal = .foreground(scene)
-        // A scene that has still to connect is told by its connection options.
-        if isThere || !process.profile.scenes.support {
+        // A scene that has still to connect is told by its connection options, which know one reason.
+        if isThere || !process.profile.scenes.support || hasOptions(scene, of: process) {
             deliver(reason, to: process)
         } else {
             update(scene, of: process.app) { $0.reason = reason }
@@ -106,6 +106,12 @@ extension Simulation {
         let phase = session(scene, of: process.app).machine.phase
         // One that is being taken away is, before it comes back.
         return phase.isForeground || phase.isConnected && !process.reclaiming.contains(scene)
+    }
+
+    /// Whether its connection options are settled: it was told of them, or something that it is opened with is in them.
+    private func hasOptions(_ scene: SceneID, of process: LiveProcess) -> Bool {
+        let session = session(scene, of: process.app)
+        return session.isTold || session.reason.delivery(in: .sceneBased) != nil
     }
 
     func sendToBackground(except app: AppID?) {

@@ -217,6 +217,55 @@ struct TransitionTests {
         #expect(run.callbacks(of: "a", from: 20) == ["sceneDidDisconnect", didDiscard])
     }
 
+    /// What brings an app up before it is opened with something.
+    static let beginnings: [[(Double, UserAction)]] = [
+        [(0, .wake(AppID(0), .remoteNotification, lasting: nil))],
+        [(0, .launch(AppID(0)))],
+        [(0, .launch(AppID(0))), (0.9, .home)],
+        [(0, .wake(AppID(0), .remoteNotification, lasting: nil)), (0.3, .launch(AppID(0))), (0.8, .home)],
+    ]
+
+    @Test(
+        "what an app is opened with reaches it once, whenever it comes",
+        arguments: [LaunchReason.url, .userActivity, .shortcutItem], beginnings.indices)
+    func opened(reason: LaunchReason, beginning: Int) throws {
+        for isSceneBased in [true, false] {
+            let delivery = try #require(reason.delivery(in: isSceneBased ? .sceneBased : .appBased)?.rawValue)
+            func change(_ profile: inout AppProfile) {
+                profile.features = AppFeature.allCases
+                profile.costs.connect = .milliseconds(600)
+            }
+            for tenths in stride(from: 0, to: 20, by: 2) {
+                let user = Self.beginnings[beginning]
+                let at = try #require(user.last).0 + Double(tenths) / 10
+                let run = try live(
+                    [isSceneBased ? sceneBased(change) : appBased(change)], seconds: 5,
+                    user + [(at, .open(app, reason))])
+                let callbacks = run.rows("callback", of: "a")
+                let launched = callbacks.count {
+                    ($0.detail == willConnect || $0.detail == willFinish) && $0.reason.contains(reason.rawValue)
+                }
+                let delivered = callbacks.count { $0.detail == delivery }
+                #expect(launched + delivered == 1, "opened at \(at), scenes: \(isSceneBased)")
+            }
+        }
+    }
+
+    @Test("of two that open a scene before it has connected, none is lost")
+    func openedTwice() throws {
+        let profile = sceneBased {
+            $0.features = AppFeature.allCases
+            $0.costs.launch = .seconds(2)
+        }
+        let second: [[(Double, UserAction)]] = [[(1, .open(app, .shortcutItem))], [(0.5, .home), (1, .launch(app))]]
+        for more in second {
+            let run = try live([profile], [(0, .open(app, .url))] + more)
+            #expect(run.rows("callback", of: "a").first { $0.detail == willConnect }?.reason == "url")
+            let told = run.callbacks(of: "a").filter { $0.contains("performActionFor") }
+            #expect(told.count == (more.count == 1 ? 1 : 0), "\(run.callbacks(of: "a"))")
+        }
+    }
+
     // MARK: App-based
 
     @Test("app-based: launch to the foreground")
