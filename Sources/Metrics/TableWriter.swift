@@ -77,6 +77,8 @@ public final class RowMemo {
     private var capacity = 0
     /// How much of it is the head, cells that may be written again when others are not.
     fileprivate var head = (cells: 0, bytes: 0)
+    /// The same at its end: how many cells, and how many bytes stand before them.
+    fileprivate var tail = (cells: 0, offset: 0)
 
     public init() {}
 
@@ -188,6 +190,24 @@ public final class TableWriter {
         tail = count
         (buffer + count).update(from: bytes, count: memo.head.bytes)
         count += memo.head.bytes
+    }
+
+    /// The cells from here on are the tail of the row that is being written. Their values stay what they are in all
+    /// rows that end with `repeatTail`.
+    public func beginTail(of memo: RowMemo) {
+        memo.tail = (columns - cells, sink == nil ? 0 : count - tail)
+    }
+
+    /// Writes the tail of the row that was kept last once more.
+    public func repeatTail(of memo: RowMemo) {
+        precondition(cells + memo.tail.cells == columns, "a tail is to be repeated after \(cells) cells")
+        cells += memo.tail.cells
+        guard sink != nil, let bytes = memo.bytes else { return }
+        let (offset, length) = (memo.tail.offset, memo.count - memo.tail.offset)
+        memo.tail.offset = count - tail
+        reserve(length)
+        (buffer + count).update(from: bytes + offset, count: length)
+        count += length
     }
 
     /// Gives all whole rows to the sink.

@@ -15,6 +15,14 @@ struct SampledProcess: Equatable {
     var cache: ByteCount
     /// Not in the row; part of the device's.
     var connectedScenes: Int
+
+    /// False if that is what they are already.
+    mutating func change(_ books: ProcessBooks, _ cache: ByteCount) -> Bool {
+        guard books != self.books || cache != self.cache else { return false }
+        self.books = books
+        self.cache = cache
+        return true
+    }
 }
 
 /// How many processes and scenes there are of each kind, as of the last sample.
@@ -46,6 +54,13 @@ struct SampledDevice: Equatable {
     var counts: SampledCounts
     var some: StallAverages
     var full: StallAverages
+
+    /// Whether the row's cells from the level on are the same.
+    func endsAs(_ other: SampledDevice) -> Bool {
+        level == other.level && processes == other.processes && counts == other.counts
+            && books.reserved == other.books.reserved && books.peakResident == other.books.peakResident
+            && some == other.some && full == other.full
+    }
 }
 
 /// When a process's band changes by itself.
@@ -73,7 +88,7 @@ struct SampleState {
     mutating func forgetChanges() {
         // One by one, for then it keeps its memory.
         while let last = changed.last { changed.remove(last) }
-        list.removeAll(keepingCapacity: true)
+        list.removeOneByOne()
         isListed = true
     }
 }
@@ -113,7 +128,7 @@ extension Simulation {
             if let process = process(next.process) { noteChange(of: process) }
         }
         if !samples.isListed {
-            samples.list.removeAll(keepingCapacity: true)
+            samples.list.removeOneByOne()
             for position in samples.changed { samples.list.append(live[position].reference) }
             samples.isListed = true
         }
@@ -147,9 +162,7 @@ extension Simulation {
     private func resample(_ process: LiveProcess) {
         let books = memory.books(of: process.slot)
         let cache = memory.requested(in: process.cache) * scale
-        guard let before = process.sampled, books != before.books || cache != before.cache else { return }
-        process.sampled?.books = books
-        process.sampled?.cache = cache
+        guard process.sampled?.change(books, cache) == true else { return }
         process.largest = max(process.largest, books.footprint)
         process.rowIsStale = true
     }
@@ -191,9 +204,10 @@ extension Simulation {
         recorder.tally.sampledUsable += device.books.usable
         recorder.tally.sampledActive += device.books.active
         recorder.tally.sampledDirty += device.books.dirty
-        if device == samples.device { return recorder.samples.repeatRow(samples.deviceRow, at: now) }
-        samples.device = device
         let row = recorder.samples
+        let before = samples.device
+        if device == before { return row.repeatRow(samples.deviceRow, at: now) }
+        samples.device = device
         guard row.isRead else { return row.skipRow() }
         row.seconds(now)
         row.bytes(device.books.ceiling)
@@ -202,6 +216,17 @@ extension Simulation {
         row.bytes(device.books.dirty)
         row.bytes(device.books.metadata)
         row.bytes(device.books.available)
+        if let before, device.endsAs(before) {
+            row.repeatTail(of: samples.deviceRow)
+        } else {
+            writeTail(of: device, into: row)
+        }
+        row.endRow(keeping: samples.deviceRow)
+    }
+
+    /// What is the same from one sample to the next while memory alone moves, and sets no record.
+    private func writeTail(of device: SampledDevice, into row: TableWriter) {
+        row.beginTail(of: samples.deviceRow)
         row.text(device.level.rawValue)
         row.integer(device.processes)
         row.integer(device.counts.connectedScenes)
@@ -212,7 +237,6 @@ extension Simulation {
         row.bytes(device.books.peakResident)
         write(device.some, into: row)
         write(device.full, into: row)
-        row.endRow(keeping: samples.deviceRow)
     }
 
     private func write(_ averages: StallAverages, into row: TableWriter) {

@@ -138,6 +138,38 @@ struct RepeatedRowTests {
         #expect(sink.text == "a_s,b_ms\n" + cells.map { "\($0.1),\($0.2)\n" }.joined())
     }
 
+    @Test("the tail of a kept row is written again after other cells, however long they are")
+    func tails() {
+        let (kept, anew) = (MemorySink(), MemorySink())
+        let (writer, plain) = (TableWriter(Self.schema, to: kept), TableWriter(Self.schema, to: anew))
+        let memo = RowMemo()
+        let numbers = [7, 7, 123_456, 123_456, 123_456, 0]
+        for (round, number) in numbers.enumerated() {
+            let (now, name) = (Instant(microseconds: Int64(round) * 33_333), String(repeating: "a", count: round * 3))
+            for table in [writer, plain] {
+                table.seconds(now)
+                table.text(name)
+                if table === writer && round > 0 && numbers[round - 1] == number {
+                    table.repeatTail(of: memo)
+                } else {
+                    if table === writer { table.beginTail(of: memo) }
+                    table.integer(number)
+                }
+                if table === writer { table.endRow(keeping: memo) } else { table.endRow() }
+            }
+            // The tail is that of the row that was kept, not of the one that was written last.
+            writer.repeatRow(memo, at: now)
+            plain.seconds(now)
+            plain.text(name)
+            plain.integer(number)
+            plain.endRow()
+        }
+        writer.flush()
+        plain.flush()
+        #expect(kept.text == anew.text)
+        #expect(writer.rows == 2 * numbers.count)
+    }
+
     @Test("the head of a kept row is written again before other cells")
     func heads() {
         let (kept, anew) = (MemorySink(), MemorySink())
@@ -195,9 +227,14 @@ struct RepeatedRowTests {
         writer.endRow(keeping: memo)
         writer.seconds(Instant.zero)
         writer.repeatHead(of: memo)
+        writer.beginTail(of: memo)
         writer.integer(2)
+        writer.endRow(keeping: memo)
+        writer.seconds(Instant.zero)
+        writer.repeatHead(of: memo)
+        writer.repeatTail(of: memo)
         writer.endRow()
-        #expect(writer.rows == 4)
+        #expect(writer.rows == 5)
     }
 }
 
