@@ -21,7 +21,9 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         /// The bytes of an object.
         let size: Int32
         /// How many objects fit into one.
-        let objects: Int32
+        let objects: Int16
+        /// How long a slab is.
+        let pages: Int16
     }
 
     /// The slab of a size class that objects are taken from. It is asked for every object that comes or goes, so it
@@ -30,7 +32,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         /// -1 when there is none.
         var number: Int32 = -1
         /// How many objects it still takes. It is counted here alone: the table learns of it with the next change.
-        var room: Int32 = 0
+        var room: Int16 = 0
     }
 
     /// The other slabs of a size class.
@@ -83,16 +85,16 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         }
     }
 
-    /// What one process holds.
+    /// What one process holds. It is a cache line long.
     private struct Heap {
         var pages = 0
         var active = 0
         var serial: UInt32 = 0
+        /// How many extents there are, and were at most: jemalloc never gives back their descriptions.
+        var extents: Int32 = 0
+        var mostExtents: Int32 = 0
         /// Objects with pages of their own, oldest first.
         var large = ExtentTable.List()
-        /// How many extents there are, and were at most: jemalloc never gives back their descriptions.
-        var extents = 0
-        var mostExtents = 0
         /// All dirty runs, in the order in which they are purged.
         var dirtyByAge = ExtentTable.List()
         /// Which classes have any.
@@ -129,15 +131,23 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         do throws(AllocatorError) { geometry = try AllocatorGeometry() } catch { throw .allocator(error) }
         books = PageBooks(size)
         extents = ExtentTable(pages: books.runs.pages)
-        heaps = .allocate(capacity: MemoryLimits.liveProcesses)
+        heaps = AccountingHeaps.lines(MemoryLimits.liveProcesses)
         bins = geometry.bins.count
         current = .allocate(capacity: MemoryLimits.liveProcesses * bins)
         others = .allocate(capacity: MemoryLimits.liveProcesses * bins)
         dirty = .allocate(capacity: MemoryLimits.liveProcesses * AccountingHeaps.runClasses)
         kinds = .allocate(capacity: bins)
         for (bin, kind) in geometry.bins.enumerated() {
-            (kinds + bin).initialize(to: SlabKind(size: Int32(kind.size), objects: Int32(kind.objects)))
+            (kinds + bin).initialize(
+                to: SlabKind(size: Int32(kind.size), objects: Int16(kind.objects), pages: Int16(kind.pages)))
         }
+    }
+
+    /// Memory for elements that are half a cache line long, or a multiple of one: none lies in more than it must.
+    static func lines<Element>(_ count: Int) -> UnsafeMutablePointer<Element> {
+        let line = 64
+        return UnsafeMutableRawPointer.allocate(byteCount: count * MemoryLayout<Element>.stride, alignment: line)
+            .bindMemory(to: Element.self, capacity: count)
     }
 
     deinit {
@@ -261,7 +271,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
             active += heaps[slot].active
             guard processes.indices.contains(slot) && processes[slot].isLive else { continue }
             processes[slot].metadata =
-                AccountingHeaps.arenaBytes + AccountingHeaps.extentBytes * heaps[slot].mostExtents
+                AccountingHeaps.arenaBytes + AccountingHeaps.extentBytes * Int(heaps[slot].mostExtents)
             metadata += processes[slot].metadata
         }
         for (figure, ours, theirs) in [("pages handed out", pagesOut, pages), ("active pages", activePages, active)]
@@ -293,7 +303,7 @@ extension AccountingHeaps {
         if current.pointee.room == 0 {
             guard changeSlab(bin, slot) else { return nil }
         }
-        current.pointee.room -= 1
+        current.pointee.room &-= 1
         return PlacedObject(unit: Int(current.pointee.number), usable: Int(kinds[bin].size))
     }
 
@@ -314,14 +324,14 @@ extension AccountingHeaps {
             use(first, bin, slot)
             return true
         }
-        guard let slab = take(geometry.bins[bin].pages, slot, bin) else { return false }
-        extents.uses[slab].room = UInt16(kinds[bin].objects)
+        guard let slab = take(Int(kinds[bin].pages), slot, bin) else { return false }
+        extents.uses[slab].room = kinds[bin].objects
         use(slab, bin, slot)
         return true
     }
 
     private mutating func use(_ slab: Int, _ bin: Int, _ slot: Int) {
-        currentSlab(bin, slot).pointee = CurrentSlab(number: Int32(slab), room: Int32(extents.uses[slab].room))
+        currentSlab(bin, slot).pointee = CurrentSlab(number: Int32(slab), room: extents.uses[slab].room)
     }
 
     /// The current slab, if there is one, goes to those with room or to the full ones.
@@ -329,7 +339,7 @@ extension AccountingHeaps {
         let current = currentSlab(bin, slot).pointee
         guard current.number >= 0 else { return }
         let (slab, others) = (Int(current.number), otherSlabs(bin, slot))
-        extents.uses[slab].room = UInt16(current.room)
+        extents.uses[slab].room = Int16(current.room)
         if current.room > 0 {
             extents.insert(slab, into: &others.pointee.withRoom)
         } else {
@@ -340,41 +350,47 @@ extension AccountingHeaps {
     @inline(__always)
     mutating func free(_ entry: ObjectTable.Entry, _ slot: Int) -> Int {
         let number = entry.unit
-        guard let bin = extents.bin(of: number) else {
-            extents.remove(number, from: &heaps[slot].large)
-            makeDirty(number, slot)
-            return usable(entry.size)
-        }
-        let current = currentSlab(bin, slot)
+        guard let bin = extents.bin(of: number) else { return freeLarge(number, entry.size, slot) }
+        let (kind, current) = (kinds[bin], currentSlab(bin, slot))
         if Int(current.pointee.number) == number {
-            current.pointee.room += 1
-            if current.pointee.room == kinds[bin].objects {
-                current.pointee = CurrentSlab()
-                makeDirty(number, slot)
-            }
+            current.pointee.room &+= 1
+            if current.pointee.room == kind.objects { emptyCurrent(bin, slot) }
         } else {
-            free(in: number, bin, slot)
+            let room = extents.noteRoom(in: number)
+            // Else it stays where it is.
+            if room == 1 || room == kind.objects { noteRoom(in: number, isEmpty: room == kind.objects, bin, slot) }
         }
-        return Int(kinds[bin].size)
+        return Int(kind.size)
     }
 
-    /// An object less in a slab that is not the current one.
-    @inline(__always)
-    private mutating func free(in number: Int, _ bin: Int, _ slot: Int) {
-        extents.uses[number].room += 1
-        let room = Int32(extents.uses[number].room)
-        if room == kinds[bin].objects {
-            let others = otherSlabs(bin, slot)
-            if room > 1 {
-                extents.remove(number, from: &others.pointee.withRoom)
-            } else {
-                extents.remove(number, from: &others.pointee.full)
-            }
-            makeDirty(number, slot)
-        } else if room == 1 {
-            extents.remove(number, from: &otherSlabs(bin, slot).pointee.full)
-            lower(number, bin, slot)
+    // What is rarer stays out of the loop over objects.
+
+    @inline(never)
+    private mutating func freeLarge(_ number: Int, _ size: Int, _ slot: Int) -> Int {
+        extents.remove(number, from: &heaps[slot].large)
+        makeDirty(number, slot)
+        return usable(size)
+    }
+
+    @inline(never)
+    private mutating func emptyCurrent(_ bin: Int, _ slot: Int) {
+        let current = currentSlab(bin, slot)
+        let number = Int(current.pointee.number)
+        current.pointee = CurrentSlab()
+        makeDirty(number, slot)
+    }
+
+    /// A slab that is not the current one was full, or is empty now, or both.
+    @inline(never)
+    private mutating func noteRoom(in number: Int, isEmpty: Bool, _ bin: Int, _ slot: Int) {
+        let others = otherSlabs(bin, slot)
+        let wasFull = extents.uses[number].room == 1
+        if wasFull {
+            extents.remove(number, from: &others.pointee.full)
+        } else {
+            extents.remove(number, from: &others.pointee.withRoom)
         }
+        if isEmpty { makeDirty(number, slot) } else { lower(number, bin, slot) }
     }
 
     /// A full slab has room again: an older or lower one takes the place of the current one.
@@ -394,8 +410,7 @@ extension AccountingHeaps {
     /// Takes a run for a slab of the bin, or for a large object: a dirty one if there is, otherwise a new one.
     private mutating func take(_ pages: Int, _ slot: Int, _ bin: Int?) -> Int? {
         let number: Int
-        if let extent = fittingDirty(pages, slot) {
-            takeDirty(extent, slot)
+        if let extent = takeFitting(pages, slot) {
             split(extent, after: pages, slot)
             number = extent
         } else {
@@ -412,21 +427,22 @@ extension AccountingHeaps {
         return number
     }
 
-    /// The oldest and lowest dirty run that is long enough and not much too long (`eset_first_fit`).
-    private mutating func fittingDirty(_ pages: Int, _ slot: Int) -> Int? {
-        let heap = heaps + slot
+    /// Takes the oldest and lowest dirty run that is long enough and not much too long (`eset_first_fit`).
+    private mutating func takeFitting(_ pages: Int, _ slot: Int) -> Int? {
         let dirty = dirtyRuns(of: slot)
         var classes = RunClasses(
-            heap.pointee.dirtyClasses, from: geometry.classToSearch(pages), to: geometry.classTooLong(pages))
-        var best: (key: UInt64, runs: UnsafeMutablePointer<DirtyRuns>)?
+            (heaps + slot).pointee.dirtyClasses, from: geometry.classToSearch(pages), to: geometry.classTooLong(pages))
+        guard var best = classes.popFirst() else { return nil }
+        // jemalloc looks up the first of a class already here, which brings the heap into order.
+        extents.settle(&dirty[best].heap)
         while let index = classes.popFirst() {
-            let runs = dirty + index
-            if let best, runs.pointee.least >= best.key { continue }
-            best = (runs.pointee.least, runs)
-            // jemalloc looks it up already here, which brings the heap into order.
-            _ = extents.first(of: &runs.pointee.heap)
+            guard dirty[index].least < dirty[best].least else { continue }
+            best = index
+            extents.settle(&dirty[index].heap)
         }
-        return best.map { extents.first(of: &$0.runs.pointee.heap) }
+        guard let number = extents.removeFirst(from: &dirty[best].heap) else { return nil }
+        forgetDirty(number, best, slot)
+        return number
     }
 
     /// Leaves `pages` in the extent; the rest becomes a dirty run of the same age, not joined with its neighbours.
@@ -445,7 +461,7 @@ extension AccountingHeaps {
     /// a dirty one that is long enough wherever it lies, otherwise one that happens to lie well, otherwise a new one.
     /// The pages before and after it become dirty runs, in this order.
     private mutating func takeLarge(_ pages: Int, alignedTo alignment: Int, _ slot: Int) -> Int? {
-        guard let found = fittingDirty(pages + alignment - 1, slot) ?? crossingDirty(pages, alignment, slot) else {
+        guard let found = takeFitting(pages + alignment - 1, slot) ?? takeCrossing(pages, alignment, slot) else {
             describeOneMore(slot)
             guard let page = books.handOut(pages, alignment: alignment) else { return nil }
             let extent = Extent(
@@ -455,7 +471,6 @@ extension AccountingHeaps {
             heaps[slot].active += pages
             return add(extent, slot)
         }
-        takeDirty(found, slot)
         let extent = extents[found]
         let lead = AccountingHeaps.gap(before: extent.page, alignment)
         var number = found
@@ -474,14 +489,17 @@ extension AccountingHeaps {
         return number
     }
 
-    /// Of each class of dirty runs that may be long enough the first, if enough of it is left from the next multiple
-    /// of the alignment on (`eset_fit_alignment`).
-    private mutating func crossingDirty(_ pages: Int, _ alignment: Int, _ slot: Int) -> Int? {
+    /// Looks at the first of each class of dirty runs that may be long enough, and takes one of which enough is left
+    /// from the next multiple of the alignment on (`eset_fit_alignment`).
+    private mutating func takeCrossing(_ pages: Int, _ alignment: Int, _ slot: Int) -> Int? {
         let limit = min(geometry.classToSearch(pages + alignment - 1), AccountingHeaps.runClasses)
         for index in geometry.classToSearch(pages)..<limit where !dirtyRuns(of: slot)[index].heap.isEmpty {
             let number = extents.first(of: &dirtyRuns(of: slot)[index].heap)
             let lead = AccountingHeaps.gap(before: extents[number].page, alignment)
-            if extents[number].pages - lead >= pages { return number }
+            guard extents[number].pages - lead < pages else {
+                takeDirty(number, slot)
+                return number
+            }
         }
         return nil
     }
@@ -535,16 +553,20 @@ extension AccountingHeaps {
     }
 
     private mutating func takeDirty(_ number: Int, _ slot: Int) {
+        let index = geometry.classToKeep(extents[number].pages)
+        extents.remove(number, from: &dirtyRuns(of: slot)[index].heap)
+        forgetDirty(number, index, slot)
+    }
+
+    /// A run is no longer dirty; it has left the heap of its class.
+    private mutating func forgetDirty(_ number: Int, _ index: Int, _ slot: Int) {
         let heap = heaps + slot
-        let (pages, key) = (extents[number].pages, extents[number].key)
-        let index = geometry.classToKeep(pages)
         let runs = dirtyRuns(of: slot) + index
         extents.mark(number, false)
-        extents.remove(number, from: &runs.pointee.heap)
         extents.remove(number, from: &heap.pointee.dirtyByAge)
         if runs.pointee.heap.isEmpty {
             heap.pointee.dirtyClasses.remove(index)
-        } else if runs.pointee.least == key {
+        } else if runs.pointee.least == extents[number].key {
             runs.pointee.least = extents[extents.first(of: &runs.pointee.heap)].key
         }
     }

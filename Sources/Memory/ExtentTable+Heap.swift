@@ -109,8 +109,8 @@ extension ExtentTable {
         }
     }
 
-    /// Whoever waits beside the root is joined with it.
-    private mutating func settle(_ heap: inout Heap) {
+    /// Whoever waits beside the root is joined with it. The heap must not be empty.
+    mutating func settle(_ heap: inout Heap) {
         heap.waiting = 0
         let rest = extents[Int(heap.root)].after
         guard rest >= 0 else { return }

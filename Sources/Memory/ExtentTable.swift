@@ -52,7 +52,7 @@ struct ExtentTable: ~Copyable {
     /// into the cache.
     struct Use {
         /// How many objects a slab still takes, as of the last time at which it was not the current one.
-        var room: UInt16 = 0
+        var room: Int16 = 0
         /// The small size class of a slab.
         fileprivate var bin = Use.large
         fileprivate static let large = UInt8.max
@@ -80,7 +80,7 @@ struct ExtentTable: ~Copyable {
         edges = memory.bindMemory(to: UInt32.self, capacity: pages)
         precondition(pages < 1 << 26, "a device of \(pages) pages")
         self.pages = pages
-        extents = ExtentTable.memory(for: capacity)
+        extents = AccountingHeaps.lines(capacity)
         uses = .allocate(capacity: capacity)
     }
 
@@ -113,6 +113,14 @@ struct ExtentTable: ~Copyable {
         return bin == Use.large ? nil : Int(bin)
     }
 
+    /// An object less in a slab that is not the current one: how many it takes now.
+    @inline(__always)
+    mutating func noteRoom(in number: Int) -> Int16 {
+        let room = uses[number].room &+ 1
+        uses[number].room = room
+        return room
+    }
+
     mutating func setBin(of number: Int, _ bin: Int?) {
         check(number)
         uses[number].bin = bin.map { UInt8($0) } ?? Use.large
@@ -132,15 +140,8 @@ struct ExtentTable: ~Copyable {
         return count - 1
     }
 
-    /// No extent lies in two cache lines.
-    private static func memory(for capacity: Int) -> UnsafeMutablePointer<Extent> {
-        let size = MemoryLayout<Extent>.stride
-        return UnsafeMutableRawPointer.allocate(byteCount: capacity * size, alignment: size)
-            .bindMemory(to: Extent.self, capacity: capacity)
-    }
-
     private mutating func grow() {
-        let larger = ExtentTable.memory(for: capacity * 2)
+        let larger: UnsafeMutablePointer<Extent> = AccountingHeaps.lines(capacity * 2)
         larger.moveInitialize(from: extents, count: count)
         extents.deallocate()
         extents = larger

@@ -139,6 +139,7 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         return book(gone, of: slot)
     }
 
+    @inline(__always)
     private func book(_ gone: ObjectBatch, of slot: Int) -> ReleaseResult {
         book(slot, objects: -gone.objects, requested: -gone.requested, usable: -gone.usable)
         return ReleaseResult(objects: gone.objects, requested: ByteCount(gone.requested))
@@ -174,11 +175,12 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     }
 
     func takeChanges(into slots: inout [Int]) {
-        slots.removeAll(keepingCapacity: true)
+        slots.removeOneByOne()
         swap(&slots, &changes)
         for slot in slots { processes[slot].isChanged = false }
     }
 
+    @inline(__always)
     private func noteChange(_ slot: Int) {
         guard !processes[slot].isChanged else { return }
         processes[slot].isChanged = true
@@ -186,6 +188,7 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     }
 
     /// Books what came, or with a minus what went; every call that moves objects ends with it.
+    @inline(__always)
     func book(_ slot: Int, objects: Int, requested: Int, usable: Int) {
         processes[slot].book(objects: objects, requested: requested, usable: usable)
         self.requested += requested
@@ -194,6 +197,7 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     }
 
     /// Brings the device's active pages up to date with one heap's.
+    @inline(__always)
     private func settle(_ slot: Int) {
         let now = heaps.activePages(slot)
         activePages += now - processes[slot].activePages

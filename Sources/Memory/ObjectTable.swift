@@ -21,6 +21,7 @@ struct ObjectTable: ~Copyable {
     }
 
     private var ring: UnsafeMutablePointer<Entry>?
+    /// A power of two.
     private var capacity = 0
     private var first = 0
     private(set) var count = 0
@@ -34,25 +35,32 @@ struct ObjectTable: ~Copyable {
 
     var isEmpty: Bool { count == 0 }
 
-    /// The place of an object in the ring, by its position from the oldest. The table must not be empty.
+    /// The place of an object in the ring, by its position from the oldest; there must be room for so many.
+    ///
+    /// Positions are below 2^48, as much as memory has: nothing overflows. Whoever has room has a ring.
+    @inline(__always)
     private func place(_ position: Int) -> UnsafeMutablePointer<Entry> {
-        precondition(count > 0 && position < count, "object \(position) of a table of \(count)")
-        guard let ring else { preconditionFailure("a table that holds objects has no memory") }
-        return ring + ((first + position) & (capacity - 1))
+        ring.unsafelyUnwrapped + ((first &+ position) & (capacity &- 1))
     }
 
-    subscript(position: Int) -> Entry { place(position).pointee }
+    @inline(__always)
+    subscript(position: Int) -> Entry {
+        precondition(position >= 0 && position < count, "object \(position) of a table of \(count)")
+        return place(position).pointee
+    }
 
+    @inline(__always)
     mutating func append(_ entry: Entry) {
         if count == capacity { grow() }
-        count += 1
-        place(count - 1).pointee = entry
+        place(count).pointee = entry
+        count &+= 1
         requested += entry.size
     }
 
+    @inline(__always)
     mutating func removeOldest() -> Entry {
         let entry = self[0]
-        first = (first + 1) & (capacity - 1)
+        first = (first &+ 1) & (capacity &- 1)
         forget(entry)
         if cursor > 0 { cursor -= 1 } else { cursorOffset = 0 }
         return entry
@@ -67,7 +75,7 @@ struct ObjectTable: ~Copyable {
     /// Takes an object out of the middle; the newest takes its place.
     mutating func remove(at position: Int) -> Entry {
         let entry = self[position]
-        place(position).pointee = self[count - 1]
+        place(position).pointee = place(count - 1).pointee
         forget(entry)
         if cursor == position { cursorOffset = 0 }
         return entry
@@ -101,6 +109,7 @@ struct ObjectTable: ~Copyable {
         return (entry, offset, length)
     }
 
+    @inline(__always)
     private mutating func forget(_ entry: Entry) {
         count -= 1
         requested -= entry.size

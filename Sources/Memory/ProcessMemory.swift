@@ -30,6 +30,7 @@ struct ProcessMemory: ~Copyable {
     /// Pools that ended; the last one is used next.
     private var idlePools: [Int] = []
 
+    @inline(__always)
     mutating func book(objects: Int, requested: Int, usable: Int) {
         self.objects += objects
         self.requested += requested

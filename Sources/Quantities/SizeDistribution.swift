@@ -81,6 +81,46 @@ public final class SizeSampler: Sendable {
     }
 }
 
+/// The sizes of objects that are made together. It is used again and again: its memory stays.
+public struct SizeBatch: ~Copyable {
+    /// Only the first `count` of them are meant.
+    public private(set) var storage: UniqueArray<Int>
+    public private(set) var count: Int
+
+    public init(_ sizes: [Int] = []) {
+        storage = UniqueArray(copying: sizes)
+        count = sizes.count
+    }
+
+    /// Those from this one on.
+    public func suffix(from index: Int) -> [Int] { (index..<count).map { storage[$0] } }
+
+    /// Adds sizes from `index` on, until there are no more or they ask for so many bytes. Answers how many of them are
+    /// used then, and how many bytes are still wanted; less than none if the last one is too large by so much.
+    fileprivate mutating func append(
+        _ fresh: UnsafeMutableBufferPointer<UInt32>, from index: Int, upTo bytes: Int
+    ) -> (used: Int, remaining: Int) {
+        while storage.count < count + fresh.count { storage.append(0) }
+        var (used, remaining, place) = (index, bytes, count)
+        var places = storage.mutableSpan
+        while remaining > 0 && used < fresh.count {
+            let size = Int(fresh[used])
+            places[place] = size
+            place += 1
+            used += 1
+            remaining -= size
+        }
+        count = place
+        return (used, remaining)
+    }
+
+    fileprivate mutating func removeAll() { count = 0 }
+
+    fileprivate mutating func cutLast(by bytes: Int) {
+        if bytes > 0 { storage[count - 1] -= bytes }
+    }
+}
+
 /// Sizes of one distribution, one after the other, from a generator that nobody else draws from.
 ///
 /// They are drawn in blocks ahead of their use, which takes a fraction of the time and changes none of them.
@@ -103,23 +143,15 @@ public struct SizeStream: ~Copyable {
     deinit { block?.deallocate() }
 
     /// Sizes that together ask for `bytes`: the last one is cut so that the sum is exact.
-    public mutating func fill(_ sizes: inout UniqueArray<Int>, with bytes: ByteCount) {
-        sizes.removeAll(keepingCapacity: true)
+    public mutating func fill(_ sizes: inout SizeBatch, with bytes: ByteCount) {
+        sizes.removeAll()
         var remaining = bytes.bytes
         while remaining > 0 {
             let block = freshBlock()
-            var next = used
-            while remaining > 0 && next < block.count {
-                remaining -= Int(block[next])
-                next += 1
-            }
-            sizes.append(addingCount: next - used) { output in
-                for index in used..<next { output.append(Int(block[index])) }
-            }
-            used = next
+            (used, remaining) = sizes.append(block, from: used, upTo: remaining)
         }
-        // By so much the last one is cut.
-        if remaining < 0 { sizes[sizes.count - 1] += remaining }
+        // By so much the last one is too large.
+        sizes.cutLast(by: 0 - remaining)
     }
 
     /// The block, drawn anew if all of it is used.

@@ -185,6 +185,10 @@ final class LiveProcess {
     var machine = ProcessMachine()
     /// The main thread is paying a cost, filling pages or waiting for memory.
     var isRunning = false
+    /// The planner had nothing for it, and nothing has changed since that the planner looks at. Whoever changes any of
+    /// that asks it again, for apps that do not tick would never be asked; or, where it is not the moment, says so
+    /// here.
+    var hasArrived = false
     var isTicking = false
     var decayScheduled = false
     /// A policy asks for it.

@@ -8,6 +8,7 @@ extension Simulation {
     /// Runs the main thread until it has to wait or has nothing left to do.
     func advance(_ process: LiveProcess) {
         while failure == nil, !process.isRunning, isAlive(process) {
+            process.hasArrived = false
             if let step = process.steps.popFirst() {
                 begin(step, of: process)
             } else if !planNext(for: process) {
@@ -191,6 +192,7 @@ extension Simulation {
         // Whoever wants the screen may have it at this very instant, but not in the middle of this step, and not before
         // the work is done that it is in the middle of: it looks for the screen then.
         if let process = foregroundApp.flatMap({ process(of: $0) }), process.isQuiet {
+            process.hasArrived = false
             queue.schedule(.mainThread(process.reference, serial: process.serial), at: now)
         }
     }

@@ -108,7 +108,9 @@ extension Simulation {
         let target = self.pool(pool, of: process)
         drawSizes(upTo: min(remaining, slice), for: process)
         keepBackWhatIsOwed()
-        let result = memory.allocate(sizes.span, in: target, limit: hasLimits ? process.limitToNotice : nil)
+        let result = memory.allocate(
+            sizes.storage.span.extracting(first: sizes.count), in: target,
+            limit: hasLimits ? process.limitToNotice : nil)
         if keptBack > .zero { memory.keepBack(.zero) }
         remaining -= result.requested
         process.work.remaining = remaining
@@ -140,13 +142,13 @@ extension Simulation {
     /// The sizes of the next slice: what was refused before, else fresh draws.
     private func drawSizes(upTo bytes: ByteCount, for process: LiveProcess) {
         guard !process.work.refused.isEmpty else { return process.record.sizes.fill(&sizes, with: bytes) }
-        sizes = UniqueArray(copying: process.work.refused)
+        sizes = SizeBatch(process.work.refused)
         process.work.refused = []
     }
 
     /// The sizes from this one on are tried again.
     private func keepRefused(from index: Int, of process: LiveProcess) {
-        process.work.refused = (index..<sizes.count).map { sizes[$0] }
+        process.work.refused = sizes.suffix(from: index)
     }
 
     // MARK: Pools
@@ -338,7 +340,13 @@ extension Simulation {
         process.work.begin(fillsAtDeviceRate: false)
         process.isRunning = true
         continueWork(of: process)
-        if isAlive(process) { advance(process) }
+        if !process.hasArrived || !process.isQuiet {
+            if isAlive(process) { advance(process) }
+            return
+        }
+        // As above, without asking the planner what it has been asked.
+        if auditsEverySample { claim(!planNext(for: process), "\(process.profile.name) has not arrived") }
+        armTick(process)
     }
 }
 

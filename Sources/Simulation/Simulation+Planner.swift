@@ -280,6 +280,7 @@ extension Simulation {
 
     /// The process has arrived; what waits for that goes on.
     func settle(_ process: LiveProcess) {
+        process.hasArrived = true
         meetDeadline(.launch, of: process)
         armTick(process)
     }

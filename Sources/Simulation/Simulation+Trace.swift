@@ -60,5 +60,6 @@ extension Simulation {
         if foregroundApp == process.app { foregroundApp = nil }
         process.goal = .background
         process.quitReason = QuitReason(.normalApp, "its trace is over", since: now)
+        process.hasArrived = false
     }
 }

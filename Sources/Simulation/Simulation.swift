@@ -99,7 +99,7 @@ public final class Simulation {
     var auditedAt: Instant = .zero
     /// When the tables were last written to their files.
     var flushedAt: Instant = .zero
-    var sizes = UniqueArray<Int>()
+    var sizes = SizeBatch()
     var failure: RunFailure?
 
     /// How often the books are compared with jemalloc's refreshed statistics without `--verify`, in virtual time.

@@ -45,12 +45,12 @@ struct SeededGeneratorTests {
         let sampler = SizeSampler(distribution)
         var one = SeededGenerator(seed: 5, stream: "sizes")
         var stream = SizeStream(sampler, one)
-        var sizes = UniqueArray<Int>()
+        var sizes = SizeBatch()
         var expected: [Int] = []
         for bytes in [1, 100, 64 << 10, 3 << 20, 5, 0, 777_777] {
             stream.fill(&sizes, with: ByteCount(bytes))
             sampler.fill(&expected, with: ByteCount(bytes), using: &one)
-            #expect((0..<sizes.count).map { sizes[$0] } == expected)
+            #expect(sizes.suffix(from: 0) == expected)
         }
     }
 

@@ -24,11 +24,11 @@ private func churn(_ backend: MemoryBackend, _ benchmark: Benchmark) {
     let pool = memory.makePool(in: slot)
     var generator = SeededGenerator(seed: 1, stream: "releases")
     var stream = SizeStream(usualSizes, SeededGenerator(seed: 1, stream: "benchmark"))
-    var sizes = UniqueArray<Int>()
+    var sizes = SizeBatch()
     benchmark.startMeasurement()
     for _ in benchmark.scaledIterations {
         stream.fill(&sizes, with: .mebibytes(1))
-        blackHole(memory.allocate(sizes.span, in: pool, limit: nil))
+        blackHole(memory.allocate(sizes.storage.span.extracting(first: sizes.count), in: pool, limit: nil))
         if memory.requested(in: pool) > .mebibytes(64) {
             blackHole(memory.releaseScattered(.mebibytes(32), from: pool, using: &generator))
         }
@@ -83,7 +83,7 @@ let benchmarks: @Sendable () -> Void = {
 
     Benchmark("a mebibyte of sizes, drawn ahead") { benchmark in
         var stream = SizeStream(usualSizes, SeededGenerator(seed: 1, stream: "benchmark"))
-        var sizes = UniqueArray<Int>()
+        var sizes = SizeBatch()
         for _ in benchmark.scaledIterations { stream.fill(&sizes, with: .mebibytes(1)) }
         blackHole(sizes.count)
     }
