@@ -238,6 +238,8 @@ final class LiveProcess {
     /// The band in the background while these keep it running.
     private let lastingBand: JetsamBand
     var launch: PendingLaunch?
+    /// When it was last told to leave the screen.
+    var leavingSince: Instant?
     /// How many bytes the allocation wants that waits.
     var wanted: ByteCount = .zero
     /// What was free then, and the longest run of it.

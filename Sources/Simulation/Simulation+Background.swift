@@ -218,11 +218,30 @@ extension Simulation {
         queue.schedule(.overdue(process.reference), at: now + Deadline.terminate.span)
     }
 
+    /// Likewise for who is to leave the screen: it has the time of entering the background. While a step of it has a
+    /// deadline, that one holds.
+    func expectLeaving(of process: LiveProcess) {
+        guard let since = process.leavingSince, isLeavingScreen(process) else { return }
+        queue.schedule(.overdue(process.reference), at: max(now, since + Deadline.enterBackground.span))
+    }
+
+    /// Who is on the second display alone has left already.
+    func isLeavingScreen(_ process: LiveProcess) -> Bool {
+        guard process.goal == .background, process.phase.isForeground else { return false }
+        let shown = process.record.sessions.filter { $0.machine.phase.isForeground }
+        return shown.isEmpty || shown.contains { !$0.isExternal }
+    }
+
     func endWaiter(_ reference: ProcessReference) {
-        guard let process = process(reference), process.waitingSince != nil, let quit = process.quitReason,
-            now - quit.since >= quit.time
+        guard let process = process(reference), process.waitingSince != nil else { return }
+        if let quit = process.quitReason {
+            guard now - quit.since >= quit.time else { return }
+            return end(process, quit, because: "waits for memory and did not end within \(quit.time)")
+        }
+        let span = Deadline.enterBackground.span
+        guard isLeavingScreen(process), process.deadline == nil, let since = process.leavingSince, now - since >= span
         else { return }
-        end(process, quit, because: "waits for memory and did not end within \(quit.time)")
+        end(process, .appWatchdog, "waits for memory and did not leave the screen within \(span)")
     }
 
     func missDeadline(_ reference: ProcessReference, _ serial: Int) {

@@ -200,6 +200,7 @@ extension Simulation {
         queue.schedule(.retryWaiters, at: now)
         // A victim that waits itself cannot finish the action that waits for it.
         stopWaiting(forScenesOf: process)
+        expectLeaving(of: process)
     }
 
     func endWaiting(of process: LiveProcess) {

@@ -156,8 +156,7 @@ extension Simulation {
     private func mayStillFree(_ process: LiveProcess, for requester: ProcessID) -> Bool {
         if process.decayScheduled && memory.hasDirtyPages(process.slot) { return true }
         guard process.pid != requester, process.waitingSince == nil || process.quitReason != nil else { return false }
-        let isLeaving = process.phase.isForeground && process.goal == .background
-        return process.answersWarning || process.quitReason != nil || isLeaving
+        return process.answersWarning || process.quitReason != nil || isLeavingScreen(process)
     }
 
     private func giveUp(_ pid: ProcessID, wanted: ByteCount, _ why: String) {

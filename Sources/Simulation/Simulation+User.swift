@@ -118,9 +118,16 @@ extension Simulation {
         guard let old = foregroundApp, old != app else { return }
         foregroundApp = nil
         guard let process = process(of: old), process.goal != .background else { return }
+        leaveScreen(process)
+        advance(process)
+    }
+
+    /// It is to leave the screen; also a main thread that waits for memory has a deadline for that.
+    private func leaveScreen(_ process: LiveProcess) {
         abandonLaunch(of: process, outcome: "abandoned")
         process.goal = .background
-        advance(process)
+        process.leavingSince = now
+        if process.waitingSince != nil { expectLeaving(of: process) }
     }
 
     private func goHome() {
@@ -155,8 +162,7 @@ extension Simulation {
         // In front, or to come back there when the device is unlocked.
         let isInFront = foregroundApp == app && lockedUntil != nil && sceneToShow(of: app) == scene
         if isInFront || process.goal == .foreground(scene) {
-            abandonLaunch(of: process, outcome: "abandoned")
-            process.goal = .background
+            leaveScreen(process)
             if foregroundApp == app { foregroundApp = nil }
         }
         if process.connecting == scene {
@@ -233,8 +239,7 @@ extension Simulation {
         queue.schedule(.unlock, at: now + span)
         for process in live where process.phase.runsCode { tellThatProtectedDataGoes(process) }
         if let process = foregroundApp.flatMap({ process(of: $0) }) {
-            abandonLaunch(of: process, outcome: "abandoned")
-            process.goal = .background
+            leaveScreen(process)
             // A tap that waits for the end of this process is given up, as a launch under way is.
             if process.quitReason != nil { foregroundApp = nil }
         }

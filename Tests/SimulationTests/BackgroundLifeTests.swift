@@ -184,10 +184,35 @@ struct BackgroundLifeTests {
         let ended = try stuck([(20, .quit(other)), (22, .quit(app))])
         #expect(ended.rows("exit", of: "b").map(\.reason) == ["swiped away"])
         #expect(ended.callbacks(of: "b").last == "applicationWillTerminate")
-        // Sent home, it may wait for as long as the policy does, and has its 5 s when it is told to end.
-        let both = try stuck([(20, .home), (28, .quit(other))])
+        // Sent home, it has its 5 s anew when it is told to end.
+        let both = try stuck([(20, .home), (23, .quit(other))])
         #expect(both.rows("exit", of: "b").map(\.detail) == ["userTerminated"])
-        #expect(both.rows("exit", of: "b").map(time) == [33])
+        #expect(both.rows("exit", of: "b").map(time) == [28])
+    }
+
+    @Test(
+        "a main thread that waits for memory and is to leave the screen has the 5 s of entering the background for it")
+    func leavesWhileWaiting() throws {
+        for leave in [UserAction.home, .launch(app), .lock(lasting: .seconds(60))] {
+            let run = try stuck([(20, leave)])
+            let exit = try #require(run.rows("exit", of: "b").first)
+            #expect(exit.detail == "appWatchdog" && time(exit) == 25, "\(exit)")
+            #expect(exit.reason == "waits for memory and did not leave the screen within 5s")
+            // The next app, which has waited as long, has more time, and the screen then.
+            #expect(run.tally.terminations.map(\.app) == ["b"])
+            if case .launch = leave {
+                #expect(try #require(run.tally.launches.last?.latency) < .milliseconds(5_100))
+            }
+        }
+    }
+
+    @Test("who gets its memory in time, comes back, or has left already is not ended for not leaving")
+    func leavesInTime() throws {
+        let served = try stuck([(20, .home), (24, .quit(app))])
+        #expect(served.rows("exit", of: "b").isEmpty)
+        #expect(served.callbacks(of: "b").contains("sceneDidEnterBackground"))
+        let back = try stuck([(20, .home), (23, .launch(other)), (24, .home)])
+        #expect(back.rows("exit", of: "b").map(time) == [29])
     }
 
     @Test("an end is perceived when the user wants the app soon after, also where a push has brought it back by then")
