@@ -114,6 +114,8 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
     /// By size class.
     private let kinds: UnsafeMutablePointer<SlabKind>
     private let bins: Int
+    /// How many current slabs each slot has a place for: whole cache lines.
+    private let currentRow: Int
     private var made = 0
     private var idle: [Int] = []
     private let geometry: AllocatorGeometry
@@ -131,23 +133,17 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         do throws(AllocatorError) { geometry = try AllocatorGeometry() } catch { throw .allocator(error) }
         books = PageBooks(size)
         extents = ExtentTable(pages: books.runs.pages)
-        heaps = AccountingHeaps.lines(MemoryLimits.liveProcesses)
+        heaps = .cacheLines(MemoryLimits.liveProcesses)
         bins = geometry.bins.count
-        current = .allocate(capacity: MemoryLimits.liveProcesses * bins)
-        others = .allocate(capacity: MemoryLimits.liveProcesses * bins)
-        dirty = .allocate(capacity: MemoryLimits.liveProcesses * AccountingHeaps.runClasses)
+        currentRow = (bins + 7) / 8 * 8
+        current = .cacheLines(MemoryLimits.liveProcesses * currentRow)
+        others = .cacheLines(MemoryLimits.liveProcesses * bins)
+        dirty = .cacheLines(MemoryLimits.liveProcesses * AccountingHeaps.runClasses)
         kinds = .allocate(capacity: bins)
         for (bin, kind) in geometry.bins.enumerated() {
             (kinds + bin).initialize(
                 to: SlabKind(size: Int32(kind.size), objects: Int16(kind.objects), pages: Int16(kind.pages)))
         }
-    }
-
-    /// Memory for elements that are half a cache line long, or a multiple of one: none lies in more than it must.
-    static func lines<Element>(_ count: Int) -> UnsafeMutablePointer<Element> {
-        let line = 64
-        return UnsafeMutableRawPointer.allocate(byteCount: count * MemoryLayout<Element>.stride, alignment: line)
-            .bindMemory(to: Element.self, capacity: count)
     }
 
     deinit {
@@ -188,7 +184,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
     /// The slab that objects of a size class are taken from.
     @inline(__always)
     private func currentSlab(_ bin: Int, _ slot: Int) -> UnsafeMutablePointer<CurrentSlab> {
-        current + (slot * bins + bin)
+        current + (slot * currentRow + bin)
     }
 
     @inline(__always)
@@ -339,7 +335,7 @@ extension AccountingHeaps {
         let current = currentSlab(bin, slot).pointee
         guard current.number >= 0 else { return }
         let (slab, others) = (Int(current.number), otherSlabs(bin, slot))
-        extents.uses[slab].room = Int16(current.room)
+        extents.uses[slab].room = current.room
         if current.room > 0 {
             extents.insert(slab, into: &others.pointee.withRoom)
         } else {

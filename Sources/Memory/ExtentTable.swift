@@ -80,7 +80,7 @@ struct ExtentTable: ~Copyable {
         edges = memory.bindMemory(to: UInt32.self, capacity: pages)
         precondition(pages < 1 << 26, "a device of \(pages) pages")
         self.pages = pages
-        extents = AccountingHeaps.lines(capacity)
+        extents = .cacheLines(capacity)
         uses = .allocate(capacity: capacity)
     }
 
@@ -141,7 +141,7 @@ struct ExtentTable: ~Copyable {
     }
 
     private mutating func grow() {
-        let larger: UnsafeMutablePointer<Extent> = AccountingHeaps.lines(capacity * 2)
+        let larger: UnsafeMutablePointer<Extent> = .cacheLines(capacity * 2)
         larger.moveInitialize(from: extents, count: count)
         extents.deallocate()
         extents = larger

@@ -187,24 +187,37 @@ final class LiveProcess {
     var isRunning = false
     /// The planner had nothing for it, and nothing has changed since that the planner looks at. Whoever changes any of
     /// that asks it again, for apps that do not tick would never be asked; or, where it is not the moment, says so
-    /// here.
+    /// here. No steps are left then.
     var hasArrived = false
     var isTicking = false
     var decayScheduled = false
-    /// A policy asks for it.
-    var wantsSuspension = false
     /// The background modes have something to do: the app came from the screen, and they are not over.
     var modesAreActive = true
     /// Whether there are any that keep it running.
     private let hasLastingModes: Bool
-    var goal: Goal
     var tickedAt: Instant
     var tickSerial = 0
-    /// Numbers the continuations; an old one is void.
-    var serial = 0
-    var steps: Deque<Step> = []
     /// The reasons to run off screen.
     var assertions = RunAssertions()
+    /// Since when an allocation has been waiting.
+    var waitingSince: Instant?
+    var transient: PoolID
+    var work = WorkInProgress()
+    var workload: AppWorkload
+
+    // Then what only some events do.
+    var cache: PoolID
+    var base: PoolID
+    var leak: PoolID
+    var burst: PoolID
+    /// Numbers the continuations; an old one is void.
+    var serial = 0
+    var steps: Deque<Step> = [] {
+        didSet { hasArrived = false }
+    }
+    var goal: Goal
+    /// A policy asks for it.
+    var wantsSuspension = false
     /// Scenes that the user closed, and scenes that the system takes away.
     var closing: [SceneID] = []
     var reclaiming: [SceneID] = []
@@ -212,20 +225,9 @@ final class LiveProcess {
     var connecting: SceneID?
     /// Its scene on the second display.
     var externalScene: SceneID?
-    /// Since when an allocation has been waiting.
-    var waitingSince: Instant?
     /// The deadline that runs on its main thread.
     var deadline: (kind: Deadline, serial: Int)?
-    var base: PoolID
-    var cache: PoolID
-    var leak: PoolID
-    var transient: PoolID
-    var burst: PoolID
-    var work = WorkInProgress()
     var quitReason: QuitReason?
-    var workload: AppWorkload
-
-    // Then what only some events do.
     /// Its place among the live processes, which are by rising process number.
     var position: Int
     let launchedAt: Instant
@@ -337,7 +339,7 @@ final class LiveProcess {
     var phase: ProcessPhase { machine.phase }
 
     /// Nothing is running and nothing is queued.
-    var isQuiet: Bool { !isRunning && steps.isEmpty }
+    var isQuiet: Bool { !isRunning && (hasArrived || steps.isEmpty) }
 
     /// The background modes that keep it running off screen; the others only launch it.
     var keepAliveModes: [BackgroundMode] { modesAreActive ? lastingModes : [] }

@@ -335,12 +335,15 @@ extension Simulation {
         // Off screen nobody asks for the cache.
         let cache = process.phase == .active ? memory.requested(in: process.cache) : .zero
         let front = frontScene(of: process)
+        // All ticks share memory for their items, which the cache knows; who has to wait keeps it.
+        swap(&process.work.items, &spareItems)
         process.workload.pass(
             now - process.tickedAt, phase: process.phase, cache: cache, front: front, into: &process.work.items)
         process.tickedAt = now
         process.work.begin(fillsAtDeviceRate: false)
         process.isRunning = true
         continueWork(of: process)
+        if !process.isRunning { swap(&process.work.items, &spareItems) }
         if !process.hasArrived || !process.isQuiet {
             if isAlive(process) { advance(process) }
             return

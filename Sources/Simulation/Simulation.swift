@@ -100,6 +100,8 @@ public final class Simulation {
     /// When the tables were last written to their files.
     var flushedAt: Instant = .zero
     var sizes = SizeBatch()
+    /// Empty.
+    var spareItems = UniqueArray<MemoryWork>()
     var failure: RunFailure?
 
     /// How often the books are compared with jemalloc's refreshed statistics without `--verify`, in virtual time.

@@ -17,6 +17,8 @@ public struct AppWorkload: ~Copyable {
     private let traceLength: Int
     /// What the short-lived objects hold once the first of them go.
     private let transientLimit: ByteCount
+    /// The profile's: off screen a tick needs no more of it.
+    private let (leak, churnRate): (ByteRate, ByteRate)
     /// Behind what changes with every tick: it is large.
     public let profile: AppProfile
     /// Lent: a copy would count references.
@@ -31,6 +33,7 @@ public struct AppWorkload: ~Copyable {
         self.traceLength = traceLength
         let churn = profile.memory.churn
         transientLimit = churn.rate.bytes(in: churn.lifetime)
+        (leak, churnRate) = (profile.memory.leak, churn.rate)
     }
 
     // MARK: Callbacks
@@ -158,9 +161,7 @@ public struct AppWorkload: ~Copyable {
     ) {
         let ranBefore = runTime
         runTime += span
-        if memory.leak > .zero {
-            add(.leak, memory.leak.bytes(in: runTime) - memory.leak.bytes(in: ranBefore), to: &work)
-        }
+        if leak > .zero { add(.leak, leak.bytes(in: runTime) - leak.bytes(in: ranBefore), to: &work) }
         churn(from: ranBefore, into: &work)
         let due = traced(at: runTime) - traced(at: ranBefore)
         if due > 0 { work.append(.trace(due)) }
@@ -220,9 +221,8 @@ public struct AppWorkload: ~Copyable {
     }
 
     private mutating func churn(from before: TimeSpan, into work: inout UniqueArray<MemoryWork>) {
-        let rate = memory.churn.rate
-        guard rate > .zero else { return }
-        let fresh = rate.bytes(in: runTime) - rate.bytes(in: before)
+        guard churnRate > .zero else { return }
+        let fresh = churnRate.bytes(in: runTime) - churnRate.bytes(in: before)
         guard fresh > .zero else { return }
         transient += fresh
         work.append(.allocate(.transient, fresh))
@@ -236,7 +236,7 @@ public struct AppWorkload: ~Copyable {
     ///
     /// It changes nothing, but to lend itself it would be copied out of its process first, 700 bytes at every tick.
     public mutating func nextWork(phase: ProcessPhase, cache: ByteCount) -> TimeSpan? {
-        if memory.leak > .zero || memory.churn.rate > .zero { return AppWorkload.interval }
+        if leak > .zero || churnRate > .zero { return AppWorkload.interval }
         if let trace = memory.trace, trace.ends == .loop || traced(at: runTime) < traceLength {
             return AppWorkload.interval
         }
