@@ -90,6 +90,8 @@ extension Simulation {
         for index in process.record.sessions.indices {
             process.record.sessions[index].machine.processDied()
             process.record.sessions[index].pool = nil
+            // What it was to be opened with went with the process.
+            process.record.sessions[index].reason = .userTap
             process.record.sessions[index].isTold = false
         }
         // What the user closed while the process was on its way out is discarded all the same.

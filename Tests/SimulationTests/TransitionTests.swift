@@ -266,6 +266,22 @@ struct TransitionTests {
         }
     }
 
+    @Test("what a dead process was opened with does not come to a later one", arguments: [true, false])
+    func openedAndDead(isTap: Bool) throws {
+        let profile = sceneBased { $0.features = AppFeature.allCases }
+        let last: LaunchReason = isTap ? .userTap : .shortcutItem
+        let run = try live(
+            [profile],
+            [
+                (0, .open(app, .url)), (0.3, .crash(app)), (2, .openScene(app)), (6, .closeScene(app)),
+                (10, isTap ? .launch(app) : .open(app, last)),
+            ])
+        let connections = run.rows("callback", of: "a").filter { $0.detail == willConnect }
+        #expect(connections.map(\.scene) == ["2", "1"])
+        #expect(connections.last?.reason == last.rawValue)
+        #expect(!run.callbacks(of: "a").contains { $0.contains("performActionFor") })
+    }
+
     // MARK: App-based
 
     @Test("app-based: launch to the foreground")
