@@ -10,15 +10,19 @@ import Testing
 /// One app in front with two windows, and memory runs short: the one behind goes, and comes back when it is wanted.
 @Suite("windows behind the one in front, in whole runs")
 struct WindowRunTests {
+    private static let device = """
+        backend: accounting
+        device: { ceiling: 192MiB, reserved: 16MiB }
+        monitor: { preset: brisk }
+        policy: { name: ladder, parameters: { disconnect_idle: 10s } }
+        """
+
     /// The first window is behind the second from 5 s on, and the app grows.
     private static let head = """
         plimsoll: 1
         name: windows
         duration: 45s
-        backend: accounting
-        device: { ceiling: 192MiB, reserved: 16MiB }
-        monitor: { preset: brisk }
-        policy: { name: ladder, parameters: { disconnect_idle: 10s } }
+        \(device)
         apps:
           - name: notes
             scenes: { support: true, multiple: true }
@@ -259,10 +263,7 @@ struct WindowRunTests {
         plimsoll: 1
         name: asleep
         duration: 1min
-        backend: accounting
-        device: { ceiling: 192MiB, reserved: 16MiB }
-        monitor: { preset: brisk }
-        policy: { name: ladder, parameters: { disconnect_idle: 10s } }
+        \(device)
         apps:
           - name: notes
             scenes: { support: true, multiple: true }
