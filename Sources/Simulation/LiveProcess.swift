@@ -71,6 +71,13 @@ struct SceneSession {
     var isTold = false
 }
 
+/// What an app is told that is opened with more than a tap.
+struct Delivery {
+    let callback: Callback
+    /// Nil: any scene that comes on screen will do, for the callback is the application's.
+    let scene: SceneID?
+}
+
 /// Why a process was asked to end, and when.
 struct QuitReason {
     let reason: ExitReason
@@ -267,8 +274,8 @@ final class LiveProcess {
     var launchEvents: [Step] = []
     /// Launched off screen for an event that has not reached it yet.
     var awaitsEvent = false
-    /// What the wanted scene has still to be told before it is active.
-    var deliveries: [LaunchReason] = []
+    /// What its scenes have still to be told, each before it is active.
+    var deliveries: [Delivery] = []
     /// Its code has run since protected data went, and it has not yet been told that it is back.
     var missesProtectedData = false
     /// The time jumped while it was suspended.

@@ -15,7 +15,7 @@ extension Simulation {
         apps[app.index].wasSwipedAway = false
         update(scene, of: app) { $0.reason = reason }
         process.launch = PendingLaunch(kind: .cold, tapped: tapped)
-        if !process.profile.scenes.support { deliver(reason, to: process) }
+        if !process.profile.scenes.support { deliver(reason, to: scene, of: process) }
         process.steps.append(.spawn)
         advance(process)
     }

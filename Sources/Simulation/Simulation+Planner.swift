@@ -259,21 +259,20 @@ extension Simulation {
 
     // MARK: Deliveries
 
-    /// The app is to be told why it comes to the front.
-    func deliver(_ reason: LaunchReason, to process: LiveProcess) {
-        if reason != .userTap { process.deliveries.append(reason) }
+    /// The app is to be told why it comes to the front: the scene that was opened, where the callback is a scene's.
+    func deliver(_ reason: LaunchReason, to scene: SceneID?, of process: LiveProcess) {
+        guard let callback = reason.delivery(in: process.profile.scenes.world) else { return }
+        let isOfTheScene = callback == .sceneOpenURLContexts || callback == .scenePerformAction
+        process.deliveries.append(Delivery(callback: callback, scene: isOfTheScene ? scene : nil))
     }
 
     /// Queues what the scene, or the app without scenes, has still to be told; false when there is nothing.
     private func tellOfDeliveries(_ process: LiveProcess, scene: SceneID?) -> Bool {
         guard !process.deliveries.isEmpty else { return false }
-        for reason in process.deliveries {
-            guard let callback = reason.delivery(in: process.profile.scenes.world) else { continue }
-            let isOfTheScene = callback == .sceneOpenURLContexts || callback == .scenePerformAction
-            process.steps.append(.tell(callback, isOfTheScene ? scene : nil))
-        }
-        process.deliveries.removeAll()
-        return true
+        let due = process.deliveries.filter { $0.scene == nil || $0.scene == scene }
+        process.steps.append(contentsOf: due.map { .tell($0.callback, $0.scene) })
+        process.deliveries.removeAll { $0.scene == nil || $0.scene == scene }
+        return !due.isEmpty
     }
 
     // MARK: At rest

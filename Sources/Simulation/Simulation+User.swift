@@ -60,7 +60,7 @@ extension Simulation {
         note(name, app)
         if let process = process(of: app), process.quitReason == nil, foregroundApp == app {
             leaveSwitcher()
-            deliver(reason, to: process)
+            deliver(reason, to: sceneToShow(of: app), of: process)
             return advance(process)
         }
         bringToFront(app, scene: sceneToShow(of: app), for: reason)
@@ -91,7 +91,7 @@ extension Simulation {
         process.goal = .foreground(scene)
         // A scene that has still to connect is told by its connection options, which know one reason.
         if isThere || !process.profile.scenes.support || hasOptions(scene, of: process) {
-            deliver(reason, to: process)
+            deliver(reason, to: scene, of: process)
         } else {
             update(scene, of: process.app) { $0.reason = reason }
         }
@@ -174,6 +174,7 @@ extension Simulation {
             noteChange(of: process)
         }
         leaveToUser(scene, of: process)
+        process.deliveries.removeAll { $0.scene == scene }
         if !process.closing.contains(scene) { process.closing.append(scene) }
         advance(process)
     }

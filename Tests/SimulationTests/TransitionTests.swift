@@ -282,6 +282,29 @@ struct TransitionTests {
         #expect(!run.callbacks(of: "a").contains { $0.contains("performActionFor") })
     }
 
+    @Test("a scene is told what it was opened with, no other; nobody when it is closed", arguments: [false, true])
+    func openedScene(isClosed: Bool) throws {
+        let profile = sceneBased {
+            $0.features = AppFeature.allCases
+            $0.costs.connect = .milliseconds(500)
+        }
+        let before: [(Double, UserAction)] = [
+            (0, .launch(app)), (4, .openScene(app)), (4.1, .open(app, .url)), (4.1, .open(app, .userActivity)),
+        ]
+        // Closed while it connects, or left for another one, and returned to.
+        let after: [(Double, UserAction)] =
+            isClosed
+            ? [(4.2, .closeScene(app)), (8, .openScene(app))]
+            : [(4.2, .openScene(app)), (8, .closeScene(app)), (12, .launch(app))]
+        let run = try live([profile], before + after)
+        let told = run.rows("callback", of: "a")
+        let urls = told.filter { $0.detail == LaunchReason.url.delivery(in: .sceneBased)?.rawValue }
+        #expect(urls.map(\.scene) == (isClosed ? [] : ["2"]))
+        let activities = told.filter { $0.detail == LaunchReason.userActivity.delivery(in: .sceneBased)?.rawValue }
+        #expect(activities.count == 1)
+        #expect(!told.contains { $0.reason.contains(LaunchReason.url.rawValue) })
+    }
+
     // MARK: App-based
 
     @Test("app-based: launch to the foreground")
