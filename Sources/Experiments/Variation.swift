@@ -101,22 +101,23 @@ extension Variation {
     /// Two that set the same, wholly or in part, would make columns of values that no run had.
     ///
     /// - Parameter earlier: Is set before this one. A policy by its name may be, before its parameters.
-    /// - Throws: When one is the other's key, or lies within it.
+    /// - Throws: When one is the other's key, or lies within it, or may do so by a list's number and name.
     public func refuseOverlap(with earlier: Variation) throws(ExperimentFault) {
-        let (own, other) = (setting, earlier.setting)
+        let (own, other) = (SettingKey(key), SettingKey(earlier.key))
         if key == earlier.key { throw ExperimentFault("--vary \(key) comes twice") }
-        if own == other || other.hasPrefix(own + ".") {
-            let advice = own == "policy" && other != own ? ", or vary the policy first" : ""
+        if own.covers(other) {
+            let advice = own == .policy && other != own ? ", or vary the policy first" : ""
             throw ExperimentFault(
                 "--vary \(key) takes the place of --vary \(earlier.key) in every run; leave one of them out" + advice)
         }
-        if own.hasPrefix(other + "."), other != "policy" || earlier.hasMapping {
+        if other.covers(own) {
+            guard other != .policy || earlier.hasMapping else { return }
             throw ExperimentFault("--vary \(key) is a part of --vary \(earlier.key); vary its parts one by one")
         }
+        if own.mayCover(other) || other.mayCover(own) {
+            throw ExperimentFault("--vary \(key) and --vary \(earlier.key) \(SettingKey.numberAndName)")
+        }
     }
-
-    /// A policy and its name are one setting: a policy that is named comes with its own defaults.
-    private var setting: String { key == "policy.name" ? "policy" : key }
 
     private var hasMapping: Bool {
         guard case .list(let values) = domain else { return false }

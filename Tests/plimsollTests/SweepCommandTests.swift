@@ -208,6 +208,8 @@ struct SweepCommandTests {
                 (["--vary", "policy.parameters.x=1", "--vary", "policy=lru"], 64, "or vary the policy first"),
                 (["--vary", "device={ cores: 1 }", "--vary", "device.cores=1,2"], 64, "is a part of --vary device;"),
                 (["--vary", "policy={ name: lru }", "--vary", "policy.label=a,b"], 64, "is a part of --vary policy;"),
+                (["--vary", "apps.0.memory.base=1MiB", "--vary", "apps.a.memory.base=3MiB"], 64, "may set the same"),
+                (["--vary", "apps.0.memory.base=1MiB", "--set", "apps.a.memory.base=3MiB"], 64, "may set the same"),
                 (["--vary", "device.cores=1..2", "--sample", "lhs"], 64, "lhs:N"),
                 (["--sample", "lhs:3"], 64, "--sample needs"),
                 (["--shard", "4/3"], 64, "no part"),

@@ -54,9 +54,15 @@ struct ExperimentOptions: ParsableArguments {
 
     /// What is varied takes the place of what is set there and below: it is not set in vain.
     func refuseSets(under key: String) throws {
-        let key = key == "policy.name" ? "policy" : key
-        for set in OptionValue.keys(of: sets) where set == key || set.hasPrefix(key + ".") {
-            throw ValidationError("--set \(set): --vary \(key) takes its place in every run; leave one of them out")
+        let varied = SettingKey(key)
+        for set in OptionValue.keys(of: sets) {
+            if varied.covers(SettingKey(set)) {
+                throw ValidationError(
+                    "--set \(set): --vary \(key) takes its place in every run; leave one of them out")
+            }
+            if varied.mayCover(SettingKey(set)) {
+                throw ValidationError("--set \(set) and --vary \(key) \(SettingKey.numberAndName)")
+            }
         }
     }
 
