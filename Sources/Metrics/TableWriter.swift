@@ -198,8 +198,8 @@ public final class TableWriter {
         memo.tail = (columns - cells, sink == nil ? 0 : count - tail)
     }
 
-    /// Writes the tail of the row that was kept last once more. The row that it ends has to be kept by the same memo with
-    /// `endRow(keeping:)` before the next call: from here on the memo counts on the tail's place in this row.
+    /// Writes the tail of the row that was kept last once more. The row that it ends must be kept with
+    /// `endRow(keeping:)`, too: from here on the memo counts on the tail's place in it.
     public func repeatTail(of memo: RowMemo) {
         precondition(cells + memo.tail.cells == columns, "a tail is to be repeated after \(cells) cells")
         cells += memo.tail.cells
