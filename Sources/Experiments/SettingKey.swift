@@ -21,17 +21,28 @@ public struct SettingKey: Hashable, Sendable {
 
     /// Whether it covers the other one if a number here and a name there mean the same element of a list. Only a
     /// scenario knows which name has which number.
-    public func mayCover(_ other: SettingKey) -> Bool { SettingKey.mayCover(steps[...], other.steps[...]) }
-
-    private static func mayCover(_ own: ArraySlice<Substring>, _ other: ArraySlice<Substring>) -> Bool {
-        guard let first = own.first else { return true }
-        guard let second = other.first else { return false }
-        if first == second { return mayCover(own.dropFirst(), other.dropFirst()) }
-        guard first.isDigits != second.isDigits else { return false }
-        // A name may hold dots; something stands behind it, unless it is a single step.
-        let lengths = 1..<max(2, first.isDigits ? other.count : own.count)
-        return lengths.contains { length in
-            mayCover(own.dropFirst(first.isDigits ? 1 : length), other.dropFirst(first.isDigits ? length : 1))
+    ///
+    /// - Complexity: O(*n*³) in the steps; keys of more than 64 are beyond any scenario, and mean nothing.
+    public func mayCover(_ other: SettingKey) -> Bool {
+        let (own, theirs) = (steps, other.steps)
+        guard max(own.count, theirs.count) <= 64 else { return false }
+        // Which beginnings of the two mean the same, by their lengths.
+        let row = [Bool](repeating: false, count: theirs.count + 1)
+        var same = [[Bool]](repeating: row, count: own.count + 1)
+        same[0][0] = true
+        for (i, first) in own.enumerated() {
+            for (j, second) in theirs.enumerated() where same[i][j] {
+                if first == second {
+                    same[i + 1][j + 1] = true
+                } else if first.isDigits != second.isDigits {
+                    // A name may hold dots; something stands behind it, unless it is a single step.
+                    let left = first.isDigits ? theirs.count - j : own.count - i
+                    for length in 1..<max(2, left) {
+                        same[i + (first.isDigits ? 1 : length)][j + (first.isDigits ? length : 1)] = true
+                    }
+                }
+            }
         }
+        return same[own.count].contains(true)
     }
 }

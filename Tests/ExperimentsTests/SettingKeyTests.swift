@@ -30,4 +30,11 @@ struct SettingKeyTests {
     func mayCover(own: String, other: String, mayCover: Bool) {
         #expect(SettingKey(own).mayCover(SettingKey(other)) == mayCover)
     }
+
+    @Test("long keys are compared in no time")
+    func longKeys() {
+        let numbers = SettingKey(String(repeating: "0.", count: 30) + "x")
+        #expect(!numbers.mayCover(SettingKey(String(repeating: "a.", count: 60) + "y")))
+        #expect(numbers.mayCover(SettingKey(String(repeating: "a.", count: 60) + "x")))
+    }
 }
