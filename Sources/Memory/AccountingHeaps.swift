@@ -1,7 +1,14 @@
 import Quantities
 
 /// The device without memory: jemalloc's arithmetic on the same pages.
-typealias AccountingDevice = LedgerDevice<AccountingHeaps>
+final class AccountingDevice: NamedDevice {
+    let device: LedgerDevice<AccountingHeaps>
+
+    /// See `LedgerDevice`.
+    init(ceiling: ByteCount, reserved: ByteCount) throws(DeviceMemoryFailure) {
+        device = try LedgerDevice(ceiling: ceiling, reserved: reserved)
+    }
+}
 
 /// jemalloc 5.3's decisions without its memory, for sweeps and for exact expectations in tests.
 ///

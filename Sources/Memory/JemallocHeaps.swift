@@ -6,7 +6,14 @@ import Quantities
 ///
 /// Pages are counted by the extent hooks, active pages are jemalloc's own counter. jemalloc's bookkeeping lies outside
 /// of the region.
-typealias JemallocDevice = LedgerDevice<JemallocHeaps>
+final class JemallocDevice: NamedDevice {
+    let device: LedgerDevice<JemallocHeaps>
+
+    /// See `LedgerDevice`.
+    init(ceiling: ByteCount, reserved: ByteCount, promised: ByteCount? = nil) throws(DeviceMemoryFailure) {
+        device = try LedgerDevice(ceiling: ceiling, reserved: reserved, promised: promised)
+    }
+}
 
 /// Real memory: every object is a live allocation in its process's arena, and is written in full when it is made.
 struct JemallocHeaps: ProcessHeaps, ~Copyable {

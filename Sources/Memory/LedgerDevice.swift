@@ -4,8 +4,7 @@ import Quantities
 ///
 /// The books are exact at every moment and cost nothing: objects and their sizes are booked with each call, pages are
 /// counted when they are handed out, active pages are asked of one heap after each call that moves its objects.
-/// The same code keeps the books for every backend, and what is called all the time is compiled once for each: else it
-/// would ask a table of functions for every object.
+/// The same code keeps the books for every backend; `NamedDevice` has it compiled for each.
 ///
 /// Limits: one thread; at most `MemoryLimits.liveProcesses` processes at once. The tables of objects are the harness's
 /// own memory, not the device's.
@@ -82,8 +81,6 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         PoolID(slot: slot, index: processes[live(slot)].makePool())
     }
 
-    @_specialize(where Heaps == AccountingHeaps)
-    @_specialize(where Heaps == JemallocHeaps)
     func endPool(_ pool: PoolID) -> ReleaseResult {
         let slot = live(pool.slot)
         let gone = heaps.release(&processes[slot][pool.index], .max, slot) { $0.removeNewest() }
@@ -91,22 +88,16 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         return book(gone, of: slot)
     }
 
-    @_specialize(where Heaps == AccountingHeaps)
-    @_specialize(where Heaps == JemallocHeaps)
     func requested(in pool: PoolID) -> ByteCount {
         ByteCount(processes[live(pool.slot)][pool.index].requested)
     }
 
-    @_specialize(where Heaps == AccountingHeaps)
-    @_specialize(where Heaps == JemallocHeaps)
     func books(of slot: MemorySlot) -> ProcessBooks {
         let index = live(slot)
         let active = heaps.activePages(index)
         return processes[index].books(activePages: active, dirtyPages: heaps.pages(index) - active)
     }
 
-    @_specialize(where Heaps == AccountingHeaps)
-    @_specialize(where Heaps == JemallocHeaps)
     func allocate(_ sizes: borrowing Span<Int>, in pool: PoolID, limit: ByteCount?) -> AllocationResult {
         let slot = live(pool.slot)
         let pageLimit = limit.map { $0.bytes / DeviceRegion.pageSize } ?? Int.max
@@ -115,8 +106,6 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         return AllocationResult(objects: made.objects, requested: ByteCount(made.requested), refusal: refusal)
     }
 
-    @_specialize(where Heaps == AccountingHeaps)
-    @_specialize(where Heaps == JemallocHeaps)
     func release(_ bytes: ByteCount, from pool: PoolID, order: ReleaseOrder) -> ReleaseResult {
         let slot = live(pool.slot)
         let gone =
@@ -145,8 +134,6 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         return ReleaseResult(objects: gone.objects, requested: ByteCount(gone.requested))
     }
 
-    @_specialize(where Heaps == AccountingHeaps)
-    @_specialize(where Heaps == JemallocHeaps)
     func touch(_ bytes: ByteCount, in pool: PoolID) -> ByteCount {
         let slot = live(pool.slot)
         // Once round is enough: a second round would write the same bytes again.
@@ -155,8 +142,6 @@ final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         return ByteCount(count)
     }
 
-    @_specialize(where Heaps == AccountingHeaps)
-    @_specialize(where Heaps == JemallocHeaps)
     func read(_ bytes: ByteCount, in pool: PoolID) -> ByteCount {
         let slot = live(pool.slot)
         let count = min(bytes.bytes, processes[slot][pool.index].requested)

@@ -178,8 +178,6 @@ extension ProcessHeaps where Self: ~Copyable {
 }
 
 extension LedgerDevice where Heaps: ~Copyable {
-    @_specialize(where Heaps == AccountingHeaps)
-    @_specialize(where Heaps == JemallocHeaps)
     func play(
         _ steps: borrowing Span<ObjectStep>, on board: inout ObjectBoard, in slot: MemorySlot, limit: ByteCount?
     ) -> PlayedSteps {

@@ -93,7 +93,7 @@ struct JemallocDeviceTests {
             }
         }
         #expect(highest < 8)
-        #expect(device.heaps.arenaCount <= 8, "arena indices grow with launches")
+        #expect(device.device.heaps.arenaCount <= 8, "arena indices grow with launches")
         for slot in live { _ = try device.endProcess(slot) }
         try device.audit()
         expectNothingLeft(device)

@@ -1,0 +1,75 @@
+import Quantities
+
+/// A device that hands every call on to one whose type it names.
+///
+/// What the engine calls through `any DeviceMemory` is then compiled for that type, down to the heaps. A generic class
+/// has one body for all of its types in such a place, and would ask at each call, and for every object, whose it is.
+protocol NamedDevice: DeviceMemory {
+    associatedtype Device: DeviceMemory
+    var device: Device { get }
+}
+
+extension NamedDevice {
+    var books: DeviceBooks { device.books }
+    var available: ByteCount { device.available }
+    var longestFreeRun: ByteCount { device.longestFreeRun }
+    var touchedBytes: ByteCount { device.touchedBytes }
+    var allocatorMetadata: ByteCount { device.allocatorMetadata }
+    func keepBack(_ bytes: ByteCount) { device.keepBack(bytes) }
+
+    // MARK: Processes
+
+    func makeProcess() throws(AllocatorError) -> MemorySlot { try device.makeProcess() }
+    func endProcess(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount { try device.endProcess(slot) }
+    func purge(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount { try device.purge(slot) }
+    func books(of slot: MemorySlot) -> ProcessBooks { device.books(of: slot) }
+    func takeChanges(into slots: inout [Int]) { device.takeChanges(into: &slots) }
+
+    func audit(refreshingMetadata: Bool) throws(AuditFailure) {
+        try device.audit(refreshingMetadata: refreshingMetadata)
+    }
+
+    // MARK: Pools
+
+    func makePool(in slot: MemorySlot) -> PoolID { device.makePool(in: slot) }
+    func endPool(_ pool: PoolID) -> ReleaseResult { device.endPool(pool) }
+    func requested(in pool: PoolID) -> ByteCount { device.requested(in: pool) }
+    func touch(_ bytes: ByteCount, in pool: PoolID) -> ByteCount { device.touch(bytes, in: pool) }
+    func read(_ bytes: ByteCount, in pool: PoolID) -> ByteCount { device.read(bytes, in: pool) }
+
+    func allocate(_ sizes: Span<Int>, in pool: PoolID, limit: ByteCount?) -> AllocationResult {
+        device.allocate(sizes, in: pool, limit: limit)
+    }
+
+    func release(_ bytes: ByteCount, from pool: PoolID, order: ReleaseOrder) -> ReleaseResult {
+        device.release(bytes, from: pool, order: order)
+    }
+
+    func releaseScattered(
+        _ bytes: ByteCount, from pool: PoolID, using generator: inout SeededGenerator
+    ) -> ReleaseResult {
+        device.releaseScattered(bytes, from: pool, using: &generator)
+    }
+
+    // MARK: Objects
+
+    func makeObject(
+        _ size: ByteCount, alignment: ByteCount?, in slot: MemorySlot, limit: ByteCount?
+    ) -> ObjectAllocation {
+        device.makeObject(size, alignment: alignment, in: slot, limit: limit)
+    }
+
+    func resizeObject(
+        _ object: ObjectHandle, to size: ByteCount, in slot: MemorySlot, limit: ByteCount?
+    ) -> ObjectAllocation {
+        device.resizeObject(object, to: size, in: slot, limit: limit)
+    }
+
+    func freeObject(_ object: ObjectHandle, in slot: MemorySlot) { device.freeObject(object, in: slot) }
+
+    func play(
+        _ steps: Span<ObjectStep>, on board: inout ObjectBoard, in slot: MemorySlot, limit: ByteCount?
+    ) -> PlayedSteps {
+        device.play(steps, on: &board, in: slot, limit: limit)
+    }
+}
