@@ -117,7 +117,7 @@ public final class TableWriter {
     private var instantCount = 0
     private var instant = Instant.never
     /// So much is given to the sink at once.
-    private static let piece = 1 << 16
+    private static let piece = 1 << 18
     /// The longest number, a sign, 19 digits and a point, and what is written beyond its end: digits come in eights.
     private static let longestNumber = 32
 
@@ -179,6 +179,7 @@ public final class TableWriter {
     /// they are in all rows that begin with `repeatHead`.
     public func endHead(of memo: RowMemo) {
         memo.head = (cells - 1, sink == nil ? 0 : count - tail)
+        if sink != nil { memo.keep(buffer + tail, count - tail) }
     }
 
     /// Writes the head of the row that was kept once more, after the first cell.
@@ -273,7 +274,22 @@ public final class TableWriter {
 
     public func integer(_ value: Int) {
         guard begin() else { return }
-        put(value)
+        write { $0.put(value) }
+    }
+
+    /// A cell for each number; the row's first cell is another.
+    public func integers(_ values: borrowing Span<Int>) {
+        precondition(cells > 0, "\(schema.file) is to begin with a run of numbers")
+        if cells == 1 { tail = count }
+        cells += values.count
+        guard sink != nil else { return }
+        reserve(values.count * (1 + TableWriter.longestNumber))
+        var pen = BytePen(buffer + count)
+        for index in values.indices {
+            pen.put(UInt8(ascii: ","))
+            pen.put(values[index])
+        }
+        count = pen.place - buffer
     }
 
     public func bytes(_ value: ByteCount) { integer(value.bytes) }
@@ -318,7 +334,7 @@ public final class TableWriter {
     @inline(__always)
     private func decimal(_ value: Int64, digits: Int) {
         guard begin() else { return }
-        put(value, decimals: digits)
+        write { $0.put(value, decimals: digits) }
     }
 }
 
@@ -355,13 +371,15 @@ extension TableWriter {
         }
     }
 
-    // What follows writes where room was reserved.
-
+    /// Writes where room was reserved.
     @inline(__always)
-    private func put(_ byte: UInt8) {
-        buffer[count] = byte
-        count += 1
+    private func write(_ body: (inout BytePen) -> Void) {
+        var pen = BytePen(buffer + count)
+        body(&pen)
+        count = pen.place - buffer
     }
+
+    private func put(_ byte: UInt8) { write { $0.put(byte) } }
 
     private func putText(of now: Instant) {
         if now == instant {
@@ -370,45 +388,76 @@ extension TableWriter {
             return
         }
         let start = count
-        put(now.microseconds, decimals: 6)
+        write { $0.put(now.microseconds, decimals: 6) }
         instant = now
         instantCount = count - start
         instantText.update(from: buffer + start, count: instantCount)
     }
+}
+
+/// Writes one byte after the other, and numbers as their digits, where there is room.
+private struct BytePen {
+    /// Where the next byte goes.
+    private(set) var place: UnsafeMutablePointer<UInt8>
+
+    init(_ place: UnsafeMutablePointer<UInt8>) { self.place = place }
 
     @inline(__always)
-    private func put(_ value: Int) {
+    mutating func put(_ byte: UInt8) {
+        place.pointee = byte
+        place += 1
+    }
+
+    @inline(__always)
+    mutating func put(_ value: Int) {
         if value < 0 { put(UInt8(ascii: "-")) }
         put(leading: UInt64(value.magnitude))
     }
 
-    /// A number without zeros before it.
+    /// A number of units of which there are 10^`decimals` in one, `decimals` being 8 at most; no zeros at the end.
     @inline(__always)
-    private func put(leading number: UInt64) {
-        guard number >= 100_000_000 else { return putShort(number) }
-        putLong(number)
+    mutating func put(_ value: Int64, decimals: Int) {
+        let power = BytePen.powersOfTen[decimals]
+        let (whole, rest) = value.magnitude.quotientAndRemainder(dividingBy: power)
+        if value < 0 { put(UInt8(ascii: "-")) }
+        put(leading: whole)
+        guard rest != 0 else { return }
+        put(UInt8(ascii: "."))
+        let digits = BytePen.digits(of: rest &* BytePen.powersOfTen[8 - decimals])
+        store(digits, 8 - digits.leadingZeroBitCount / 8)
     }
 
-    private func putLong(_ number: UInt64) {
+    /// A number without zeros before it.
+    @inline(__always)
+    private mutating func put(leading number: UInt64) {
+        guard number >= 100_000_000 else { return putShort(number) }
         let (rest, last) = number.quotientAndRemainder(dividingBy: 100_000_000)
-        put(leading: rest)
-        store(TableWriter.digits(of: last), 8)
+        if rest < 100_000_000 { putShort(rest) } else { putLongest(rest) }
+        store(BytePen.digits(of: last), 8)
+    }
+
+    /// A number of nine to twelve digits.
+    @inline(never)
+    private mutating func putLongest(_ number: UInt64) {
+        let (rest, last) = number.quotientAndRemainder(dividingBy: 100_000_000)
+        putShort(rest)
+        store(BytePen.digits(of: last), 8)
     }
 
     /// A number below 10^8.
     @inline(__always)
-    private func putShort(_ number: UInt64) {
-        let digits = TableWriter.digits(of: number)
+    private mutating func putShort(_ number: UInt64) {
+        let digits = BytePen.digits(of: number)
         let zeros = min(7, digits.trailingZeroBitCount / 8)
         store(digits >> UInt64(8 * zeros), 8 - zeros)
     }
 
     /// Eight bytes are written, and so many of them count.
     @inline(__always)
-    private func store(_ digits: UInt64, _ length: Int) {
+    private mutating func store(_ digits: UInt64, _ length: Int) {
         let text = digits | 0x3030_3030_3030_3030
-        UnsafeMutableRawPointer(buffer + count).storeBytes(of: text.littleEndian, as: UInt64.self)
-        count += length
+        UnsafeMutableRawPointer(place).storeBytes(of: text.littleEndian, as: UInt64.self)
+        place += length
     }
 
     /// The eight decimal digits of a number below 10^8, a byte each, the first in the lowest: halves, quarters and
@@ -421,19 +470,6 @@ extension TableWriter {
         let quarters = hundreds | (halves &- 100 &* hundreds) << 16
         let tens = ((quarters &* 103) >> 10) & 0x000f_000f_000f_000f
         return tens | (quarters &- 10 &* tens) << 8
-    }
-
-    /// A number of units of which there are 10^`decimals` in one, `decimals` being 8 at most; no zeros at the end.
-    @inline(__always)
-    private func put(_ value: Int64, decimals: Int) {
-        let power = TableWriter.powersOfTen[decimals]
-        let (whole, rest) = value.magnitude.quotientAndRemainder(dividingBy: power)
-        if value < 0 { put(UInt8(ascii: "-")) }
-        put(leading: whole)
-        guard rest != 0 else { return }
-        put(UInt8(ascii: "."))
-        let digits = TableWriter.digits(of: rest &* TableWriter.powersOfTen[8 - decimals])
-        store(digits, 8 - digits.leadingZeroBitCount / 8)
     }
 
     private static let powersOfTen: InlineArray<9, UInt64> = [

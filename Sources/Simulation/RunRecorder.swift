@@ -85,7 +85,9 @@ final class RunRecorder {
     }
 
     /// The row of a process as it was last sampled; one that is as it was is repeated.
-    func app(_ process: LiveProcess, at now: Instant) {
+    ///
+    /// - Parameter keepsRows: Whether one may be as it was.
+    func app(_ process: LiveProcess, at now: Instant, keepsRows: Bool) {
         guard process.rowIsStale, let facts = process.sampled else { return apps.repeatRow(process.row, at: now) }
         process.rowIsStale = false
         guard apps.isRead else { return apps.skipRow() }
@@ -100,15 +102,13 @@ final class RunRecorder {
             apps.integer(facts.band.number)
             apps.endHead(of: process.row)
         }
-        apps.bytes(facts.books.footprint)
-        apps.bytes(facts.books.active)
-        apps.bytes(facts.books.dirty)
-        apps.bytes(facts.books.requested)
-        apps.bytes(facts.books.usable)
-        apps.bytes(facts.cache)
-        apps.integer(facts.books.objects)
-        apps.bytes(facts.books.metadata)
-        apps.endRow(keeping: process.row)
+        let (books, cache) = (facts.books, facts.cache)
+        let cells: InlineArray<8, Int> = [
+            books.footprint.bytes, books.active.bytes, books.dirty.bytes, books.requested.bytes, books.usable.bytes,
+            cache.bytes, books.objects, books.metadata.bytes,
+        ]
+        apps.integers(cells.span)
+        if keepsRows { apps.endRow(keeping: process.row) } else { apps.endRow() }
     }
 
     func launch(_ launch: PendingLaunch, app: String, pid: ProcessID?, ready: Instant?, outcome: String) {

@@ -227,9 +227,10 @@ extension Simulation {
         if auditsEverySample { checkInvariants() }
     }
 
-    /// A run that is killed without warning leaves all but the last half minute.
+    /// A run that is killed without warning leaves all but the last five minutes, or the last half one where somebody
+    /// watches: more often, the host would take longer over so many small pieces than over their bytes.
     private func flushIfDue() {
-        guard now - flushedAt >= .seconds(30) else { return }
+        guard now - flushedAt >= .seconds(recorder.kept == nil ? 300 : 30) else { return }
         flushedAt = now
         recorder.flush()
     }

@@ -46,21 +46,14 @@ struct SampledCounts: Equatable {
     }
 }
 
-/// What a row of `samples.csv` says, its instant aside.
+/// What a row of `samples.csv` says beside the device's books, and its instant: what stays the same from one sample to
+/// the next while memory alone moves.
 struct SampledDevice: Equatable {
-    var books: DeviceBooks
     var level: PressureLevel
     var processes: Int
     var counts: SampledCounts
     var some: StallAverages
     var full: StallAverages
-
-    /// Whether the row's cells from the level on are the same.
-    func endsAs(_ other: SampledDevice) -> Bool {
-        level == other.level && processes == other.processes && counts == other.counts
-            && books.reserved == other.books.reserved && books.peakResident == other.books.peakResident
-            && some == other.some && full == other.full
-    }
 }
 
 /// When a process's band changes by itself.
@@ -82,6 +75,8 @@ struct SampleState {
     var ageing = Heap<Ageing>()
     var slots: [Int] = []
     var counts = SampledCounts()
+    /// Apart, for both are compared where they lie; as one, a quarter of a kilobyte, they would be copied first.
+    var books: DeviceBooks?
     var device: SampledDevice?
     let deviceRow = RowMemo()
 
@@ -150,13 +145,13 @@ extension Simulation {
         for reference in looksAtMemory ? changedProcesses() : notedProcesses() {
             guard let process = process(reference) else { continue }
             if process.stateHasChanged { resampleAll(of: process) } else if looksAtMemory { resample(process) }
-            if process.rowIsStale && plan.appRows == .changed { recorder.app(process, at: now) }
+            if process.rowIsStale && plan.appRows == .changed { recorder.app(process, at: now, keepsRows: false) }
             process.hasChanged = false
             process.stateHasChanged = false
         }
         samples.forgetChanges()
         recordDevice()
-        if plan.appRows == .all { for process in live { recorder.app(process, at: now) } }
+        if plan.appRows == .all { for process in live { recorder.app(process, at: now, keepsRows: true) } }
     }
 
     private func resample(_ process: LiveProcess) {
@@ -197,44 +192,46 @@ extension Simulation {
     }
 
     private func recordDevice() {
+        let books = memory.books
+        recorder.tally.sampledRequested += books.requested
+        recorder.tally.sampledUsable += books.usable
+        recorder.tally.sampledActive += books.active
+        recorder.tally.sampledDirty += books.dirty
         let device = SampledDevice(
-            books: memory.books, level: monitor.level, processes: live.count, counts: samples.counts,
-            some: reclaim.stalls.some, full: reclaim.stalls.full)
-        recorder.tally.sampledRequested += device.books.requested
-        recorder.tally.sampledUsable += device.books.usable
-        recorder.tally.sampledActive += device.books.active
-        recorder.tally.sampledDirty += device.books.dirty
+            level: monitor.level, processes: live.count, counts: samples.counts, some: reclaim.stalls.some,
+            full: reclaim.stalls.full)
         let row = recorder.samples
-        let before = samples.device
-        if device == before { return row.repeatRow(samples.deviceRow, at: now) }
-        samples.device = device
+        let before = samples.books
+        let isSteady = device == samples.device
+        if isSteady && books == before { return row.repeatRow(samples.deviceRow, at: now) }
+        samples.books = books
+        if !isSteady { samples.device = device }
         guard row.isRead else { return row.skipRow() }
         row.seconds(now)
-        row.bytes(device.books.ceiling)
-        row.bytes(device.books.resident)
-        row.bytes(device.books.active)
-        row.bytes(device.books.dirty)
-        row.bytes(device.books.metadata)
-        row.bytes(device.books.available)
-        if let before, device.endsAs(before) {
+        let cells: InlineArray<6, Int> = [
+            books.ceiling.bytes, books.resident.bytes, books.active.bytes, books.dirty.bytes, books.metadata.bytes,
+            books.available.bytes,
+        ]
+        row.integers(cells.span)
+        if isSteady, books.reserved == before?.reserved, books.peakResident == before?.peakResident {
             row.repeatTail(of: samples.deviceRow)
         } else {
-            writeTail(of: device, into: row)
+            row.beginTail(of: samples.deviceRow)
+            write(device, books, into: row)
         }
         row.endRow(keeping: samples.deviceRow)
     }
 
-    /// What is the same from one sample to the next while memory alone moves, and sets no record.
-    private func writeTail(of device: SampledDevice, into row: TableWriter) {
-        row.beginTail(of: samples.deviceRow)
+    /// The cells from the level on: the same while memory alone moves, and sets no record.
+    private func write(_ device: SampledDevice, _ books: DeviceBooks, into row: TableWriter) {
         row.text(device.level.rawValue)
         row.integer(device.processes)
         row.integer(device.counts.connectedScenes)
         row.integer(device.counts.foreground)
         row.integer(device.counts.background)
         row.integer(device.counts.suspended)
-        row.bytes(device.books.reserved)
-        row.bytes(device.books.peakResident)
+        row.bytes(books.reserved)
+        row.bytes(books.peakResident)
         write(device.some, into: row)
         write(device.full, into: row)
     }

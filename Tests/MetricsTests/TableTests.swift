@@ -99,10 +99,11 @@ struct RepeatedRowTests {
         #expect(kept.bytes.count > 1 << 18)
     }
 
-    @Test("numbers of every length are written as they are")
+    @Test("numbers of every length are written as they are, one by one and in a run")
     func numbers() {
         let sink = MemorySink()
-        let writer = TableWriter(TableSchema("t", "", [Column("n", .integer, "")]), to: sink)
+        let columns = ["a", "b", "c"].map { Column($0, .integer, "") }
+        let writer = TableWriter(TableSchema("t", "", columns), to: sink)
         var expected = [Int.min, Int.max, 0]
         var power = 1
         for _ in 0..<18 {
@@ -111,10 +112,12 @@ struct RepeatedRowTests {
         }
         for number in expected {
             writer.integer(number)
+            let pair: InlineArray<2, Int> = [number, -1 - number]
+            writer.integers(pair.span)
             writer.endRow()
         }
         writer.flush()
-        #expect(sink.text == "n\n" + expected.map { "\($0)\n" }.joined())
+        #expect(sink.text == "a,b,c\n" + expected.map { "\($0),\($0),\(-1 - $0)\n" }.joined())
     }
 
     @Test("decimals are written without zeros at their end, whatever the sign and the length")

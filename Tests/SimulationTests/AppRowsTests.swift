@@ -62,24 +62,27 @@ struct AppRowsTests {
         #expect(made.count == written.count)
     }
 
-    @Test("a run that is killed has left all rows but those of the last half minute, however many processes there are")
-    func flushed() throws {
+    @Test(
+        "a run that is killed has left all rows but those of the last minutes, however many processes there are",
+        arguments: [(isWatched: false, seconds: 300), (true, 30)])
+    func flushed(isWatched: Bool, seconds: Int64) throws {
         let apps = (0..<200).map { number in
             testApp("app\(number)") { $0.memory = MemoryProfile(base: .kibibytes(64), scene: .zero) }
         }
         let user = apps.indices.map { (Double($0) / 20, UserAction.launch(AppID($0))) }
-        let plan = testPlan(apps, ceiling: .gibibytes(1), seconds: 40, user: user) {
+        let plan = testPlan(apps, ceiling: .gibibytes(1), seconds: seconds + 10, user: user) {
             $0.backend = .accounting
             $0.appRows = .changed
             $0.monitor.interval = .seconds(1)
         }
         let sinks = RunSinks { _ in MemorySink() }
         let simulation = Simulation(plan, memory: try plan.makeDevice(), sinks: sinks)
+        if isWatched { simulation.keepEvents() }
         var left = 0
         _ = try simulation.run(progress: { now in
-            guard now < Instant(microseconds: 39_000_000) else { return }
+            guard now < Instant.zero + .seconds(seconds + 9) else { return }
             left = (sinks.samples as? MemorySink)?.bytes.count { $0 == UInt8(ascii: "\n") } ?? 0
         })
-        #expect(left >= 30, "\(left) lines")
+        #expect(left >= seconds, "\(left) lines")
     }
 }
