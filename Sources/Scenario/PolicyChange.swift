@@ -163,7 +163,8 @@ extension ProcessClaim: SteppedClaim {
 }
 
 extension RuleCondition where Claim: SteppedClaim {
-    /// Every change of one claim, with the path that leads to it in the effective scenario.
+    /// Every change of one claim, with the path that leads to it in the effective scenario, as `ConditionShape.encode`
+    /// writes it there.
     fileprivate func changes(_ ceiling: ByteCount) -> [(path: String, change: ConditionChange<Claim>)] {
         switch self {
         case .claim(let claim):
@@ -172,19 +173,19 @@ extension RuleCondition where Claim: SteppedClaim {
             }
         case .not(let part):
             return part.changes(ceiling).map { path, change in (".not\(path)", change.wrapped { .not($0) }) }
-        case .all(let parts): return RuleCondition.changes(of: parts, "all", ceiling) { .all($0) }
-        case .any(let parts): return RuleCondition.changes(of: parts, "any", ceiling) { .any($0) }
+        case .all(let parts): return RuleCondition.changes(of: parts, "", ceiling) { .all($0) }
+        case .any(let parts): return RuleCondition.changes(of: parts, ".any", ceiling) { .any($0) }
         }
     }
 
     private static func changes(
-        of parts: [RuleCondition], _ key: String, _ ceiling: ByteCount,
+        of parts: [RuleCondition], _ list: String, _ ceiling: ByteCount,
         _ wrap: @escaping ([RuleCondition]) -> RuleCondition
     ) -> [(path: String, change: ConditionChange<Claim>)] {
         parts.indices.flatMap { index in
             parts[index].changes(ceiling).map { path, change in
                 (
-                    ".\(key).\(index)\(path)",
+                    "\(list).\(index)\(path)",
                     change.wrapped { part in
                         var parts = parts
                         parts[index] = part
