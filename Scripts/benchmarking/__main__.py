@@ -1,6 +1,7 @@
 """Measures the figures of the page "Performance" beside their anchors; see `Scripts/bench --help`."""
 
 import csv
+import errno
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "Scripts" / "plotting"))
 
 from command_line import Parser, end_in_order, output  # noqa: E402
+from whole_file import writing  # noqa: E402
 
 COMPILERS = {".c": ["cc", "-O2"], ".cpp": ["c++", "-O2", "-std=c++17"]}
 
@@ -94,7 +96,10 @@ def complaint(path, force):
 
 
 def write_csv(path, results, force):
-    with open(path, "w" if force else "x", newline="", encoding="utf-8") as file:
+    if path.exists() and not force:
+        # It came while the measuring went on.
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
+    with writing(path) as beside, beside.open("w", newline="", encoding="utf-8") as file:
         table = csv.writer(file, lineterminator="\n")
         table.writerow(["figure", "name", "engine", "anchor", "unit", "ratio", "ratio_lowest", "ratio_highest",
                         "comparison", "limit", "holds"])
@@ -159,4 +164,5 @@ def main():
     return 0
 
 
-end_in_order("bench", main)
+if __name__ == "__main__":
+    end_in_order("bench", main)

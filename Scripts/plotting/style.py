@@ -13,6 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator, MultipleLocator
 
+from whole_file import writing
+
 MIB = 1 << 20
 GIB = 1 << 30
 
@@ -124,7 +126,8 @@ def save(figure: Figure, stem: Path, formats: Iterable[str]) -> list[Path]:
     paths = []
     for kind in formats:
         path = stem.with_suffix(f".{kind}")
-        figure.savefig(path, format=kind, metadata=metadata[kind], facecolor="white")
+        with writing(path) as beside:
+            figure.savefig(beside, format=kind, metadata=metadata[kind], facecolor="white")
         paths.append(path)
     return paths
 

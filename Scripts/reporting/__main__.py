@@ -17,6 +17,7 @@ import style  # noqa: E402
 from command_line import Parser, end_in_order, output  # noqa: E402
 from payload import payload_of, slim, varied  # noqa: E402
 from run_directory import read_run  # noqa: E402
+from whole_file import write_text  # noqa: E402
 
 MOST_BYTES = 8_000_000
 """A page must open quickly, and pass through a mail."""
@@ -97,7 +98,7 @@ def main() -> int:
         document = page(runs)
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(document, encoding="utf-8")
+        write_text(out, document)
     except OSError as error:
         say(f"cannot write {out}: {error.strerror or error}")
         return 73

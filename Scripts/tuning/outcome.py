@@ -19,6 +19,7 @@ from optuna.trial import FrozenTrial, TrialState
 from problem import Problem
 from search import front, importance, is_feasible, means, rounds_of
 from verdict import Difference, Pair, breaches, differences, figure, judgement, sentence
+from whole_file import write_text, writing
 
 POLICY = "policy.yaml"
 
@@ -76,7 +77,7 @@ def by_scenario(problem: Problem, pairs: Sequence[Pair]) -> dict[str, list[Diffe
 
 
 def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
+    with writing(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\r\n")
         writer.writerow(header)
         writer.writerows(["" if cell is None else cell for cell in row] for row in rows)
@@ -333,7 +334,7 @@ def write(
             if name in names
         ),
     )
-    (folder / POLICY).write_text(policy_text(problem, chosen, verdicts), "utf-8")
+    write_text(folder / POLICY, policy_text(problem, chosen, verdicts))
     charts.draw_front(problem, complete, chosen, folder)
     charts.draw_importance(problem, shares, folder)
     charts.draw_verdict(problem, rows, folder)
@@ -341,7 +342,7 @@ def write(
     if len(study.builds) > 1:
         text += f"\nThe runs were made by {len(study.builds)} builds of plimsoll {problem.version} (`tuning.json` names "
         text += "them): if results differ between them, the figures here mix them.\n"
-    (folder / "report.md").write_text(text, "utf-8")
+    write_text(folder / "report.md", text)
     facts = {
         "study": study.name,
         "builds": study.builds,
@@ -350,5 +351,5 @@ def write(
         "chosen_trial": chosen.user_attrs["slot"] + 1,
         "verdicts": {one.where: one.word for one in verdicts},
     }
-    (folder / "tuning.json").write_text(json.dumps(facts, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    write_text(folder / "tuning.json", json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
     return verdicts
