@@ -29,6 +29,8 @@ NUMBER_COLUMNS: dict[str, tuple[str, ...]] = {
 }
 LATER = {"decisions.measure", "decisions.band", "decisions.cause"}
 """Columns that came later: a run without them is not incomplete."""
+IN_ORDER = ("samples", "apps", "events", "decisions")
+"""Tables whose rows stand in the order of their time, and of what happened within an instant."""
 STALLS = "psi_"
 """Columns of samples.csv that begin so are shares of time that was lost to waiting for memory."""
 
@@ -40,8 +42,10 @@ class Run:
     directory: Path
     tables: dict[str, pd.DataFrame]
     missing: set[str]
-    """Files (`samples`) and columns (`samples.time_s`) that are not there."""
+    """Files (`samples`) and columns (`samples.time_s`) that are not there, or left out."""
     notes: list[str] = field(default_factory=list)
+    left_out: set[str] = field(default_factory=set)
+    """Of the missing files, those that are there and cannot be used; a note says why."""
 
     @property
     def samples(self) -> pd.DataFrame:
@@ -137,6 +141,24 @@ def read_table(path: Path, name: str, missing: set[str], notes: list[str]) -> pd
     return pd.DataFrame(table, index=raw.index)
 
 
+def leave_out_disorder(run: Run) -> None:
+    """Empties the tables whose rows are not in the run's order, as in one that was sorted by app.
+
+    Sorting by time does not help: what comes first within an instant only the order of the rows tells.
+    """
+    for name in IN_ORDER:
+        known = run.tables[name]["time_s"].dropna()
+        earlier = known.index[known.diff() < 0]
+        if earlier.empty:
+            continue
+        # As a spreadsheet counts: the header is row 1.
+        run.notes.append(f"{name}.csv: row {earlier[0] + 2} is earlier than the row before it; "
+                         "the rows are not in the run's order, and the table is left out")  # fmt: skip
+        run.tables[name] = run.tables[name].iloc[:0]
+        run.left_out.add(name)
+    run.missing |= run.left_out
+
+
 def has_rows_of_changed(directory: Path) -> bool:
     """Whether apps.csv has only the rows that differ from a process's last one, as datapackage.json says."""
     try:
@@ -178,7 +200,9 @@ def read_run(directory: Path) -> Run:
     }
     if missing.issuperset(TEXT_COLUMNS):
         raise FileNotFoundError(f"no CSV of a run in {directory}")
-    for name in ("samples", "apps", "events", "decisions"):
+    run = Run(directory, tables, missing, notes)
+    leave_out_disorder(run)
+    for name in IN_ORDER:
         # A row without its time has no place in a picture.
         tables[name] = tables[name].dropna(subset=["time_s"]).reset_index(drop=True)
     # Early formats wrote the last sample twice.
@@ -188,4 +212,4 @@ def read_run(directory: Path) -> Run:
         notes.append("a dry run: the policy's decisions are on record, but none was carried out")
     if has_rows_of_changed(directory):
         tables["apps"] = filled(tables["apps"], tables["samples"], tables["events"])
-    return Run(directory, tables, missing, notes)
+    return run

@@ -87,7 +87,7 @@ def main() -> int:
     style.prepare()
     runs = []
     for run, name in zip(tables, names):
-        for note in run.notes + [f"{absent} is missing" for absent in sorted(run.missing)]:
+        for note in run.notes + [f"{absent} is missing" for absent in sorted(run.missing - run.left_out)]:
             say(note if len(tables) == 1 else f"{name}: {note}")
         runs.append(payload_of(run, name))
     document = page(runs)

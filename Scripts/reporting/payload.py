@@ -180,7 +180,7 @@ def payload_of(run: Run, label: str) -> dict[str, object]:
     decisions, decisions_left_out = decisions_of(run, reasons)
     warnings = run.events_named("warning")
     by_time = run.samples.set_index("time_s").reindex(stack.times_s)
-    absent = sorted(name for name in run.missing if "." not in name)
+    absent = sorted(name for name in run.missing - run.left_out if "." not in name)
     scenario = text_of(run.directory / "scenario.yaml")
     return {
         "label": label, "title": run.title, "end": plain(max(run.end_s, 1e-3)),

@@ -224,6 +224,32 @@ class BrokenRuns(RunDirectoryCase):
         status, said = self.plot(run)
         self.assertEqual((status, said), (0, "plot: states: without events.scene\n"))
 
+    def test_a_table_in_another_order_is_told_and_left_out(self) -> None:
+        whole = self.make(apps=14, minutes=5.0)
+        for name in ("samples", "apps", "events", "decisions"):
+            runs = [self.directory / f"{kind}-{name}" for kind in ("without", "turned")]
+            for run in runs:
+                shutil.copytree(whole, run)
+            (runs[0] / f"{name}.csv").unlink()
+            header, *rows = (whole / f"{name}.csv").read_text("utf-8").splitlines()
+            # Two rows of one instant, then the others backwards.
+            turned = [header, rows[0], rows[0], *rows[:0:-1]]
+            first = next(row for row in range(2, len(turned)) if self.time(turned, row) < self.time(turned, row - 1))
+            (runs[1] / f"{name}.csv").write_text("\n".join(turned) + "\n", "utf-8")
+            with self.subTest(file=name):
+                said = [self.plot(run, "--format", "png")[1] for run in runs]
+                note = (f"{name}.csv: row {first + 1} is earlier than the row before it; the rows are not in the run's "
+                        "order, and the table is left out")  # fmt: skip
+                self.assertEqual(said[1], f"plot: {note}\n{said[0]}")
+                pictures = [{path.name: path.read_bytes() for path in (run / "plots").iterdir()} for run in runs]
+                self.assertEqual(*pictures)
+                _, said[0] = self.plot("--compare", runs[1], whole, "--out", self.directory / f"both-{name}")
+                self.assertEqual(said[0].splitlines(), [f"plot: turned-{name}: {note}"])
+
+    @staticmethod
+    def time(lines: list[str], row: int) -> float:
+        return float(lines[row].split(",")[lines[0].split(",").index("time_s")])
+
     def test_a_run_cut_anywhere_is_drawn_up_to_the_cut(self) -> None:
         whole = self.make()
         for name in ("samples", "apps", "events", "launches"):

@@ -138,6 +138,17 @@ class Pages(ReportCase):
                 notes = data_of(run / "report.html")["runs"][0]["notes"]  # type: ignore[index]
                 self.assertIn(f"{absent}.csv is missing", notes)
 
+    def test_a_table_in_another_order_is_told_and_left_out(self) -> None:
+        run = self.make(minutes=5.0)
+        header, *rows = (run / "events.csv").read_text("utf-8").splitlines()
+        (run / "events.csv").write_text("\n".join([header, *reversed(rows)]) + "\n", "utf-8")
+        status, said = self.report(run)
+        self.assertEqual((status, said.count("\n")), (0, 1), said)
+        self.assertIn("events.csv: row ", said)
+        page = data_of(run / "report.html")["runs"][0]  # type: ignore[index]
+        self.assertEqual([f"report: {note}\n" for note in page["notes"]], [said])
+        self.assertEqual((page["kills"], page["warnings"]), ([], []))
+
     def test_a_half_written_row_and_empty_tables_are_no_fault(self) -> None:
         run = self.make(minutes=5.0)
         events = run / "events.csv"
