@@ -11,8 +11,8 @@ struct Plimsoll: ParsableCommand {
         discussion: """
             EXAMPLES
               plimsoll run Scenarios/quickstart.yaml
-              plimsoll run Scenarios/evening-commute.yaml --policy lru --seed 7 --out runs/lru-7
-              plimsoll run Scenarios/quickstart.yaml --set device.ceiling=400MiB --set apps.shop.memory.base=80MiB
+              plimsoll run Scenarios/evening-commute.yaml --policy lru --set 'expect=[]' --out runs/lru
+              plimsoll run Scenarios/quickstart.yaml --set device.ceiling=400MiB --set 'expect=[]'
               plimsoll compare Scenarios/evening-commute.yaml --policy ladder --policy jetsam --seeds 1..20
               plimsoll sweep Scenarios/quickstart.yaml --vary device.ceiling=400MiB,512MiB --out sweeps/a
               plimsoll validate Scenarios/*.yaml

@@ -16,10 +16,14 @@ struct RunCommand: ParsableCommand {
 
             EXAMPLES
               plimsoll run Scenarios/quickstart.yaml
-              plimsoll run Scenarios/evening-commute.yaml --out runs/a --seed 7 --policy lru
-              plimsoll run Scenarios/evening-commute.yaml --policy Scenarios/policies/oomd-default.yaml
+              plimsoll run Scenarios/evening-commute.yaml --policy lru --seed 7 --set 'expect=[]' --out runs/a
+              plimsoll run Scenarios/evening-commute.yaml --policy Scenarios/policies/oomd-default.yaml \
+            --set 'expect=[]'
               plimsoll run Scenarios/quickstart.yaml --set device.cores=1 --verify
-              plimsoll run Scenarios/evening-commute.yaml --policy jetsam --jetsam-events --out runs/b
+              plimsoll run Scenarios/evening-commute.yaml --policy jetsam --set 'expect=[]' --jetsam-events --out runs/b
+
+            A scenario's expectations are about its own policy and settings: with others, 'expect=[]' takes them away,
+            or the run may end with status 99.
             """)
 
     enum Format: String, CaseIterable, ExpressibleByArgument {
@@ -30,7 +34,11 @@ struct RunCommand: ParsableCommand {
     @Argument(help: "The scenario file; - is standard input.")
     var scenario: String
 
-    @Option(help: "The folder to write; runs/NAME by default, or the first runs/NAME-2, -3, … that is free.")
+    @Option(
+        help: """
+            The folder to write; by default runs/NAME with the name that stands in the scenario, or the first \
+            runs/NAME-2, -3, … that is free.
+            """)
     var out: String?
 
     @Flag(

@@ -3,11 +3,20 @@ import Quantities
 /// The parameters that `jetsam` and `jetsam-classic` share.
 enum JetsamParameters {
     static let version = "xnu-11417.101.15"
-    private static let byTable = "; 0% takes the row for the device's RAM"
 
-    private static func share(_ name: String, _ meaning: String, _ source: String) -> PolicyParameter {
+    private static func share(
+        _ name: String, _ row: KeyPath<JetsamThresholds, Ratio>, _ meaning: String, _ source: String
+    ) -> PolicyParameter {
         PolicyParameter(
-            name, .ratio(.zero), from: .ratio(.zero), to: .ratio(.one), meaning: meaning + byTable, source: source)
+            name, .ratio(.zero), from: .ratio(.zero), to: .ratio(.one), meaning: "\(meaning); 0%: \(byRAM(row))",
+            source: source)
+    }
+
+    /// "5% up to 3GiB of RAM, 4% up to 6GiB, 4% above".
+    private static func byRAM(_ row: KeyPath<JetsamThresholds, Ratio>) -> String {
+        let bounds = JetsamThresholds.bounds
+        let shares = (bounds + [.gibibytes(64)]).map { JetsamThresholds.row(for: $0)[keyPath: row] }
+        return "\(shares[0]) up to \(bounds[0]) of RAM, \(shares[1]) up to \(bounds[1]), \(shares[2]) above"
     }
 
     /// The RAM whose row of thresholds is taken.
@@ -34,12 +43,12 @@ enum JetsamParameters {
 
     static func table(isClassic: Bool) -> [PolicyParameter] {
         let source = isClassic ? "xnu-11215" : version
-        var table = [share("critical", "below this share of RAM available any band may go (5%, 4%, 4%)", source)]
-        if !isClassic { table.append(share("idle", "below it band 0 goes (10%, 9%, 8%)", source)) }
-        table.append(share("soft", "below it those over a soft limit go (15%, 15%, 12%)", source))
+        var table = [share("critical", \.critical, "below this share of RAM available any band may go", source)]
+        if !isClassic { table.append(share("idle", \.idle, "below it band 0 goes", source)) }
+        table.append(share("soft", \.soft, "below it those over a soft limit go", source))
         if !isClassic {
             table += [
-                share("reaper", "below it those that have long been idle go (20%, 18%, 16%)", source),
+                share("reaper", \.reaper, "below it those that have long been idle go", source),
                 PolicyParameter(
                     "reaper_idle", .time(.seconds(300)), from: .time(.zero), to: .time(.hours(24)),
                     meaning: "how long in band 0 is long", source: source),

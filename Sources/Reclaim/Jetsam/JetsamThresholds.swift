@@ -20,11 +20,14 @@ public struct JetsamThresholds: Hashable, Sendable {
         self.reaper = reaper
     }
 
+    /// Up to so much RAM the first row holds, and the second; above, the third.
+    static let bounds = [ByteCount.gibibytes(3), .gibibytes(6)]
+
     /// The row for a device with so much RAM.
     public static func row(for ram: ByteCount) -> JetsamThresholds {
-        if ram <= .gibibytes(3) {
+        if ram <= bounds[0] {
             JetsamThresholds(critical: .percent(5), idle: .percent(10), soft: .percent(15), reaper: .percent(20))
-        } else if ram <= .gibibytes(6) {
+        } else if ram <= bounds[1] {
             JetsamThresholds(critical: .percent(4), idle: .percent(9), soft: .percent(15), reaper: .percent(18))
         } else {
             JetsamThresholds(critical: .percent(4), idle: .percent(8), soft: .percent(12), reaper: .percent(16))

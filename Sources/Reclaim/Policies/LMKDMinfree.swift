@@ -18,10 +18,12 @@ public struct LMKDMinfree: ReclaimPolicy {
     private static let source = "AOSP lmkd android-13"
 
     public static let parameters: [PolicyParameter] =
-        floors.map { floor in
+        floors.indices.map { row in
             PolicyParameter(
-                "minfree_\(floor)", .bytes(.zero), from: .bytes(.zero), to: .bytes(.gibibytes(64)),
-                meaning: "below it, scores from \(floor) on may go; 0B takes the table's figure", source: source)
+                "minfree_\(floors[row])", .bytes(.zero), from: .bytes(.zero), to: .bytes(.gibibytes(64)),
+                meaning: "below it, scores from \(floors[row]) on may go; 0B: \(large[row]), "
+                    + "or \(small[row]) with less RAM than small_below",
+                source: source)
         } + [
             PolicyParameter(
                 "small_below", .bytes(.mebibytes(512)), from: .bytes(.zero), to: .bytes(.gibibytes(64)),

@@ -12,8 +12,8 @@ extension ActionKind {
             waking(.remoteNotification, "A push for the app arrives."),
             waking(.location, "The app is told of a new place."),
             waking(.bluetoothCentrals, "A Bluetooth accessory wants the app."),
-            waking(.backgroundFetch, "The app may refresh itself, for about 30 s."),
-            waking(.processing, "The app may work for minutes."),
+            waking(.backgroundFetch, "The app is launched or woken to refresh itself, for as long as `for` says."),
+            waking(.processing, "The app is launched or woken to work off screen, for as long as `for` says."),
             ActionKind(
                 "time_change", .choice("time change", "time changes"), "The time jumps; everybody hears of it.",
                 { .timeChange($0) },
@@ -73,8 +73,7 @@ extension ActionKind {
 
     private static func waking(_ reason: LaunchReason, _ help: String) -> ActionKind {
         ActionKind(
-            reason.actionName, .app, help, optional: "for", .someTime,
-            "How long the app works on it; its own time if not given.", { .wake($0, reason, lasting: $1) },
+            reason.actionName, .app, help, optional: "for", .someTime, forHelp, { .wake($0, reason, lasting: $1) },
             {
                 guard case .wake(let app, reason, let span) = $0 else { return nil }
                 return (app, span)

@@ -17,6 +17,12 @@ struct ActionKind: Sendable {
     /// The schemas of the key and of the extra key.
     let schema: @Sendable () -> [JSON.Member]
 
+    /// What `for` says, of whatever it stands beside: an event has one description of it.
+    static let forHelp =
+        "With `interrupt`, where it is required: how long that lasts. With `push`, `location`, `bluetooth`, "
+        + "`background_refresh` and `processing`: how long the app works on it, if not given its "
+        + "`background.event_work`; with all but `processing` `limits.background_time` at most."
+
     static let all: [ActionKind] =
         [
             ActionKind(
@@ -62,7 +68,7 @@ struct ActionKind: Sendable {
                 "interrupt", .choice("interruption", "interruptions"),
                 "The foreground app is inactive while it lasts, and whoever is launched meanwhile waits to be active; "
                     + "the switcher ends sooner if the user chooses an app or goes home.",
-                extra: "for", .someTime, "How long the interruption lasts.", { .interrupt($0, lasting: $1) },
+                extra: "for", .someTime, forHelp, { .interrupt($0, lasting: $1) },
                 {
                     guard case .interrupt(let interruption, let time) = $0 else { return nil }
                     return (interruption, time)

@@ -33,7 +33,10 @@ struct ExperimentOptions: ParsableArguments {
 
     @Option(
         parsing: .unconditional,
-        help: "How many runs at a time, each a process of its own; as many as there are cores by default.",
+        help: """
+            How many runs at a time, each a process of its own; by default as many as there are cores, fewer where \
+            the host has not the memory.
+            """,
         transform: { try OptionValue.count($0, in: 1...1024) })
     var jobs: Int?
 

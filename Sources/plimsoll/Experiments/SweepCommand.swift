@@ -23,6 +23,8 @@ struct SweepCommand: ParsableCommand {
             Finished runs are in DIR/ledger.txt at once. Whatever ends a sweep, the same command with --resume goes \
             on, and sweep.csv has the same bytes in the end.
 
+            The options are those of `plimsoll sweep run --help`.
+
             Exit status: 0 done, 129, 130 and 143 interrupted; when runs fail, the status of the first of them.
             """,
         subcommands: [SweepRun.self, SweepMerge.self], defaultSubcommand: SweepRun.self)
