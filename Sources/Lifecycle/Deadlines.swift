@@ -2,8 +2,8 @@ import Quantities
 
 /// How long the system lets an app's main thread take before it loses patience.
 ///
-/// Source: LIFECYCLE sections 3 to 5: scene creation about 20 s, scene update 10 s, entering the background and
-/// termination 5 s each.
+/// Source: Apple's watchdog reports (scene creation about 20 s, scene update 10 s) and UIKit's reference (entering the
+/// background and termination 5 s each).
 public enum Deadline: String, CaseIterable, Sendable {
     /// From the creation of the process to its first frame; off screen until its scene has connected, or until an app
     /// without scenes has been launched.

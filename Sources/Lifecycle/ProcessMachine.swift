@@ -1,6 +1,6 @@
 /// The life of one process. The phase cannot be set from outside.
 ///
-/// Source: LIFECYCLE sections 2 and 3, after Apple's "Managing your app's life cycle" (iOS 13 and later). Prewarming
+/// Source: Apple's "Managing your app's life cycle" (iOS 13 and later). Prewarming
 /// is out of scope, so a process that does not run cannot become suspended.
 public struct ProcessMachine: Hashable, Sendable {
     public private(set) var phase: ProcessPhase = .notRunning

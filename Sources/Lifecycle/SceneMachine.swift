@@ -1,6 +1,6 @@
 /// The life of one scene. Its session outlives it: a disconnected scene is unattached and may connect again.
 ///
-/// Source: LIFECYCLE sections 2 and 3, after Apple's "Managing your app's life cycle" (iOS 13 and later).
+/// Source: Apple's "Managing your app's life cycle" (iOS 13 and later).
 public struct SceneMachine: Hashable, Sendable {
     public private(set) var phase: ScenePhase = .unattached
 

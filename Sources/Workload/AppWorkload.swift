@@ -38,7 +38,7 @@ public struct AppWorkload: ~Copyable {
 
     // MARK: Callbacks
 
-    /// What a callback costs and does. Source of the duties: LIFECYCLE section 4.
+    /// What a callback costs and does. Source of the duties: Apple's "Managing your app's life cycle".
     ///
     /// - Parameters:
     ///   - scene: The scene that the callback is about, or 1 for an app without scenes.

@@ -1,3 +1,4 @@
+import Foundation
 import Lifecycle
 import Pressure
 import Quantities
@@ -27,6 +28,30 @@ struct AndroidPolicyTests {
     @Test("the scores: foreground 0, perceptible 200, service 500, previous 700, cached from 900 by idleness")
     func scores() {
         #expect(OomScore.all(of: phone(ram: .gibibytes(1), free: 0)) == [0, 200, 500, 700, 900, 910])
+    }
+
+    @Test("the table of bands and scores in the documentation is the code's")
+    func page() throws {
+        let page = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "Sources/Simulation/Simulation.docc/PolicyWithoutSwift.md")
+        let text = try String(contentsOf: page, encoding: .utf8)
+        let table = try #require(text.components(separatedBy: "| state | `band` | `oom_score` |\n").last)
+        let rows = table.components(separatedBy: "\n").dropFirst().prefix { $0.hasPrefix("|") }
+        let cells = rows.map { $0.components(separatedBy: " | ").suffix(2).map { $0.prefix(while: \.isNumber) } }
+
+        let shown = [
+            process(1, .background), process(2, .background, modes: [.location]),
+            process(3, .background, modes: [.audio]), process(4, .inactive, idle: 0), process(5, .active, idle: 0),
+        ]
+        let scores = OomScore.all(of: snapshot(shown))
+        var expected = zip(shown, scores).map { ["\($0.band.number)", "\($1)"] }
+        // Work on an event has the band of a mode, and the score of a service.
+        expected.insert(["\(JetsamBand.elevatedInactive.number)", "\(scores[0])"], at: 1)
+        let suspended = [
+            ["\(JetsamBand.idle.number)", "\(OomScore.cached.lowerBound)"], ["", "\(OomScore.previous)"],
+            ["\(JetsamBand.ageing.number)", ""],
+        ]
+        #expect(cells.map { $0.map(String.init) } == suspended + expected)
     }
 
     @Test("who was never in front is not the previous app: it comes after all who were, the latest launch first")
