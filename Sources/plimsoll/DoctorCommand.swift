@@ -20,8 +20,8 @@ struct DoctorCommand: ParsableCommand {
             row(true, "kernel", Host.kernel)
             row(true, "cores", "\(ProcessInfo.processInfo.activeProcessorCount)")
             allocator(row)
-            if let free = Host.availableMemory {
-                row(free >= .mebibytes(128), "free memory", "\(free.readable)")
+            if let free = Host.freeMemory {
+                row(free.size >= .mebibytes(128), "free memory", "\(free.size.readable), of \(free.giver)")
             } else {
                 row(true, "free memory", "unknown on this host")
             }

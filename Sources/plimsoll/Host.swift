@@ -10,11 +10,14 @@ enum Host {
         kibibytes(field + ":", in: "/proc/self/status")
     }
 
-    /// What the host could still give without swapping.
-    static var availableMemory: ByteCount? {
-        let free = kibibytes("MemAvailable:", in: "/proc/meminfo")
-        guard let group = memoryGroupRoom else { return free }
-        return min(free ?? group, group)
+    /// What this process could still be given without swapping; nil where nobody says.
+    static var freeMemory: FreeMemory? {
+        let host = kibibytes("MemAvailable:", in: "/proc/meminfo").map { FreeMemory(giver: "the host", size: $0) }
+        let group = MemoryGroups().tightest.map {
+            FreeMemory(giver: "the memory group (cgroup) \($0.group)", size: $0.room)
+        }
+        guard let host, let group else { return host ?? group }
+        return group.size < host.size ? group : host
     }
 
     static var totalMemory: ByteCount? { kibibytes("MemTotal:", in: "/proc/meminfo") }
@@ -26,19 +29,6 @@ enum Host {
             return number.map(ByteCount.kibibytes)
         }
         return nil
-    }
-
-    /// What this process's cgroup (version 2) may still take; nil without a limit.
-    private static var memoryGroupRoom: ByteCount? {
-        guard let text = try? String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8) else { return nil }
-        guard let line = text.split(separator: "\n").first(where: { $0.hasPrefix("0::") }) else { return nil }
-        let folder = "/sys/fs/cgroup" + line.dropFirst(3)
-        func number(_ name: String) -> Int? {
-            let text = try? String(contentsOfFile: folder + "/" + name, encoding: .utf8)
-            return text.flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) }
-        }
-        guard let most = number("memory.max"), let current = number("memory.current") else { return nil }
-        return ByteCount(max(0, most - current))
     }
 
     /// What a run on real memory takes beside its ceiling.
@@ -88,6 +78,13 @@ enum Host {
         }
         return "\(text(name.sysname)) \(text(name.release)) \(text(name.machine))"
     }
+}
+
+/// Memory that can still be had, and who has it.
+struct FreeMemory {
+    /// In words: the host, or the memory group that leaves less.
+    let giver: String
+    let size: ByteCount
 }
 
 /// What the kernel says of this process's memory at one moment; nil where it says nothing.

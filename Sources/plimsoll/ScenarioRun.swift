@@ -137,17 +137,17 @@ struct ScenarioRun {
         }
     }
 
-    /// The ceiling and the expected overhead must fit into what the host has left.
+    /// The ceiling and the expected overhead must fit into what the host and this process's memory groups have left.
     private func checkHost() throws {
-        guard plan.backend == .jemalloc, !command.ignoreHost, let free = Host.availableMemory else { return }
+        guard plan.backend == .jemalloc, !command.ignoreHost, let free = Host.freeMemory else { return }
         let overhead = Host.overhead(of: plan)
         let needed = plan.neededMemory + overhead
-        guard needed > free else { return }
+        guard needed > free.size else { return }
         let larger = Host.largerDevice(of: plan)
         let what = larger == nil ? "the ceiling of" : "what apps may come to hold,"
         throw Failure(
             .hostRefuses,
-            "the host has \(free.readable) free, but \(what) \(plan.neededMemory.readable) and "
+            "\(free.giver) has \(free.size.readable) free, but \(what) \(plan.neededMemory.readable) and "
                 + "\(overhead.readable) of overhead need \(needed.readable)\(larger.map { " (\($0))" } ?? ""); "
                 + "lower device.ceiling, use --scale, --backend accounting, or --ignore-host")
     }

@@ -205,14 +205,14 @@ extension ExperimentPlanner {
     /// How many runs at a time: on real memory no more than the host has room for.
     func jobs() throws -> Int {
         let wanted = options.jobs ?? ProcessInfo.processInfo.activeProcessorCount
-        guard needed > .zero, let free = Host.availableMemory else { return wanted }
-        let room = free.bytes / needed.bytes
+        guard needed > .zero, let free = Host.freeMemory else { return wanted }
+        let room = free.size.bytes / needed.bytes
         guard room < wanted else { return wanted }
         guard options.jobs == nil, room > 0 else {
             throw Failure(
                 .hostRefuses,
-                "the host has \(free.readable) free, and \(wanted) runs at a time need \(needed.readable) each"
-                    + "\(whyNeeded.map { " (\($0))" } ?? ""); "
+                "\(free.giver) has \(free.size.readable) free, and \(wanted) runs at a time need "
+                    + "\(needed.readable) each\(whyNeeded.map { " (\($0))" } ?? ""); "
                     + (room > 0 ? "--jobs \(room) fits, " : "") + "or use --backend accounting or --scale")
         }
         return room
