@@ -101,7 +101,9 @@ def parse_arguments() -> argparse.Namespace:
     how = parser.add_argument_group("how")
     how.add_argument("--trials", metavar="N", type=int, default=100, help="trials of the whole study (100)")
     how.add_argument("--seeds", metavar="LIST", default="1..6", help="training seeds, such as 1..8 or 1,2,5 (1..6)")
-    how.add_argument("--held-out-seeds", metavar="LIST", default="101..120", help="seeds for the verdict (101..120)")
+    how.add_argument(
+        "--held-out-seeds", metavar="LIST", default="101..120", help="seeds for the verdict, 5 at least (101..120)"
+    )
     how.add_argument("--seed", metavar="N", type=int, default=1, help="of the search itself (1)")
     how.add_argument("--jobs", metavar="N", type=int, default=os.cpu_count() or 1, help="runs at once (all cores)")
     how.add_argument(

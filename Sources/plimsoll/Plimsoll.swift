@@ -25,6 +25,8 @@ struct Plimsoll: ParsableCommand {
               65 the scenario is invalid                 74  output cannot be written
               66 the scenario is missing                 99  an expectation did not hold
               70 our own fault                           129, 130, 143  interrupted; the CSV is flushed
+
+            With the environment variable NO_COLOR nothing is coloured.
             """,
         version: plimsollVersion,
         subcommands: [

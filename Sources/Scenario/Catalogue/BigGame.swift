@@ -3,7 +3,7 @@ import Workload
 
 extension Archetype {
     /// 326 MB 10 s after the launch, 821 MB after 5 min of play.
-    public static let bigGame = Archetype("big-game", "a large game: slow to start, hoards, frees nothing") { app in
+    public static let bigGame = Archetype("big-game", "a large game: slow to start, hoards, frees little") { app in
         // BanG Dream holds 326 MB 10 s after its launch and 821 MB after 5 min (Ariadne, HPCA 2025, Table 1); the
         // split is ours. A game draws itself and lives by the app-based life cycle.
         app.scenes = SceneSupport(support: false, multiple: false)
