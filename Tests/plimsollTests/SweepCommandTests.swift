@@ -66,12 +66,15 @@ struct SweepCommandTests {
                 "sweep", path(folder), "--vary", "device.ceiling=90MiB..104MiB:1MiB", "--seeds", "1,2",
                 "--jobs", "2",
             ]
-            #expect(try run(sweep + ["--out", "whole"], in: folder).status == 0)
+            let whole = try ContinuousClock().measure {
+                #expect(try run(sweep + ["--out", "whole"], in: folder).status == 0)
+            }
             var generator = SeededGenerator(seed: 20, stream: "kills")
             var kills = 0
             for attempt in 0..<20 {
-                // Most moments are between two runs' ends; some come before the first run has begun.
-                let moment = UInt32(generator.number(in: 0...400_000))
+                // Most moments are between two runs' ends; some come before the first run has begun. A slow machine's
+                // are further apart.
+                let moment = UInt32(generator.number(in: 0...max(400_000, Int(whole / .microseconds(2)))))
                 let result = try Program.run(sweep + ["--out", "s", "--resume"], in: folder) { process in
                     usleep(moment)
                     kill(process.processIdentifier, SIGKILL)
