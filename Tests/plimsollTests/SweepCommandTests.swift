@@ -66,9 +66,9 @@ struct SweepCommandTests {
                 "sweep", path(folder), "--vary", "device.ceiling=90MiB..104MiB:1MiB", "--seeds", "1,2",
                 "--jobs", "2",
             ]
-            let whole = try ContinuousClock().measure {
-                #expect(try run(sweep + ["--out", "whole"], in: folder).status == 0)
-            }
+            let began = ContinuousClock.now
+            #expect(try run(sweep + ["--out", "whole"], in: folder).status == 0)
+            let whole = ContinuousClock.now - began
             var generator = SeededGenerator(seed: 20, stream: "kills")
             var kills = 0
             for attempt in 0..<20 {
