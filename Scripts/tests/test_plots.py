@@ -448,6 +448,7 @@ class Kills(RunDirectoryCase):
         events = pd.read_csv(run / "events.csv", dtype=str, keep_default_na=False)
         exits = events["event"] == "exit"
         events.loc[exits, "time_s"] = (events.loc[exits, "time_s"].astype(float) + 2).astype(str)
+        events = events.sort_values("time_s", key=lambda times: times.astype(float), kind="stable")
         events.to_csv(run / "events.csv", index=False)
         later = read_run(run)
         self.assertEqual(set(kills.spared(later)), set(kills.kills_of(later)["pid"]))
