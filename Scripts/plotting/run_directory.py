@@ -208,6 +208,8 @@ def read_run(directory: Path) -> Run:
     # Early formats wrote the last sample twice.
     tables["samples"] = tables["samples"].drop_duplicates("time_s", keep="last").reset_index(drop=True)
     tables["apps"] = tables["apps"].drop_duplicates(["time_s", "app", "pid"], keep="last").reset_index(drop=True)
+    if "summary" not in missing and tables["summary"].empty:
+        notes.append("summary.csv has no row: the run was killed, or is not over yet")
     if is_dry_run(directory):
         notes.append("a dry run: the policy's decisions are on record, but none was carried out")
     if has_rows_of_changed(directory):

@@ -81,6 +81,17 @@ class WholeRuns(RunDirectoryCase):
                          for folder in (whole, thin))
         pd.testing.assert_frame_equal(got, expected, check_dtype=False, check_like=True)
 
+    def test_a_run_that_has_not_come_to_its_end_is_noted(self) -> None:
+        run = self.make()
+        self.assertEqual(read_run(run).notes, [])
+        summary = run / "summary.csv"
+        # What there is of it from the run's first moment on.
+        summary.write_text(summary.read_text("utf-8").splitlines()[0] + "\n", "utf-8")
+        self.assertEqual(read_run(run).notes, ["summary.csv has no row: the run was killed, or is not over yet"])
+        # An early format had none.
+        summary.unlink()
+        self.assertEqual(read_run(run).notes, [])
+
     def test_a_dry_run_is_noted(self) -> None:
         run = self.make()
         (run / "manifest.json").write_text('{"dry_run": false}')
