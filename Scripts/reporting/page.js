@@ -398,14 +398,15 @@ function sizesPanel(parent) {
 
 function decisionsTable(parent) {
   const rows = run().decisions;
-  if (!rows.length) return parent.append(html("p", { class: "note" }, "Nothing was decided."));
+  const leftOut = run().decisionsLeftOut ? `${run().decisionsLeftOut} more decisions in decisions.csv` : "";
+  if (!rows.length) return parent.append(html("p", { class: "note" }, `Nothing was done.${leftOut ? ` ${leftOut}.` : ""}`));
   const wanted = html("input", { type: "search", placeholder: "app, action or reason", "aria-label": "search decisions" });
   const only = html("input", { type: "checkbox", id: "only" });
   const body = html("tbody"), count = html("span", { class: "note" });
   const fill = () => {
     const text = wanted.value.toLowerCase();
     const found = rows.filter(([t, , action, app, reason, , , demand]) => (!only.checked || t >= view.t0 && t <= view.t1) && `${action} ${app} ${run().reasons[reason]} ${demand}`.toLowerCase().includes(text));
-    count.textContent = `${found.length} of ${rows.length}${found.length > 300 ? ", the first 300 shown" : ""}${run().decisionsLeftOut ? `; ${run().decisionsLeftOut} more in decisions.csv` : ""}`;
+    count.textContent = `${found.length} of ${rows.length}${found.length > 300 ? ", the first 300 shown" : ""}${leftOut ? `; ${leftOut}` : ""}`;
     body.replaceChildren(...found.slice(0, 300).map(([t, number, action, app, reason, observed, threshold, demand, spared, measure]) => html("tr", {}, html("td", { class: "num" }, clock(t)), html("td", { class: "num" }, number), html("td", {}, action), html("td", {}, clip(app, 30)), html("td", { class: "wrap" }, run().reasons[reason]), html("td", {}, demand), html("td", { class: "num", title: measure }, measured(observed, measure)), html("td", { class: "num", title: measure }, measured(threshold, measure)), html("td", { class: "num" }, String(spared)))));
   };
   wanted.addEventListener("input", fill);

@@ -80,7 +80,10 @@ def kills_of(run: Run, reasons: Reasons) -> list[dict[str, object]]:
 
 
 def decisions_of(run: Run, reasons: Reasons) -> tuple[list[list[object]], int]:
-    """What was chosen in each decision, in the order of time, and how many are left out."""
+    """What was chosen in each decision, in the order of time, and how many decisions are left out.
+
+    Those that spared everybody are among the latter.
+    """
     table = run.decisions
     others = table.groupby("decision", sort=False).size() - 1
     chosen = table[(table["chosen"] == "true") | table["reason"].str.startswith("no victim")]
@@ -91,7 +94,7 @@ def decisions_of(run: Run, reasons: Reasons) -> tuple[list[list[object]], int]:
          plain(row.observed), plain(row.threshold), row.demand, int(others[row.decision]), row.measure]
         for row in kept.itertuples(index=False)
     ]  # fmt: skip
-    return rows, len(chosen) - len(kept)
+    return rows, table["decision"].nunique() - kept["decision"].nunique()
 
 
 def lanes_of(run: Run) -> tuple[list[dict[str, object]], int]:
@@ -223,7 +226,8 @@ def varied(runs: list[dict[str, object]]) -> list[str]:
 def slim(run: dict[str, object]) -> None:
     """Of one run among very many: what the comparison needs, and the bare outline of the rest."""
     run["lanes"], run["lanesLeftOut"] = [], len(run["lanes"])  # type: ignore[arg-type]
-    run["decisions"], run["decisionsLeftOut"] = [], len(run["decisions"])  # type: ignore[arg-type]
+    run["decisionsLeftOut"] += len({number for _, number, *_ in run["decisions"]})  # type: ignore[operator, union-attr]
+    run["decisions"] = []
     for kill in run["kills"]:  # type: ignore[union-attr]
         kill["unlisted"] += len(kill["spared"])
         kill["spared"] = []

@@ -149,6 +149,19 @@ class Pages(ReportCase):
         self.assertEqual([f"report: {note}\n" for note in page["notes"]], [said])
         self.assertEqual((page["kills"], page["warnings"]), ([], []))
 
+    def test_decisions_that_did_nothing_are_counted_as_left_out(self) -> None:
+        run = self.make(minutes=5.0)
+        table = run / "decisions.csv"
+        before = data_of(self.page(run))["runs"][0]  # type: ignore[index]
+        header, *rows = table.read_text("utf-8").splitlines()
+        columns = header.split(",")
+        last = dict(zip(columns, rows[-1].split(","), strict=True))
+        last |= {"decision": "999999", "action": "", "rank": "", "chosen": "false", "reason": "in front"}
+        table.write_text("\n".join([header, *rows, ",".join(last[name] for name in columns)]) + "\n", "utf-8")
+        after = data_of(self.page(run))["runs"][0]  # type: ignore[index]
+        self.assertEqual(after["decisions"], before["decisions"])
+        self.assertEqual(after["decisionsLeftOut"], before["decisionsLeftOut"] + 1)
+
     def test_a_half_written_row_and_empty_tables_are_no_fault(self) -> None:
         run = self.make(minutes=5.0)
         events = run / "events.csv"
