@@ -96,7 +96,7 @@ def draw_comparison(directories: list[Path]) -> Drawn:
     runs = [read_run(directory) for directory in directories]
     labels = several.labels(directories, [several.summary_of(directory) for directory in directories])
     for run, label in zip(runs, labels):
-        for note in run.notes + [f"{name} is missing" for name in run.lacks(*COMPARED) if name not in run.left_out]:
+        for note in run.notes + [f"{name} is missing" for name in run.lacks(*COMPARED) if name in run.absent]:
             say(f"{label}: {note}")
     return [("compare", compare.draw(runs, labels))]
 

@@ -67,6 +67,11 @@ class Run:
     def launches(self) -> pd.DataFrame:
         return self.tables["launches"]
 
+    @property
+    def absent(self) -> set[str]:
+        """What is missing because it is not there at all; no note says so yet."""
+        return self.missing - self.left_out
+
     def lacks(self, *needed: str) -> list[str]:
         """Which of the columns (`samples.time_s`) are not there, the file alone being named when it is absent."""
         absent = (name.split(".")[0] if name.split(".")[0] in self.missing else name for name in needed)

@@ -86,10 +86,10 @@ def main() -> int:
     names = several.labels(directories, [several.summary_of(directory) for directory in directories])
     style.prepare()
     runs = []
-    for run, name in zip(tables, names):
-        for note in run.notes + [f"{absent} is missing" for absent in sorted(run.missing - run.left_out)]:
-            say(note if len(tables) == 1 else f"{name}: {note}")
-        runs.append(payload_of(run, name))
+    for run, label in zip(tables, names):
+        for note in run.notes + [f"{name} is missing" for name in sorted(run.absent)]:
+            say(note if len(tables) == 1 else f"{label}: {note}")
+        runs.append(payload_of(run, label))
     document = page(runs)
     for run in reversed(runs[1:]):
         if len(document.encode()) <= MOST_BYTES:

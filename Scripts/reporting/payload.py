@@ -94,7 +94,7 @@ def decisions_of(run: Run, reasons: Reasons) -> tuple[list[list[object]], int]:
          plain(row.observed), plain(row.threshold), row.demand, int(others[row.decision]), row.measure]
         for row in kept.itertuples(index=False)
     ]  # fmt: skip
-    return rows, table["decision"].nunique() - kept["decision"].nunique()
+    return rows, len(others) - kept["decision"].nunique()
 
 
 def lanes_of(run: Run) -> tuple[list[dict[str, object]], int]:
@@ -183,7 +183,7 @@ def payload_of(run: Run, label: str) -> dict[str, object]:
     decisions, decisions_left_out = decisions_of(run, reasons)
     warnings = run.events_named("warning")
     by_time = run.samples.set_index("time_s").reindex(stack.times_s)
-    absent = sorted(name for name in run.missing - run.left_out if "." not in name)
+    absent = sorted(name for name in run.absent if "." not in name)
     scenario = text_of(run.directory / "scenario.yaml")
     return {
         "label": label, "title": run.title, "end": plain(max(run.end_s, 1e-3)),

@@ -269,9 +269,10 @@ extension Simulation {
     /// Queues what the scene, or the app without scenes, has still to be told; false when there is nothing.
     private func tellOfDeliveries(_ process: LiveProcess, scene: SceneID?) -> Bool {
         guard !process.deliveries.isEmpty else { return false }
-        let due = process.deliveries.filter { $0.scene == nil || $0.scene == scene }
+        let isDue = { (delivery: Delivery) in delivery.scene == nil || delivery.scene == scene }
+        let due = process.deliveries.filter(isDue)
         process.steps.append(contentsOf: due.map { .tell($0.callback, $0.scene) })
-        process.deliveries.removeAll { $0.scene == nil || $0.scene == scene }
+        process.deliveries.removeAll(where: isDue)
         return !due.isEmpty
     }
 

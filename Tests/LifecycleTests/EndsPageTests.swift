@@ -4,8 +4,8 @@ import Testing
 
 @Suite("the table of ends in the documentation")
 struct EndsPageTests {
-    private static let page = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "Sources/plimsoll/plimsoll.docc/HowToReadARun.md")
+    private static let page = StateTablePageTests.project
+        .appending(path: "Sources/plimsoll/plimsoll.docc/HowToReadARun.md")
 
     @Test("it names every reason once, those that are terminations first, and the times of the deadlines")
     func ends() throws {

@@ -5,8 +5,9 @@ import Testing
 /// The page in the documentation shows the machines as they are. `PLIMSOLL_RECORD=1` writes its tables anew.
 @Suite("the state tables in the documentation")
 struct StateTablePageTests {
-    private static let page = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "Sources/Lifecycle/Lifecycle.docc/StateTables.md")
+    static let project = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+    private static let page = project.appending(path: "Sources/Lifecycle/Lifecycle.docc/StateTables.md")
 
     /// A row per event, a column per state.
     private func table<State: RawRepresentable<String>, Event: RawRepresentable<String>>(

@@ -32,8 +32,8 @@ struct AndroidPolicyTests {
 
     @Test("the table of bands and scores in the documentation is the code's")
     func page() throws {
-        let page = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "Sources/Simulation/Simulation.docc/PolicyWithoutSwift.md")
+        let page = PolicyFilesTests.project
+            .appending(path: "Sources/Simulation/Simulation.docc/PolicyWithoutSwift.md")
         let text = try String(contentsOf: page, encoding: .utf8)
         let table = try #require(text.components(separatedBy: "| state | `band` | `oom_score` |\n").last)
         let rows = table.components(separatedBy: "\n").dropFirst().prefix { $0.hasPrefix("|") }

@@ -5,8 +5,9 @@ import Testing
 /// File, type and name of a policy agree.
 @Suite("the policies' files")
 struct PolicyFilesTests {
-    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "Sources/Reclaim/Policies")
+    static let project = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+    private static let folder = project.appending(path: "Sources/Reclaim/Policies")
 
     @Test("every policy of the catalogue has a name like its type's, and a file of its own called after that")
     func own() throws {
