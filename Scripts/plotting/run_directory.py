@@ -40,8 +40,8 @@ class Run:
     """The tables of one run, and what was wrong with them. A missing file is an empty table with all its columns."""
 
     directory: Path
-    tables: dict[str, pd.DataFrame]
-    missing: set[str]
+    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+    missing: set[str] = field(default_factory=set)
     """Files (`samples`) and columns (`samples.time_s`) that are not there, or left out."""
     notes: list[str] = field(default_factory=list)
     left_out: set[str] = field(default_factory=set)
@@ -71,6 +71,11 @@ class Run:
     def absent(self) -> set[str]:
         """What is missing because it is not there at all; no note says so yet."""
         return self.missing - self.left_out
+
+    def leave_out(self, name: str) -> None:
+        """The file is there and cannot be used."""
+        self.left_out.add(name)
+        self.missing.add(name)
 
     def lacks(self, *needed: str) -> list[str]:
         """Which of the columns (`samples.time_s`) are not there, the file alone being named when it is absent."""
@@ -113,23 +118,32 @@ def complete_records(text: str) -> tuple[str, bool]:
     return text[:end], end < len(text)
 
 
-def read_table(path: Path, name: str, missing: set[str], notes: list[str]) -> pd.DataFrame:
+def read_table(run: Run, name: str) -> pd.DataFrame:
     """One CSV as a table of the columns we know, text as text and numbers as numbers."""
+    path = run.directory / f"{name}.csv"
     try:
-        text, was_cut = complete_records(path.read_text(encoding="utf-8", errors="replace"))
+        text = path.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
-        missing.add(name)
-        text, was_cut = "", False
+        run.missing.add(name)
+        text = ""
+    if "\0" in text:
+        # So a disk may give back what was not written before the power went.
+        text = "\n".join(line for line in text.split("\n") if "\0" not in line)
+        run.notes.append(f"{path.name}: rows with zero bytes are left out")
+    text, was_cut = complete_records(text)
     if was_cut:
-        notes.append(f"{path.name}: the last row is half-written and left out")
+        run.notes.append(f"{path.name}: the last row is half-written and left out")
 
     header = next(csv.reader(io.StringIO(text)), [])
     present = set(header)
     texts, numbers = TEXT_COLUMNS[name], NUMBER_COLUMNS[name]
+    if name not in run.missing and present.isdisjoint(texts + numbers):
+        run.notes.append(f"{path.name}: the first row names no column of it, and the table is left out")
+        run.leave_out(name)
     if name == "samples":
         numbers += tuple(column for column in header if column.startswith(STALLS))
-    if name not in missing:
-        missing.update({f"{name}.{column}" for column in texts + numbers if column not in present} - LATER)
+    if name not in run.missing:
+        run.missing.update({f"{name}.{column}" for column in texts + numbers if column not in present} - LATER)
     wanted = [column for column in texts + numbers if column in present]
     if wanted:
         # Everything as text first: a nan, NA or 007 in a name is a name.
@@ -160,8 +174,7 @@ def leave_out_disorder(run: Run) -> None:
         run.notes.append(f"{name}.csv: row {earlier[0] + 2} is earlier than the row before it; "
                          "the rows are not in the run's order, and the table is left out")  # fmt: skip
         run.tables[name] = run.tables[name].iloc[:0]
-        run.left_out.add(name)
-    run.missing |= run.left_out
+        run.leave_out(name)
 
 
 def has_rows_of_changed(directory: Path) -> bool:
@@ -198,14 +211,12 @@ def read_run(directory: Path) -> Run:
     """Reads what is there. Raises FileNotFoundError when there is no directory, or no CSV that we know in it."""
     if not directory.is_dir():
         raise FileNotFoundError(f"no run directory {directory}")
-    missing: set[str] = set()
-    notes: list[str] = []
-    tables = {
-        name: read_table(directory / f"{name}.csv", name, missing, notes) for name in TEXT_COLUMNS
-    }
-    if missing.issuperset(TEXT_COLUMNS):
+    run = Run(directory)
+    tables, notes = run.tables, run.notes
+    for name in TEXT_COLUMNS:
+        tables[name] = read_table(run, name)
+    if run.absent.issuperset(TEXT_COLUMNS):
         raise FileNotFoundError(f"no CSV of a run in {directory}")
-    run = Run(directory, tables, missing, notes)
     leave_out_disorder(run)
     for name in IN_ORDER:
         # A row without its time has no place in a picture.
@@ -213,7 +224,7 @@ def read_run(directory: Path) -> Run:
     # Early formats wrote the last sample twice.
     tables["samples"] = tables["samples"].drop_duplicates("time_s", keep="last").reset_index(drop=True)
     tables["apps"] = tables["apps"].drop_duplicates(["time_s", "app", "pid"], keep="last").reset_index(drop=True)
-    if "summary" not in missing and tables["summary"].empty:
+    if "summary" not in run.missing and tables["summary"].empty:
         notes.append("summary.csv has no row: the run was killed, or is not over yet")
     if is_dry_run(directory):
         notes.append("a dry run: the policy's decisions are on record, but none was carried out")

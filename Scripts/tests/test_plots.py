@@ -257,6 +257,22 @@ class BrokenRuns(RunDirectoryCase):
                 _, said[0] = self.plot("--compare", runs[1], whole, "--out", self.directory / f"both-{name}")
                 self.assertEqual(said[0].splitlines(), [f"plot: turned-{name}: {note}"])
 
+    def test_an_empty_table_and_one_with_zero_bytes_are_told_in_a_line(self) -> None:
+        for name in ("samples", "apps", "events", "launches", "decisions", "summary"):
+            run = self.make(name, minutes=5.0)
+            table = run / f"{name}.csv"
+            header, *rows = table.read_text("utf-8").splitlines(keepends=True)
+            told = f"{name}.csv: rows with zero bytes are left out"
+            table.write_text("".join([header, "1\0\0,2\n", *rows]), "utf-8")
+            self.assertEqual(read_run(run).notes[0], told)
+            unknown = f"{name}.csv: the first row names no column of it, and the table is left out"
+            broken = header.replace(",", "\0", 1)
+            for text, notes in (("", [unknown]), (broken, [told, unknown]), ("1,2\n3,4\n", [unknown])):
+                table.write_text(text, "utf-8")
+                read = read_run(run)
+                self.assertEqual((read.notes, read.absent, name in read.missing), (notes, set(), True), name)
+                self.assertEqual(self.plot(run, "--format", "png", "--force")[0], 0)
+
     @staticmethod
     def time(lines: list[str], row: int) -> float:
         return float(lines[row].split(",")[lines[0].split(",").index("time_s")])
