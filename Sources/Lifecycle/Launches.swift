@@ -110,11 +110,11 @@ extension LaunchReason {
     }
 
     /// Whether the system still launches an app for it that the user has swiped away. Source: Apple's documentation of
-    /// background pushes and background refresh: not before the user opens the app again.
+    /// background pushes and background refresh, and TN3115 for Bluetooth: not before the user opens the app again.
     public var reachesQuitApps: Bool {
         switch self {
-        case .userTap, .url, .userActivity, .shortcutItem, .location, .bluetoothCentrals: true
-        case .remoteNotification, .backgroundFetch, .processing: false
+        case .userTap, .url, .userActivity, .shortcutItem, .location: true
+        case .remoteNotification, .bluetoothCentrals, .backgroundFetch, .processing: false
         }
     }
 }

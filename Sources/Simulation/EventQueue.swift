@@ -31,7 +31,7 @@ enum SimulationEvent {
     case deadline(ProcessReference, serial: Int)
     /// Who was told to end has had its time, if it waits for memory.
     case overdue(ProcessReference)
-    case deferredWorkDone(ProcessReference)
+    case deferredWorkDone(ProcessReference, serial: Int)
     case reclaimDone(serial: Int)
     case retryWaiters
     /// Who was asked to end has had its time.

@@ -15,15 +15,17 @@ final class AppRecord {
     /// Streams of its own: adding an app does not change the draws of the others.
     var sizes: SizeStream
     /// In the order of creation.
-    var sessions: [SceneSession] = []
+    var sessions: [SceneSession] = [] {
+        didSet { process?.stateDidChange() }
+    }
     /// The scene that was in front last.
     var frontScene: SceneID?
     let profile: AppProfile
     var behaviour: SeededGenerator
     /// Whether the app does its duty off screen and on a disconnect.
     var duty: SeededGenerator
-    /// The slot of its live process.
-    var slot: Int?
+    /// Its live process; nil while there is none.
+    var process: LiveProcess?
     var wasLaunched = false
     /// The user swiped it away: pushes and refreshes do not launch it before the user opens it again.
     var wasSwipedAway = false
@@ -40,7 +42,9 @@ final class AppRecord {
     /// What its last process held when it ended.
     var lastFootprint: ByteCount?
     /// How soon it was wanted again after each time the system had ended it; the last ten.
-    var relaunchIntervals: [TimeSpan] = []
+    var relaunchIntervals: [TimeSpan] = [] {
+        didSet { process?.stateDidChange() }
+    }
 
     init(_ id: AppID, _ profile: AppProfile, seed: UInt64) {
         self.id = id
@@ -184,28 +188,37 @@ struct WorkInProgress: ~Copyable {
 }
 
 /// A process of the device. It has an identity and one owner, the simulation.
+///
+/// Rows, snapshots and the planner keep what they made of its state until the state changes. Every property that they
+/// read therefore reports its own changes in a `didSet`, so that no caller can forget to: `stateDidChange()` for what
+/// rows and policies are shown, `hasArrived = false` for what the planner alone looks at.
 final class LiveProcess {
     // First what every tick looks at, in few cache lines.
     let record: AppRecord
     let pid: ProcessID
     let slot: MemorySlot
-    var machine = ProcessMachine()
+    var machine = ProcessMachine() {
+        didSet { stateDidChange() }
+    }
     /// The main thread is paying a cost, filling pages or waiting for memory.
     var isRunning = false
-    /// The planner had nothing for it, and nothing has changed since that the planner looks at. Whoever changes any of
-    /// that asks it again, for apps that do not tick would never be asked; or, where it is not the moment, says so
-    /// here. No steps are left then.
+    /// The planner is idle and the process's state is unchanged since; no steps are left. A change of the device (its
+    /// display, lock or interruptions) does not reset it: the simulation then advances the processes that it concerns.
     var hasArrived = false
     var isTicking = false
     var decayScheduled = false
     /// The background modes have something to do: the app came from the screen, and they are not over.
-    var modesAreActive = true
+    var modesAreActive = true {
+        didSet { stateDidChange() }
+    }
     /// Whether there are any that keep it running.
     private let hasLastingModes: Bool
     var tickedAt: Instant
     var tickSerial = 0
     /// The reasons to run off screen.
-    var assertions = RunAssertions()
+    var assertions = RunAssertions() {
+        didSet { stateDidChange() }
+    }
     /// Since when an allocation has been waiting.
     var waitingSince: Instant?
     var transient: PoolID
@@ -222,19 +235,33 @@ final class LiveProcess {
     var steps: Deque<Step> = [] {
         didSet { hasArrived = false }
     }
-    var goal: Goal
+    var goal: Goal {
+        didSet { hasArrived = false }
+    }
     /// A policy asks for it.
-    var wantsSuspension = false
+    var wantsSuspension = false {
+        didSet { hasArrived = false }
+    }
     /// Scenes that the user closed, and scenes that the system takes away.
-    var closing: [SceneID] = []
-    var reclaiming: [SceneID] = []
+    var closing: [SceneID] = [] {
+        didSet { hasArrived = false }
+    }
+    var reclaiming: [SceneID] = [] {
+        didSet { hasArrived = false }
+    }
     /// The system launched it off screen: the scene that connects to the background.
-    var connecting: SceneID?
+    var connecting: SceneID? {
+        didSet { hasArrived = false }
+    }
     /// Its scene on the second display.
-    var externalScene: SceneID?
+    var externalScene: SceneID? {
+        didSet { hasArrived = false }
+    }
     /// The deadline that runs on its main thread.
     var deadline: (kind: Deadline, serial: Int)?
-    var quitReason: QuitReason?
+    var quitReason: QuitReason? {
+        didSet { hasArrived = false }
+    }
     /// Its place among the live processes, which are by rising process number.
     var position: Int
     let launchedAt: Instant
@@ -273,18 +300,25 @@ final class LiveProcess {
     /// The events that come before that scene has connected, or before a tap makes it the user's launch.
     var launchEvents: [Step] = []
     /// Launched off screen for an event that has not reached it yet.
-    var awaitsEvent = false
+    var awaitsEvent = false {
+        didSet { stateDidChange() }
+    }
     /// What its scenes have still to be told, each before it is active.
-    var deliveries: [Delivery] = []
+    var deliveries: [Delivery] = [] {
+        didSet { hasArrived = false }
+    }
     /// Its code has run since protected data went, and it has not yet been told that it is back.
     var missesProtectedData = false
     /// The time jumped while it was suspended.
     var missedTimeChange = false
     var missedDeferredWork = false
+    var deferredSerial = 0
     var deadlineSerial = 0
 
     /// Nil: it was never in front.
-    var lastForeground: Instant?
+    var lastForeground: Instant? {
+        didSet { stateDidChange() }
+    }
     var warnedAt: Instant?
     var answersWarning = false
     /// The warning that it answers is the policy's.
@@ -293,9 +327,13 @@ final class LiveProcess {
     /// What it was told about its active limit, and about its inactive one where it has one of its own.
     var toldOfActiveLimit = ToldOfLimit()
     var toldOfInactiveLimit = ToldOfLimit()
-    var bands: BandMachine
+    var bands: BandMachine {
+        didSet { stateDidChange() }
+    }
     /// A moving average, for policies that look at growth; zero before the first update.
     var averageFootprint: ByteCount = .zero
+    /// Where the process enters itself when it has changed.
+    private let changes: ChangedProcesses
     /// Something of the next sample may differ from the last one.
     var hasChanged = false
     /// And that not by its memory alone.
@@ -316,7 +354,7 @@ final class LiveProcess {
     init(
         record: AppRecord, pid: ProcessID, slot: MemorySlot, position: Int, now: Instant,
         workload: consuming AppWorkload, goal: Goal, launchReason: LaunchReason, isFirstLaunch: Bool,
-        relaunchCost: TimeSpan, memory: any DeviceMemory, trace: TracePlayback? = nil
+        relaunchCost: TimeSpan, memory: any DeviceMemory, changes: ChangedProcesses, trace: TracePlayback? = nil
     ) {
         self.record = record
         self.pid = pid
@@ -330,6 +368,7 @@ final class LiveProcess {
         self.launchReason = launchReason
         self.isFirstLaunch = isFirstLaunch
         self.relaunchCost = relaunchCost
+        self.changes = changes
         self.trace = trace
         launchedAt = now
         bands = BandMachine(.app, band: .foreground, at: now)
@@ -339,6 +378,21 @@ final class LiveProcess {
         leak = memory.makePool(in: slot)
         transient = memory.makePool(in: slot)
         burst = memory.makePool(in: slot)
+    }
+
+    /// What rows, policies or the planner know of it may be out of date.
+    func stateDidChange() {
+        hasArrived = false
+        stateHasChanged = true
+        memoryDidChange()
+    }
+
+    /// Likewise, of its memory alone.
+    func memoryDidChange() {
+        isShownAsItIs = false
+        guard !hasChanged else { return }
+        hasChanged = true
+        changes.insert(position)
     }
 
     var app: AppID { record.id }

@@ -65,9 +65,10 @@ extension Simulation {
         process.backgroundSerial += 1
         process.modesAreActive = false
         process.assertions.clear()
-        if lockedUntil != nil && process.profile.background.holdsProtectedFile {
+        // 0xdead10cc, whether the device is locked or not. Source: Apple TN2151.
+        if process.profile.background.holdsProtectedFile {
             process.steps.append(
-                .exit(.suspendedWithLockedFile, "suspended with a protected file open on a locked device"))
+                .exit(.suspendedWithLockedFile, "suspended while it held a lock on a file or an SQLite database"))
         }
     }
 
@@ -84,22 +85,15 @@ extension Simulation {
 
     // MARK: Assertions
 
-    /// What it runs for has changed: its limit does, too, and its band may follow.
-    private func noteReasons(of process: LiveProcess) {
-        noteChange(of: process)
-        followBand(of: process)
-    }
-
     func endAssertion(_ reference: ProcessReference, _ id: Int) {
         guard let process = process(reference), let kind = process.assertions.end(id) else { return }
-        if kind == .task { noteTask("ends", of: process) } else { noteReasons(of: process) }
+        if kind == .task { noteTask("ends", of: process) } else { followBand(of: process) }
         advance(process)
     }
 
     func endModes(_ reference: ProcessReference, _ serial: Int) {
         guard let process = process(reference), process.backgroundSerial == serial else { return }
         process.modesAreActive = false
-        noteChange(of: process)
         process.backgroundSince = now
         scheduleExpiry(of: process)
         advance(process)
@@ -118,7 +112,7 @@ extension Simulation {
 
     /// A task has begun or ended, or its time is nearly over.
     func noteTask(_ what: String, of process: LiveProcess, why: String? = nil) {
-        noteReasons(of: process)
+        followBand(of: process)
         recorder.event(
             .backgroundTask, at: now, app: process.profile.name, pid: process.pid, what, reason: why)
     }
@@ -189,7 +183,7 @@ extension Simulation {
         let isLimited = reason != .processing
         let id = process.assertions.begin(.event(reason))
         process.awaitsEvent = false
-        noteReasons(of: process)
+        followBand(of: process)
         let time = isLimited ? min(span, plan.limits.backgroundTime) : span
         queue.schedule(.assertionEnds(process.reference, id: id), at: now + time)
         if reason == .remoteNotification {

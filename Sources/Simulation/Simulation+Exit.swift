@@ -108,7 +108,8 @@ extension Simulation {
         if process.position < reclaim.shown.count { reclaim.shown.remove(at: process.position) }
         forgetSample(of: process)
         waiters.removeAll { $0 == process.reference }
-        process.record.slot = nil
+        releaseCores(of: process)
+        process.record.process = nil
         process.steps.removeAll()
         process.serial += 1
         if displayOwner == process.pid { releaseDisplay() }

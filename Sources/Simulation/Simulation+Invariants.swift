@@ -13,6 +13,12 @@ extension Simulation {
                 "more than one app is active on \(isExternal ? "the second" : "the first") display: "
                     + "\(active.map(\.profile.name))")
         }
+        for owner in cores.owners(at: now) {
+            claim(process(owner) != nil, "a core works for process \(owner.pid.number), which is dead")
+        }
+        for waiter in waiters {
+            claim(process(waiter) != nil, "process \(waiter.pid.number) waits for memory, but is dead")
+        }
         var held = ByteCount.zero
         for process in live {
             held += memory.books(of: process.slot).footprint

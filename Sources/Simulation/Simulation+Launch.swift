@@ -53,13 +53,14 @@ extension Simulation {
             record: apps[app.index], pid: ProcessID(lastPid), slot: slot, position: live.count, now: now,
             workload: AppWorkload(apps[app.index].profile, traceLength: trace?.length ?? 0), goal: goal,
             launchReason: reason, isFirstLaunch: !apps[app.index].wasLaunched,
-            relaunchCost: relaunchCost(of: apps[app.index].profile), memory: memory, trace: trace)
+            relaunchCost: relaunchCost(of: apps[app.index].profile), memory: memory, changes: samples.changed,
+            trace: trace)
         apps[app.index].wasLaunched = true
-        apps[app.index].slot = slot.index
+        apps[app.index].process = process
         while processes.count <= slot.index { processes.append(nil) }
         processes[slot.index] = process
         live.append(process)
-        noteChange(of: process)
+        process.stateDidChange()
         return process
     }
 
@@ -80,7 +81,6 @@ extension Simulation {
         // A tap on a process that was being ended came before its end.
         let interval = max(.zero, tapped - last)
         apps[app.index].relaunchIntervals = apps[app.index].relaunchIntervals.suffix(9) + [interval]
-        process(of: app)?.isShownAsItIs = false
     }
 
     // MARK: The new process
@@ -159,11 +159,18 @@ extension Simulation {
     func beginDeferredWork(of process: LiveProcess) {
         let deferred = process.profile.deferred
         guard deferred.work > .zero || deferred.memory > .zero else { return }
-        queue.schedule(.deferredWorkDone(process.reference), at: occupyCore(for: deferred.work))
+        let finish = cores.occupy(for: deferred.work, by: process.reference, .deferredWork, at: now)
+        expectDeferredWork(of: process, at: finish)
     }
 
-    func finishDeferredWork(_ reference: ProcessReference) {
-        guard let process = process(reference) else { return }
+    /// An earlier expectation is void.
+    func expectDeferredWork(of process: LiveProcess, at instant: Instant) {
+        process.deferredSerial += 1
+        queue.schedule(.deferredWorkDone(process.reference, serial: process.deferredSerial), at: instant)
+    }
+
+    func finishDeferredWork(_ reference: ProcessReference, _ serial: Int) {
+        guard let process = process(reference), process.deferredSerial == serial else { return }
         guard process.phase.runsCode else {
             process.missedDeferredWork = true
             return

@@ -130,7 +130,6 @@ extension Simulation {
             if event == .connectToBackground { session.lastForeground = nil }
         }
         if let refusal { return fail("\(process.profile.name), scene \(scene.number): \(refusal)") }
-        noteChange(of: process)
         let session = session(scene, of: process.app)
         recorder.event(
             .sceneState, at: now, app: process.profile.name, pid: process.pid, scene: scene,
@@ -172,7 +171,6 @@ extension Simulation {
 
     private func phaseChanged(_ process: LiveProcess, from before: ProcessPhase) {
         let after = process.phase
-        noteChange(of: process)
         if before.isForeground || after.isForeground { process.lastForeground = now }
         if before == .suspended { noteSuspension(of: process) }
         followBand(of: process)

@@ -29,7 +29,7 @@ extension Simulation {
             process.launch?.declared += work.cost
         }
         if work.cost > .zero {
-            resume(process, at: occupyCore(for: work.cost))
+            resume(process, at: occupyCore(for: work.cost, of: process))
         } else {
             continueWork(of: process)
         }
@@ -42,13 +42,20 @@ extension Simulation {
         continueWork(of: process)
     }
 
-    /// The earliest moment at which a core has done so much work, begun no earlier than now.
-    func occupyCore(for span: TimeSpan) -> Instant {
-        var core = 0
-        for index in coreFreeAt.indices where coreFreeAt[index] < coreFreeAt[core] { core = index }
-        let finish = max(now, coreFreeAt[core]) + span
-        coreFreeAt[core] = finish
-        return finish
+    /// The earliest moment at which a core has done so much work of the main thread, begun no earlier than now.
+    private func occupyCore(for span: TimeSpan, of process: LiveProcess) -> Instant {
+        cores.occupy(for: span, by: process.reference, .mainThread, at: now)
+    }
+
+    /// The process has ended: no core works for it any more, and what was queued behind its work is done earlier.
+    func releaseCores(of process: LiveProcess) {
+        for advance in cores.release(process.reference, at: now) {
+            guard let other = self.process(advance.owner) else { continue }
+            switch advance.purpose {
+            case .mainThread: resume(other, at: advance.finish)
+            case .deferredWork: expectDeferredWork(of: other, at: advance.finish)
+            }
+        }
     }
 
     private func resume(_ process: LiveProcess, at instant: Instant) {
@@ -131,7 +138,7 @@ extension Simulation {
             let span = plan.device.fillRate.time(for: result.requested + process.work.unpaid)
             process.work.unpaid = .zero
             process.launch?.fill += span
-            resume(process, at: occupyCore(for: span))
+            resume(process, at: occupyCore(for: span, of: process))
             return false
         }
         guard remaining == .zero else { return allocateSlice(of: bytes, in: pool, process) }

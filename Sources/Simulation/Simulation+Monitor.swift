@@ -206,7 +206,6 @@ extension Simulation {
 
     func noteAnswer(of process: LiveProcess, cacheBefore: ByteCount) {
         process.answersWarning = false
-        noteChange(of: process)
         let freed = (cacheBefore - memory.requested(in: process.cache)) * scale
         if freed > .zero { recorder.tally.warningsAnswered += 1 }
         if freed == .zero && process.warnedByPolicy { guardrails.noteFruitless(.warn(process.pid)) }

@@ -64,13 +64,34 @@ struct Ageing: Comparable {
     static func < (a: Ageing, b: Ageing) -> Bool { (a.at, a.process.pid) < (b.at, b.process.pid) }
 }
 
+/// The processes that may have changed since the last sample, by their positions among the live ones. Each process
+/// enters itself.
+final class ChangedProcesses {
+    private(set) var positions = BitSet()
+    /// Whether a position was entered since the list of them was last made.
+    var isListed = true
+
+    func insert(_ position: Int) {
+        positions.insert(position)
+        isListed = false
+    }
+
+    func remove(_ position: Int) { positions.remove(position) }
+
+    func replace(with positions: BitSet) { self.positions = positions }
+
+    func removeAll() {
+        // One by one, for then it keeps its memory.
+        while let last = positions.last { positions.remove(last) }
+        isListed = true
+    }
+}
+
 /// What the samples know from one to the next, so that a process that has not changed costs nothing.
 struct SampleState {
-    /// Those that may have changed since the last sample, by their positions among the live processes.
-    var changed = BitSet()
-    /// The same by rising process number, when `isListed`; who has died meanwhile may be among them.
+    let changed = ChangedProcesses()
+    /// The changed processes by rising process number; dead ones may be among them.
     var list: [ProcessReference] = []
-    var isListed = true
     /// Those whose bands time alone will change, the next first.
     var ageing = Heap<Ageing>()
     var slots: [Int] = []
@@ -81,37 +102,19 @@ struct SampleState {
     let deviceRow = RowMemo()
 
     mutating func forgetChanges() {
-        // One by one, for then it keeps its memory.
-        while let last = changed.last { changed.remove(last) }
+        changed.removeAll()
         list.removeOneByOne()
-        isListed = true
     }
 }
 
 // The rows of a sample. Their cost follows the number of processes that have changed; of the others bytes are copied.
 extension Simulation {
-    /// Whoever changes the phase, scenes, modes or band of a process says so; changes of memory are told by the memory
-    /// itself.
-    func noteChange(of process: LiveProcess) {
-        process.stateHasChanged = true
-        noteAnyChange(of: process)
-    }
-
-    /// Something of the process's next row may differ.
-    private func noteAnyChange(of process: LiveProcess) {
-        process.isShownAsItIs = false
-        guard !process.hasChanged else { return }
-        process.hasChanged = true
-        samples.changed.insert(process.position)
-        samples.isListed = false
-    }
-
     /// The processes that may have changed since the last sample, by rising process number; who is not alive any more
     /// may be among them.
     func changedProcesses() -> [ProcessReference] {
         memory.takeChanges(into: &samples.slots)
         for slot in samples.slots where slot < processes.count {
-            if let process = processes[slot] { noteAnyChange(of: process) }
+            processes[slot]?.memoryDidChange()
         }
         return notedProcesses()
     }
@@ -120,12 +123,12 @@ extension Simulation {
     func notedProcesses() -> [ProcessReference] {
         while let next = samples.ageing.min, next.at <= now {
             samples.ageing.removeMin()
-            if let process = process(next.process) { noteChange(of: process) }
+            process(next.process)?.stateDidChange()
         }
-        if !samples.isListed {
+        if !samples.changed.isListed {
             samples.list.removeOneByOne()
-            for position in samples.changed { samples.list.append(live[position].reference) }
-            samples.isListed = true
+            for position in samples.changed.positions { samples.list.append(live[position].reference) }
+            samples.changed.isListed = true
         }
         return samples.list
     }
@@ -137,7 +140,7 @@ extension Simulation {
             return
         }
         for index in position..<live.count { live[index].position = index }
-        samples.changed = BitSet(live.indices.lazy.filter { self.live[$0].hasChanged })
+        samples.changed.replace(with: BitSet(live.indices.lazy.filter { self.live[$0].hasChanged }))
     }
 
     func recordSample() {

@@ -60,6 +60,5 @@ extension Simulation {
         if foregroundApp == process.app { foregroundApp = nil }
         process.goal = .background
         process.quitReason = QuitReason(.normalApp, "its trace is over", since: now)
-        process.hasArrived = false
     }
 }

@@ -171,7 +171,6 @@ extension Simulation {
             process.steps.append(contentsOf: process.launchEvents.dropFirst())
             process.launchEvents.removeAll()
             process.awaitsEvent = false
-            noteChange(of: process)
         }
         leaveToUser(scene, of: process)
         process.deliveries.removeAll { $0.scene == scene }

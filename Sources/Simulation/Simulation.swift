@@ -86,7 +86,7 @@ public final class Simulation {
     var interruptions: [(serial: Int, kind: Interruption)] = []
     var interruptionSerial = 0
     var lockedUntil: Instant?
-    var coreFreeAt: [Instant]
+    var cores: Cores
 
     var waiters: [ProcessReference] = []
     /// What the last allocation could not have, because it was meant for those who wait.
@@ -146,7 +146,7 @@ public final class Simulation {
         user = plan.expandedUser
         monitor = PressureMonitor(plan.monitor, ceiling: memory.books.ceiling)
         guardrails = Guardrails(plan.limits)
-        coreFreeAt = Array(repeating: .zero, count: max(1, plan.device.cores))
+        cores = Cores(count: plan.device.cores)
         recorder = RunRecorder(
             sinks,
             tally: RunTally(
@@ -231,7 +231,7 @@ public final class Simulation {
         case .cpuLimit(let reference, let serial): crossCPULimit(reference, serial)
         case .deadline(let reference, let serial): missDeadline(reference, serial)
         case .overdue(let reference): endWaiter(reference)
-        case .deferredWorkDone(let reference): finishDeferredWork(reference)
+        case .deferredWorkDone(let reference, let serial): finishDeferredWork(reference, serial)
         case .reclaimDone(let serial): finishReclaim(serial)
         case .retryWaiters: retryWaiters()
         case .politenessEnds(let reference): endPoliteness(reference)
@@ -245,7 +245,7 @@ public final class Simulation {
     }
 
     func process(of app: AppID) -> LiveProcess? {
-        apps[app.index].slot.flatMap { processes[$0] }
+        apps[app.index].process
     }
 
     func process(_ pid: ProcessID) -> LiveProcess? {

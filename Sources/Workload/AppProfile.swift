@@ -274,7 +274,8 @@ public struct BackgroundDiscipline: Hashable, Sendable {
     public var modesLast: TimeSpan?
     /// The share of a core that it uses off screen.
     public var cpu: Ratio
-    /// It keeps a protected file open when it is suspended.
+    /// It holds a lock on a file or an SQLite database when it is suspended, and is ended for that (0xdead10cc).
+    /// Whether the device is locked makes no difference. Source: Apple TN2151.
     public var holdsProtectedFile: Bool
 
     public init(

@@ -39,6 +39,28 @@ struct ReclaimRunTests {
             decisions: lines(sinks.decisions), launches: lines(sinks.launches))
     }
 
+    @Test(
+        "a scene that disconnects without freeing anything is shown to policies as it is",
+        arguments: ["lmkd", "systemd-oomd"])
+    func disconnectsWithoutFreeing(policy: String) throws {
+        let run = try Self.run(
+            """
+            duration: 30s
+            device: { ceiling: 256MiB }
+            policy: \(policy)
+            apps:
+              - name: a
+                background_modes: [audio]
+                disconnect: { frees: 0% }
+                observers: [ { of: UIScene.didDisconnectNotification, cost: 700ms } ]
+            user:
+              - { at: 0s, launch: a }
+              - { at: 5s, home: true }
+              - { at: 20s, quit: a }
+            """)
+        #expect(run.times("scene_state", "unattached").count == 1)
+    }
+
     @Test("lmkd protects the app that the user had before, not the one that a push has launched since")
     func previous() throws {
         let run = try Self.run(

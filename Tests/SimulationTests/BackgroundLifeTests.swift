@@ -562,13 +562,26 @@ struct BackgroundLifeTests {
         #expect(told(short, "a") == [60] && told(short, "b") == [])
     }
 
-    @Test("a protected file held while locked ends the app; unlocked it does not")
+    @Test("an app that holds a lock on a file when it is suspended is ended, whether the device is locked or not")
     func lockedFile() throws {
         let profile = testApp("a") { $0.background.holdsProtectedFile = true }
-        let locked = try live([profile], [(0, .launch(app)), (5, .lock(lasting: .seconds(20)))])
-        #expect(locked.rows("exit", of: "a").map(\.detail) == ["suspendedWithLockedFile"])
-        let open = try live([profile], [(0, .launch(app)), (5, .home)])
-        #expect(open.rows("exit", of: "a").isEmpty)
+        for leaving in [UserAction.lock(lasting: .seconds(20)), .home] {
+            let run = try live([profile], [(0, .launch(app)), (5, leaving)])
+            #expect(run.rows("exit", of: "a").map(\.detail) == ["suspendedWithLockedFile"], "\(leaving)")
+        }
+        let other = try live([testApp("a")], [(0, .launch(app)), (5, .home)])
+        #expect(other.rows("exit", of: "a").isEmpty)
+    }
+
+    @Test("a Bluetooth accessory launches an app that has ended, but not one that the user has quit")
+    func bluetoothAfterQuit() throws {
+        let profile = testApp("a") { $0.backgroundModes = [.bluetoothCentral] }
+        let event = UserAction.wake(app, .bluetoothCentrals, lasting: .seconds(2))
+        let crashed = try live([profile], [(0, .launch(app)), (5, .crash(app)), (10, event)])
+        #expect(crashed.rows("launch", of: "a").map(\.reason).last == "bluetoothCentrals")
+        let quit = try live([profile], [(0, .launch(app)), (5, .quit(app)), (10, event)])
+        #expect(quit.rows("launch", of: "a").count == 1)
+        #expect(quit.rows("refused", of: "a").map(\.detail) == ["bluetooth"])
     }
 
     @Test("observers of a notification do their work when it posts")

@@ -126,9 +126,7 @@ struct SettingsMatterTests {
         "apps.background.event_work": ["apps.a.background.event_work=15s"] + refresh,
         "apps.background.modes_last": ["apps.c.background.modes_last=10s"],
         "apps.background.cpu": ["apps.c.background.cpu=96%"],
-        "apps.background.holds_protected_file": [
-            "apps.a.background.holds_protected_file=true", "user.4={at: 50s, lock: 8s}",
-        ],
+        "apps.background.holds_protected_file": ["apps.a.background.holds_protected_file=true"],
     ]
 
     /// The app is woken for a refresh while it is there.
@@ -166,7 +164,6 @@ struct SettingsMatterTests {
         "apps.observers.frees": ["apps.a.observers=[{of: UIScene.didActivateNotification, cost: 50ms}]"],
         "apps.costs.event": ["user.4={at: 50s, time_change: midnight}"],
         "apps.background.event_work": refresh,
-        "apps.background.holds_protected_file": ["user.4={at: 50s, lock: 8s}"],
     ]
 
     /// Settings that are tested elsewhere or leave no trace in a CSV by their nature.

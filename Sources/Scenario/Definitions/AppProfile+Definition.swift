@@ -188,7 +188,7 @@ extension BackgroundDiscipline: Described {
             Field("cpu", \.cpu, .quantity(), "The share of a core that it uses off screen."),
             Field(
                 "holds_protected_file", \.holdsProtectedFile, .flag,
-                "It keeps a protected file open when it is suspended."),
+                "It holds a lock on a file when it is suspended, and is ended for it."),
         ])
 }
 
