@@ -5,6 +5,7 @@
 #   Scripts/setup.sh build     what `swift build` needs: jemalloc with headers, pkg-config
 #   Scripts/setup.sh python    what pictures, tuning and tests need: .venv/ with the packages of Scripts/requirements.txt
 #   Scripts/setup.sh bench     what Scripts/bench needs: a C compiler, Benchmarks/.venv/ with SimPy
+#   Scripts/setup.sh tests     what some tests need: Chromium, PostgreSQL (no server is started), GNU parallel, shellcheck
 #   Scripts/setup.sh           the first two
 #
 # Speaks on stderr alone. Exit status: 0 everything is there, 64 usage, 71 this machine refuses.
@@ -129,8 +130,29 @@ setup_python() {
 # --- What the measurements need ----------------------------------------------------------------------------------------
 
 setup_bench() {
-    command -v cc >/dev/null && command -v c++ >/dev/null || apt_install gcc g++ libc6-dev
+    if ! command -v cc >/dev/null || ! command -v c++ >/dev/null; then
+        apt_install gcc g++ libc6-dev
+    fi
     setup_python "$root/Benchmarks/.venv" "$root/Benchmarks/requirements.txt"
+}
+
+# --- What tests need ---------------------------------------------------------------------------------------------------
+
+# A package that cannot be had (Ubuntu has Chromium as a snap alone) leaves its tests skipped, and named as such.
+setup_tests() {
+    local packages=()
+    command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
+        || packages+=(chromium)
+    compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null || packages+=(postgresql)
+    command -v parallel >/dev/null || packages+=(parallel)
+    command -v shellcheck >/dev/null || packages+=(shellcheck)
+    # `runuser` starts PostgreSQL as a user without rights.
+    command -v runuser >/dev/null || packages+=(util-linux)
+    local package
+    for package in ${packages[@]+"${packages[@]}"}; do
+        # Debian's own scripts ask this variable: at runlevel 1 a new package starts no server.
+        (RUNLEVEL=1 apt_install "$package") || say "tests that need $package will be skipped"
+    done
 }
 
 # -----------------------------------------------------------------------------------------------------------------------
@@ -141,8 +163,9 @@ for part in "$@"; do
         build) setup_build ;;
         python) setup_python "$root/.venv" "$root/Scripts/requirements.txt" ;;
         bench) setup_bench ;;
+        tests) setup_tests ;;
         *)
-            say "unknown part '$part'; usage: Scripts/setup.sh [build|python|bench]..."
+            say "unknown part '$part'; usage: Scripts/setup.sh [build|python|bench|tests]..."
             exit 64
             ;;
     esac

@@ -240,7 +240,7 @@ enum RealReports {
 extension JetsamEventTests {
     @Test(
         "a real report comes to its state",
-        .enabled(if: !RealReports.files.isEmpty, "the shared reports are not beside the checkout"),
+        .enabled(if: !RealReports.files.isEmpty, "data: the shared reports are not beside the checkout"),
         arguments: RealReports.files)
     func real(file: URL) throws {
         try Self.checkState(try String(contentsOf: file, encoding: .utf8))

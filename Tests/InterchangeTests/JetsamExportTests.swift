@@ -175,7 +175,7 @@ struct JetsamExportTests {
 
     @Test(
         "real reports have every key that ours have, of the same kinds",
-        .enabled(if: !RealReports.files.isEmpty, "the shared reports are not beside the checkout"),
+        .enabled(if: !RealReports.files.isEmpty, "data: the shared reports are not beside the checkout"),
         arguments: RealReports.files)
     func realForm(file: URL) throws {
         let kinds = try Body(Array(try Data(contentsOf: file))).kinds

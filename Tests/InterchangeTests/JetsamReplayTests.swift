@@ -84,7 +84,7 @@ struct JetsamReplayTests {
 
     @Test(
         "A32: victims of a real report die in its order",
-        .enabled(if: !RealReports.files.isEmpty, "the shared reports are not beside the checkout"),
+        .enabled(if: !RealReports.files.isEmpty, "data: the shared reports are not beside the checkout"),
         arguments: RealReports.files)
     func real(file: URL) throws {
         let (event, ended) = try Self.replay(try String(contentsOf: file, encoding: .utf8))

@@ -218,7 +218,7 @@ enum RealTrace {
     }
 }
 
-@Suite("a real trace", .enabled(if: RealTrace.isAtHand, "the shared trace is not beside the checkout"))
+@Suite("a real trace", .enabled(if: RealTrace.isAtHand, "data: the shared trace is not beside the checkout"))
 struct RealTraceTests {
     @Test("systemui: counts, peaks and final figures")
     func survey() throws {
