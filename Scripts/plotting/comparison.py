@@ -117,7 +117,7 @@ def draw_panel(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
             axes.text(high, position, "unknown", fontsize=6.8, va="center", color=style.QUIET)
             continue
         colour = COLOURS.get(row.verdict, UNCERTAIN)
-        star = "*" if row.verdict == "not_comparable" else ""
+        star = {"not_comparable": "*", "same_under_every_seed": "="}.get(row.verdict, "")
         outside = not low <= row.difference <= high
         if not math.isnan(row.difference_low):
             ends = [min(max(end, low), high) for end in (row.difference_low, row.difference_high)]
@@ -189,5 +189,7 @@ def draw(rows: pd.DataFrame, title: str) -> Figure:
     signs = "hollow: yardstick    arrow: beyond the axis"
     if (rows["verdict"] == "not_comparable").any():
         signs += "    *: who lost more launches looks fast"
+    if (rows["verdict"] == "same_under_every_seed").any():
+        signs += "    =: identical under every seed, no interval"
     figure.text((x + 0.05) / width, 0.16 / height, signs, fontsize=7, va="center", color=style.QUIET)
     return figure

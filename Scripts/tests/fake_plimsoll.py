@@ -1,6 +1,7 @@
 """A stand-in for the program: one policy whose parameters have known effects.
 
-The scenario's name says how the world is: `noise` (nothing matters, every run is luck), `slow` (a run takes a while),
+The scenario's name says how the world is: `noise` (nothing matters, every run is luck), `written` (there is no luck: the
+user is written down, event by event), `slow` (a run takes a while),
 `endless` (five minutes, and it tells its process in a file), anything else: `keep` has its best at 20 s, far from the default; more `reserve` costs kills and saves latency; a
 `greed` above one half kills in the foreground; `picky` and `keep` above 5 min together are refused.
 """
@@ -64,7 +65,14 @@ TABLE = [
     {"parameter": "picky", "type": "flag", "default": "false", "meaning": "refuses long keeps"},
     {"parameter": "friends", "type": "names", "default": "[]", "meaning": "is not searched"},
 ]
-METRICS = ("terminations_perceived", "launch_latency_p95_ms", "terminations_foreground", "terminations", "duration_s")
+METRICS = (
+    "terminations_perceived",
+    "launch_latency_p95_ms",
+    "terminations_foreground",
+    "terminations",
+    "duration_s",
+    "launches_cold",
+)
 UNITS = {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "%": 0.01}
 
 
@@ -87,10 +95,13 @@ def summary(scenario: str, seed: int, policy: dict[str, object]) -> dict[str, st
         return None
     kills = 4 + 3 * abs(math.log10(max(keep, 1e-3) / 20)) + 0.4 * math.log2(reserve / 4096) + 4 * luck(scenario, seed)
     latency = 1500 - 20 * math.log2(reserve / 4096) + 100 * luck(seed, scenario)
+    taps = 10 if "written" in scenario else 10 + round(20 * luck("taps", seed))
+    if "written" in scenario:
+        kills, latency = kills - 4 * luck(scenario, seed), latency - 100 * luck(seed, scenario)
     if "noise" in scenario:
         kills, latency = 5 + 4 * luck(seed, keep, reserve), 1500 + 100 * luck(reserve, keep, seed)
     killed = int(greed > 0.5)
-    figures = (kills - 2 * killed, latency - 300 * killed, killed, kills, 60)
+    figures = (kills - 2 * killed, latency - 300 * killed, killed, kills, 60, taps)
     return {"scenario": scenario, "policy": "fake", "seed": str(seed)} | {
         name: f"{value:.4f}" for name, value in zip(METRICS, figures)
     }

@@ -149,6 +149,29 @@ class Searching(TuneCase):
         best = min(float(row["terminations_perceived"]) for row in trials if row["state"] == "complete")
         self.assertLess(best, float(trials[0]["terminations_perceived"]))
 
+    def test_identical_outcomes_under_every_seed_are_told_and_prove_nothing(self) -> None:
+        written = self.scenario("written")
+        status, out, err = self.tune(written, "--policy", "fake", "--trials", 20, "--out", self.directory / "out")
+        self.assertEqual((status, err), (0, ""))
+        self.assertIn("On 6 seeds it never saw: identical under every seed: nothing was held out.", out)
+        self.assertNotIn("better than the default", out)
+        row = next(row for row in self.rows("verdict.csv") if row["metric"] == "terminations_perceived")
+        self.assertEqual((row["low"], row["high"], row["identical_under_every_seed"]), ("", "", "true"))
+        facts = json.loads((self.directory / "out" / "tuning.json").read_text("utf-8"))
+        self.assertEqual(list(facts["verdicts"].values()), ["nothing was held out"])
+        self.assertIn("nothing was held out", (self.directory / "out" / "policy.yaml").read_text("utf-8"))
+
+    def test_of_several_scenarios_those_that_no_seed_changes_are_left_out(self) -> None:
+        day, written, other = (self.scenario(name) for name in ("day", "written", "written-too"))
+        arguments = ("--policy", "fake", "--trials", 20)
+        status, out, _ = self.tune(day, written, "--held-out", other, *arguments, "--out", self.directory / "out")
+        self.assertEqual(status, 0)
+        self.assertIn("without written: identical under every seed", out)
+        self.assertIn("On scenarios it never saw (written-too; 6 seeds): not shown to be better", out)
+        self.assertIn("identical under every seed: 1 case, and no interval", out)
+        rows = {(row["scenario"], row["metric"]): row for row in self.rows("verdict.csv")}
+        self.assertEqual(rows["all training scenarios", "terminations_perceived"]["pairs"], "6")
+
     def test_a_policy_that_kills_in_the_foreground_is_no_answer(self) -> None:
         arguments = (self.scenario("day"), "--policy", "fake", "--trials", 25, "--parameter", "greed")
         self.tune(*arguments, "--out", self.directory / "out")
@@ -392,7 +415,9 @@ class Statistics(unittest.TestCase):
         for seed in range(count):
             base = 10 + 5 * random.normal()
             tuned = base + shift + spread * random.normal()
-            found.append(verdict.Pair("day", seed, {"stalls": f"{base}"}, {"stalls": f"{tuned}"}))
+            # Another user under each seed.
+            standard = {"stalls": f"{base}", "launches_cold": f"{seed}"}
+            found.append(verdict.Pair("day", seed, standard, {"stalls": f"{tuned}"}))
         return found
 
     def test_identical_policies_differ_by_exactly_nothing(self) -> None:
@@ -405,19 +430,96 @@ class Statistics(unittest.TestCase):
         self.assertTrue(one.is_clear)
         self.assertTrue(one.low < -1 < one.high)
 
-    def test_one_written_down_user_is_no_interval(self) -> None:
+    def written(self, name: str, tuned: float, launches: list[str] | None = None) -> list[verdict.Pair]:
+        """Five seeds under which all is the same, but for the number of launches where it is given."""
+        counts = launches or ["9"] * 5
+        return [
+            verdict.Pair(name, seed, {"stalls": "20", "launches_cold": cold}, {"stalls": f"{tuned}"})
+            for seed, cold in enumerate(counts)
+        ]
+
+    def test_of_a_user_who_is_written_down_nothing_is_held_out(self) -> None:
         goal = Objective("stalls", "minimize")
         for tuned, words in (
-            (5, "20.0 -> 5.00: better by 15.0, the same amount under every seed"),
-            (23, "20.0 -> 23.0: WORSE by 3.00, the same amount under every seed"),
-            (20, "20.0 -> 20.0: no difference under any seed"),
+            (5, "20.0 -> 5.00: better by 15.0, identical under every seed: nothing was held out"),
+            (23, "20.0 -> 23.0: WORSE by 3.00, identical under every seed: nothing was held out"),
+            (20, "20.0 -> 20.0: no difference, identical under every seed: nothing was held out"),
         ):
-            pairs = [verdict.Pair("day", seed, {"stalls": "20"}, {"stalls": f"{tuned}"}) for seed in range(5)]
+            pairs = self.written("day", tuned)
             one = verdict.difference("stalls", pairs, 1, 0.95)
             self.assertEqual(verdict.clause(goal, one), f"stalls {words}")
-            self.assertEqual(outcome.interval(one), "the same under every seed")
+            self.assertEqual(outcome.interval(one), "identical under every seed")
+            self.assertEqual((outcome.plain(one.low), outcome.plain(one.high), one.is_clear), (None, None, False))
+            problem = mock.Mock(objectives=(goal,))
+            self.assertEqual(verdict.judgement(problem, [one], []), "nothing was held out")
             # One seed says nothing about others.
-            self.assertFalse(verdict.difference("stalls", pairs[:1], 1, 0.95).is_constant)
+            self.assertFalse(verdict.difference("stalls", pairs[:1], 1, 0.95).cases)
+            # The search saw that a seed matters: then it does, whatever the held-out seeds show.
+            varied = verdict.difference("stalls", pairs, 1, 0.95, varied={("day", "stalls")})
+            self.assertFalse(varied.cases)
+
+    def test_luck_that_touches_both_policies_alike_is_no_other_case(self) -> None:
+        values = (1550.976, 1750.976, 1750.976, 1550.976, 1650.3)
+        pairs = [verdict.Pair("day", k, {"stalls": f"{x}"}, {"stalls": f"{x - 15}"}) for k, x in enumerate(values)]
+        one = verdict.difference("stalls", pairs, 1, 0.95)
+        self.assertEqual((one.cases, one.is_clear, round(one.mean, 6)), (1, False, -15))
+
+    def test_the_training_seeds_are_asked_too(self) -> None:
+        problem = mock.Mock(seeds=(1, 2), scenarios=(mock.Mock(), mock.Mock()), metrics=("a", "b"))
+        for scenario, name in zip(problem.scenarios, ("day", "night")):
+            scenario.name = name
+        base = mock.Mock(user_attrs={"round_0": [[1, 2], [3, 4]], "round_1": [[2, 2], [3, 4]]})
+        tuned = mock.Mock(user_attrs={"round_0": [[0, 1], [3, 4]], "round_1": [[1, 1], [3, 5]]})
+        self.assertEqual(verdict.varied_in_training(problem, base, tuned), {("night", "b")})
+
+    def test_other_users_with_the_same_outcome_are_no_case(self) -> None:
+        one = verdict.difference("stalls", self.written("day", 5, ["9", "12", "7", "9", "8"]), 1, 0.95)
+        self.assertEqual((one.cases, one.is_constant, one.is_clear), (0, True, True))
+        words = "stalls 20.0 -> 5.00: better by 15.0, the same amount under every seed"
+        self.assertEqual(verdict.clause(Objective("stalls", "minimize"), one), words)
+
+    def test_a_case_that_the_search_saw_does_not_count_beside_scenarios_that_seeds_change(self) -> None:
+        day = self.pairs(0, 1)
+        alone = verdict.difference("stalls", day, 1, 0.95, seen={"day", "diary"})
+        both = verdict.difference("stalls", day + self.written("diary", 1), 1, 0.95, seen={"day", "diary"})
+        self.assertEqual((both.mean, both.low, both.high, both.runs), (alone.mean, alone.low, alone.high, 20))
+        self.assertEqual(both.left_out, ("diary",))
+        words = verdict.clause(Objective("stalls", "minimize"), both)
+        self.assertIn("no difference shown", words)
+        self.assertIn(", without diary: identical under every seed", words)
+
+    def test_a_case_that_the_search_never_saw_counts_as_one(self) -> None:
+        goal = Objective("stalls", "minimize")
+        few = verdict.difference("stalls", self.written("diary", 5), 1, 0.95, seen={"day"})
+        words = "stalls 20.0 -> 5.00: better by 15.0, identical under every seed: 1 case, and no interval"
+        self.assertEqual(verdict.clause(goal, few), words)
+        self.assertEqual(verdict.judgement(mock.Mock(objectives=(goal,)), [few], []), "not shown to be better")
+        # Five cases are five values, and no more than that.
+        pairs = [pair for index in range(5) for pair in self.written(f"diary-{index}", 18 - index)]
+        many = verdict.difference("stalls", pairs, 1, 0.95, seen={"day"})
+        five = [verdict.Pair("day", k, {"stalls": "20"}, {"stalls": f"{18 - k}"}) for k in range(5)]
+        equal = verdict.difference("stalls", five, 1, 0.95)
+        self.assertEqual((many.cases, many.low, many.high), (5, equal.low, equal.high))
+        # Beside a scenario that seeds change it counts half, and adds no certainty.
+        day = self.pairs(-1, 0.5)
+        mixed = verdict.difference("stalls", day + self.written("diary", 5), 1, 0.95, seen={"dawn"})
+        alone = verdict.difference("stalls", day, 1, 0.95, seen={"dawn"})
+        self.assertAlmostEqual(mixed.mean, (alone.mean - 15) / 2)
+        self.assertAlmostEqual(mixed.high - mixed.low, (alone.high - alone.low) / 2)
+
+    def test_a_gain_in_cases_shows_nothing_and_a_loss_in_them_is_a_loss(self) -> None:
+        goals = (Objective("a", "minimize"), Objective("stalls", "minimize"))
+
+        def word(tuned: float) -> str:
+            case = verdict.difference("stalls", self.written("day", tuned), 1, 0.95)
+            other = verdict.Difference("a", 0, 0, mean, *ends, 20, 0.95)
+            return verdict.judgement(mock.Mock(objectives=goals), [other, case], [])
+
+        mean, ends = 0.0, (-1.0, 1.0)
+        self.assertEqual(word(5), "not shown to be better")
+        mean, ends = -2.0, (-3.0, -1.0)
+        self.assertEqual(word(5), "better")
+        self.assertEqual(word(23), "a trade")
 
     def test_intervals_cover_the_truth_about_as_often_as_they_say(self) -> None:
         random, held = np.random.default_rng(7), 0

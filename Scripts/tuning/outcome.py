@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from board import Position
 from optuna.trial import FrozenTrial, TrialState
 from problem import Problem
 from search import front, importance, is_feasible, means, rounds_of
-from verdict import Difference, Pair, breaches, differences, figure, judgement, sentence
+from verdict import Difference, Pair, breaches, differences, figure, judgement, sentence, varied_in_training
 from whole_file import write_text, writing
 
 POLICY = "policy.yaml"
@@ -41,35 +42,37 @@ class Verdict:
     text: str
 
 
-def verdict_on(problem: Problem, pairs: Sequence[Pair], where: str) -> Verdict:
-    found = differences(problem, pairs)
+def verdict_on(problem: Problem, pairs: Sequence[Pair], where: str, varied: Collection[tuple[str, str]]) -> Verdict:
+    found = differences(problem, pairs, varied)
     broken = breaches(problem, pairs)
     return Verdict(where, found, judgement(problem, found, broken), sentence(problem, where, found, broken))
 
 
-def verdicts_of(problem: Problem, pairs: Sequence[Pair]) -> list[Verdict]:
+def verdicts_of(problem: Problem, pairs: Sequence[Pair], varied: Collection[tuple[str, str]] = ()) -> list[Verdict]:
     """On the training scenarios with seeds that the search never saw, and on scenarios that it never saw."""
     known = {scenario.name for scenario in problem.scenarios}
     count = len(problem.held_out_seeds)
     seen = [pair for pair in pairs if pair.scenario in known]
     unseen = [pair for pair in pairs if pair.scenario not in known]
-    found = [verdict_on(problem, seen, f"{count} seeds it never saw")]
+    found = [verdict_on(problem, seen, f"{count} seeds it never saw", varied)]
     if unseen:
         names = ", ".join(scenario.name for scenario in problem.held_out)
-        found.append(verdict_on(problem, unseen, f"scenarios it never saw ({names}; {count} seeds)"))
+        found.append(verdict_on(problem, unseen, f"scenarios it never saw ({names}; {count} seeds)", varied))
     return found
 
 
-def by_scenario(problem: Problem, pairs: Sequence[Pair]) -> dict[str, list[Difference]]:
+def by_scenario(
+    problem: Problem, pairs: Sequence[Pair], varied: Collection[tuple[str, str]] = ()
+) -> dict[str, list[Difference]]:
     """For the picture and its table: each scenario, then all of a kind together."""
     known = [scenario.name for scenario in problem.scenarios]
     unknown = [scenario.name for scenario in problem.held_out]
     rows: dict[str, list[Difference]] = {}
     for names, label in ((known, "all training scenarios"), (unknown, "all held-out scenarios")):
         for name in names:
-            rows[name] = differences(problem, [pair for pair in pairs if pair.scenario == name])
+            rows[name] = differences(problem, [pair for pair in pairs if pair.scenario == name], varied)
         if len(names) > 1:
-            rows[label] = differences(problem, [pair for pair in pairs if pair.scenario in names])
+            rows[label] = differences(problem, [pair for pair in pairs if pair.scenario in names], varied)
     return rows
 
 
@@ -83,7 +86,10 @@ def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]
         writer.writerows(["" if cell is None else cell for cell in row] for row in rows)
 
 
-def plain(value: float) -> str:
+def plain(value: float) -> str | None:
+    """Six digits at most; None for what there is not."""
+    if math.isnan(value):
+        return None
     return f"{value:.6f}".rstrip("0").rstrip(".") if value else "0"
 
 
@@ -136,6 +142,7 @@ def write_verdict(problem: Problem, pairs: Sequence[Pair], rows: dict[str, list[
             "high",
             "confidence",
             "pairs",
+            "identical_under_every_seed",
         ],
         (
             [
@@ -144,6 +151,7 @@ def write_verdict(problem: Problem, pairs: Sequence[Pair], rows: dict[str, list[
                 one.metric,
                 *map(plain, (one.standard, one.tuned, one.mean, one.low, one.high, one.confidence)),
                 one.runs,
+                str(one.cases > 0).lower(),
             ]
             for name, found in rows.items()
             for one in found
@@ -203,6 +211,8 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 
 def interval(one: Difference) -> str:
+    if math.isnan(one.low):
+        return "identical under every seed"
     return "the same under every seed" if one.is_constant else f"[{figure(one.low)}, {figure(one.high)}]"
 
 
@@ -317,9 +327,10 @@ def write(
 ) -> list[Verdict]:
     """Everything but the study itself. The same study gives the same files."""
     style.prepare()
-    verdicts = verdicts_of(problem, pairs)
-    rows = by_scenario(problem, pairs)
     complete = position.completed
+    varied = varied_in_training(problem, next(one for one in complete if one.user_attrs["slot"] == 0), chosen)
+    verdicts = verdicts_of(problem, pairs, varied)
+    rows = by_scenario(problem, pairs, varied)
     shares = importance(problem, complete)
     write_trials(problem, position, folder)
     write_verdict(problem, pairs, rows, folder)
@@ -340,8 +351,8 @@ def write(
     charts.draw_verdict(problem, rows, folder)
     text = report(problem, position, chosen, verdicts, rows, shares, command)
     if len(study.builds) > 1:
-        text += f"\nThe runs were made by {len(study.builds)} builds of plimsoll {problem.version} (`tuning.json` names "
-        text += "them): if results differ between them, the figures here mix them.\n"
+        text += f"\nThe runs were made by {len(study.builds)} builds of plimsoll {problem.version} (`tuning.json` "
+        text += "names them): if results differ between them, the figures here mix them.\n"
     write_text(folder / "report.md", text)
     facts = {
         "study": study.name,

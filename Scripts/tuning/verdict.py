@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from board import Board
 from optuna.exceptions import UpdateFinishedTrialError
-from optuna.trial import TrialState
+from optuna.trial import FrozenTrial, TrialState
 from part import Part
 from problem import Objective, Problem, Scenario, value_of
 from program import Interrupted, Job, Summary, gather, rest
+from search import rounds_of
 
 RESAMPLES = 10_000
 MISTAKE = 0.05
@@ -38,6 +39,14 @@ SIDE_EFFECTS = (
     "time_critical_s",
 )
 """What else is shown beside the objectives: a gain that is paid for elsewhere must be seen."""
+
+LAUNCHES = ("launches_hot", "launches_warm", "launches_cold", "launches_unfinished")
+"""How often the user launched anything: another user seldom does so as often."""
+
+FEWEST_CASES = 5
+"""Fewer scenarios whose difference no seed changes give no interval: each of them is one case."""
+
+NOTHING = "nothing was held out"
 
 
 @dataclass(frozen=True)
@@ -64,6 +73,13 @@ class Difference:
     confidence: float
     is_constant: bool = False
     """Every seed gave the same difference: the interval has no width, which is no certainty about other users."""
+    cases: int = 0
+    """Above zero: no seed changes the difference, and there are this many cases, one per scenario. `low` and `high` are
+    NaN where so few cases give no interval."""
+    is_seen: bool = True
+    """The search was on these scenarios: of a case nothing was held out."""
+    left_out: tuple[str, ...] = ()
+    """Scenarios of the search whose difference no seed changes: of them nothing was held out, and they do not count."""
 
     @property
     def is_clear(self) -> bool:
@@ -145,7 +161,7 @@ def widened(draws: np.ndarray, mean: float, sizes: Sequence[int], confidence: fl
     A resample of n values varies by (n - 1) / n of what it should, and knows nothing of how uncertain the spread itself
     is; the quantile of Student's t over that of the normal says how much (expansion by Hill, 1970).
     """
-    least, freedom = min(sizes), sum(sizes) - len(sizes)
+    least, freedom = min(sizes, default=0), sum(sizes) - len(sizes)
     if least < 2:
         return draws
     z = NormalDist().inv_cdf((1 + confidence) / 2)
@@ -153,40 +169,106 @@ def widened(draws: np.ndarray, mean: float, sizes: Sequence[int], confidence: fl
     return mean + (draws - mean) * math.sqrt(least / (least - 1)) * t / z
 
 
+def changes(metric: str, within: Sequence[Pair], direction: str) -> np.ndarray:
+    """Tuned minus standard, pair by pair; what differs in its last bits alone is the same."""
+    standard, tuned = (
+        np.array([value_of(metric, row, direction) for row in rows])
+        for rows in ([pair.standard for pair in within], [pair.tuned for pair in within])
+    )
+    return np.round(tuned - standard, 9)
+
+
+def is_case(metric: str, within: Sequence[Pair], direction: str) -> bool:
+    """Whether the pairs of one scenario are one case: user and difference are the same under every seed."""
+    users = {sum(float(pair.standard.get(name) or 0) for name in LAUNCHES) for pair in within}
+    return len(within) > 1 and len(users) == 1 and len(set(changes(metric, within, direction))) == 1
+
+
+def varied_in_training(problem: Problem, standard: FrozenTrial, chosen: FrozenTrial) -> set[tuple[str, str]]:
+    """The scenarios and metrics for which the search itself saw that seeds change the difference."""
+    count = len(problem.seeds)
+    rounds = list(zip(rounds_of(standard, count), rounds_of(chosen, count)))
+    if not rounds:
+        return set()
+    # By seed, scenario and metric.
+    table = np.round([np.subtract(tuned, base) for base, tuned in rounds], 9)
+    return {
+        (scenario.name, metric)
+        for row, scenario in enumerate(problem.scenarios)
+        for column, metric in enumerate(problem.metrics)
+        if len(set(table[:, row, column])) > 1
+    }
+
+
 def difference(
-    metric: str, pairs: Sequence[Pair], seed: int, confidence: float, direction: str = "minimize"
+    metric: str,
+    pairs: Sequence[Pair],
+    seed: int,
+    confidence: float,
+    direction: str = "minimize",
+    seen: Collection[str] | None = None,
+    varied: Collection[tuple[str, str]] = (),
 ) -> Difference:
-    """Bootstrap over seeds within each scenario: the scenarios are those we have, the seeds are a sample of many."""
+    """Bootstrap over seeds within each scenario: the scenarios are those we have, the seeds are a sample of many.
+
+    A scenario whose difference is identical under every seed, for the same user, is one case, not as many as there are
+    seeds. Where the search was on it (`seen`; without it, on all), it saw that very case, and the case does not count.
+    Where it was not, the case counts, without a spread. `varied` names the scenarios and metrics whose differences
+    varied between training seeds.
+    """
     generator = np.random.Generator(np.random.PCG64(seed))
-    names = list(dict.fromkeys(pair.scenario for pair in pairs))
-    base, mine, draws = [], [], np.zeros(RESAMPLES)
+    by_name: dict[str, list[Pair]] = {}
+    for pair in pairs:
+        by_name.setdefault(pair.scenario, []).append(pair)
+    cases = [
+        name for name, within in by_name.items() if (name, metric) not in varied and is_case(metric, within, direction)
+    ]
+    familiar = [name for name in cases if seen is None or name in seen]
+    left_out = tuple(familiar) if len(familiar) < len(by_name) else ()
+    names = [name for name in by_name if name not in left_out]
+    base, mine, draws, sizes = [], [], np.zeros(RESAMPLES), []
     is_constant = bool(names)
     for name in names:
-        within = [pair for pair in pairs if pair.scenario == name]
-        standard = np.array([value_of(metric, pair.standard, direction) for pair in within])
-        tuned = np.array([value_of(metric, pair.tuned, direction) for pair in within])
-        base.append(standard.mean())
-        mine.append(tuned.mean())
-        is_constant = is_constant and len(within) > 1 and len(set(tuned - standard)) == 1
-        draws += resampled(tuned - standard, generator) / len(names)
+        within = by_name[name]
+        base.append(np.mean([value_of(metric, pair.standard, direction) for pair in within]))
+        mine.append(np.mean([value_of(metric, pair.tuned, direction) for pair in within]))
+        gaps = changes(metric, within, direction)
+        is_constant = is_constant and len(gaps) > 1 and len(set(gaps)) == 1
+        draws += resampled(gaps, generator) / len(names)
+        if name not in cases:
+            sizes.append(len(gaps))
     mean = float(np.mean(mine) - np.mean(base))
-    sizes = [sum(pair.scenario == name for pair in pairs) for name in names]
-    tail = (1 - confidence) / 2
-    low, high = np.quantile(widened(draws, mean, sizes, confidence), [tail, 1 - tail])
+    count = len(names) if all(name in cases for name in names) else 0
+    if count and (familiar or count < FEWEST_CASES):
+        low = high = math.nan
+    else:
+        if count:
+            draws, sizes, is_constant = resampled(np.subtract(mine, base), generator), [count], False
+        tail = (1 - confidence) / 2
+        low, high = np.quantile(widened(draws, mean, sizes, confidence), [tail, 1 - tail])
+    runs = sum(len(by_name[name]) for name in names)
     return Difference(
-        metric, float(np.mean(base)), float(np.mean(mine)), mean, float(low), float(high), len(pairs), confidence,
-        is_constant,
+        metric, float(np.mean(base)), float(np.mean(mine)), mean, float(low), float(high), runs, confidence,
+        is_constant, count, bool(familiar), left_out,
     )  # fmt: skip
 
 
-def differences(problem: Problem, pairs: Sequence[Pair]) -> list[Difference]:
+def differences(
+    problem: Problem, pairs: Sequence[Pair], varied: Collection[tuple[str, str]] = ()
+) -> list[Difference]:
     """The objectives, their intervals right together in 95 of 100 verdicts; then the side effects, one by one."""
     confidence = 1 - MISTAKE / len(problem.objectives)
-    found = [difference(goal.metric, pairs, problem.seed, confidence, goal.direction) for goal in problem.objectives]
+    seen = {scenario.name for scenario in problem.scenarios}
+    found = [
+        difference(goal.metric, pairs, problem.seed, confidence, goal.direction, seen, varied)
+        for goal in problem.objectives
+    ]
     known = {goal.metric for goal in problem.objectives}
     present = set(pairs[0].standard) if pairs else set()
     extra = [metric for metric in SIDE_EFFECTS if metric not in known and metric in present]
-    return found + [difference(metric, pairs, problem.seed, 1 - MISTAKE) for metric in extra]
+    return found + [
+        difference(metric, pairs, problem.seed, 1 - MISTAKE, seen=seen, varied=varied) for metric in extra
+    ]
 
 
 def breaches(problem: Problem, pairs: Sequence[Pair]) -> list[str]:
@@ -200,14 +282,18 @@ def breaches(problem: Problem, pairs: Sequence[Pair]) -> list[str]:
 
 
 def judgement(problem: Problem, found: Sequence[Difference], broken: Sequence[str]) -> str:
-    """`better`, `worse`, `a trade`, `not shown to be better`, or `not admissible`."""
+    """`better`, `worse`, `a trade`, `not shown to be better`, `nothing was held out`, or `not admissible`."""
     if broken:
         return "not admissible"
     signs = {goal.metric: goal.sign for goal in problem.objectives}
     goals = [one for one in found if one.metric in signs]
+    if goals and all(one.cases and one.is_seen for one in goals):
+        return NOTHING
     better = [one for one in goals if one.is_clear and one.mean * signs[one.metric] < 0]
     worse = [one for one in goals if one.is_clear and one.mean * signs[one.metric] > 0]
-    if better and worse:
+    # A gain in cases too few for an interval shows nothing; a loss there is a loss all the same.
+    lost = [one for one in goals if math.isnan(one.low) and one.mean * signs[one.metric] > 0]
+    if better and (worse or lost):
         return "a trade"
     return "better" if better else "worse" if worse else "not shown to be better"
 
@@ -224,16 +310,18 @@ def figure(value: float) -> str:
 def clause(goal: Objective, one: Difference) -> str:
     """`terminations_perceived 9.1 -> 5.2: better by 3.9 [3.4, 4.4]`; without an interval where seeds change nothing."""
     gain = -one.mean * goal.sign
+    left_out = f", without {', '.join(one.left_out)}: identical under every seed" if one.left_out else ""
+    head = f"{goal.metric} {figure(one.standard)} -> {figure(one.tuned)}: "
+    word = "no difference" if not gain else f"better by {figure(gain)}" if gain > 0 else f"WORSE by {figure(-gain)}"
+    if math.isnan(one.low):
+        cases = "1 case" if one.cases == 1 else f"{one.cases} cases"
+        why = NOTHING if one.is_seen else f"{cases}, and no interval"
+        return f"{head}{word}, identical under every seed: {why}"
     if one.is_constant:
-        word = "better by" if gain > 0 else "WORSE by"
-        difference_ = f"{word} {figure(abs(gain))}, the same amount under every seed" if gain else "no difference under any seed"
-        return f"{goal.metric} {figure(one.standard)} -> {figure(one.tuned)}: {difference_}"
+        return f"{head}{word}{', the same amount under every seed' if gain else ' under any seed'}{left_out}"
     low, high = sorted((-one.low * goal.sign, -one.high * goal.sign))
     word = "no difference shown, gain" if not one.is_clear else "better by" if gain > 0 else "WORSE, gain"
-    return (
-        f"{goal.metric} {figure(one.standard)} -> {figure(one.tuned)}: {word} {figure(gain)} "
-        f"[{figure(low)}, {figure(high)}]"
-    )
+    return f"{head}{word} {figure(gain)} [{figure(low)}, {figure(high)}]{left_out}"
 
 
 def sentence(problem: Problem, where: str, found: Sequence[Difference], broken: Sequence[str]) -> str:
@@ -246,6 +334,7 @@ def sentence(problem: Problem, where: str, found: Sequence[Difference], broken: 
         "worse": "worse than the default",
         "a trade": "neither better nor worse than the default, but a trade",
         "not shown to be better": "not shown to be better than the default",
+        NOTHING: f"identical under every seed: {NOTHING}",
         "not admissible": f"not admissible, for it breaks {', '.join(broken)}",
     }[verdict]
     return f"On {where}: {words}. {clauses}."

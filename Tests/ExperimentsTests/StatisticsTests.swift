@@ -89,9 +89,10 @@ struct StatisticsTests {
     }
 
     private func compared(
-        _ a: [[Double?]], _ b: [[Double?]]?, _ sense: MetricSense = .lower
+        _ a: [[Double?]], _ b: [[Double?]]?, _ sense: MetricSense = .lower, isOneUser: Bool = false
     ) -> PairedComparison {
-        PairedComparison(a, against: b, sense: sense, bootstrap: .standard, stream: "test")
+        PairedComparison(
+            a, against: b, sense: sense, isOneUser: a.map { _ in isOneUser }, bootstrap: .standard, stream: "test")
     }
 
     @Test("equal pairs are identical, and the difference is exactly zero")
@@ -101,6 +102,34 @@ struct StatisticsTests {
         #expect(result.verdict == .identical && result.difference == 0 && result.pairs == 10)
         #expect(result.interval == Interval(low: 0, high: 0))
         #expect(result.balance == .init(better: 0, same: 10, worse: 0))
+    }
+
+    @Test("a difference that no seed changes, of one user, is one case: it has no interval, and is not called better")
+    func sameUnderEverySeed() {
+        func compared(_ a: [[Double?]], _ b: [[Double?]]) -> PairedComparison {
+            self.compared(a, b, isOneUser: true)
+        }
+        let three = [Double?](repeating: 3, count: 20)
+        let one = [Double?](repeating: 1, count: 20)
+        let single = compared([one], [three])
+        #expect(single.verdict == .sameUnderEverySeed && single.interval == nil && single.difference == -2)
+        #expect(single.isSameUnderEverySeed)
+        let two = compared([one, three], [three, one])
+        #expect(two.verdict == .sameUnderEverySeed && two.interval == nil && two.difference == 0)
+        #expect(compared([three], [three]).verdict == .identical && compared([three], [three]).interval == nil)
+        // Luck that touches both alike makes no other case, nor do the last bits.
+        let varied: [Double?] = (0..<20).map { 1550.976 + 0.1 * Double($0) }
+        let less: [Double?] = varied.map { $0.map { $0 - 15 } }
+        #expect(compared([less], [varied]).verdict == .sameUnderEverySeed)
+        // Other users, a single seed and an absence are something else.
+        let others = self.compared([one], [three])
+        #expect(others.verdict == .better && !others.isSameUnderEverySeed)
+        #expect(!compared([[1]], [[3]]).isSameUnderEverySeed)
+        #expect(!compared([one], [[nil] + three.dropFirst()]).isSameUnderEverySeed)
+        // A scenario that seeds change speaks for both, and the other adds no certainty.
+        let lower: [Double?] = varied.enumerated().map { index, value in value.map { $0 - Double(index % 3 + 1) } }
+        let both = compared([one, lower], [three, varied])
+        #expect(both.interval != nil && !both.isSameUnderEverySeed && both.verdict == .better)
     }
 
     @Test("common random numbers: a small difference shows although the seeds differ by far more")
@@ -142,24 +171,33 @@ struct StatisticsTests {
         #expect(PairedComparison.regret(a, against: b, sense: .neither) == nil)
     }
 
-    @Test("latencies of those who are shown to have lost more launches are not called better")
+    @Test("latencies of those who lost more launches are not called better")
     func lostLaunches() {
         let slow: [[Double?]] = [(0..<10).map { 900 + Double($0) }]
-        let fast: [[Double?]] = [(0..<10).map { 500 + Double($0) }]
-        func verdict(
-            _ a: [[Double?]], _ b: [[Double?]], losses: PairedComparison.Verdict?
-        ) -> PairedComparison.Verdict {
+        let fast: [[Double?]] = [(0..<10).map { 500 + Double($0 % 7) }]
+        func verdict(_ a: [[Double?]], _ b: [[Double?]], losses: PairedComparison?) -> PairedComparison.Verdict {
             PairedComparison(
-                a, against: b, sense: .lower, bootstrap: .standard, stream: "test", losses: losses
+                a, against: b, sense: .lower, isOneUser: [true], bootstrap: .standard, stream: "test", losses: losses
             ).verdict
         }
-        for losses in [nil, .identical, .notShown] as [PairedComparison.Verdict?] {
+        let few: [[Double?]] = [(0..<10).map { Double($0 % 3) }]
+        let many: [[Double?]] = [(0..<10).map { Double($0 % 4 + 3) }]
+        let equal = compared(few, few)
+        let unclear = compared([[0, 1, 2, 0, 1]], [[1, 0, 0, 2, 1]])
+        #expect(equal.verdict == .identical && unclear.verdict == .notShown)
+        for losses in [nil, equal, unclear] as [PairedComparison?] {
             #expect(verdict(fast, slow, losses: losses) == .better && verdict(slow, fast, losses: losses) == .worse)
         }
-        #expect(verdict(fast, slow, losses: .worse) == .notComparable)
-        #expect(verdict(slow, fast, losses: .better) == .notComparable)
-        // Slower, and lost more besides.
-        #expect(verdict(slow, fast, losses: .worse) == .worse && verdict(fast, slow, losses: .better) == .better)
+        let (none, two): ([[Double?]], [[Double?]]) = ([.init(repeating: 0, count: 9)], [.init(repeating: 2, count: 9)])
+        let always = (compared(two, none, isOneUser: true), compared(none, two, isOneUser: true))
+        #expect(always.0.verdict == .sameUnderEverySeed)
+        for (more, fewer) in [(compared(many, few), compared(few, many)), always] {
+            #expect(verdict(fast, slow, losses: more) == .notComparable)
+            #expect(verdict(slow, fast, losses: fewer) == .notComparable)
+            // Slower, and lost more besides.
+            #expect(verdict(slow, fast, losses: more) == .worse && verdict(fast, slow, losses: fewer) == .better)
+        }
+        #expect(verdict([[5, 5]], [[9, 9]], losses: always.0) == .notComparable)
         #expect(PairedComparison.kept([[1, 2, nil]], where: [[0, 1, 0]], equals: [[0, 0, 0]]) == [[1, nil, nil]])
         #expect(
             MetricSense.isOfLaunchesThatCame("launch_latency_p95_ms") && !MetricSense.isOfLaunchesThatCame("stalls"))

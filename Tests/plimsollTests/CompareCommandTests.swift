@@ -20,9 +20,27 @@ struct CompareCommandTests {
             #expect(twins.count == 20)
             for row in twins {
                 let cells = ["difference", "difference_low", "difference_high"].map { row[$0] }
-                #expect(cells == ["0", "0", "0"] && row["verdict"] == "identical", "\(row)")
+                // What no seed changes has no interval.
+                let isZero = cells == ["0", "0", "0"] || cells == ["0", "", ""]
+                #expect(isZero && row["verdict"] == "identical", "\(row)")
                 #expect(row["pairs_same"] == "5" && row["pairs"] == "5")
             }
+        }
+    }
+
+    @Test("a user who is written down is one case under every seed: no interval, and nobody is called better")
+    func oneCase() throws {
+        try Experiments.within { folder in
+            let result = try Program.run(
+                ["compare", "tiny.yaml", "--policy", "lru", "--policy", "none", "--metric", "terminations"]
+                    + ["--metric", "launches_cold"] + usual, in: folder)
+            #expect(result.status == 0, "\(result.error)")
+            #expect(result.out.contains("Identical under every seed: nothing was held out"), "\(result.out)")
+            #expect(result.out.contains("identical under every seed: no interval"), "\(result.out)")
+            let rows = try Experiments.rows(folder.appending(path: "c/comparison.csv"))
+            let none = try #require(rows.first { $0["policy"] == "none" && $0["metric"] == "terminations" })
+            #expect(none["verdict"] == "same_under_every_seed" && none["difference"] != "0", "\(none)")
+            #expect(none["difference_low"] == "" && none["difference_high"] == "", "\(none)")
         }
     }
 

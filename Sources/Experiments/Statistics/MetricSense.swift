@@ -4,6 +4,9 @@ extension MetricSense {
     /// Launches whose first frame never came: what the latencies say nothing of.
     public static let lostLaunches = "launches_unfinished"
 
+    /// The columns whose sum is how often the user launched anything.
+    public static let launches = ["launches_hot", "launches_warm", "launches_cold", lostLaunches]
+
     /// Whether a metric is about the launches that came alone, so that whoever loses the slow ones looks fast.
     public static func isOfLaunchesThatCame(_ name: String) -> Bool { name.hasPrefix("launch_latency_") }
 

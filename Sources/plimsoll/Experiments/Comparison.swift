@@ -59,13 +59,14 @@ struct Comparison {
                     }
                 }
             }
-            let lost = LostLaunches(values(of: MetricSense.lostLaunches), of: plan, bootstrap)
+            let isOneUser = Comparison.isOneUser(MetricSense.launches.map { values(of: $0)[0] })
+            let lost = LostLaunches(values(of: MetricSense.lostLaunches), of: plan, isOneUser, bootstrap)
             return Section(
                 scenario: scope.count == 1 ? plan.scenarios[scope[0]].name : nil,
                 blocks: metrics.map { metric in
                     Comparison.block(
                         metric, values(of: metric), lost: MetricSense.isOfLaunchesThatCame(metric) ? lost : nil,
-                        of: plan, asked: asked, bootstrap)
+                        of: plan, asked: asked, isOneUser, bootstrap)
                 })
         }
     }
@@ -74,29 +75,42 @@ struct Comparison {
     private struct LostLaunches {
         /// Per policy, per scenario, per seed.
         let runs: [[[Double?]]]
-        /// By policy, what is shown beside the baseline.
-        let verdicts: [PairedComparison.Verdict]
+        /// By policy, beside the baseline.
+        let comparisons: [PairedComparison]
 
-        init(_ runs: [[[Double?]]], of plan: ExperimentPlan, _ bootstrap: Bootstrap) {
+        init(_ runs: [[[Double?]]], of plan: ExperimentPlan, _ isOneUser: [Bool], _ bootstrap: Bootstrap) {
             self.runs = runs
-            verdicts = plan.policies.indices.map { compared(runs, $0, .lower, of: plan, bootstrap).verdict }
+            comparisons = plan.policies.indices.map { compared(runs, $0, .lower, of: plan, isOneUser, bootstrap) }
+        }
+    }
+
+    /// Per scenario, whether the user launches as often under every seed: another user seldom does.
+    ///
+    /// - Parameter launches: The baseline's launches of each kind; per kind, per scenario, per seed.
+    private static func isOneUser(_ launches: [[[Double?]]]) -> [Bool] {
+        launches[0].indices.map { scenario in
+            let counts = launches[0][scenario].indices.map { seed in
+                launches.reduce(0) { $0 + ($1[scenario][seed] ?? 0) }
+            }
+            return counts.allSatisfy { $0 == counts[0] }
         }
     }
 
     /// One policy's values beside the baseline's.
     private static func compared(
-        _ values: [[[Double?]]], _ policy: Int, _ sense: MetricSense, of plan: ExperimentPlan, _ bootstrap: Bootstrap,
-        losses: PairedComparison.Verdict? = nil
+        _ values: [[[Double?]]], _ policy: Int, _ sense: MetricSense, of plan: ExperimentPlan, _ isOneUser: [Bool],
+        _ bootstrap: Bootstrap, losses: PairedComparison? = nil
     ) -> PairedComparison {
         PairedComparison(
-            values[policy], against: policy == 0 ? nil : values[0], sense: sense, bootstrap: bootstrap,
+            values[policy], against: policy == 0 ? nil : values[0], sense: sense, isOneUser: isOneUser,
+            bootstrap: bootstrap,
             // Of the data's shape alone, so that a further policy or metric changes no interval.
             stream: "\(values[policy].count) of \(plan.seeds.count)", losses: losses)
     }
 
     private static func block(
         _ metric: String, _ values: [[[Double?]]], lost: LostLaunches?, of plan: ExperimentPlan, asked: Int,
-        _ bootstrap: Bootstrap
+        _ isOneUser: [Bool], _ bootstrap: Bootstrap
     ) -> Block {
         let sense = MetricSense(ofMetric: metric)
         let labels = plan.policies.map { $0?.label ?? "" }
@@ -112,7 +126,8 @@ struct Comparison {
         let rows = plan.policies.indices.map { policy in
             Row(
                 policy: labels[policy], role: policy == 0 ? .baseline : policy < asked ? .candidate : .yardstick,
-                result: compared(values, policy, sense, of: plan, bootstrap, losses: lost?.verdicts[policy]),
+                result: compared(
+                    values, policy, sense, of: plan, isOneUser, bootstrap, losses: lost?.comparisons[policy]),
                 regretForesight: foresight.flatMap {
                     PairedComparison.regret(like(lost?.runs[$0], policy), against: values[$0], sense: sense)
                 },
@@ -168,6 +183,9 @@ extension Comparison {
             lines.append(
                 Terminal.bold(scenarios) + ": \(seeds) \(seeds == 1 ? "seed" : "seeds") under each policy; "
                     + "differences from \(plan.policies[0]?.label ?? "")")
+            if isSameUnderEverySeed(section) {
+                lines.append("  Identical under every seed: nothing was held out, and the seeds are one case.")
+            }
             for block in section.blocks { lines += table(block) }
         }
         lines += [
@@ -177,6 +195,12 @@ extension Comparison {
                 + "unbounded has memory without end.",
         ]
         return lines.joined(separator: "\n")
+    }
+
+    /// Whether no seed changes any difference between the policies that were asked for.
+    private func isSameUnderEverySeed(_ section: Section) -> Bool {
+        let candidates = section.blocks.flatMap(\.rows).filter { $0.role == .candidate }
+        return !candidates.isEmpty && candidates.allSatisfy(\.result.isSameUnderEverySeed)
     }
 
     private func table(_ block: Block) -> [String] {
@@ -205,6 +229,7 @@ extension Comparison {
         case .better: Terminal.green("better") + constancy(result) + balance
         case .worse: Terminal.red("worse") + constancy(result) + balance
         case .notComparable: "not comparable: who lost more launches looks fast"
+        case .sameUnderEverySeed: "identical under every seed: no interval"
         case .higher: "higher"
         case .lower: "lower"
         case .tooFew: "no interval: it takes \(Bootstrap.fewest) pairs in each scenario\(balance)"

@@ -89,6 +89,7 @@ extension Comparison {
             Column(
                 "verdict", .string,
                 "not_shown: the interval contains zero; identical: every pair is equal; too_few: no interval; "
+                    + "same_under_every_seed: no seed changes user or difference, so there is no interval; "
                     + "not_comparable: the one with the better latencies lost more launches",
                 choices: PairedComparison.Verdict.allCases.map(\.rawValue)),
             Column(
