@@ -15,19 +15,19 @@ from matplotlib.patheffects import withStroke
 
 import kills
 import style
-from run_directory import Run
+from run_directory import Run, app_names
 
 NEEDS = ("samples.time_s", "samples.resident_bytes", "samples.ceiling_bytes", "samples.pressure_level",
          "apps.time_s", "apps.app", "apps.footprint_bytes", "events.event")  # fmt: skip
 
-MOST_LAYERS = 12
+MOST_LAYERS = len(style.APP_COLOURS)
 COLUMNS = 1200
 """Samples drawn at most: about one per pixel of the picture."""
 
 LEFT_IN, RIGHT_IN, TOP_IN, BOTTOM_IN = 0.96, 1.82, 0.34, 0.46
 STACK_IN = 3.5
 LANE_IN = 0.17
-MOST_NAME_ROWS = 5
+MOST_NAME_ROWS = 6
 NAME_PT = 6.5
 
 @dataclass(frozen=True)
@@ -80,6 +80,16 @@ def peaks(samples: pd.DataFrame, end_s: float) -> pd.DataFrame:
     return samples.loc[sorted({samples.index[0], *chosen, samples.index[-1]})]
 
 
+def colours_of(run: Run) -> dict[str, str]:
+    """Each app's colour, by its place in the scenario: the same in all runs of one scenario, whatever happens there.
+
+    Apps that the scenario does not name come after those, by name.
+    """
+    named = app_names(run.directory)
+    others = sorted(set(run.apps["app"]) - set(named))
+    return {name: style.app_colour(place) for place, name in enumerate([*named, *others])}
+
+
 def stack_of(run: Run) -> Stack:
     """The layers: what belongs to no app at the bottom, then the apps, the largest first, then the others as one."""
     table = footprints(run.apps)
@@ -93,9 +103,8 @@ def stack_of(run: Run) -> Stack:
 
     largest = table.mean().sort_values(ascending=False, kind="stable").index.tolist()
     shown = largest if len(largest) <= MOST_LAYERS else largest[: MOST_LAYERS - 1]
-    layers = [
-        Layer(style.label(name), style.APP_COLOURS[index], table[name].to_numpy()) for index, name in enumerate(shown)
-    ]
+    colours = colours_of(run)
+    layers = [Layer(style.label(name), colours[name], table[name].to_numpy()) for name in shown]
     if len(shown) < len(largest):
         rest = table[largest[len(shown) :]]
         layers.append(Layer(f"{rest.shape[1]} other apps", style.OTHER_COLOUR, rest.sum(axis=1).to_numpy()))

@@ -26,21 +26,24 @@ INK = "#222222"
 QUIET = "#6b6b6b"
 RULE = "#d9d9d9"
 
-# Okabe and Ito's palette and Tol's muted one, interleaved so that neighbours differ in hue and in lightness: told apart
-# with any colour vision, and in black and white print.
+# Chosen so that each differs from every other, from the levels' colours and from the marks' in OKLab, also as people
+# without red or green cones see them (Machado, Oliveira and Fernandes, 2009), and so that neighbours differ in hue and
+# lightness. Red and orange are not among them: they are the levels'.
 APP_COLOURS = (
     "#0072B2",  # blue
     "#F0E442",  # yellow
-    "#882255",  # wine
-    "#56B4E9",  # sky
-    "#D55E00",  # vermilion
+    "#CC79A7",  # rose
+    "#003F5C",  # navy
     "#A8DDB5",  # mint
-    "#332288",  # indigo
-    "#E69F00",  # orange
+    "#7B3FE4",  # violet
+    "#6B8E23",  # olive
+    "#56B4E9",  # sky
+    "#AA4499",  # purple
     "#009E73",  # green
-    "#F2B6D2",  # pink
-    "#7A5C2E",  # brown
-    "#C4B5E8",  # lavender
+    "#332288",  # indigo
+    "#86D0FF",  # pale blue
+    "#9C6BFF",  # lilac
+    "#5E3C99",  # plum
 )
 OTHER_COLOUR = "#BDBDBD"
 SYSTEM_COLOUR = "#5F6670"
@@ -64,6 +67,18 @@ SCENE_STATES = {
     "background": "background",
     "suspended": "suspended",
 }
+
+TINTS = ((0.0, 0), (0.4, 255), (0.4, 0), (0.65, 255))
+"""For apps beyond the palette, round by round: how much of which grey is mixed in, white or black."""
+
+
+def app_colour(place: int) -> str:
+    """The colour of the app at this place among the apps of its scenario."""
+    turn, index = divmod(place, len(APP_COLOURS))
+    share, grey = TINTS[turn % len(TINTS)]
+    parts = (int(APP_COLOURS[index][at : at + 2], 16) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(part * (1 - share) + grey * share):02X}" for part in parts)
+
 
 FALLBACK_FONTS = ("Noto Sans", "Noto Sans CJK JP", "Noto Sans Arabic", "Noto Emoji", "Unifont")
 

@@ -91,10 +91,18 @@ function killText(kill, most) {
   return [html("b", {}, `✕ ${kill.app}`), ` (process ${kill.pid}) ended: ${kill.cause}`, html("div", {}, kill.why), html("div", { class: "note" }, facts),
     spared.length ? html("div", {}, "Spared in this decision:", list) : html("div", { class: "note" }, "No decision of the policy: a limit or the process itself ended it.")];
 }
-function pin(kill) {
-  view.pinned = kill;
+/** What a mark of one kill or of several says: how many, then each by itself. */
+function killsText(kills, most, spared) {
+  if (kills.length === 1) return killText(kills[0], spared);
+  const parts = kills.slice(0, most).map((kill) => html("div", { class: "each" }, ...killText(kill, Math.ceil(spared / 4))));
+  if (kills.length > most) parts.push(html("div", { class: "note" }, `and ${kills.length - most} more: ${clip(kills.slice(most).map((kill) => kill.app).join(", "), 200)}`));
+  const [first, last] = [kills[0], kills[kills.length - 1]].map((kill) => clock(kill.t)), when = first === last ? `at ${first}` : `from ${first} to ${last}`;
+  return [html("b", {}, `${kills.length} were ended ${when}`), ...parts];
+}
+function pin(...kills) {
+  view.pinned = kills;
   const card = document.getElementById("pinned");
-  if (card) card.replaceChildren(...(kill ? [html("div", { class: "card" }, ...killText(kill, 400))] : []));
+  if (card) card.replaceChildren(...kills.map((kill) => html("div", { class: "card" }, ...killText(kill, 400))));
 }
 
 // --- Pictures over time -------------------------------------------------------------------------------------------
@@ -147,7 +155,7 @@ function follow(root, band, frame, says) {
       band.setAttribute("x", Math.min(px, from.px)); band.setAttribute("width", Math.abs(px - from.px)); band.setAttribute("visibility", "visible");
     }
     const near = event.target.closest && event.target.closest(".kill");
-    if (near) return showTip(event, ...killText(run().kills[+near.dataset.kill], 8));
+    if (near) return showTip(event, ...killsText(near.dataset.kill.split(",").map((index) => run().kills[index]), 4, 8));
     const content = says(t, y);
     if (content) showTip(event, ...content); else hideTip();
   });
@@ -184,18 +192,29 @@ function steps(frame, times, values, y, close) {
   path += `H${frame.x(Math.max(run().end, times[last])).toFixed(1)}`;
   return close === undefined ? path : `${path}V${close}H${frame.x(times[first]).toFixed(1)}Z`;
 }
-function killMarks(frame, y) {
-  run().kills.forEach((kill, index) => {
-    if (kill.t < view.t0 || kill.t > view.t1) return;
-    const x = frame.x(kill.t);
-    const mark = svg(frame.paint, "g", { class: "kill", tabindex: 0, role: "button", "aria-label": `${kill.app} ended at ${clock(kill.t)}` });
-    mark.dataset.kill = index;
-    svg(mark, "line", { x1: x, x2: x, y1: y + 6, y2: frame.bottom, stroke: "#222", "stroke-width": 0.7, "stroke-dasharray": "1 3" });
-    svg(mark, "rect", { x: x - 6, y: y - 8, width: 12, height: 16, fill: "transparent" });
-    svg(mark, "path", { d: `M${x - 4} ${y - 4}l8 8m0 -8l-8 8`, stroke: "#222", "stroke-width": 1.8, fill: "none" });
-    mark.addEventListener("click", () => pin(kill));
-    mark.addEventListener("focus", () => pin(kill));
+/** The kills in the window, those together that are too near each other for marks of their own. */
+function killGroups(frame) {
+  const found = [];
+  run().kills.map((kill, index) => ({ kill, index, x: frame.x(kill.t) })).filter(({ kill }) => kill.t >= view.t0 && kill.t <= view.t1).sort((a, b) => a.x - b.x || a.index - b.index).forEach((one) => {
+    const last = found[found.length - 1];
+    if (last && one.x - last[0].x < 11) last.push(one); else found.push([one]);
   });
+  return found;
+}
+/** A cross for each kill, or one for several with their number upon it. */
+function killMarks(frame, y) {
+  for (const group of killGroups(frame)) {
+    const kills = group.map((one) => one.kill), x = (group[0].x + group[group.length - 1].x) / 2;
+    const names = kills.length === 1 ? kills[0].app : `${kills.length} apps, ${kills.map((kill) => kill.app).join(", ")},`;
+    const mark = svg(frame.paint, "g", { class: "kill", tabindex: 0, role: "button", "aria-label": `${names} ended at ${clock(kills[0].t)}` });
+    mark.dataset.kill = group.map((one) => one.index).join(",");
+    for (const at of new Set(group.map((one) => one.x))) svg(mark, "line", { x1: at, x2: at, y1: y + 6, y2: frame.bottom, stroke: "#222", "stroke-width": 0.7, "stroke-dasharray": "1 3" });
+    svg(mark, "rect", { x: x - 6, y: y - 18, width: 12, height: 26, fill: "transparent" });
+    svg(mark, "path", { d: `M${x - 4} ${y - 4}l8 8m0 -8l-8 8`, stroke: "#222", "stroke-width": 1.8, fill: "none" });
+    if (kills.length > 1) svg(mark, "text", { x, y: y - 7, "text-anchor": "middle", "font-weight": "bold" }, String(kills.length));
+    mark.addEventListener("click", () => pin(...kills));
+    mark.addEventListener("focus", () => pin(...kills));
+  }
 }
 function memoryPanel(parent) {
   const high = () => Math.max(run().ceiling || 0, ...run().samples.resident) * 1.06 || 1;
@@ -224,7 +243,7 @@ function memoryPanel(parent) {
       svg(frame.root, "text", { x: frame.right - 4, y: y(run().ceiling) - 4, "text-anchor": "end", "font-weight": 700 }, `ceiling ${bytes(run().ceiling)}`);
     }
     for (const [t0, t1, level] of run().levels) svg(frame.paint, "rect", { x: frame.x(t0), width: Math.max(0.5, frame.x(t1) - frame.x(t0)), y: 0, height: 8, fill: LEVELS[level] || "#ddd" });
-    killMarks(frame, 18);
+    killMarks(frame, 26);
   }, (t, py) => {
     const index = at(run().samples.t, t);
     if (index < 0) return null;
@@ -527,7 +546,7 @@ function choose(index) {
 }
 function build() {
   view.panels = [];
-  view.pinned = null;
+  view.pinned = [];
   view.t0 = 0;
   view.t1 = run().end;
   document.getElementById("title").textContent = DATA.title;
@@ -539,7 +558,7 @@ function build() {
   if (DATA.runs.length > 1) section.append(html("h2", {}, run().label), html("div", { class: "tools" }, html("label", {}, "look into ", html("select", { onchange: (event) => choose(+event.target.value) }, ...DATA.runs.map((one, index) => html("option", { value: index, selected: index === view.run ? "" : null }, one.label))))));
   headline(section);
   if (run().samples.t.length) {
-    section.append(html("h2", {}, "Memory by app under the ceiling"), html("div", { class: "tools" }, html("span", { id: "window", class: "note" }, `0:00 to ${clock(run().end)}`), html("button", { onclick: () => zoom(0, run().end) }, "whole run"), html("span", { class: "note" }, "drag to zoom, double click to go back; hover a ✕ to see who, why, and who was spared")));
+    section.append(html("h2", {}, "Memory by app under the ceiling"), html("div", { class: "tools" }, html("span", { id: "window", class: "note" }, `0:00 to ${clock(run().end)}`), html("button", { onclick: () => zoom(0, run().end) }, "whole run"), html("span", { class: "note" }, "drag to zoom, double click to go back; hover a ✕ to see who, why, and who was spared; a number upon it counts those that ended together")));
     memoryPanel(section);
     section.append(html("div", { id: "pinned" }), html("h2", {}, "Memory available, warnings"));
     pressurePanel(section);

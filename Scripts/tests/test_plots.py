@@ -28,10 +28,27 @@ import states  # noqa: E402
 import style  # noqa: E402
 import sweep  # noqa: E402
 import terminations  # noqa: E402
-from run_directory import Run, complete_records, read_run  # noqa: E402
+from run_directory import Run, app_names, complete_records, read_run  # noqa: E402
 from synthetic_run import MIB, write_run  # noqa: E402
 
 PICTURES = ("memory", "pressure", "states", "launches", "terminations")
+
+
+# How people without red or green cones see: Machado, Oliveira and Fernandes, "A physiologically-based model for simulation
+# of color vision deficiency", IEEE TVCG 15 (2009), severity 1.
+NO_RED = np.array([[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]])
+NO_GREEN = np.array([[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]])
+
+
+def seen(colour: str, view: np.ndarray) -> np.ndarray:
+    """The colour in OKLab, as it is seen."""
+    parts = np.array([int(colour[at : at + 2], 16) for at in (1, 3, 5)]) / 255
+    linear = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
+    cones = np.array([[0.4122214708, 0.5363325363, 0.0514459929], [0.2119034982, 0.6806995451, 0.1073969566],
+                      [0.0883024619, 0.2817188376, 0.6299787005]])  # fmt: skip
+    lab = np.array([[0.2104542553, 0.793617785, -0.0040720468], [1.9779984951, -2.428592205, 0.4505937099],
+                    [0.0259040371, 0.7827717662, -0.808675766]])  # fmt: skip
+    return lab @ np.cbrt(np.clip(cones @ np.clip(view @ linear, 0, 1), 0, 1))
 
 
 class RunDirectoryCase(FolderCase):
@@ -319,6 +336,62 @@ class Memory(RunDirectoryCase):
         names = [layer.name for layer in memory.stack_of(self.run_of(apps=60, minutes=30.0, ceiling=4 << 30)).layers]
         self.assertEqual(len(names), memory.MOST_LAYERS + 1)
         self.assertRegex(names[-1], r"^\d+ other apps$")
+
+    def test_an_app_has_one_colour_in_all_runs_of_a_scenario(self) -> None:
+        paths = [self.make(f"run-{seed}", apps=14, minutes=10.0, seed=seed) for seed in (1, 2, 3)]
+        names = sorted({name for path in paths for name in read_run(path).apps["app"]}, reverse=True)
+        text = "plimsoll: 1\napps:\n" + "".join(f"  - name: {name}\n    like: plain\n" for name in names)
+        for path in paths:
+            (path / "scenario.yaml").write_text(text + "user:\n  - { name: nobody }\n", "utf-8")
+        runs = [read_run(path) for path in paths]
+        looks = [{layer.name: layer.colour for layer in memory.stack_of(run).layers if not layer.hatch} for run in runs]
+        orders = {tuple(look) for look in looks}
+        self.assertGreater(len(orders), 1, "the runs must differ in which app is the largest")
+        for look in looks[1:]:
+            for name in looks[0].keys() & look.keys():
+                self.assertEqual(look[name], looks[0][name], name)
+        colours = memory.colours_of(runs[0])
+        self.assertEqual(len(set(colours.values())), len(colours))
+        self.assertEqual(list(colours), names, "the order is the scenario's")
+
+    def test_names_of_apps_are_read_as_they_are_written(self) -> None:
+        text = """plimsoll: 1
+policy:
+  rules:
+  - { name: rule }
+apps:
+- name: plain  # a comment
+  like: game
+  observers:
+  - { of: x }
+- { name: "on \\"q\\"", like: game }
+- name: 'it''s'
+user:
+- name: nobody
+"""
+        (self.directory / "scenario.yaml").write_text(text, "utf-8")
+        self.assertEqual(app_names(self.directory), ["plain", 'on "q"', "it's"])
+        self.assertEqual(app_names(self.directory / "none"), [])
+
+    def test_no_apps_colour_is_a_levels_or_anothers(self) -> None:
+        taken = [*style.LEVEL_COLOURS.values(), style.WANT_COLOUR, style.INK, style.OTHER_COLOUR, style.SYSTEM_COLOUR]
+        # Beside the levels in one picture, for every eye; the other colours are those of texts, edges and other pictures.
+        for view, least, beside in (
+            (np.eye(3), 0.08, taken), (NO_RED, 0.05, style.LEVEL_COLOURS.values()), (NO_GREEN, 0.05, style.LEVEL_COLOURS.values())
+        ):  # fmt: skip
+            for index, colour in enumerate(style.APP_COLOURS):
+                for other in (*style.APP_COLOURS[:index], *beside):
+                    apart = np.linalg.norm(seen(colour, view) - seen(other, view))
+                    self.assertGreater(apart, least, f"{colour} and {other}")
+        for level in ("warning", "critical"):
+            plain = seen(style.LEVEL_COLOURS[level], np.eye(3))
+            for colour in style.APP_COLOURS:
+                self.assertGreater(np.linalg.norm(seen(colour, np.eye(3)) - plain), 0.14, f"{colour} and {level}")
+        # Beyond the palette they are tints of it, and all different for a while.
+        many = [style.app_colour(place) for place in range(4 * len(style.APP_COLOURS))]
+        self.assertEqual(len(set(many)), len(many))
+        self.assertEqual(style.app_colour(len(many)), many[0])
+        self.assertEqual(set(many) & set(taken), set())
 
     def test_an_app_without_a_row_holds_nothing(self) -> None:
         table = memory.at_times(memory.footprints(self.run_of().apps), np.array([0.0, 1.0, 1e6]))

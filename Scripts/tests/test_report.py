@@ -40,6 +40,18 @@ document.body.dataset.asked = String(performance.getEntriesByType("resource").le
 </script></body>"""
 
 
+TOGETHER = """
+<script>
+const all = [...document.querySelectorAll("g.kill")], mark = all[all.length - 1];
+document.body.dataset.marked = all.map((one) => one.dataset.kill).join(",");
+document.body.dataset.number = mark.querySelector("text") ? mark.querySelector("text").textContent : "";
+mark.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, clientX: 300, clientY: 200 }));
+document.body.dataset.hover = document.getElementById("tip").textContent;
+mark.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+document.body.dataset.pinned = document.getElementById("pinned").textContent;
+</script></body>"""
+
+
 class ReportCase(FolderCase):
     def make(self, name: str = "run", **options: object) -> Path:
         path = self.directory / name
@@ -260,6 +272,26 @@ class InABrowser(ReportCase):
                 # Nothing is wider than the window, also on a phone; and nothing was loaded beside the page.
                 for wanted in ('data-pinned="✕ ', 'data-window="0:10 to 0:20 of ', 'data-wide="false"', 'data-asked="0"'):
                     self.assertTrue(wanted in document, wanted)
+
+    def test_kills_at_one_instant_are_one_mark_that_counts_and_tells_them_all(self) -> None:
+        path = self.make()
+        with (path / "events.csv").open("a", encoding="utf-8") as file:
+            file.write("1800,exit,first,901,,memoryPressure,none left\n1800,exit,second,902,,memoryPressure,none left\n")
+        page = self.page(path)
+        page.write_text(page.read_text("utf-8").replace("</body>", TOGETHER), "utf-8")
+        document, said, _ = self.open(page)
+        self.assertEqual(said, "")
+        number, hover, pinned = (re.search(rf'data-{name}="([^"]*)"', document)[1]  # type: ignore[index]
+                                 for name in ("number", "hover", "pinned"))  # fmt: skip
+        self.assertEqual(number, "2")
+        for name in ("first", "second"):
+            self.assertIn(f"✕ {name} (process", hover)
+            self.assertIn(f"✕ {name} (process", pinned)
+        self.assertIn("2 were ended at 30:00", hover)
+        # Every kill has its place in exactly one mark.
+        marked = re.search(r'data-marked="([^"]*)"', document)[1].split(",")  # type: ignore[index]
+        kills = data_of(page)["runs"][0]["kills"]  # type: ignore[index]
+        self.assertEqual(sorted(map(int, marked)), list(range(len(kills))))
 
     def test_a_comparison_loads_without_an_error(self) -> None:
         runs = [self.make(f"runs/{seed}", seed=seed, minutes=10.0) for seed in (1, 2, 3)]
