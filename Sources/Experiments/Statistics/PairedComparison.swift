@@ -15,8 +15,8 @@ public struct PairedComparison: Hashable, Sendable {
     public let difference: Double?
     /// Of the difference; nil for too few pairs, and where no seed changes the difference of the same user.
     public let interval: Interval?
-    /// In each scenario user and difference are the same under every seed (of the baseline, its values): each scenario is
-    /// one case, however many seeds it ran under. False for a single seed.
+    /// In each scenario user and difference are the same under every seed (of the baseline, its values): each scenario
+    /// is one case, however many seeds it ran under. False for a single seed.
     public let isSameUnderEverySeed: Bool
     /// Pairs in which the policy was better, the same and worse; nil for a metric without a good end.
     public let balance: Balance?
@@ -59,8 +59,8 @@ public struct PairedComparison: Hashable, Sendable {
     ///   - baseline: The baseline's, of the same shape; nil when the policy is the baseline.
     ///   - isOneUser: Per scenario, whether the user does the same under every seed.
     ///   - stream: Names the stream of chance of the bootstrap.
-    ///   - losses: Of a metric of the launches that came: how many of them were lost, compared. A policy that is shown to
-    ///     have lost more, or lost more under every seed alike, is not called better.
+    ///   - losses: Of a metric of the launches that came: how many were lost, compared. A policy that is shown to have
+    ///     lost more, or lost more under every seed alike, is not called better.
     public init(
         _ values: [[Double?]], against baseline: [[Double?]]?, sense: MetricSense, isOneUser: [Bool],
         bootstrap: Bootstrap, stream: String, losses: PairedComparison? = nil

@@ -1,0 +1,65 @@
+"""The table of one evening under every policy: what ends were for, and the page that holds it."""
+
+from __future__ import annotations
+
+import unittest
+
+import check_policies
+from harness import FolderCase
+from run_directory import read_run
+
+EVENTS = """time_s,event,app,pid,scene,detail,reason
+1,exit,a,1,,memoryPressure,idle longest
+2,exit,b,2,,memoryPressure,idle longest
+3,exit,c,3,,memoryPressure,idle longest
+4,exit,d,4,,memoryPressure,idle longest
+5,exit,e,5,,memoryPressure,"no room for 4KiB, 0B free, and nobody left to reclaim"
+6,exit,f,6,,appWatchdog,launch took longer than 20s
+7,exit,g,7,,memoryResourceLimit,above its limit
+8,exit,h,8,,userTerminated,swiped away
+"""
+DECISIONS = """time_s,decision,action,app,pid,rank,chosen,reason,demand
+1,1,terminate,a,1,1,true,idle longest,pressure
+2,2,terminate,b,2,1,true,idle longest,allocation
+3,3,terminate,c,3,1,true,idle longest,nothing
+4,4,terminate,d,4,1,true,idle longest,background_memory
+4,4,,g,7,2,false,idle longest,background_memory
+"""
+PAGE = """# A page
+
+| policy | of another table |
+|---|---|
+
+### One evening under every policy
+
+Words.
+
+| policy | ended |
+|---|---|
+| old | 1 |
+
+More words.
+"""
+
+
+class Tables(FolderCase):
+    def test_every_end_has_one_cause(self) -> None:
+        (self.directory / "events.csv").write_text(EVENTS, "utf-8")
+        (self.directory / "decisions.csv").write_text(DECISIONS, "utf-8")
+        self.assertEqual(
+            check_policies.causes(read_run(self.directory)),
+            {"pressure": 1, "allocation": 1, "own look": 1, "no room": 1, "watchdog": 1, "limits": 2},
+        )
+
+    def test_the_table_takes_the_place_of_its_own_alone(self) -> None:
+        made = check_policies.page_with("| policy | new |\n|---|---|", PAGE)
+        self.assertEqual(made, PAGE.replace("| policy | ended |\n|---|---|\n| old | 1 |", "| policy | new |\n|---|---|"))
+        self.assertEqual(check_policies.page_with("| policy | new |\n|---|---|", made), made)
+
+    def test_the_page_has_the_columns_of_today(self) -> None:
+        titles = ["policy", *(title for title, _ in check_policies.COLUMNS), *check_policies.CAUSES]
+        self.assertIn("| " + " | ".join(titles) + " |", check_policies.PAGE.read_text("utf-8"))
+
+
+if __name__ == "__main__":
+    unittest.main()
