@@ -14,9 +14,6 @@ public struct TraceFiles: TraceLibrary, Sendable {
         var steps: [TraceStep]?
     }
 
-    /// Traces of up to so many operations are kept, at 12 bytes each: 48 MiB.
-    static let longestKept = 4 << 20
-
     private var entries: [Entry] = []
 
     /// Surveys the traces of the plan's apps; apps that play the same file share the survey.
@@ -43,7 +40,7 @@ public struct TraceFiles: TraceLibrary, Sendable {
     ) throws(ScenarioFault) -> TraceSurvey {
         var survey = TraceSurvey()
         var kept: [TraceStep] = []
-        let mostKept = steps == nil ? 0 : longestKept
+        let mostKept = steps == nil ? 0 : TraceProfile.longestKept
         do throws(TraceFault) {
             let reader = try TraceFileReader(path: path, lastLine: lastLine)
             while let operation = try reader.next() {

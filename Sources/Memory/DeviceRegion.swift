@@ -15,8 +15,7 @@ final class DeviceRegion {
     /// Maps the region and writes the reserved bytes at its start: the system's own memory.
     init(_ size: DeviceSize) throws(DeviceMemoryFailure) {
         try DeviceRegion.probe(size.promised)
-        let addresses = size.ceiling * PageBooks.spread
-        let base = try DeviceRegion.map(addresses)
+        let base = try DeviceRegion.map(size.ceiling * PageBooks.spread, of: size.ceiling)
         // All of the reserved part is written at once, so huge pages back nothing there that nobody was given.
         _ = madvise(base, size.reserved.bytes, MADV_HUGEPAGE)
         state = .allocate(capacity: 1)
@@ -40,12 +39,14 @@ final class DeviceRegion {
 
     /// Starts at a multiple of 2 MiB, so that alignments mean the same pages in every process. Huge pages are declined:
     /// they would back what nobody was given.
-    private static func map(_ size: ByteCount) throws(DeviceMemoryFailure) -> UnsafeMutableRawPointer {
+    private static func map(
+        _ size: ByteCount, of ceiling: ByteCount
+    ) throws(DeviceMemoryFailure) -> UnsafeMutableRawPointer {
         let alignment = 2 << 20
         let mapped = size.bytes + alignment
         let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE
         let start = mmap(nil, mapped, PROT_READ | PROT_WRITE, flags, -1, 0)
-        guard let start, start != MAP_FAILED else { throw .notMapped(size, code: errno) }
+        guard let start, start != MAP_FAILED else { throw .notMapped(ceiling, code: errno) }
         let base = start.alignedUp(toMultipleOf: alignment)
         if base > start { munmap(start, base - start) }
         let end = base + size.bytes

@@ -37,7 +37,9 @@ public struct ObjectBoard {
     public internal(set) var peakObjects = 0
     public internal(set) var peakRequested = ByteCount.zero
 
-    public init() {}
+    /// - Parameter places: How many numbers will be used, if that is known: then the table has its memory from the
+    ///   start, of which the host gives what is written, and never two tables at once.
+    public init(places: Int = 0) { handles.reserveCapacity(places) }
 
     /// The highest number ever used, plus one.
     public var count: Int { handles.count }

@@ -5,7 +5,9 @@ import Quantities
 /// A ring: the oldest and the newest leave at no cost. An object from the middle leaves a place into which the newest
 /// moves, so after a scattered release the order is no longer quite that of making.
 ///
-/// The ring is memory of its own, with one owner: an array would ask for every object whether it is shared.
+/// The ring is memory of its own, with one owner: an array would ask for every object whether it is shared. A long ring
+/// takes 8 bytes of the host for each live object and less than 2 MiB beside, also while it grows and when objects have
+/// left: see `ObjectRing`. What a run needs of the host is said by that figure (`BookCosts`).
 struct ObjectTable: ~Copyable {
     /// Where an object lies, in units of 8 bytes (jemalloc's smallest size class) from the region's start, and its
     /// size.
@@ -23,6 +25,8 @@ struct ObjectTable: ~Copyable {
     private var ring: UnsafeMutablePointer<Entry>?
     /// A power of two.
     private var capacity = 0
+    /// One less than the places of a piece of memory that goes back to the host by itself; short rings have none.
+    private var pieceMask = Int.max
     private var first = 0
     private(set) var count = 0
     /// The sum of the sizes.
@@ -31,7 +35,7 @@ struct ObjectTable: ~Copyable {
     private var cursor = 0
     private var cursorOffset = 0
 
-    deinit { ring?.deallocate() }
+    deinit { if let ring { ObjectRing.free(ring, capacity) } }
 
     var isEmpty: Bool { count == 0 }
 
@@ -62,6 +66,7 @@ struct ObjectTable: ~Copyable {
         let entry = self[0]
         first = (first &+ 1) & (capacity &- 1)
         forget(entry)
+        if first & pieceMask == 0 { leavePiece(endingAt: first) }
         if cursor > 0 { cursor -= 1 } else { cursorOffset = 0 }
         return entry
     }
@@ -69,6 +74,7 @@ struct ObjectTable: ~Copyable {
     mutating func removeNewest() -> Entry {
         let entry = self[count - 1]
         forget(entry)
+        leaveNewest()
         return entry
     }
 
@@ -77,6 +83,7 @@ struct ObjectTable: ~Copyable {
         let entry = self[position]
         place(position).pointee = place(count - 1).pointee
         forget(entry)
+        leaveNewest()
         if cursor == position { cursorOffset = 0 }
         return entry
     }
@@ -117,12 +124,30 @@ struct ObjectTable: ~Copyable {
         if cursor >= count { cursorOffset = 0 }
     }
 
+    /// The newest has left. A short ring asks whether its first place is free, which costs as much as not to ask.
+    @inline(__always)
+    private func leaveNewest() {
+        let end = (first &+ count) & (capacity &- 1)
+        if end & pieceMask == 0 { leavePiece(endingAt: (end &+ pieceMask &+ 1) & (capacity &- 1)) }
+    }
+
+    /// The places of a piece have just become free: it goes back to the host, unless other objects lie in it.
+    @inline(never)
+    private func leavePiece(endingAt end: Int) {
+        let length = ObjectRing.piece
+        guard let ring, capacity > length, count <= capacity - length else { return }
+        ObjectRing.leave(ring + ((end - length) & (capacity - 1)))
+    }
+
     private mutating func grow() {
-        let larger = UnsafeMutablePointer<Entry>.allocate(capacity: max(8, capacity * 2))
-        for position in 0..<count { (larger + position).initialize(to: self[position]) }
-        ring?.deallocate()
+        let larger = ObjectRing.make(max(8, capacity * 2))
+        if let ring {
+            ObjectRing.move(count, from: ring, capacity, first, to: larger)
+            ObjectRing.free(ring, capacity)
+        }
         ring = larger
         capacity = max(8, capacity * 2)
+        pieceMask = capacity > ObjectRing.piece ? ObjectRing.piece - 1 : Int.max
         first = 0
     }
 }

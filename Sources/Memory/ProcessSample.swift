@@ -6,23 +6,8 @@ struct ProcessSample {
     let runs: PoolID
 
     /// Every object that is meant, oldest first: its size, and in the place of an address how many were made for it.
-    private struct Pool {
-        private var entries: [ObjectTable.Entry] = []
-        private var first = 0
-
-        mutating func append(_ entry: ObjectTable.Entry) { entries.append(entry) }
-
-        mutating func removeNewest() -> ObjectTable.Entry { entries.removeLast() }
-
-        mutating func removeOldest() -> ObjectTable.Entry {
-            let entry = entries[first]
-            first += 1
-            if first * 2 >= entries.count {
-                entries.removeFirst(first)
-                first = 0
-            }
-            return entry
-        }
+    private final class Pool {
+        var table = ObjectTable()
     }
 
     private let geometry: AllocatorGeometry
@@ -61,14 +46,14 @@ struct ProcessSample {
 
     /// Notes an object that is meant, and how many were made for it.
     mutating func note(_ size: Int, copies: Int, _ pool: Int) {
-        pools[pool].append(ObjectTable.Entry(unit: copies, size: size))
+        pools[pool].table.append(ObjectTable.Entry(unit: copies, size: size))
     }
 
     /// Releases so many objects that are meant; answers the bytes of those that were made for them.
     mutating func release(_ count: Int, _ pool: Int, _ order: ReleaseOrder) -> Int {
         var bytes = 0
         for _ in 0..<count {
-            let entry = order == .oldestFirst ? pools[pool].removeOldest() : pools[pool].removeNewest()
+            let entry = order == .oldestFirst ? pools[pool].table.removeOldest() : pools[pool].table.removeNewest()
             bytes += entry.unit * entry.size
         }
         return bytes

@@ -17,7 +17,7 @@ final class TracePlayback {
     private(set) var isOver = false
     private let reader: any TraceReader
     /// Objects by place, `stride` of them at each; a thinned copy is not live.
-    private var board = ObjectBoard()
+    private var board: ObjectBoard
     private let stride: Int
     /// How many objects were made in this round: it decides which of them get one copy more.
     private var ordinal: Int64 = 0
@@ -36,7 +36,8 @@ final class TracePlayback {
         self.profile = profile
         survey = library.survey(of: profile)
         reader = try library.open(profile)
-        stride = max(1, Int((profile.copies.partsPerMillion + 999_999) / 1_000_000))
+        stride = profile.copiesOfEach
+        board = ObjectBoard(places: survey.peakObjects * stride)
     }
 
     /// Plays what is due. Answers why it stopped before that was done, and how much was wanted.

@@ -21,6 +21,10 @@ public struct TraceProfile: Hashable, Sendable {
 
     public static let ordinaryPace = 20_000
 
+    /// Traces of up to so many operations are kept in memory, at 12 bytes each: 48 MiB. Longer ones are read again by
+    /// each process.
+    public static let longestKept = 4 << 20
+
     public init(
         file: String, pace: Int? = TraceProfile.ordinaryPace, over: TimeSpan? = nil, copies: Ratio = .one,
         ends: TraceEnding = .hold, lastLine: Int? = nil
@@ -32,6 +36,9 @@ public struct TraceProfile: Hashable, Sendable {
         self.ends = ends
         self.lastLine = lastLine
     }
+
+    /// The copies of one object at most: those that are asked for, rounded up, at least 1.
+    public var copiesOfEach: Int { max(1, Int((copies.partsPerMillion + 999_999) / 1_000_000)) }
 
     /// How many operations are due after so much running time, if the trace has `length` of them.
     func operations(after time: TimeSpan, length: Int) -> Int {

@@ -1,3 +1,5 @@
+import Quantities
+
 /// One operation of a trace with its object's name replaced by a place in a table: what is left for a replay to do.
 ///
 /// Places are dense; the place that became free last is used next.
@@ -40,6 +42,9 @@ struct TracePlaces: Sendable {
     private var used = 0
     private var count = 0
     private var idle: [Int32] = []
+
+    /// What the table takes.
+    var memory: ByteCount { ByteCount(slots.count * MemoryLayout<Slot>.stride) }
 
     private func slot(of name: UInt64) -> Int {
         let mask = slots.count - 1

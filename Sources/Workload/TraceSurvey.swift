@@ -28,6 +28,8 @@ public struct TraceSurvey: Sendable {
     public private(set) var peakLine = 0
     /// All that was ever asked for.
     public private(set) var allocated = ByteCount.zero
+    /// What the names of the objects took of the host, once the survey is closed.
+    public private(set) var names = ByteCount.zero
     /// Names, places and sizes of the live objects.
     private var live = TracePlaces()
 
@@ -72,7 +74,10 @@ public struct TraceSurvey: Sendable {
     }
 
     /// Nothing more will come: what was only needed for the check goes.
-    public mutating func close() { live = TracePlaces() }
+    public mutating func close() {
+        names = live.memory
+        live = TracePlaces()
+    }
 
     /// Where pointers stand in a line, as words from 0: the operation's own, and the one that `realloc` takes the place
     /// of.

@@ -1,16 +1,41 @@
 import ArgumentParser
 import Foundation
+import Interchange
 import Memory
 import Quantities
+import Scenario
+import Simulation
 
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
         abstract: "Says whether this host can run scenarios, and tries the allocator for real.",
-        discussion: "Exit status 71 when something that a run needs is missing.")
+        discussion: """
+            How much memory a run needs depends on its scenario: on the device's ceiling, and on how many objects the
+            apps may come to hold. Name the scenario, and it is said whether it fits.
+
+            Exit status 71 when something that a run needs is missing.
+            """)
+
+    @Argument(help: "A scenario file: also say whether the host has the memory for it.")
+    var scenario: String?
+
+    @Option(help: "jemalloc or accounting, instead of the scenario's.")
+    var backend: MemoryBackend?
+
+    @Option(parsing: .unconditional, help: Ratio.scaleHelp, transform: OptionValue.scale)
+    var scale: Ratio?
+
+    func validate() throws {
+        try refuseEmpty(scenarios: [scenario].compactMap(\.self))
+        if scenario == nil && (backend != nil || scale != nil) {
+            throw ValidationError("--backend and --scale are about a scenario's run; name the scenario")
+        }
+    }
 
     func run() throws {
         try reporting {
+            let plan = try loadScenario()
             var isWell = true
             func row(_ holds: Bool, _ what: String, _ found: String) {
                 isWell = isWell && holds
@@ -26,9 +51,34 @@ struct DoctorCommand: ParsableCommand {
                 row(true, "free memory", "unknown on this host")
             }
             trial(row)
-            Terminal.say(isWell ? "This host can run scenarios." : "This host cannot run scenarios as it is.")
+            if let plan { try demand(of: plan, row) }
+            Terminal.say(verdict(isWell))
             return isWell ? .success : ExitStatus.hostRefuses.code
         }
+    }
+
+    private func loadScenario() throws -> RunPlan? {
+        guard let scenario else { return nil }
+        switch ScenarioLoader.load(path: scenario, overrides: Overrides(backend: backend, scale: scale)) {
+        case .failure(let fault): throw Failure(fault.status, [fault.description])
+        case .success(let plan): return plan
+        }
+    }
+
+    private func verdict(_ isWell: Bool) -> String {
+        let what = scenario == nil ? "scenarios" : "this scenario"
+        guard isWell else { return "This host cannot run \(what) as it is." }
+        guard scenario == nil, let free = Host.freeMemory else { return "This host can run \(what)." }
+        return "This host can run scenarios that need no more than \(free.size.readable); "
+            + "plimsoll doctor SCENARIO says what one needs."
+    }
+
+    /// What the scenario's run may need, and whether that is left: the very question that `run` asks.
+    private func demand(of plan: RunPlan, _ row: (Bool, String, String) -> Void) throws {
+        let traces = try Failure.opening(plan)
+        let demand = plan.hostDemand(traces)
+        let refusal = Host.freeMemory.flatMap { Host.refusal(of: plan, traces, $0) }
+        row(refusal == nil, "scenario", refusal ?? "may need \(demand.total.readable): \(demand.parts(of: plan))")
     }
 
     private func allocator(_ row: (Bool, String, String) -> Void) {

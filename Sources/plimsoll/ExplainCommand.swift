@@ -23,8 +23,8 @@ struct ExplainCommand: ParsableCommand {
               plimsoll explain runs/evening-commute --app mail
               plimsoll explain runs/evening-commute --app mail --at 18min
 
-            Exit status: 0 done; 65 when the run has no such app; 66 when the folder holds no run; 129, 130 and 143
-            interrupted.
+            Exit status: 0 done; 65 when the run has no such app; 66 when the folder holds no run; 71 when the host has too
+            little memory; 129, 130 and 143 interrupted.
             """)
 
     @Argument(help: "The folder of a run.")
@@ -42,6 +42,9 @@ struct ExplainCommand: ParsableCommand {
         parsing: .unconditional, help: "How many terminations, when no time is given; 3 without it.",
         transform: { try OptionValue.count($0, in: 1...Int.max) })
     var most = 3
+
+    @Flag(help: "Repeat the run even when the host seems to have too little memory for it.")
+    var ignoreHost = false
 
     func validate() throws { try refuseEmpty(directory, "the folder", "name the folder of a run") }
 
@@ -64,6 +67,7 @@ struct ExplainCommand: ParsableCommand {
                 return .success
             }
             let traces = try Failure.opening(plan)
+            if !ignoreHost { try Host.check(plan, traces, flag: "--ignore-host") }
             Interruption.install()
             let line = StatusLine()
             // Whatever ends it, the line does not stay behind.

@@ -31,12 +31,6 @@ enum Host {
         return nil
     }
 
-    /// What a run on real memory takes beside its ceiling.
-    static func overhead(of plan: RunPlan) -> ByteCount {
-        // jemalloc's bookkeeping is about 134 KiB per arena; the harness itself and its tables take some tens of MiB.
-        .kibibytes(134) * plan.apps.count + .mebibytes(48) + plan.neededMemory * .percent(3)
-    }
-
     /// Why a device is larger than the scenario says, in words that go into brackets; nil where it is not.
     static func largerDevice(of plan: RunPlan) -> String? {
         guard plan.effectiveCeiling > plan.device.ceiling else { return nil }

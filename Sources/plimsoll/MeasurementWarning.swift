@@ -9,6 +9,17 @@ enum MeasurementWarning: Hashable {
     case coarseSampling(TimeSpan)
     case fewCores(Int)
     case scaled(Ratio)
+    /// Memory of the host that is neither the device's nor the harness's heap after the run.
+    case unexplained(ByteCount)
+
+    /// From here on the books are no small part of a run.
+    private static let mostUnexplained = ByteCount.mebibytes(64)
+
+    /// - Parameter unexplained: The manifest's `unexplained_bytes`; nil where the kernel does not say.
+    init?(unexplained bytes: Int?) {
+        guard let bytes, ByteCount(bytes) > MeasurementWarning.mostUnexplained else { return nil }
+        self = .unexplained(ByteCount(bytes))
+    }
 
     var text: String {
         switch self {
@@ -21,6 +32,10 @@ enum MeasurementWarning: Hashable {
             "scaled by \(scale): times, counts, pages and jemalloc's bookkeeping (about 134 KiB per process) do not "
                 + "scale; requested_bytes, usable_bytes and objects are those of a sample, not for comparison with a "
                 + "whole run's"
+        case .unexplained(let size):
+            "\(size.readable) of the host's memory were neither the device's pages nor the harness's heap "
+                + "(unexplained_bytes): the books of objects, 8 bytes each, and jemalloc's bookkeeping; "
+                + "kernel_peak_bytes says more of them than of the apps; larger memory.objects are fewer"
         case .fewCores(let count): "the host has \(count) core: wall times are not representative"
         }
     }

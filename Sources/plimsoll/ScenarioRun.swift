@@ -18,7 +18,7 @@ struct ScenarioRun {
         let clock = ContinuousClock.now
         let allocator = try describeAllocator()
         let traces = try Failure.opening(plan)
-        try checkHost()
+        if !command.ignoreHost { try Host.check(plan, traces, flag: "--ignore-host") }
         Host.volunteerForOutOfMemory()
         Interruption.install()
         HarnessHeap.trim()
@@ -37,6 +37,8 @@ struct ScenarioRun {
             interval: plan.monitor.interval, allocator: allocator,
             cores: ProcessInfo.processInfo.activeProcessorCount)
         if plan.device.scale != .one { warnings.append(.scaled(plan.device.scale)) }
+        let memory = memoryFacts(played, before: before, after: after)
+        if let warning = MeasurementWarning(unexplained: memory.unexplainedBytes) { warnings.append(warning) }
         let manifest = Manifest(
             scenario: plan.name, scenarioFile: command.scenario, seed: plan.seed, policy: plan.policy.title,
             policyFile: command.policy.flatMap { PolicyFile.isFile($0) ? $0 : nil },
@@ -47,7 +49,7 @@ struct ScenarioRun {
             traceFile: outcome.status == .done ? trace?.nameInside : nil, jetsamEvents: played.jetsamEvents,
             build: buildKind, host: .init(),
             allocator: .init(allocator),
-            memory: memoryFacts(played, before: before, after: after), expectations: results,
+            memory: memory, expectations: results,
             measurementWarnings: warnings.map(\.text))
         try write(manifest, to: directory, after: outcome)
         if outcome.status == .done { try trace?.write(from: directory) }
@@ -135,21 +137,6 @@ struct ScenarioRun {
         } catch {
             throw Failure(.hostRefuses, "\(error)")
         }
-    }
-
-    /// The ceiling and the expected overhead must fit into what the host and this process's memory groups have left.
-    private func checkHost() throws {
-        guard plan.backend == .jemalloc, !command.ignoreHost, let free = Host.freeMemory else { return }
-        let overhead = Host.overhead(of: plan)
-        let needed = plan.neededMemory + overhead
-        guard needed > free.size else { return }
-        let larger = Host.largerDevice(of: plan)
-        let what = larger == nil ? "the ceiling of" : "what apps may come to hold,"
-        throw Failure(
-            .hostRefuses,
-            "\(free.giver) has \(free.size.readable) free, but \(what) \(plan.neededMemory.readable) and "
-                + "\(overhead.readable) of overhead need \(needed.readable)\(larger.map { " (\($0))" } ?? ""); "
-                + "lower device.ceiling, use --scale, --backend accounting, or --ignore-host")
     }
 
     // MARK: The run

@@ -6,6 +6,7 @@ import Memory
 import Quantities
 import Scenario
 import Simulation
+import Workload
 
 /// What `compare` and `sweep` have in common on the command line.
 struct ExperimentOptions: ParsableArguments {
@@ -84,10 +85,12 @@ struct ExperimentOptions: ParsableArguments {
 /// From the command line to a plan whose every case is known to be valid.
 struct ExperimentPlanner {
     let options: ExperimentOptions
-    /// What each policy's run needs of the host at most.
+    /// What a run needs of the host at most.
     private(set) var needed = ByteCount.zero
-    /// Where that is more than the scenario says: why.
-    private var whyNeeded: String?
+    /// What that consists of.
+    private var whyNeeded = ""
+    /// The traces of the plan that was looked at last.
+    private var surveyed: (traces: [TraceProfile], files: TraceFiles)?
     /// Names of apps in the policies that a scenario does not have, as sentences with the scenario's path.
     private var strangers: [String] = []
 
@@ -134,12 +137,13 @@ struct ExperimentPlanner {
                     sets: plan.assignments(ofCombination: combination), policy: plan.policies[policy]?.given,
                     backend: options.backend, scale: options.scale)
                 let loaded = try ScenarioLoader.load(path: path, overrides: overrides).get()
-                if loaded.backend == .jemalloc { need(loaded) }
+                // Reads the traces from end to end, so that a broken one is found before the first run.
+                try need(loaded)
                 for stranger in loaded.strangers.map({ "\(path): warning: \($0)" }) where !strangers.contains(stranger)
                 {
                     strangers.append(stranger)
                 }
-                if input == nil { input = try ExperimentPlanner.input(path, loaded) }
+                if input == nil { input = ExperimentPlanner.input(path, loaded) }
                 // A name is called by itself, whatever label a scenario gives to its own policy of that name.
                 if let given = plan.policies[policy]?.given, PolicyFile.isFile(given) {
                     plan.policies[policy]?.label = loaded.policy.title
@@ -152,11 +156,25 @@ struct ExperimentPlanner {
         return input
     }
 
-    private mutating func need(_ plan: RunPlan) {
-        let need = plan.neededMemory + Host.overhead(of: plan)
+    /// What one run needs, in a program of its own.
+    private mutating func need(_ plan: RunPlan) throws(ScenarioFault) {
+        let traces = plan.apps.compactMap(\.memory.trace)
+        // Most runs of an experiment play the same traces, which may be long.
+        let files: TraceFiles
+        if let surveyed, surveyed.traces == traces {
+            files = surveyed.files
+        } else {
+            files = try TraceFiles(plan)
+            surveyed = (traces, files)
+        }
+        let demand = plan.hostDemand(files)
+        let need = demand.total + ExperimentPlanner.program
         guard need > needed else { return }
-        (needed, whyNeeded) = (need, Host.largerDevice(of: plan))
+        (needed, whyNeeded) = (need, demand.parts(of: plan))
     }
+
+    /// What a program takes before its run begins; traces that are kept are at most a part of it.
+    private static let program = ByteCount.mebibytes(40)
 
     static func fingerprint(ofFile path: String) -> String {
         Fingerprint(of: FileManager.default.contents(atPath: path) ?? Data()).description
@@ -164,9 +182,7 @@ struct ExperimentPlanner {
 
     private static func input(
         _ path: String, _ plan: RunPlan
-    ) throws(ScenarioFault) -> ExperimentPlan.ScenarioInput {
-        // Read once from end to end, so that a broken trace is found before the first run.
-        _ = try TraceFiles(plan)
+    ) -> ExperimentPlan.ScenarioInput {
         let traces = plan.apps.compactMap { $0.memory.trace?.file }
         return .init(
             path: path, name: plan.name, fingerprint: fingerprint(ofFile: path),
@@ -202,7 +218,7 @@ extension ExperimentPlanner {
         }
     }
 
-    /// How many runs at a time: on real memory no more than the host has room for.
+    /// How many runs at a time: no more than the host has room for.
     func jobs() throws -> Int {
         let wanted = options.jobs ?? ProcessInfo.processInfo.activeProcessorCount
         guard needed > .zero, let free = Host.freeMemory else { return wanted }
@@ -212,8 +228,9 @@ extension ExperimentPlanner {
             throw Failure(
                 .hostRefuses,
                 "\(free.giver) has \(free.size.readable) free, and \(wanted) runs at a time need "
-                    + "\(needed.readable) each\(whyNeeded.map { " (\($0))" } ?? ""); "
-                    + (room > 0 ? "--jobs \(room) fits, " : "") + "or use --backend accounting or --scale")
+                    + "\(needed.readable) each (\(whyNeeded)); "
+                    + (room > 0 ? "--jobs \(room) fits, " : "")
+                    + "or use --backend accounting, --scale, larger memory.objects or a lower device.ceiling")
         }
         return room
     }

@@ -1,0 +1,51 @@
+import Memory
+import Quantities
+import Scenario
+import Simulation
+import Workload
+
+extension Host {
+    /// Refuses a run that may need more than the host and this process's memory groups have left.
+    ///
+    /// - Parameter flag: An option that runs it all the same, where the command has one.
+    static func check(_ plan: RunPlan, _ traces: any TraceLibrary, flag: String? = nil) throws(Failure) {
+        guard let free = freeMemory, let refusal = refusal(of: plan, traces, free) else { return }
+        throw Failure(.hostRefuses, refusal + (flag.map { "; \($0) tries it all the same" } ?? ""))
+    }
+
+    /// Why the run does not fit into the memory that is left, and what would, in one line; nil where it fits.
+    static func refusal(of plan: RunPlan, _ traces: any TraceLibrary, _ free: FreeMemory) -> String? {
+        let demand = plan.hostDemand(traces)
+        guard demand.total > free.size else { return nil }
+        return "\(free.giver) has \(free.size.readable) free, but the run may need \(demand.total.readable): "
+            + demand.parts(of: plan) + "; " + advice(plan, traces, demand, free)
+    }
+
+    private static func advice(
+        _ plan: RunPlan, _ traces: any TraceLibrary, _ demand: HostDemand, _ free: FreeMemory
+    ) -> String {
+        var ways: [String] = []
+        var other = plan
+        other.backend = .accounting
+        let accounting = other.hostDemand(traces).total
+        if plan.backend != .accounting, accounting <= free.size {
+            ways.append("--backend accounting needs \(accounting.readable)")
+        }
+        if plan.device.scale >= .one {
+            let quarter = plan.scaled(by: .percent(25)).hostDemand(traces).total
+            if quarter <= free.size { ways.append("--scale 0.25 needs \(quarter.readable)") }
+        }
+        if demand.books > demand.pages { ways.append("larger memory.objects are fewer") }
+        return (ways + ["a lower device.ceiling needs less"]).joined(separator: ", ")
+    }
+}
+
+extension HostDemand {
+    /// What it consists of, in words.
+    func parts(of plan: RunPlan) -> String {
+        let device = Host.largerDevice(of: plan).map { " (\($0))" } ?? ""
+        let pages = self.pages > .zero ? "\(self.pages.readable) for the device's pages\(device), " : ""
+        return "\(pages)\(books.readable) for the books of up to \(objects) objects and "
+            + "\(harness.readable) for the program"
+    }
+}
