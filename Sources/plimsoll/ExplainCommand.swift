@@ -23,8 +23,8 @@ struct ExplainCommand: ParsableCommand {
               plimsoll explain runs/evening-commute --app mail
               plimsoll explain runs/evening-commute --app mail --at 18min
 
-            Exit status: 0 done; 65 when the run has no such app; 66 when the folder holds no run; 71 when the host has too
-            little memory; 129, 130 and 143 interrupted.
+            Exit status: 0 done; 65 when the run has no such app; 66 when the folder holds no run; 71 when
+            the host has too little memory; 129, 130 and 143 interrupted.
             """)
 
     @Argument(help: "The folder of a run.")
