@@ -52,6 +52,7 @@ CASES = (
     # More than the whole.
     ("monitor", "{ warning: { enter: 1.5, leave: 90% } }"),
     *(("policy", "{ parameters: { size_weight: %s } }" % share) for share in ("1", "1.5", "-0.5")),
+    *(("policy", "{ name: jetsam, parameters: { kernel: %s } }" % kernel) for kernel in ("8792", "'11215'", "9", "[]")),
     *(("apps", "[{ name: a, limits: { active: 90MiB, %s } }]" % fatal) for fatal in (
         "fatal: none", "active_fatal: none", "active_fatal: false", 'active_fatal: "true"', "active_fatal: soft", "active_fatal:")),
     # Rules.

@@ -63,6 +63,7 @@ TABLE = [
         "meaning": "does nothing",
     },
     {"parameter": "picky", "type": "flag", "default": "false", "meaning": "refuses long keeps"},
+    {"parameter": "make", "type": "choice", "default": "b", "choices": ["a", "b"], "meaning": "is not searched"},
     {"parameter": "friends", "type": "names", "default": "[]", "meaning": "is not searched"},
 ]
 METRICS = (

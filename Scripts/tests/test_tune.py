@@ -376,8 +376,9 @@ class Spaces(unittest.TestCase):
         self.assertEqual(self.dimension("greed").range_text, "0% to 100%")
         self.assertEqual(self.dimension("rounds").range_text, "1 to 1000, logarithmic")
         self.assertEqual(self.dimension("picky").range_text, "false, true")
-        names = next(entry for entry in fake_plimsoll.TABLE if entry["type"] == "names")
-        self.assertIsNone(space.dimension(names, {}))
+        for kind in ("names", "choice"):
+            entry = next(entry for entry in fake_plimsoll.TABLE if entry["type"] == kind)
+            self.assertIsNone(space.dimension(entry, {}))
 
     def test_the_table_may_ask_for_an_even_scale(self) -> None:
         small = {**next(entry for entry in fake_plimsoll.TABLE if entry["parameter"] == "greed"), "default_value": 0.0}

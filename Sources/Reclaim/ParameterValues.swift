@@ -48,6 +48,11 @@ public struct ParameterValues: Sendable {
         return value
     }
 
+    public func choice(_ name: String) -> String {
+        guard case .choice(let value) = value(name) else { preconditionFailure("\(policy).\(name) is not a choice") }
+        return value
+    }
+
     public func names(_ name: String) -> [String] {
         guard case .names(let value) = value(name) else {
             preconditionFailure("\(policy).\(name) is not a list of names")

@@ -7,6 +7,8 @@ public enum ParameterValue: Hashable, Sendable {
     case time(TimeSpan)
     case count(Int)
     case flag(Bool)
+    /// One of the parameter's `choices`.
+    case choice(String)
     /// Apps by name; such a parameter has no range.
     case names([String])
 }
@@ -20,6 +22,7 @@ extension ParameterValue: CustomStringConvertible {
         case .time(let value): "\(value)"
         case .count(let value): "\(value)"
         case .flag(let value): "\(value)"
+        case .choice(let value): value
         case .names(let names): "[\(names.joined(separator: ", "))]"
         }
     }
@@ -30,9 +33,11 @@ public struct PolicyParameter: Hashable, Sendable {
     /// As in scenarios: snake_case.
     public let name: String
     public let standard: ParameterValue
-    /// Of the same kind as the default; both ends included.
+    /// Of the same kind as the default; both ends included. Of a choice and of names, which have no range, the default.
     public let lowest: ParameterValue
     public let highest: ParameterValue
+    /// The values of a choice, in the order in which they are listed; empty for every other kind.
+    public let choices: [String]
     public let meaning: String
     /// Where the default comes from.
     public let source: String
@@ -42,10 +47,12 @@ public struct PolicyParameter: Hashable, Sendable {
     /// that says which device is meant.
     public let isScaled: Bool
 
-    /// Names have none.
+    /// Choices and names have none.
     public var hasRange: Bool {
-        guard case .names = standard else { return true }
-        return false
+        switch standard {
+        case .choice, .names: false
+        case .ratio, .bytes, .time, .count, .flag: true
+        }
     }
 
     public enum Scale: String, Sendable {
@@ -63,8 +70,29 @@ public struct PolicyParameter: Hashable, Sendable {
         self.standard = standard
         self.lowest = lowest
         self.highest = highest
+        choices = []
         self.scale = scale
         self.isScaled = isScaled
+        self.meaning = meaning
+        self.source = source
+    }
+
+    /// A parameter with a few values that have no order, such as the release of a system.
+    ///
+    /// - Parameters:
+    ///   - standard: The default; one of the choices.
+    ///   - choices: All values, as scenarios write them.
+    public init(
+        _ name: String, choice standard: String, among choices: [String], meaning: String, source: String
+    ) {
+        precondition(choices.contains(standard), "\(name): the default \(standard) is not among \(choices)")
+        self.name = name
+        self.standard = .choice(standard)
+        lowest = .choice(standard)
+        highest = .choice(standard)
+        self.choices = choices
+        scale = .ranged
+        isScaled = false
         self.meaning = meaning
         self.source = source
     }

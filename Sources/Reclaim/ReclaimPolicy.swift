@@ -6,6 +6,8 @@ public protocol ReclaimPolicy: Sendable {
     static var name: String { get }
     /// One line for `plimsoll list policies`.
     static var summary: String { get }
+    /// What a scenario that names the policy is told when it is checked and run, as a sentence; nil: nothing.
+    static var advice: String? { get }
     static var parameters: [PolicyParameter] { get }
     /// What the policy needs beside being asked when the monitor or a limit demands something.
     static var needs: PolicyNeeds { get }
@@ -48,6 +50,7 @@ public struct PolicyNeeds: OptionSet, Hashable, Sendable {
 
 extension ReclaimPolicy {
     public static var needs: PolicyNeeds { [] }
+    public static var advice: String? { nil }
     public func contentAbove(on device: DeviceSize) -> ByteCount? { nil }
     public static func meaning(
         ofDefault parameter: String, in values: ParameterValues, on device: DeviceSize

@@ -8,6 +8,9 @@ struct ParameterSteps {
     init(_ parameter: PolicyParameter, from present: ParameterValue) {
         switch (present, parameter.lowest, parameter.highest) {
         case (.flag(let flag), _, _): values = [(.flag(!flag), 0.5)]
+        case (.choice(let choice), _, _):
+            // Another choice is a larger step than a flag, and as large as twice the number.
+            values = parameter.choices.filter { $0 != choice }.map { (.choice($0), 1) }
         case (.ratio(let value), .ratio(let low), .ratio(let high)):
             values = ParameterSteps.around(
                 value.partsPerMillion, low.partsPerMillion, high.partsPerMillion, unit: 1_000

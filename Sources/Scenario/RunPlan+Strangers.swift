@@ -2,6 +2,12 @@ import Reclaim
 import Simulation
 
 extension RunPlan {
+    /// What the scenario is told when it is checked and run, as sentences: none of it is a fault.
+    public var warnings: [String] {
+        let advice = PolicyCatalogue.type(named: policy.name)?.advice
+        return (advice.map { [$0] } ?? []) + strangers
+    }
+
     /// Names in the policy's rules and parameters that are no app's, as sentences. They are no faults: a policy file
     /// may serve several scenarios.
     public var strangers: [String] {

@@ -28,7 +28,7 @@ extension Simulation {
         reclaim.history.sessionSince = reclaim.history.sessionSince ?? now
         if action.isTermination {
             noteKill(candidate, snapshot)
-            reportKill(of: process, candidate.cause ?? .jettisoned)
+            reportKill(of: process, candidate.cause ?? .jettisoned, opensReport: candidate.isReported)
         }
         noteRule(candidate, snapshot)
         carryOut(candidate, on: process, why)

@@ -5,11 +5,11 @@ import Reclaim
 
 // Reports of kills, for whoever wants them. They change nothing: a run is the same with and without them.
 extension Simulation {
-    /// The system is about to end a process for memory. The first kill of a session opens its report.
-    func reportKill(of process: LiveProcess, _ cause: KillCause) {
+    /// The system is about to end a process for memory. The first kill of a session that is worth a report opens it.
+    func reportKill(of process: LiveProcess, _ cause: KillCause, opensReport: Bool = true) {
         guard reports != nil else { return }
         if reclaim.report == nil {
-            guard cause != .idleExit, cause != .longIdleExit else { return }
+            guard opensReport else { return }
             reclaim.reports += 1
             let books = memory.books
             reclaim.report = KillReport(

@@ -55,12 +55,19 @@ struct ListCommand: ParsableCommand {
         for type in PolicyCatalogue.all {
             Terminal.say("\(Terminal.bold(type.name)): \(type.summary)")
             for parameter in type.parameters {
-                let standard = "\(parameter.standard)"
-                let range = "\(pad(standard, 8)) (\(parameter.lowest) to \(parameter.highest))"
-                Terminal.say("  \(pad(parameter.name, 22)) \(parameter.hasRange ? range : standard)")
+                Terminal.say("  \(pad(parameter.name, 22)) \(values(of: parameter))")
                 Terminal.say("      \(parameter.meaning) [\(parameter.source)]")
             }
         }
+    }
+
+    /// Its default, and what else it may be.
+    private func values(of parameter: PolicyParameter) -> String {
+        let standard = "\(parameter.standard)"
+        if parameter.hasRange { return "\(pad(standard, 8)) (\(parameter.lowest) to \(parameter.highest))" }
+        guard let last = parameter.choices.last else { return standard }
+        let others = parameter.choices.dropLast().joined(separator: ", ")
+        return "\(pad(standard, 8)) (\(others) or \(last))"
     }
 
     private func apps() {

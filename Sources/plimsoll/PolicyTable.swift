@@ -18,7 +18,7 @@ struct PolicyTable: Encodable {
     struct Parameter: Encodable {
         let policy: String
         let parameter: String
-        /// `ratio`, `bytes`, `time`, `count`, `flag` or `names`.
+        /// `ratio`, `bytes`, `time`, `count`, `flag`, `choice` or `names`.
         let type: String
         /// `share` (1 is all of it), `bytes`, `s`, `1`; left out, like the numbers, where there is none.
         let unit: String?
@@ -48,7 +48,12 @@ struct PolicyTable: Encodable {
             maximum = isNumber ? "\(parameter.highest)" : nil
             maximumValue = parameter.highest.number
             scale = parameter.scale.rawValue
-            choices = parameter.standard.type == "flag" ? ["false", "true"] : nil
+            choices =
+                switch parameter.standard {
+                case .flag: ["false", "true"]
+                case .choice: parameter.choices
+                case .ratio, .bytes, .time, .count, .names: nil
+                }
             meaning = parameter.meaning
             source = parameter.source
         }
@@ -75,6 +80,7 @@ extension ParameterValue {
         case .time: "time"
         case .count: "count"
         case .flag: "flag"
+        case .choice: "choice"
         case .names: "names"
         }
     }
@@ -85,7 +91,7 @@ extension ParameterValue {
         case .bytes: "bytes"
         case .time: "s"
         case .count: "1"
-        case .flag, .names: nil
+        case .flag, .choice, .names: nil
         }
     }
 
@@ -95,7 +101,7 @@ extension ParameterValue {
         case .bytes(let value): Double(value.bytes)
         case .time(let value): Double(value.microseconds) / 1_000_000
         case .count(let value): Double(value)
-        case .flag, .names: nil
+        case .flag, .choice, .names: nil
         }
     }
 }

@@ -212,7 +212,7 @@ struct ScenarioRun {
     // MARK: After
 
     private func report(_ played: Played, _ manifest: Manifest, _ warnings: [MeasurementWarning]) {
-        for warning in plan.strangers + warnings.map(\.text) where !command.quiet {
+        for warning in plan.warnings + warnings.map(\.text) where !command.quiet {
             Terminal.complain("plimsoll: warning: \(warning)")
         }
         for result in manifest.expectations where !result.held {

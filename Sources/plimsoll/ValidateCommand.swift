@@ -33,7 +33,7 @@ struct ValidateCommand: ParsableCommand {
             for path in scenarios {
                 switch check(path) {
                 case .success(let plan):
-                    for stranger in plan.strangers { Terminal.complain("\(path): warning: \(stranger)") }
+                    for warning in plan.warnings { Terminal.complain("\(path): warning: \(warning)") }
                     let apps = "\(plan.apps.count) \(plan.apps.count == 1 ? "app" : "apps")"
                     Terminal.say("\(path): valid (\(apps), \(plan.duration), \(plan.policy.title))")
                 case .failure(let fault):

@@ -66,10 +66,15 @@ enum JetsamExportFixture {
         return plan
     }
 
-    /// The state of a report, from which on the app in front takes more and more.
-    static func shortage(of event: JetsamEventImport, policy: String) throws -> RunPlan {
+    /// The state of a report, from which on the app in front takes more and more, under a jetsam that leaves idle apps
+    /// alone before the shortage is critical.
+    static func shortage(of event: JetsamEventImport) throws -> RunPlan {
         var plan = try JetsamEventTests.load(event.scenario)
-        plan.policy = PolicySettings(name: policy)
+        plan.policy = PolicySettings(
+            name: "jetsam",
+            parameters: [
+                .init(name: "kernel", value: .choice("11215")), .init(name: "idle", value: .ratio(.percent(1))),
+            ])
         for index in plan.apps.indices where plan.apps[index].name == event.front?.name {
             plan.apps[index].memory.bursts.append(
                 .init(

@@ -14,7 +14,7 @@ struct JetsamExportTests {
 
     @Test("every kill but those of idle-only sessions is in one report, and the reports are taken before the kills")
     func everyKill() throws {
-        for policy in ["jetsam", "jetsam-classic", "ladder"] {
+        for policy in ["jetsam", "lmkd-minfree", "ladder"] {
             let output = try JetsamExportFixture.play(try JetsamExportFixture.plan("evening-commute", policy: policy))
             let idle: [KillCause] = [.idleExit, .longIdleExit]
             let ended = output.reports.flatMap { report in report.processes.compactMap(\.kill) }
@@ -47,7 +47,7 @@ struct JetsamExportTests {
             name: late
             duration: 60s
             device: { ceiling: 256MiB, reserved: 16MiB }
-            policy: jetsam-classic
+            policy: { name: jetsam, parameters: { kernel: 11215, idle: 1% } }
             apps:
               - { name: big, memory: { base: 160MiB, scene: 72MiB, objects: { constant: 4KiB } } }
               - { name: late, background_modes: [fetch], memory: { base: 2MiB, scene: 0B } }
@@ -200,8 +200,8 @@ struct JetsamExportTests {
     func roundTrip() throws {
         let recorded = JetsamFixture.report(JetsamFixture.modern)
         let event = try JetsamEventImport(Array(recorded.utf8), file: "r.ips")
-        // The classic order of steps begins with a kill for want of pages, so that everybody is still there.
-        let first = try JetsamExportFixture.play(try JetsamExportFixture.shortage(of: event, policy: "jetsam-classic"))
+        // Without the idle step the first kill is for want of pages, so that everybody is still there.
+        let first = try JetsamExportFixture.play(try JetsamExportFixture.shortage(of: event))
         let text = try #require(first.texts.first)
         try JetsamEventTests.checkState(String(decoding: text, as: UTF8.self))
         let again = try JetsamEventImport(text, file: "r.ips")
@@ -213,7 +213,7 @@ struct JetsamExportTests {
         #expect(again.apps.prefix(suspended.count).map(\.footprint) == suspended.map(\.footprint))
         #expect(again.victims.map(\.name).first == suspended.first?.name)
 
-        let second = try JetsamExportFixture.play(try JetsamExportFixture.shortage(of: again, policy: "jetsam-classic"))
+        let second = try JetsamExportFixture.play(try JetsamExportFixture.shortage(of: again))
         let last = try JetsamEventImport(try #require(second.texts.first), file: "r.ips")
         #expect(last.apps.map(\.name) == again.apps.map(\.name) && last.apps.map(\.band) == again.apps.map(\.band))
         #expect(last.apps.prefix(suspended.count).map(\.footprint) == suspended.map(\.footprint))

@@ -70,11 +70,12 @@ struct AndroidPolicyTests {
     @Test(
         "minfree: the first row that free memory and the file cache are below gives the floor",
         arguments: [
-            (false, [73_728, 92_160, 110_592, 129_024, 147_456, 184_320]),
-            (true, [12_288, 18_432, 24_576, 36_864, 43_008, 49_152]),
+            (256, [12_288, 18_432, 24_576, 36_864, 43_008, 49_152]),
+            (512, [40_724, 52_556, 64_388, 79_520, 125_476, 175_700]),
+            (1_024, [73_728, 92_160, 110_592, 129_024, 221_184, 322_560]),
         ])
-    func minfree(isSmall: Bool, figures: [Int]) throws {
-        let ram = isSmall ? ByteCount.mebibytes(400) : .gibibytes(1)
+    func minfree(mebibytes: Int, figures: [Int]) throws {
+        let ram = ByteCount.mebibytes(mebibytes)
         let minfree = try policy("lmkd-minfree")
         #expect(LMKDMinfree.floors == [0, 100, 200, 250, 900, 950])
         let victims = [[6, 5, 4, 3, 1, 2], [6, 5, 4, 3, 2], [6, 5, 4, 3, 2], [6, 5, 4, 3], [6, 5], []]
@@ -90,6 +91,40 @@ struct AndroidPolicyTests {
             "a large file cache keeps everybody alive")
     }
 
+    @Test(
+        "minfree: the figures rise in proportion from 350 to 700 MiB of RAM, the last two higher with 64 bits",
+        arguments: [
+            (256, [12_288, 18_432, 24_576, 36_864, 43_008, 49_152], [43_008, 49_152]),
+            (350, [12_288, 18_432, 24_576, 36_864, 43_008, 49_152], [43_008, 49_152]),
+            (400, [21_064, 28_964, 36_864, 50_028, 57_928, 68_460], [68_460, 88_208]),
+            (512, [40_724, 52_556, 64_388, 79_520, 91_352, 111_712], [125_476, 175_700]),
+            (600, [56_172, 71_092, 86_016, 102_692, 117_612, 145_700], [170_276, 244_440]),
+            (700, [73_728, 92_160, 110_592, 129_024, 147_456, 184_320], [221_184, 322_560]),
+            (1_024, [73_728, 92_160, 110_592, 129_024, 147_456, 184_320], [221_184, 322_560]),
+            (4_096, [73_728, 92_160, 110_592, 129_024, 147_456, 184_320], [221_184, 322_560]),
+        ])
+    func levels(mebibytes: Int, narrow: [Int], cached: [Int]) throws {
+        let ram = ByteCount.mebibytes(mebibytes)
+        #expect(LMKDMinfree.levels(ofRAM: ram, is64Bit: false) == narrow.map(ByteCount.kibibytes))
+        let wide = narrow.dropLast(2) + cached
+        #expect(LMKDMinfree.levels(ofRAM: ram, is64Bit: true) == wide.map(ByteCount.kibibytes))
+        for (isWide, figures) in [(false, narrow), (true, Array(wide))] {
+            let minfree = try policy("lmkd-minfree", [.init(name: "is_64_bit", value: .flag(isWide))])
+            #expect(minfree.contentAbove(on: DeviceSize(ram)) == .kibibytes(figures[5]))
+        }
+    }
+
+    @Test("minfree: a RAM below which the small table holds leaves nothing between the tables")
+    func smallBelow() throws {
+        let parameters = [
+            PolicySettings.Assignment(name: "small_below", value: .bytes(.mebibytes(512))),
+            .init(name: "is_64_bit", value: .flag(false)),
+        ]
+        let minfree = try policy("lmkd-minfree", parameters)
+        #expect(minfree.contentAbove(on: DeviceSize(.mebibytes(511))) == .kibibytes(49_152))
+        #expect(minfree.contentAbove(on: DeviceSize(.mebibytes(512))) == .kibibytes(184_320))
+    }
+
     @Test("minfree: a scale model has the table of the device that is meant, at its scale")
     func minfreeOfScaleModel() throws {
         func model(_ free: Int) -> SystemSnapshot {
@@ -98,11 +133,11 @@ struct AndroidPolicyTests {
             }
         }
         let minfree = try policy("lmkd-minfree")
-        #expect(minfree.decide(model(184_320 / 4 - 1)).evidence?.threshold == Int64(184_320 / 4 * 1_024))
-        #expect(minfree.decide(model(184_320 / 4)).ranking.isEmpty)
+        #expect(minfree.decide(model(322_560 / 4 - 1)).evidence?.threshold == Int64(322_560 / 4 * 1_024))
+        #expect(minfree.decide(model(322_560 / 4)).ranking.isEmpty)
         // A figure that is given is about the device of the run.
-        let given = try policy("lmkd-minfree", [.init(name: "minfree_950", value: .bytes(.kibibytes(50_000)))])
-        #expect(given.decide(model(49_999)).evidence?.threshold == Int64(50_000 * 1_024))
+        let given = try policy("lmkd-minfree", [.init(name: "minfree_950", value: .bytes(.kibibytes(60_000)))])
+        #expect(given.decide(model(59_999)).evidence?.threshold == Int64(60_000 * 1_024))
     }
 
     @Test("the highest score goes first; of one score the oldest, and at and below 200 the heaviest")

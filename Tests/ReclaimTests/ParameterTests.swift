@@ -67,8 +67,12 @@ struct ParameterTests {
         "purge_first": .init(.flag(false), device(10, [banded(1, 0) { $0.dirty = .mebibytes(1) }])),
     ]
 
-    private static let jetsam = jetsamCommon.merging([
-        "idle": .init(.ratio(.percent(14)), device(120, idle)),
+    private static let jetsamClassic = jetsamCommon.merging([
+        "idle": .init(.ratio(.percent(14)), device(120, idle))
+    ]) { $1 }
+
+    private static let jetsam = jetsamClassic.merging([
+        "kernel": .init(.choice("10063"), device(80, idle)),
         "reaper": .init(.ratio(.percent(25)), device(220, [banded(1, 0, position: -600)])),
         "reaper_idle": .init(.time(.hours(1)), device(190, [banded(1, 0, position: -600)])),
     ]) { $1 }
@@ -94,12 +98,13 @@ struct ParameterTests {
 
     /// Each row raised above the free memory that no row of the table is above.
     private static let minfree: [String: ParameterCase] = [
-        "minfree_0": .init(.bytes(.mebibytes(300)), phone(200_000)),
-        "minfree_100": .init(.bytes(.mebibytes(300)), phone(200_000)),
-        "minfree_200": .init(.bytes(.mebibytes(300)), phone(200_000)),
-        "minfree_250": .init(.bytes(.mebibytes(300)), phone(200_000)),
-        "minfree_900": .init(.bytes(.mebibytes(300)), phone(200_000)),
-        "minfree_950": .init(.bytes(.mebibytes(300)), phone(200_000)),
+        "minfree_0": .init(.bytes(.mebibytes(500)), phone(400_000)),
+        "minfree_100": .init(.bytes(.mebibytes(500)), phone(400_000)),
+        "minfree_200": .init(.bytes(.mebibytes(500)), phone(400_000)),
+        "minfree_250": .init(.bytes(.mebibytes(500)), phone(400_000)),
+        "minfree_900": .init(.bytes(.mebibytes(500)), phone(400_000)),
+        "minfree_950": .init(.bytes(.mebibytes(500)), phone(400_000)),
+        "is_64_bit": .init(.flag(false), phone(200_000)),
         "small_below": .init(.bytes(.gibibytes(2)), phone(100_000)),
         "heaviest_at": .init(.count(0), phone(1_000)),
     ]
@@ -252,7 +257,7 @@ struct ParameterTests {
     ]
 
     static let cases: [String: [String: ParameterCase]] = [
-        "ladder": ladder, "jetsam": jetsam, "jetsam-classic": jetsamCommon, "lmkd": lmkd, "lmkd-minfree": minfree,
+        "ladder": ladder, "jetsam": jetsam, "jetsam-classic": jetsamClassic, "lmkd": lmkd, "lmkd-minfree": minfree,
         "earlyoom": earlyoom, "systemd-oomd": oomd, "lru": critical,
         "largest-first": ["floor": .init(.ratio(.percent(5)), device(30, apps))],
         "cheapest-relaunch": cheapest, "foresight": foresight,

@@ -336,6 +336,7 @@ extension ParameterValue {
         case (.time(let a), .time(let b)): a <= b
         case (.count(let a), .count(let b)): a <= b
         case (.flag(let a), .flag(let b)): !a || b
+        case (.choice(let a), .choice(let b)): a == b
         case (.names, .names): true
         default: false
         }

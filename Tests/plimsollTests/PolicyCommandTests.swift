@@ -49,6 +49,21 @@ struct PolicyCommandTests {
         }
     }
 
+    @Test("a policy under its former name is told what to write instead")
+    func formerName() throws {
+        try within { folder in
+            let path = Program.scenario("evening-commute")
+            let sentence = "policy 'jetsam-classic' is jetsam with kernel 11215; write policy: { name: jetsam, "
+            let result = try Program.run(["validate", path, "--policy", "jetsam-classic"], in: folder)
+            #expect(result.status == 0 && result.error.hasPrefix("\(path): warning: \(sentence)"), "\(result.error)")
+            let short = ["--backend", "accounting", "--set", "duration=1s", "--set", "user=[]", "--set", "expect=[]"]
+            let run = try Program.run(["run", path, "--policy", "jetsam-classic"] + short, in: folder)
+            #expect(run.status == 0 && run.error.contains("plimsoll: warning: \(sentence)"), "\(run.error)")
+            let other = try Program.run(["validate", path, "--policy", "jetsam"], in: folder)
+            #expect(other.status == 0 && other.error.isEmpty, "\(other.error)")
+        }
+    }
+
     @Test("validate, run, compare and sweep name apps of a policy file's rules that the scenario does not have")
     func strangers() throws {
         try within { folder in
@@ -95,7 +110,8 @@ struct PolicyCommandTests {
                     for key in ["unit", "minimum", "maximum", "minimum_value", "maximum_value"] {
                         #expect((parameter[key] != nil) == isNumber, "\(type.name): \(key)")
                     }
-                    #expect((parameter["choices"] != nil) == (parameter["type"] as? String == "flag"))
+                    let isChosen = ["flag", "choice"].contains(parameter["type"] as? String)
+                    #expect((parameter["choices"] != nil) == isChosen)
                 }
             }
             #expect(try Program.run(["list", "apps", "--format", "json"], in: folder).status == 64)

@@ -2,13 +2,14 @@ import Lifecycle
 import Pressure
 import Quantities
 
-/// The kernel's rules, shared by `jetsam` and `jetsam-classic`: which step applies, and who is its victim.
+/// The kernel's rules: which step applies, and which process is its victim.
 ///
-/// Source: xnu-11417.101.15 and xnu-11215. Available is what is free, file-backed or purgeable, against shares of all
+/// Sources: the releases of `JetsamKernel`. Available is what is free, file-backed or purgeable, against shares of all
 /// RAM. The order is re-evaluated after every single kill; whatever the victim itself can give without dying is purged
-/// first.
+/// first. The releases differ in three things: how band 0 is treated before the shortage is critical, whether there is
+/// a reaper, and their thresholds. That everything else is alike in all four is a guess where only one was read.
 struct JetsamRules: Sendable {
-    let isClassic: Bool
+    private let kernel: JetsamKernel
     private let given: JetsamThresholds
     private let ram: ByteCount
     private let ballast: Ratio
@@ -21,14 +22,15 @@ struct JetsamRules: Sendable {
     private let sustainedFactor: Int
     private let purgesFirst: Bool
 
-    init(_ values: ParameterValues, isClassic: Bool) {
-        self.isClassic = isClassic
+    /// - Parameter fixed: The kernel of a policy that has no parameters for it and its reaper.
+    init(_ values: ParameterValues, fixed: JetsamKernel? = nil) {
+        kernel = JetsamParameters.kernel(values, fixed: fixed)
         given = JetsamThresholds(
-            critical: values.ratio("critical"), idle: isClassic ? .zero : values.ratio("idle"),
-            soft: values.ratio("soft"), reaper: isClassic ? .zero : values.ratio("reaper"))
+            critical: values.ratio("critical"), idle: values.ratio("idle"), soft: values.ratio("soft"),
+            reaper: fixed == nil ? values.ratio("reaper") : .zero)
         ram = values.bytes("ram")
         ballast = values.ratio("ballast")
-        reaperIdle = isClassic ? .zero : values.time("reaper_idle")
+        reaperIdle = fixed == nil ? values.time("reaper_idle") : .zero
         aggressiveAvailable = values.ratio("aggressive_available")
         aggressiveCandidates = values.count("aggressive_candidates")
         aggressiveWindow = values.time("aggressive_window")
@@ -41,18 +43,31 @@ struct JetsamRules: Sendable {
     /// The bands up to which the rounds of the aggressive mode climb.
     static let aggressiveBands = [40, 40, 80, 80, 150].map(JetsamBand.init)
 
-    /// What is given wins over the table's row; the ballast moves every threshold but the critical one.
-    func thresholds(for device: DeviceSize) -> JetsamThresholds {
-        let row = JetsamThresholds.row(for: ram == .zero ? device.meant : ram)
+    /// The thresholds below which the steps begin; zero: there is no such step. What is given wins over the row.
+    ///
+    /// - Parameter hasIdle: A process is in band 0. Some kernels then have another critical threshold.
+    func thresholds(for device: DeviceSize, hasIdle: Bool) -> JetsamThresholds {
+        let row = JetsamThresholds.row(for: ram == .zero ? device.meant : ram, in: kernel)
         func pick(_ given: Ratio, _ standard: Ratio) -> Ratio { given == .zero ? standard : given }
-        return JetsamThresholds(
-            critical: pick(given.critical, row.critical), idle: pick(given.idle, row.idle) + ballast,
-            soft: pick(given.soft, row.soft) + ballast, reaper: pick(given.reaper, row.reaper) + ballast)
+        var found = JetsamThresholds(
+            critical: pick(given.critical, row.critical), idle: pick(given.idle, row.idle),
+            soft: pick(given.soft, row.soft), reaper: pick(given.reaper, row.reaper))
+        if found.reaper > .zero { found.reaper = found.reaper + ballast }
+        guard kernel.raisesCritical else {
+            // The ballast moves every threshold but the critical one.
+            found.idle = found.idle + ballast
+            found.soft = found.soft + ballast
+            return found
+        }
+        if hasIdle { found.critical = max(found.critical, found.idle) }
+        found.critical = min(found.critical, found.soft) + ballast
+        found.idle = .zero
+        return found
     }
 
-    /// Above every threshold nobody goes but after a long time without a normal level.
+    /// Above every threshold no process goes but after a long time without a normal level.
     func contentAbove(on device: DeviceSize) -> ByteCount {
-        let thresholds = thresholds(for: device)
+        let thresholds = thresholds(for: device, hasIdle: true)
         return device.ceiling * max(thresholds.critical, thresholds.idle, thresholds.soft, thresholds.reaper)
     }
 
@@ -61,7 +76,7 @@ struct JetsamRules: Sendable {
         if snapshot.isAboutLimits {
             return answer(snapshot, [Step(.jettisoned, "a limit on background apps is exceeded")])
         }
-        let thresholds = thresholds(for: snapshot.device)
+        let thresholds = thresholds(for: snapshot.device, hasIdle: !snapshot.idleProcesses.isEmpty)
         let available = snapshot.availableForJetsam
         func isBelow(_ share: Ratio) -> Bool { available < snapshot.ceiling * share }
         var steps: [Step] = []
@@ -73,10 +88,7 @@ struct JetsamRules: Sendable {
         }
         if isBelow(thresholds.critical) || snapshot.requester != nil {
             if let step = aggressiveStep(snapshot) { steps.append(step) }
-            steps.append(
-                snapshot.requester == nil
-                    ? Step(.pageShortage, "top process", below: thresholds.critical)
-                    : Step(.pageShortage, "top process, for a thread waits for a page"))
+            steps.append(topProcess(snapshot, thresholds))
             return answer(snapshot, steps)
         }
         steps += healthySteps(snapshot, thresholds, isBelow)
@@ -88,15 +100,26 @@ struct JetsamRules: Sendable {
                 : .content("available memory is above the thresholds that concern it"), snapshot)
     }
 
+    private func topProcess(_ snapshot: SystemSnapshot, _ thresholds: JetsamThresholds) -> Step {
+        guard snapshot.requester == nil else {
+            return Step(.pageShortage, "top process, for a thread waits for a page")
+        }
+        var step = Step(.pageShortage, "top process", below: thresholds.critical)
+        let critical = self.thresholds(for: snapshot.device, hasIdle: false).critical
+        step.isIdleRaised =
+            thresholds.critical > critical && snapshot.availableForJetsam >= snapshot.ceiling * critical
+        return step
+    }
+
     /// Enough for everybody who runs: only what is idle may go.
     private func healthySteps(
         _ snapshot: SystemSnapshot, _ thresholds: JetsamThresholds, _ isBelow: (Ratio) -> Bool
     ) -> [Step] {
         var steps: [Step] = []
-        if !isClassic && isBelow(thresholds.idle) {
+        if isBelow(thresholds.idle) {
             steps.append(Step(.idleExit, "idle", below: thresholds.idle, passesOver: JetsamRules.notIdle))
         }
-        if !isClassic && isBelow(thresholds.reaper) {
+        if isBelow(thresholds.reaper) {
             steps.append(
                 Step(.longIdleExit, "idle for \(reaperIdle) or longer", below: thresholds.reaper) {
                     if $0.band > .idle { return JetsamRules.notIdle($0) }
@@ -135,7 +158,7 @@ struct JetsamRules: Sendable {
     private func aggressiveStep(_ snapshot: SystemSnapshot) -> Step? {
         guard snapshot.availableForJetsam <= snapshot.ceiling * aggressiveAvailable else { return nil }
         let idle = snapshot.idleProcesses
-        guard idle.count >= aggressiveCandidates, idle.allSatisfy({ $0.relaunchLikelihood >= .medium }) else {
+        guard idle.count >= aggressiveCandidates, idle.allSatisfy({ $0.relaunchLikelihood == .high }) else {
             return nil
         }
         let round = snapshot.history.kills(.processThrashing, since: snapshot.now - aggressiveWindow)
@@ -151,6 +174,8 @@ struct JetsamRules: Sendable {
         let threshold: Ratio?
         /// Why it is no business of this step; nil: it is.
         let passesOver: (ProcessSnapshot) -> String?
+        /// It applies because band 0 is occupied, and would not otherwise.
+        var isIdleRaised = false
 
         init(
             _ cause: KillCause, _ reason: String, below threshold: Ratio? = nil,
@@ -170,8 +195,13 @@ struct JetsamRules: Sendable {
             }
         }
 
-        /// Ends only what is idle: a session of such kills has no report.
-        var isIdleOnly: Bool { cause == .idleExit || cause == .longIdleExit }
+        /// Whether the end of a process is worth a report; a session that ends only what is idle has none.
+        ///
+        /// Source: `memorystatus_kill_top_process`, which takes no snapshot for a victim in the idle band.
+        func reports(_ process: ProcessSnapshot) -> Bool {
+            if cause == .idleExit || cause == .longIdleExit { return false }
+            return !(isIdleRaised && process.band == .idle)
+        }
     }
 
     // MARK: Victims
@@ -233,7 +263,7 @@ struct JetsamRules: Sendable {
                 ? Candidate(action, score: score, reason: kill, cause: step.cause)
                 : Candidate(action, score: score, reason: "its unused pages go before it does")
             candidate.evidence = evidence
-            candidate.isReported = !step.isIdleOnly
+            candidate.isReported = step.reports(process)
             return candidate
         }
     }

@@ -2,13 +2,14 @@ import Quantities
 
 /// iOS's kernel: bands, limits and thresholds of available memory, one kill at a time.
 ///
-/// Reproduces xnu-11417.101.15; see `JetsamRules` for the order of its steps. What needs a compressor or a freezer is
-/// left out, for the device has neither. The foreground is ranked like any band; whether it may be touched is for the
-/// limits to say.
+/// Reproduces the release that its parameter `kernel` names, xnu-11417.101.15 if none is; see `JetsamKernel` for what
+/// differs between them and `JetsamRules` for the order of its steps. What needs a compressor or a freezer is left out,
+/// for the device has neither. The foreground is ranked like any band; whether it may be touched is for the limits to
+/// say.
 public struct Jetsam: ReclaimPolicy {
     public static let name = "jetsam"
-    public static let summary = "iOS's kernel: priority bands against shares of RAM available (xnu-11417)"
-    public static let parameters = JetsamParameters.table(isClassic: false)
+    public static let summary = "iOS's kernel: priority bands against shares of RAM available (xnu-8792 to xnu-11417)"
+    public static let parameters = JetsamParameters.table
     public static let needs: PolicyNeeds = .everySample
 
     private let rules: JetsamRules
@@ -16,11 +17,11 @@ public struct Jetsam: ReclaimPolicy {
     public static func meaning(
         ofDefault parameter: String, in values: ParameterValues, on device: DeviceSize
     ) -> ParameterValue? {
-        JetsamParameters.meaning(ofDefault: parameter, in: values, on: device)
+        JetsamParameters.meaning(ofDefault: parameter, in: values, on: device, fixed: nil)
     }
 
     public init(_ values: ParameterValues) {
-        rules = JetsamRules(values, isClassic: false)
+        rules = JetsamRules(values)
     }
 
     public func contentAbove(on device: DeviceSize) -> ByteCount? { rules.contentAbove(on: device) }

@@ -1,24 +1,29 @@
 import Quantities
 
-/// iOS's kernel before it ended idle apps early: no idle-exit and no long-idle-exit.
+/// `Jetsam` with kernel 11215 (iOS 18.0) under its former name: it has the idle step and no reaper.
 ///
-/// Reproduces xnu-11215 and older; everything else is as in `Jetsam`.
+/// It used to lack the idle step as well, which no release does. It is kept so that scenarios that name it still run;
+/// those are told what to write instead.
 public struct JetsamClassic: ReclaimPolicy {
     public static let name = "jetsam-classic"
-    public static let summary = "iOS's kernel without the idle and reaper steps (xnu-11215)"
-    public static let parameters = JetsamParameters.table(isClassic: true)
+    public static let summary = "jetsam with kernel 11215, under its former name: no reaper (xnu-11215)"
+    public static let advice: String? =
+        "policy 'jetsam-classic' is jetsam with kernel 11215; "
+        + "write policy: { name: jetsam, parameters: { kernel: 11215 } }"
+    public static let parameters = JetsamParameters.table(of: kernel)
     public static let needs: PolicyNeeds = .everySample
 
+    private static let kernel = JetsamKernel.xnu11215
     private let rules: JetsamRules
 
     public static func meaning(
         ofDefault parameter: String, in values: ParameterValues, on device: DeviceSize
     ) -> ParameterValue? {
-        JetsamParameters.meaning(ofDefault: parameter, in: values, on: device)
+        JetsamParameters.meaning(ofDefault: parameter, in: values, on: device, fixed: kernel)
     }
 
     public init(_ values: ParameterValues) {
-        rules = JetsamRules(values, isClassic: true)
+        rules = JetsamRules(values, fixed: JetsamClassic.kernel)
     }
 
     public func contentAbove(on device: DeviceSize) -> ByteCount? { rules.contentAbove(on: device) }

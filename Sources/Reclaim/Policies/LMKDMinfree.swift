@@ -2,8 +2,12 @@ import Quantities
 
 /// Android's older low-memory killer: a table of free memory against importance.
 ///
-/// The first row whose figure both free memory and the file cache are below gives the floor; whoever scores at least
-/// that much may go, the highest score first. Reproduces AOSP lmkd android-13 with `use_minfree_levels`.
+/// The first row whose figure both free memory and the file cache are below gives the floor; a process that scores at
+/// least that much may go, the highest score first. Reproduces AOSP lmkd android-13 with `use_minfree_levels`.
+///
+/// The figures are not lmkd's: the activity manager computes them from the device's RAM when it starts, and sends them.
+/// It takes the display into account as well, and the larger of the two results counts; here the display is one of 480
+/// by 800 pixels or less, with which RAM alone decides.
 public struct LMKDMinfree: ReclaimPolicy {
     public static let name = "lmkd-minfree"
     public static let summary = "Android's table of free memory against importance (lmkd android-13)"
@@ -11,52 +15,88 @@ public struct LMKDMinfree: ReclaimPolicy {
 
     /// The rows' floors.
     public static let floors = [0, 100, 200, 250, 900, 950]
-    /// Free memory for devices below 512 MiB, and for those of about 1 GiB and more.
-    public static let small = [12_288, 18_432, 24_576, 36_864, 43_008, 49_152].map(ByteCount.kibibytes)
-    public static let large = [73_728, 92_160, 110_592, 129_024, 147_456, 184_320].map(ByteCount.kibibytes)
+    /// Free memory in KiB for devices with 350 MiB of RAM and less, and for those with 700 MiB and more.
+    static let small = [12_288, 18_432, 24_576, 36_864, 43_008, 49_152]
+    static let large = [73_728, 92_160, 110_592, 129_024, 147_456, 184_320]
+    /// The large table of a 64-bit device: half as much again for cached processes, three quarters more for the last.
+    static let large64 = Array(large[..<4]) + [large[4] * 3 / 2, large[5] * 7 / 4]
+    /// RAM in MiB between which the figures rise in proportion.
+    static let between = 350...700
 
     private static let source = "AOSP lmkd android-13"
+    private static let tableSource = "AOSP android-13, ProcessList.updateOomLevels"
 
     public static let parameters: [PolicyParameter] =
         floors.indices.map { row in
             PolicyParameter(
                 "minfree_\(floors[row])", .bytes(.zero), from: .bytes(.zero), to: .bytes(.gibibytes(64)),
-                meaning: "below it, scores from \(floors[row]) on may go; 0B: \(large[row]), "
-                    + "or \(small[row]) with less RAM than small_below",
-                source: source)
+                meaning: "below it, scores from \(floors[row]) on may go; 0B: \(words(ofRow: row))",
+                source: tableSource)
         } + [
             PolicyParameter(
-                "small_below", .bytes(.mebibytes(512)), from: .bytes(.zero), to: .bytes(.gibibytes(64)),
-                isScaled: false, meaning: "devices with less RAM use the small table", source: source),
+                "is_64_bit", .flag(true), from: .flag(false), to: .flag(true),
+                meaning: "a 64-bit device: larger figures for scores from 900 and 950 on", source: tableSource),
+            PolicyParameter(
+                "small_below", .bytes(.zero), from: .bytes(.zero), to: .bytes(.gibibytes(64)),
+                isScaled: false,
+                meaning: "devices with less RAM use the small table, others the large one, and nothing lies between; "
+                    + "0B: in proportion, as the activity manager does",
+                source: "ours"),
             PolicyParameter(
                 "heaviest_at", .count(200), from: .count(0), to: .count(1_000),
                 meaning: "of one score at or below this the largest goes first, else the oldest", source: source),
         ]
 
+    /// "12MiB up to 350MiB of RAM, 72MiB from 700MiB on, in proportion between".
+    private static func words(ofRow row: Int) -> String {
+        let (low, high) = (ByteCount.mebibytes(between.lowerBound), ByteCount.mebibytes(between.upperBound))
+        let narrow = large[row] == large64[row] ? "" : " (\(ByteCount.kibibytes(large[row])) with 32 bits)"
+        return "\(ByteCount.kibibytes(small[row])) up to \(low) of RAM, "
+            + "\(ByteCount.kibibytes(large64[row]))\(narrow) from \(high) on, in proportion between"
+    }
+
+    /// The activity manager's figures for a device with so much RAM, row by row.
+    ///
+    /// It counts RAM in whole MiB and figures in KiB, and sends them in pages of 4 KiB; each is rounded down. It
+    /// computes in floating point; in whole numbers the pages are the same for every RAM. Source: AOSP android-13,
+    /// `ProcessList.updateOomLevels`.
+    static func levels(ofRAM ram: ByteCount, is64Bit: Bool) -> [ByteCount] {
+        let above = min(max(ram.bytes >> 20, between.lowerBound), between.upperBound) - between.lowerBound
+        let span = between.upperBound - between.lowerBound
+        return zip(small, is64Bit ? large64 : large).map { low, high in
+            pages(low + (high - low) * above / span)
+        }
+    }
+
+    private static func pages(_ kibibytes: Int) -> ByteCount { .kibibytes(kibibytes / 4 * 4) }
+
     public static func meaning(
         ofDefault parameter: String, in values: ParameterValues, on device: DeviceSize
     ) -> ParameterValue? {
-        let table = standard(for: device, smallBelow: values.bytes("small_below"))
+        let table = standard(for: device, values.bytes("small_below"), is64Bit: values.flag("is_64_bit"))
         return floors.firstIndex { "minfree_\($0)" == parameter }.map { .bytes(table[$0] * device.scale) }
     }
 
-    private static func standard(for device: DeviceSize, smallBelow: ByteCount) -> [ByteCount] {
-        device.meant < smallBelow ? small : large
+    private static func standard(for device: DeviceSize, _ smallBelow: ByteCount, is64Bit: Bool) -> [ByteCount] {
+        guard smallBelow > .zero else { return levels(ofRAM: device.meant, is64Bit: is64Bit) }
+        return (device.meant < smallBelow ? small : is64Bit ? large64 : large).map(ByteCount.kibibytes)
     }
 
     private let given: [ByteCount]
     private let smallBelow: ByteCount
+    private let is64Bit: Bool
     private let heaviestAt: Int
 
     public init(_ values: ParameterValues) {
         given = LMKDMinfree.floors.map { values.bytes("minfree_\($0)") }
         smallBelow = values.bytes("small_below")
+        is64Bit = values.flag("is_64_bit")
         heaviestAt = values.count("heaviest_at")
     }
 
     /// The figures for a device: those given are about it, those of the table about the one that is meant.
     private func table(for device: DeviceSize) -> [ByteCount] {
-        let standard = LMKDMinfree.standard(for: device, smallBelow: smallBelow)
+        let standard = LMKDMinfree.standard(for: device, smallBelow, is64Bit: is64Bit)
         return zip(given, standard).map { $0 == .zero ? $1 * device.scale : $0 }
     }
 

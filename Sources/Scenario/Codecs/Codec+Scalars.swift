@@ -257,6 +257,22 @@ extension Codec where Value == String {
     }
 }
 
+extension Codec where Value == String {
+    /// One of a few values, which may look like numbers: the program reads the text of a scalar, whatever YAML makes of
+    /// it, so a schema takes the number, too.
+    ///
+    /// - Parameter kind: What one of them is called; an `s` makes it several.
+    static func choice(_ kind: String, among values: [String]) -> Codec {
+        let named = name(of: kind, kind + "s") { values }
+        @Sendable func json(_ value: String) -> JSON { Int(value) == nil ? .string(value) : .number(value) }
+        let texts = values.filter { Int($0) != nil }.map(JSON.string)
+        let schema = JSON.object(["enum": .array(values.map(json) + texts)])
+        return Codec(
+            expected: named.expected, decode: named.decode, encode: named.encode,
+            schema: { standard in standard.map { schema.adding(["default": json($0)]) } ?? schema })
+    }
+}
+
 extension Codec where Value: CaseIterable & RawRepresentable & Sendable, Value.RawValue == String {
     /// One of the cases, by its raw value.
     static func choice(_ kind: String, _ kinds: String) -> Codec {

@@ -210,9 +210,12 @@ extension Codec where Value == ParameterValue {
         case (.count, .count(let lowest), .count(let highest)):
             Codec<Int>.count(lowest...highest).mapped({ .count($0) }, { $0.count })
         case (.flag, .flag, .flag): Codec<Bool>.flag.mapped({ .flag($0) }, { $0.flag })
+        case (.choice, .choice, .choice):
+            Codec<String>.choice(parameter.name, among: parameter.choices).mapped({ .choice($0) }, { $0.choice })
         case (.names, .names, .names):
             Codec<[String]>.list(of: .name, called: "app names").mapped({ .names($0) }, { $0.names })
-        case (.ratio, _, _), (.bytes, _, _), (.time, _, _), (.count, _, _), (.flag, _, _), (.names, _, _):
+        case (.ratio, _, _), (.bytes, _, _), (.time, _, _), (.count, _, _), (.flag, _, _), (.choice, _, _),
+            (.names, _, _):
             preconditionFailure("parameter \(parameter.name) has a default and a range of different kinds")
         }
     }
@@ -241,6 +244,11 @@ extension ParameterValue {
 
     fileprivate var flag: Bool? {
         guard case .flag(let value) = self else { return nil }
+        return value
+    }
+
+    fileprivate var choice: String? {
+        guard case .choice(let value) = self else { return nil }
         return value
     }
 

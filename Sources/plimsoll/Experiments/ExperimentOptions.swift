@@ -91,8 +91,8 @@ struct ExperimentPlanner {
     private var whyNeeded = ""
     /// The traces of the plan that was looked at last.
     private var surveyed: (traces: [TraceProfile], files: TraceFiles)?
-    /// Names of apps in the policies that a scenario does not have, as sentences with the scenario's path.
-    private var strangers: [String] = []
+    /// What the scenarios and policies are told, as sentences with the scenario's path.
+    private var warnings: [String] = []
 
     init(_ options: ExperimentOptions) { self.options = options }
 
@@ -117,7 +117,7 @@ struct ExperimentPlanner {
         }
         guard faults.isEmpty else { throw Failure(worst, ExperimentPlanner.inWordsOfVary(faults, keys: keys)) }
         ExperimentPlanner.distinguish(&plan)
-        if !options.quiet { strangers.forEach(Terminal.complain) }
+        if !options.quiet { warnings.forEach(Terminal.complain) }
         return plan
     }
 
@@ -139,9 +139,8 @@ struct ExperimentPlanner {
                 let loaded = try ScenarioLoader.load(path: path, overrides: overrides).get()
                 // Reads the traces from end to end, so that a broken one is found before the first run.
                 try need(loaded)
-                for stranger in loaded.strangers.map({ "\(path): warning: \($0)" }) where !strangers.contains(stranger)
-                {
-                    strangers.append(stranger)
+                for warning in loaded.warnings.map({ "\(path): warning: \($0)" }) where !warnings.contains(warning) {
+                    warnings.append(warning)
                 }
                 if input == nil { input = ExperimentPlanner.input(path, loaded) }
                 // A name is called by itself, whatever label a scenario gives to its own policy of that name.
