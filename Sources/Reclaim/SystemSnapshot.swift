@@ -115,7 +115,11 @@ public struct ProcessSnapshot: Hashable, Sendable {
     /// Processes that belong together; the largest group in the foreground goes first.
     public var group: Int?
     public var role: GroupRole = .undefined
-    /// What was taken from it in the last seconds without ending it.
+    /// The unused pages that went back to the device from it within the last 30 s, by a policy's purge or by themselves
+    /// after `device.dirty_decay`; at the device's scale, as all sizes here.
+    ///
+    /// It stands for what Linux counts as reclaimed from a control group (`pgscan`). systemd-oomd, the policy that asks
+    /// for it, purges nothing itself, so what goes back by decay has to count.
     public var recentlyReclaimed: ByteCount = .zero
     /// What it has in swap.
     public var swapped: ByteCount = .zero

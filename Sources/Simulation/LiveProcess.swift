@@ -330,6 +330,8 @@ final class LiveProcess {
     var bands: BandMachine {
         didSet { stateDidChange() }
     }
+    /// For policies that look at what was reclaimed.
+    var reclaimed = RecentReclaim()
     /// A moving average, for policies that look at growth; zero before the first update.
     var averageFootprint: ByteCount = .zero
     /// Where the process enters itself when it has changed.

@@ -294,6 +294,7 @@ extension Simulation {
         do {
             let bytes = try memory.purge(process.slot)
             recorder.tally.bytesPurged += bytes
+            process.reclaimed.note(bytes, at: now)
             if bytes > .zero { serveWaiters() }
             return bytes
         } catch {

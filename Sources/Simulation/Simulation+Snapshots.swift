@@ -62,6 +62,7 @@ extension Simulation {
         snapshot.isEnding = process.quitReason != nil
         snapshot.warnedAt = process.warnedAt
         snapshot.answersWarning = process.answersWarning
+        snapshot.recentlyReclaimed = process.reclaimed.bytes(at: now)
         if process.averageFootprint > .zero { snapshot.growth = snapshot.footprint.share(of: process.averageFootprint) }
     }
 
@@ -91,6 +92,7 @@ extension Simulation {
         snapshot.isEnding = process.quitReason != nil
         snapshot.relaunchIntervals = process.record.relaunchIntervals
         snapshot.like = process.profile.like
+        snapshot.recentlyReclaimed = process.reclaimed.bytes(at: now)
         if process.averageFootprint > .zero { snapshot.growth = books.footprint.share(of: process.averageFootprint) }
         return snapshot
     }

@@ -87,7 +87,7 @@ struct LinuxPolicyTests {
         let oomd = try policy("systemd-oomd")
         #expect(oomd.decide(device(0, apps, stalled(61, for: 30))).victims.first == 3)
         #expect(oomd.decide(device(0, apps, stalled(60, for: 30))).ranking.isEmpty)
-        #expect(oomd.decide(device(0, apps, stalled(61, for: 26))).ranking.isEmpty)
+        #expect(oomd.decide(device(0, apps, stalled(61, for: 28))).ranking.isEmpty)
         var active = apps
         active[1].recentlyReclaimed = .mebibytes(5)
         #expect(oomd.decide(device(0, active, stalled(61, for: 30))).victims.first == 2)
@@ -121,6 +121,13 @@ struct LinuxPolicyTests {
         }
         #expect(try after(14).ranking.isEmpty)
         #expect(!(try after(15).ranking.isEmpty))
+        // It rests from looking at pressure alone.
+        let swap = try policy("systemd-oomd").decide(
+            device(50, apps) {
+                $0.measures.swapTotal = .mebibytes(100)
+                $0.history.lastAction = now - .seconds(1)
+            })
+        #expect(swap.victims.first == 3)
     }
 
     @Test("largest-first ends the largest off screen below its floor")

@@ -85,6 +85,30 @@ struct ReclaimRunTests {
         #expect(run.decisions.contains { $0.contains(",previous,") && $0.contains("score 700") })
     }
 
+    @Test("systemd-oomd ends the app from which pages went back within 30 s, later the largest")
+    func recentlyReclaimed() throws {
+        for (instant, first) in [("20s", "burster"), ("90s", "big")] {
+            let run = try Self.run(
+                """
+                duration: 2min
+                device: { ceiling: 512MiB, dirty_decay: 2s }
+                policy: systemd-oomd
+                limits: { background_memory: 120MiB }
+                apps:
+                  - { name: big, memory: { base: 80MiB, scene: 4MiB, cache: { size: 0B } } }
+                  - name: burster
+                    memory: { base: 20MiB, scene: 4MiB, bursts: [{ after: 1s, size: 20MiB, over: 1s, hold: 1s }] }
+                  - { name: front, memory: { base: 20MiB, scene: 4MiB } }
+                user:
+                  - { at: 0s, launch: big }
+                  - { at: 5s, launch: burster }
+                  - { at: \(instant), launch: front }
+                """)
+            let exits = ["big", "burster"].filter { !run.times(",exit,\($0),").isEmpty }
+            #expect(exits == [first], "\(instant)")
+        }
+    }
+
     // MARK: Asked to end
 
     private static let three = """

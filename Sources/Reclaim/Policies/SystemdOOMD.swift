@@ -3,9 +3,10 @@ import Quantities
 
 /// systemd-oomd: acts on swap that is used up, or on pressure that lasts.
 ///
-/// Memory and swap above a share of use: whoever has most in swap goes. Full stalls above a share for a while: whoever
-/// was reclaimed from most goes, then the largest. After an action it pauses. Source: systemd v261. Where there is no
-/// swap its first condition cannot hold, as on a machine without one.
+/// Memory and swap above a share of use: the process that has most in swap goes. Full stalls above a share for a while:
+/// the process goes from which most was reclaimed (`ProcessSnapshot.recentlyReclaimed`), and of equals the largest.
+/// After an action the second condition rests. Source: systemd v261. Where there is no swap the first condition cannot
+/// hold, as on a machine without one.
 public struct SystemdOOMD: ReclaimPolicy {
     public static let name = "systemd-oomd"
     public static let summary = "Linux's systemd-oomd: swap used up, or pressure that lasts (systemd v261)"
@@ -25,7 +26,7 @@ public struct SystemdOOMD: ReclaimPolicy {
             meaning: "for so long", source: source),
         PolicyParameter(
             "pause", .time(.seconds(15)), from: .time(.zero), to: .time(.minutes(10)),
-            meaning: "after an action it rests for so long", source: source),
+            meaning: "after an action pressure is not looked at for so long", source: source),
     ]
 
     private let used: Ratio
@@ -44,13 +45,13 @@ public struct SystemdOOMD: ReclaimPolicy {
         if snapshot.isAboutLimits {
             return ranking(snapshot, because: "a limit is exceeded") { ($0.recentlyReclaimed, $0.footprint) }
         }
-        if let last = snapshot.history.lastAction, snapshot.now - last < pause {
-            return .nothing(.waiting("it rests after its last action"), snapshot)
-        }
         if let evidence = usedUp(snapshot) {
             var decision = ranking(snapshot, because: "has most in swap") { ($0.swapped, $0.footprint) }
             decision.justify(by: evidence)
             return decision
+        }
+        if let last = snapshot.history.lastAction, snapshot.now - last < pause {
+            return .nothing(.waiting("it rests after its last action"), snapshot)
         }
         if let evidence = lastingPressure(snapshot) {
             var decision = ranking(snapshot, because: "most was reclaimed from it") {
@@ -80,7 +81,7 @@ public struct SystemdOOMD: ReclaimPolicy {
         var holds = false
         for update in snapshot.measures.stallUpdates.reversed() {
             guard update.full.avg10 > pressure else { break }
-            if update.at <= begin + StallMeter.period {
+            if update.at <= begin {
                 holds = true
                 break
             }

@@ -1,0 +1,34 @@
+import DequeModule
+import Quantities
+
+/// What went back from one process to the device lately without its end.
+///
+/// Holds as many entries as there were purges within `span`.
+struct RecentReclaim {
+    /// How long a purge counts, its end included. Source: systemd v261, `RECLAIM_DURATION_USEC`.
+    static let span = TimeSpan.seconds(30)
+
+    private var entries: Deque<(at: Instant, bytes: ByteCount)> = []
+    private var total: ByteCount = .zero
+
+    /// Instants must not fall from one call to the next.
+    mutating func note(_ bytes: ByteCount, at now: Instant) {
+        guard bytes > .zero else { return }
+        forget(before: now)
+        entries.append((now, bytes))
+        total += bytes
+    }
+
+    /// All that still counts.
+    mutating func bytes(at now: Instant) -> ByteCount {
+        forget(before: now)
+        return total
+    }
+
+    private mutating func forget(before now: Instant) {
+        while let oldest = entries.first, now - oldest.at > RecentReclaim.span {
+            entries.removeFirst()
+            total -= oldest.bytes
+        }
+    }
+}
