@@ -113,14 +113,35 @@ def decided(run: Run) -> dict[str, tuple[str, str, str]]:
 
 
 def spared(run: Run) -> dict[str, list[tuple[str, str]]]:
-    """Process number of a termination that was decided -> who was spared in that decision, and why."""
+    """Process number of a termination that was decided -> the others of that decision, and why each was left alone."""
     decisions = run.decisions
     chosen = terminating(run)
     groups = decisions[decisions["decision"].isin(chosen["decision"])].groupby("decision", sort=False)
-    others = {
-        number: list(group.loc[(group["chosen"] != "true") & (group["app"] != ""), ["app", "reason"]].itertuples(
-            index=False, name=None
-        ))
-        for number, group in groups
-    }  # fmt: skip
+    others = {number: spared_in(group) for number, group in groups}
     return {pid: others[number] for pid, number in chosen[["pid", "decision"]].itertuples(index=False)}
+
+
+def spared_in(decision: pd.DataFrame) -> list[tuple[str, str]]:
+    """Why each other process of a decision was left alone, in the order of its rows.
+
+    The reason of a ranked candidate says why it was ranked. It was spared because another one came before it, or because
+    a limit refused it.
+    """
+    victims = set(decision.loc[decision["chosen"] == "true", "pid"])
+    best: dict[str, tuple[int, str, str]] = {}
+    for row in decision.itertuples(index=False):
+        if row.app == "" or row.pid in victims:
+            continue
+        choice = f"choice {row.rank:.0f}" if row.rank == row.rank else "no choice"
+        if row.action == "":
+            weight, why = 2, row.reason
+        elif row.reason.startswith("refused by "):
+            weight, why = 3 if row.action.startswith("terminate") else 1, row.reason
+        elif row.action.startswith("terminate"):
+            weight, why = 3, f"its turn was later ({choice})"
+        else:
+            weight, why = 0, f"{row.action} was all that was considered for it, and its turn was later ({choice})"
+        # One reason for each process: what is said of its end counts most.
+        if row.pid not in best or weight > best[row.pid][0]:
+            best[row.pid] = (weight, row.app, why)
+    return [(app, why) for _, app, why in best.values()]

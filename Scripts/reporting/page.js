@@ -89,7 +89,8 @@ function killText(kill, most) {
   const facts = [["at", clock(kill.t)], ["band", kill.band || "unknown"], ["held", bytes(kill.footprint)], ["off screen for", span(kill.idle)],
     ["last warned", kill.lead === null ? "never" : `${span(kill.lead)} before`]].map((fact) => fact.join(" ")).join(" · ");
   return [html("b", {}, `✕ ${kill.app}`), ` (process ${kill.pid}) ended: ${kill.cause}`, html("div", {}, kill.why), html("div", { class: "note" }, facts),
-    spared.length ? html("div", {}, "Spared in this decision:", list) : html("div", { class: "note" }, "No decision of the policy: a limit or the process itself ended it.")];
+    kill.spared.length + kill.unlisted ? html("div", {}, "Spared in this decision:", list) : html("div", { class: "note" },
+      kill.decided ? "The decision names no other process." : "No decision of the policy: a limit or the process itself ended it.")];
 }
 /** What a mark of one kill or of several says: how many, then each by itself. */
 function killsText(kills, most, spared) {

@@ -73,7 +73,7 @@ def kills_of(run: Run, reasons: Reasons) -> list[dict[str, object]]:
                 "band": terminations.band_name(row.band) if row.band else "",
                 "footprint": plain(row.footprint_bytes), "idle": plain(row.idle_s), "lead": plain(row.lead_s),
                 "spared": [[app, reasons.place(why)] for app, why in others[:MOST_SPARED]],
-                "unlisted": max(0, len(others) - MOST_SPARED),
+                "unlisted": max(0, len(others) - MOST_SPARED), "decided": row.pid in spared,
             }
         )  # fmt: skip
     return rows

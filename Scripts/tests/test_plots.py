@@ -533,6 +533,33 @@ class Kills(RunDirectoryCase):
         self.assertEqual(len(spared), len(kills.kills_of(run)))
         self.assertTrue(any(("in the foreground" in [why for _, why in who]) for who in spared.values()))
 
+    def test_a_later_candidate_was_spared_because_its_turn_was_later(self) -> None:
+        run = self.make(apps=14, minutes=30.0)
+        rows = [why for who in kills.spared(read_run(run)).values() for _, why in who]
+        self.assertTrue(any(why.startswith("its turn was later (choice ") for why in rows), rows[:5])
+        # That is why it was ranked, not why it lives.
+        self.assertNotIn("idle longest", rows)
+
+    def test_each_spared_process_has_one_true_reason(self) -> None:
+        header = "time_s,decision,action,app,pid,rank,chosen,reason,observed,threshold,demand\n"
+        (run := self.run_of("7,exit,a,1,,memoryPressure,why\n"))
+        rows = (
+            "7,1,terminate,f,6,1,false,refused by foreground: on a screen,0,0,pressure\n"
+            "7,1,terminate,a,1,2,true,idle longest,0,0,pressure\n"
+            "7,1,disconnect_scene,b,2,3,false,off screen,0,0,pressure\n"
+            "7,1,terminate,b,2,4,false,idle longest,0,0,pressure\n"
+            "7,1,warn,c,3,5,false,running,0,0,pressure\n"
+            "7,1,,d,4,,false,plays audio,0,0,pressure\n"
+            "7,1,terminate,a,1,6,false,idle longest,0,0,pressure\n"
+        )
+        (run.directory / "decisions.csv").write_text(header + rows, "utf-8")
+        self.assertEqual(kills.spared(read_run(run.directory))["1"], [
+            ("f", "refused by foreground: on a screen"),
+            ("b", "its turn was later (choice 4)"),
+            ("c", "warn was all that was considered for it, and its turn was later (choice 5)"),
+            ("d", "plays audio"),
+        ])  # fmt: skip
+
     def test_the_decision_knows_band_and_cause_better(self) -> None:
         run = self.make(apps=14, minutes=30.0)
         text = (run / "decisions.csv").read_text("utf-8").splitlines()

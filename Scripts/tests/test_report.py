@@ -107,6 +107,15 @@ class Pages(ReportCase):
             self.assertTrue(kill["spared"])
             self.assertTrue(all(0 <= why < len(run["reasons"]) for _, why in kill["spared"]))
 
+    def test_a_decision_that_names_no_other_process_is_a_decision_all_the_same(self) -> None:
+        path = self.make()
+        lines = (path / "decisions.csv").read_text("utf-8").splitlines(keepends=True)
+        (path / "decisions.csv").write_text("".join([lines[0], *(row for row in lines if ",true," in row)]), "utf-8")
+        run = data_of(self.page(path))["runs"][0]  # type: ignore[index]
+        self.assertTrue(run["kills"])
+        for kill in run["kills"]:
+            self.assertEqual((kill["decided"], kill["spared"]), (True, []))
+
     def test_crashes_and_lost_launches_have_figures_of_their_own(self) -> None:
         path = self.make()
         before = {name: value for name, value, _ in data_of(self.page(path))["runs"][0]["headline"]}  # type: ignore[index]

@@ -52,12 +52,16 @@ public struct RunTally: Sendable {
 
     public struct LaunchFact: Sendable {
         public enum Kind: Sendable { case cold, warm, hot }
+        public var app: String
         public var kind: Kind
+        public var tapped: Instant
         /// Nil: the first frame never came.
         public var latency: TimeSpan?
 
-        public init(kind: Kind, latency: TimeSpan?) {
+        public init(app: String, kind: Kind, tapped: Instant, latency: TimeSpan?) {
+            self.app = app
             self.kind = kind
+            self.tapped = tapped
             self.latency = latency
         }
     }
@@ -66,6 +70,7 @@ public struct RunTally: Sendable {
     public struct TerminationFact: Sendable {
         public var app: String
         public var pid: ProcessID
+        public var at: Instant
         public var reason: String
         public var wasForeground: Bool
         /// The user wanted the app again soon after, whether or not the system had launched it in the meantime.
@@ -73,10 +78,12 @@ public struct RunTally: Sendable {
         public var footprint: ByteCount
 
         public init(
-            app: String, pid: ProcessID, reason: String, wasForeground: Bool, wasPerceived: Bool, footprint: ByteCount
+            app: String, pid: ProcessID, at: Instant, reason: String, wasForeground: Bool, wasPerceived: Bool,
+            footprint: ByteCount
         ) {
             self.app = app
             self.pid = pid
+            self.at = at
             self.reason = reason
             self.wasForeground = wasForeground
             self.wasPerceived = wasPerceived

@@ -3,8 +3,15 @@ import Reclaim
 import Simulation
 
 extension Explainer {
-    /// The termination in words, one line each.
+    /// The termination in words, one line each: what happened and why, what would have saved the process, and what
+    /// that costs.
     public func explain(_ termination: Termination) throws -> [String] {
+        let account = account(of: termination)
+        return account.isEmpty ? [] : try account + saved(termination)
+    }
+
+    /// What happened and why, one line each.
+    func account(of termination: Termination) -> [String] {
         let record = termination.record
         let snapshot = record.snapshot
         guard let victim = snapshot.process(termination.pid),
@@ -24,69 +31,12 @@ extension Explainer {
         lines += passedOver(record, chosen)
         lines += later(record, chosen)
         lines += spared(record, chosen)
-        return try lines + saved(termination)
-    }
-
-    private static let warnedFirst = "monitor.end_suspended_first=false"
-
-    /// What would have left it alive, and how that can be tried.
-    private func saved(_ termination: Termination) throws -> [String] {
-        let whole = min(Explainer.survival, .zero + plan.duration - termination.at)
-        let stays =
-            whole == Explainer.survival ? "it is still there \(whole) later" : "it is still there when the run ends"
-        let isByMonitor = termination.record.decision.isByMonitor
-        if isByMonitor, case .stays = try fateIfWarnedFirst(termination) {
-            return [
-                "  What saves it: \(Explainer.warnedFirst); in a run with that \(stays):",
-                "                 plimsoll run \(ShellWord.quoted(scenario)) --set \(Explainer.warnedFirst)",
-            ] + paid(try payers(for: termination, in: planWarningFirst))
-        }
-        if !isByMonitor, let change = try change(saving: termination) {
-            return [
-                "  What saves it: \(change.words). Asked again about that moment",
-                "                 the policy leaves it alone, and in a run with that \(stays):",
-                "                 plimsoll run \(ShellWord.quoted(scenario)) \(change.option)",
-            ] + paid(try payers(for: termination, in: plan(with: change)))
-        }
-        let protected = plan.limits.protected.map { plan.apps[$0.index].name } + [termination.app]
-        let option = "--set " + ShellWord.quoted("limits.protected=[\(protected.joined(separator: ", "))]")
-        let command = "                 plimsoll run \(ShellWord.quoted(scenario)) \(option)"
-        let tried =
-            isByMonitor ? "\(Explainer.warnedFirst) does not" : "no single number of \(plan.policy.title) does"
-        switch try fateIfProtected(termination) {
-        case .stays:
-            return ["  What saves it: \(tried); protected by name, \(stays):", command]
-                + paid(try payers(for: termination, in: plan(protecting: termination)))
-        case .ends(let at, let reason, let explanation):
-            let isLater = at >= termination.at
-            let when = isLater ? "\(clock(.zero + (at - termination.at))) later" : "\(clock(at)) into the run"
-            return [
-                "  What saves it: nothing that was tried: \(tried), and protected by name",
-                "                 it ends all the same, \(when): \(reason)"
-                    + "\(explanation.isEmpty ? "" : " (\(explanation))"):",
-                command,
-            ]
-        case .isAbsent:
-            return [
-                "  What saves it: nothing that was tried: \(tried), and protected by name",
-                "                 the app has no process at that moment:", command,
-            ]
-        }
-    }
-
-    /// Who ends in its place.
-    private func paid(_ payers: [Payer]) -> [String] {
-        let shown = payers.prefix(3).map { "\($0.app), \(clock($0.at)) into the run" }.joined(separator: "; ")
-        switch payers.count {
-        case 0: return ["  Who pays:      nobody within \(Explainer.survival)."]
-        case ...3: return ["  Who pays:      \(shown)."]
-        default: return ["  Who pays:      \(shown); and \(payers.count - 3) more."]
-        }
+        return lines + unranked(record)
     }
 
     // MARK: Pieces
 
-    private func clock(_ instant: Instant) -> String {
+    func clock(_ instant: Instant) -> String {
         let seconds = instant.microseconds / 1_000_000
         let tenths = instant.microseconds / 100_000 % 10
         let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60)
@@ -124,7 +74,8 @@ extension Explainer {
 
     private func place(_ record: DecisionRecord, _ chosen: Int) -> String {
         let count = record.decision.ranking.count
-        return count == 1 ? "; there was no other choice" : "; choice \(chosen + 1) of \(count)"
+        guard count == 1 else { return "; choice \(chosen + 1) of \(count)" }
+        return neverNamed(record).isEmpty ? "; there was no other choice" : "; no other process was ranked"
     }
 
     /// Who stood before it and was not allowed to be touched.
@@ -156,7 +107,36 @@ extension Explainer {
                         + "\(process.footprint.readable).")
             }
         }
-        return lines
+        return lines + milder(record, chosen, named: seen)
+    }
+
+    /// Those for which the decision has nothing but milder actions, whose turn was later.
+    private func milder(_ record: DecisionRecord, _ chosen: Int, named: [ProcessID]) -> [String] {
+        let decision = record.decision
+        var seen = named + decision.ranking[..<chosen].map(\.action.target) + decision.spared.map(\.pid)
+        return decision.ranking.dropFirst(chosen + 1).compactMap { candidate in
+            guard !seen.contains(candidate.action.target) else { return nil }
+            seen.append(candidate.action.target)
+            let (name, action) = (name(candidate.action.target, record.snapshot), candidate.action.name)
+            return "  Spared:        \(name): \(action) was all that was considered for it, and its turn was later."
+        }
+    }
+
+    /// The processes that the decision neither ranks nor spares.
+    private func neverNamed(_ record: DecisionRecord) -> [ProcessSnapshot] {
+        let named = Set(record.decision.ranking.map(\.action.target) + record.decision.spared.map(\.pid))
+        return record.snapshot.processes.filter { !named.contains($0.pid) }
+    }
+
+    /// Processes of which the decision says nothing.
+    private func unranked(_ record: DecisionRecord) -> [String] {
+        let why =
+            record.decision.isByMonitor
+            ? "the monitor ends suspended processes only" : "the policy did not rank it and gives no reason"
+        return neverNamed(record).map { process in
+            "  Not ranked:    \(process.name): \(state(process, record.snapshot)), holds "
+                + "\(process.footprint.readable); \(why)."
+        }
     }
 
     /// Whom the policy left alone, and why.

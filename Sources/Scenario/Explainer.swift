@@ -1,4 +1,3 @@
-import Lifecycle
 import Memory
 import Metrics
 import Quantities
@@ -17,6 +16,7 @@ public struct Explainer {
     private let witness: (DecisionRecord) -> Bool
     private let lastEvent: Int
     private let isInterrupted: () -> Bool
+    private let memo = Memo()
 
     /// Whoever waited for an explanation gave up.
     public struct Interrupted: Error {}
@@ -49,6 +49,13 @@ public struct Explainer {
         case repeating(Instant, of: Instant)
         /// A change is tried in a run of its own.
         case trying(Int, of: Int)
+        /// A run is followed to its end, for what it costs; now it is so late.
+        case following(Instant, of: Instant)
+    }
+
+    /// What was computed once for all terminations.
+    private final class Memo {
+        var course: RunCourse?
     }
 
     /// One termination that the policy chose, or the monitor's setting to end suspended apps first.
@@ -59,22 +66,22 @@ public struct Explainer {
         let record: DecisionRecord
 
         /// When the process began that was ended.
-        fileprivate var since: Instant {
+        var since: Instant {
             record.snapshot.process(pid)?.launchedAt ?? .zero
         }
     }
 
     /// What becomes of a process that the policy ended, in another run.
     public enum Fate: Hashable, Sendable {
-        /// It is there when it was ended, and still so much later: `survival`, or less where the run is over before.
-        case stays(TimeSpan)
-        /// It ends all the same, by whomever: the exit's reason, and what is said of it.
+        /// It is there when it was ended, and still when the run ends.
+        case stays
+        /// It ends all the same, sooner or later: the exit's reason, and what is said of it.
         case ends(Instant, reason: String, explanation: String)
         /// The app has no process at that instant.
         case isAbsent
     }
 
-    /// Saved means that the app's process is still there so long after the instant at which it was ended.
+    /// A change whose run ends the process within this time of the recorded end is not followed any further.
     public static let survival = TimeSpan.seconds(10)
 
     // MARK: The run again
@@ -98,8 +105,8 @@ public struct Explainer {
         var isOver = false
         var ordered: [ProcessID] = []
         let tally = try play(
-            plan, isShown: true,
-            isDecided: { isOver || found.terminations.count >= most || $0 >= lastEvent },
+            plan, step: { .repeating($0, of: .zero + plan.duration) },
+            isDecided: { handled, _ in isOver || found.terminations.count >= most || handled >= lastEvent },
             observer: { record in
                 isOver = isOver || !witness(record)
                 guard !isOver, let termination = Explainer.termination(record),
@@ -108,7 +115,8 @@ public struct Explainer {
                 else { return }
                 ordered.append(termination.pid)
                 if app == nil || termination.app == app { found.terminations.append(termination) }
-            })
+            }
+        ).tally
         found.terminations = Array(found.terminations.prefix(most))
         found.otherEnds = tally.terminations.filter {
             !ordered.contains($0.pid) && (app == nil || $0.app == app)
@@ -128,163 +136,86 @@ public struct Explainer {
     /// Plays the plan until nothing more can be learnt from it.
     ///
     /// - Parameters:
-    ///   - isDecided: Is told how many events have been handled.
+    ///   - step: What is under way at an instant of the run.
+    ///   - isDecided: Is told how many events have been handled, and the instant of the last sample.
     ///   - watcher: Told of everything that becomes a row of `events.csv`.
     @discardableResult
     private func play(
-        _ plan: RunPlan, isShown: Bool = false, isDecided: (Int) -> Bool,
+        _ plan: RunPlan, step: (Instant) -> Step? = { _ in nil }, isDecided: (Int, Instant) -> Bool,
         observer: ((DecisionRecord) -> Void)? = nil, watcher: ((RunEvent) -> Void)? = nil
-    ) throws -> RunTally {
+    ) throws -> RunCourse {
         let memory = try plan.makeDevice()
         let sinks = RunSinks { _ in NullSink() }
-        let end = Instant.zero + plan.duration
         let simulation = Simulation(plan, memory: memory, sinks: sinks, traces: traces, observer: observer)
         if watcher != nil { simulation.keepEvents() }
+        simulation.keepWaits()
         func tell() { for event in simulation.takeEvents() { watcher?(event) } }
         var isGivenUp = false
+        var sampled = Instant.zero
         _ = try simulation.run(
             shouldStop: {
                 tell()
                 isGivenUp = isInterrupted()
-                return isGivenUp || isDecided(simulation.handled)
+                return isGivenUp || isDecided(simulation.handled, sampled)
             },
-            progress: { if isShown { progress(.repeating($0, of: end)) } })
+            progress: { now in
+                sampled = now
+                if let step = step(now) { progress(step) }
+            })
         guard !isGivenUp else { throw Interrupted() }
         tell()
-        return simulation.tally
+        return RunCourse(simulation.tally, waits: simulation.takeWaits())
     }
 
-    // MARK: What would have saved it
+    // MARK: Other runs
 
-    /// Of the changes of one number that are tried, the nearest with which the policy, asked about the same snapshot,
-    /// would not have chosen this process, and with which it is still there a while after that instant: neither the
-    /// policy nor anything else has ended it. Nil: there is none among them.
-    ///
-    /// It need not be the smallest that there is: values lie on the steps of `ParameterSteps`, and a few of each number
-    /// are tried in a run. Changes are tried on the accounting backend; the one that is named is tried on the run's
-    /// own, too.
-    public func change(saving termination: Termination) throws -> PolicyChange? {
-        let changes = changesOfDecision(termination)
-        for (index, change) in changes.enumerated() {
-            progress(.trying(index + 1, of: changes.count))
-            guard try saves(change, termination, on: .accounting) else { continue }
-            if plan.backend == .accounting { return change }
-            if try saves(change, termination, on: plan.backend) { return change }
-        }
-        return nil
+    /// The run itself, to the end of its scenario, on the accounting backend.
+    func course() throws -> RunCourse {
+        if let course = memo.course { return course }
+        let course = try course(of: plan)
+        memo.course = course
+        return course
     }
 
-    /// Every number's nearest steps that turn the decision, and a few beyond, the nearest first, as a share of the
-    /// number.
-    func changesOfDecision(_ termination: Termination) -> [PolicyChange] {
-        let turning = PolicyChange.all(of: plan).filter { turns($0, termination.record, victim: termination.pid) }
-        let ordered = turning.enumerated().sorted {
-            ($0.element.distance, $0.offset) < ($1.element.distance, $1.offset)
-        }
-        // A few of each: a small change that turns one decision may not be enough for those after it.
-        var seen: [String: Int] = [:]
-        return ordered.map(\.element).filter { change in
-            seen[change.name, default: 0] += 1
-            return [1, 2, 4, 8, 16, 32].contains(seen[change.name, default: 0])
-        }
-    }
-
-    /// Somebody who ends in another run, and did not in this one.
-    public struct Payer: Hashable, Sendable {
-        public let app: String
-        public let at: Instant
-    }
-
-    /// Whom the system ends in another run up to a while after that instant, and did not in this one: in the order of
-    /// time. Asked on the accounting backend, on which runs are the same.
-    func payers(for termination: Termination, in other: RunPlan) throws -> [Payer] {
-        var left = try ends(in: plan, until: termination).map(\.app)
-        return try ends(in: other, until: termination).filter { end in
-            guard let same = left.firstIndex(of: end.app) else { return true }
-            left.remove(at: same)
-            return false
-        }
-    }
-
-    private func ends(in plan: RunPlan, until termination: Termination) throws -> [Payer] {
+    private func course(of plan: RunPlan) throws -> RunCourse {
         var plan = plan
         plan.backend = .accounting
-        plan.duration = lookedAt(termination) - .zero
-        var found: [Payer] = []
-        try play(
-            plan, isDecided: { _ in false },
-            watcher: { event in
-                guard event.kind == .exit, let app = event.app,
-                    ExitReason(rawValue: event.detail)?.isBySystem ?? false
-                else { return }
-                found.append(Payer(app: app, at: event.at))
-            })
-        return found
+        return try play(
+            plan, step: { .following($0, of: .zero + plan.duration) }, isDecided: { _, _ in false })
     }
 
-    /// Until when it is looked whether it is still there.
-    private func lookedAt(_ termination: Termination) -> Instant {
-        min(termination.at + Explainer.survival, .zero + plan.duration)
-    }
-
-    /// The plan with the policy changed.
-    func plan(with change: PolicyChange) -> RunPlan {
-        var other = plan
-        other.policy = change.settings
-        return other
-    }
-
-    /// The plan in which the monitor does not have suspended apps ended first.
-    var planWarningFirst: RunPlan {
-        var other = plan
-        other.monitor.endSuspendedFirst = false
-        return other
-    }
-
-    /// The plan in which the policy may not touch the app.
-    func plan(protecting termination: Termination) -> RunPlan {
-        var other = plan
-        other.limits.protected += plan.apps.indices.filter { plan.apps[$0].name == termination.app }.map { AppID($0) }
-        return other
-    }
-
-    /// Whether the policy would have left this process alone, at that very moment.
-    private func turns(_ change: PolicyChange, _ record: DecisionRecord, victim: ProcessID) -> Bool {
-        guard let policy = PolicyCatalogue.make(change.settings) else { return false }
-        let ranking = policy.decide(record.snapshot).ranking
-        let chosen = ranking.first { record.guardrails.refusal(of: $0.action, in: record.snapshot) == nil }
-        return !(chosen.map { $0.action.isTermination && $0.action.target == victim } ?? false)
-    }
-
-    private func saves(
-        _ change: PolicyChange, _ termination: Termination, on backend: MemoryBackend
-    ) throws -> Bool {
-        var other = plan(with: change)
-        other.backend = backend
-        guard case .stays = try fate(of: termination, in: other) else { return false }
-        return true
-    }
-
-    /// What becomes of it if the policy may not touch the app.
-    func fateIfProtected(_ termination: Termination) throws -> Fate {
-        try fate(of: termination, in: plan(protecting: termination))
-    }
-
-    /// What becomes of it if the monitor does not have suspended apps ended first.
-    func fateIfWarnedFirst(_ termination: Termination) throws -> Fate {
-        try fate(of: termination, in: planWarningFirst)
-    }
-
-    /// What becomes of the process in another run, up to a while after the instant at which it was ended. The run stops
-    /// as soon as that is known.
-    private func fate(of termination: Termination, in other: RunPlan) throws -> Fate {
+    /// What becomes of the process in another run, and what else happens there: to the end of the scenario, if the
+    /// process outlives the recorded end by a while.
+    func trial(of termination: Termination, in other: RunPlan) throws -> (fate: Fate, course: RunCourse) {
         var other = other
-        let end = lookedAt(termination)
-        other.duration = end - .zero
+        other.backend = .accounting
+        return try follow(termination, in: other) { _ in false }
+    }
+
+    /// Whether the process outlives the recorded end by a while on the run's own backend, too.
+    func isConfirmed(_ termination: Termination, in other: RunPlan) throws -> Bool {
+        guard plan.backend != .accounting else { return true }
+        let enough = termination.at + Explainer.survival
+        return outlives(termination, try follow(termination, in: other) { $0 > enough }.fate)
+    }
+
+    func outlives(_ termination: Termination, _ fate: Fate) -> Bool {
+        switch fate {
+        case .stays: true
+        case .ends(let at, _, _): at > termination.at + Explainer.survival
+        case .isAbsent: false
+        }
+    }
+
+    private func follow(
+        _ termination: Termination, in other: RunPlan, isEnough: (Instant) -> Bool
+    ) throws -> (fate: Fate, course: RunCourse) {
+        let enough = termination.at + Explainer.survival
         var isThere = false
         var exit: RunEvent?
-        try play(
-            other, isDecided: { _ in exit != nil },
+        let course = try play(
+            other, step: { $0 > enough ? .following($0, of: .zero + other.duration) : nil },
+            isDecided: { _, now in isEnough(now) || exit.map { $0.at <= enough } ?? false },
             watcher: { event in
                 guard exit == nil, event.app == termination.app else { return }
                 switch event.kind {
@@ -295,7 +226,17 @@ public struct Explainer {
                 default: break
                 }
             })
-        if let exit { return .ends(exit.at, reason: exit.detail, explanation: exit.reason ?? "") }
-        return isThere ? .stays(end - termination.at) : .isAbsent
+        if let exit { return (.ends(exit.at, reason: exit.detail, explanation: exit.reason ?? ""), course) }
+        return (isThere ? .stays : .isAbsent, course)
     }
+
+    /// Whether the policy would have left this process alone, at that very moment.
+    func turns(_ change: PolicyChange, _ record: DecisionRecord, victim: ProcessID) -> Bool {
+        guard let policy = PolicyCatalogue.make(change.settings) else { return false }
+        let ranking = policy.decide(record.snapshot).ranking
+        let chosen = ranking.first { record.guardrails.refusal(of: $0.action, in: record.snapshot) == nil }
+        return !(chosen.map { $0.action.isTermination && $0.action.target == victim } ?? false)
+    }
+
+    func tell(_ step: Step) { progress(step) }
 }

@@ -79,6 +79,22 @@ public struct RunEvent: Sendable {
     }
 }
 
+/// A process that waited for memory, and how long.
+public struct MemoryWait: Sendable {
+    public var app: String
+    public var since: Instant
+    public var until: Instant
+    /// In the foreground when the wait was over.
+    public var wasForeground: Bool
+
+    public init(app: String, since: Instant, until: Instant, wasForeground: Bool) {
+        self.app = app
+        self.since = since
+        self.until = until
+        self.wasForeground = wasForeground
+    }
+}
+
 extension Simulation {
     /// The run as it stands.
     public var glance: RunGlance {
@@ -98,6 +114,15 @@ extension Simulation {
 
     /// From now on the events are kept for `takeEvents`.
     public func keepEvents() { recorder.kept = recorder.kept ?? [] }
+
+    /// From now on the waits for memory are kept for `takeWaits`.
+    public func keepWaits() { recorder.keptWaits = recorder.keptWaits ?? [] }
+
+    /// The waits for memory that have ended since the last call, in the order of their ends.
+    public func takeWaits() -> [MemoryWait] {
+        defer { if recorder.keptWaits != nil { recorder.keptWaits = [] } }
+        return recorder.keptWaits ?? []
+    }
 
     /// What has happened since the last call, in order.
     public func takeEvents() -> [RunEvent] {

@@ -44,6 +44,8 @@ final class RunRecorder {
     var tally: RunTally
     /// Events for those who watch; nil when nobody does.
     var kept: [RunEvent]?
+    /// Waits for memory that are over, for those who compare runs; nil when nothing asks for them.
+    var keptWaits: [MemoryWait]?
 
     init(_ sinks: RunSinks, tally: RunTally) {
         samples = TableWriter(RunTables.samples, to: sinks.samples)
@@ -119,7 +121,7 @@ final class RunRecorder {
             case .warm: .warm
             case .hot: .hot
             }
-        tally.launches.append(.init(kind: kind, latency: latency))
+        tally.launches.append(.init(app: app, kind: kind, tapped: launch.tapped, latency: latency))
         launches.text(app)
         launches.text(launch.kind.rawValue)
         launches.seconds(launch.tapped)

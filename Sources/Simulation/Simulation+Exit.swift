@@ -60,8 +60,8 @@ extension Simulation {
     ) {
         recorder.tally.terminations.append(
             .init(
-                app: process.profile.name, pid: process.pid, reason: reason.rawValue, wasForeground: wasForeground,
-                wasPerceived: false, footprint: footprint))
+                app: process.profile.name, pid: process.pid, at: now, reason: reason.rawValue,
+                wasForeground: wasForeground, wasPerceived: false, footprint: footprint))
         if !process.isSwipedAway {
             process.record.lastTermination = now
             process.record.unfelt.removeAll { now - $0.at > plan.perceivedWithin }

@@ -214,6 +214,9 @@ extension Simulation {
         guard let since = process.waitingSince else { return }
         process.waitingSince = nil
         recorder.tally.stallTime += now - since
+        recorder.keptWaits?.append(
+            MemoryWait(
+                app: process.profile.name, since: since, until: now, wasForeground: process.phase.isForeground))
         // Its memory did not move meanwhile.
         process.tickedAt = process.tickedAt + (now - since)
         // What it waited for before the tap is not part of this launch.

@@ -13,10 +13,11 @@ struct ExplainCommand: ParsableCommand {
             The run is repeated from its own scenario.yaml, as far as it came, which gives the very
             snapshots that the policy saw; what its folder lacks or contradicts is said on stderr. What
             would have saved an app is found by asking the policy again about the recorded snapshot with
-            other values of each of its numbers, in steps that grow, and confirmed by a run of its own,
-            which also tells who ends in its place. The nearest value tried that saves it is named; a
-            smaller change between two steps may do, too. Without --app and --at the first few
-            terminations are explained.
+            other values of each of its numbers, in steps that grow. A run of its own to the end of the
+            scenario then tells how long the app lives, and what every other app pays: its end, a slower
+            launch, or a wait for memory. Of the first few values that save it the one that costs least
+            is named, or that nothing is worth its price; a smaller change between two steps may do, too.
+            Without --app and --at the first few terminations are explained.
 
             EXAMPLES
               plimsoll explain runs/evening-commute
@@ -131,6 +132,8 @@ extension Explainer.Step {
         case .repeating(let now, let end):
             "repeating the run: \(Progress.clock(now - .zero)) of \(Progress.clock(end - .zero))"
         case .trying(let number, let count): "looking for what would have saved it: change \(number) of \(count)"
+        case .following(let now, let end):
+            "following what that costs: \(Progress.clock(now - .zero)) of \(Progress.clock(end - .zero))"
         }
     }
 }

@@ -3,13 +3,15 @@ import Testing
 
 @Suite("the README, held against the program")
 struct ReadmeTests {
-    /// The indented lines of the README that begin with `first`, up to the next line that is not one.
-    private func shown(from first: String, to last: String, andAfter more: Int = 0) throws -> [String] {
+    /// The indented lines of the README that begin with `first`, up to `last` or the next line that is not one.
+    private func shown(from first: String, to last: String? = nil) throws -> [String] {
         let text = try Program.text(Program.root.appending(path: "README.md"))
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let start = try #require(lines.firstIndex { $0.hasPrefix("    " + first) }, "no \(first)")
-        let end = try #require(lines[start...].firstIndex { $0.contains(last) }, "no \(last)")
-        return lines[start...(end + more)].map { String($0.dropFirst(4)) }
+        var shown = lines[start...].prefix { $0.isEmpty || $0.hasPrefix("    ") }
+        if let last { shown = shown[...(try #require(shown.firstIndex { $0.contains(last) }, "no \(last)"))] }
+        while shown.last?.isEmpty == true { shown.removeLast() }
+        return shown.map { String($0.dropFirst(4)) }
     }
 
     @Test("the run that it shows prints these lines")
@@ -30,7 +32,7 @@ struct ReadmeTests {
         let run = ["run", Program.scenario("evening-commute"), "--backend", "accounting", "--quiet", "--out"]
         #expect(try Program.run(run + ["runs/evening-commute"], in: folder).status == 0)
         let result = try Program.run(["explain", "runs/evening-commute"], in: folder)
-        let lines = try shown(from: "weather was ended", to: "terminate_below=", andAfter: 1)
+        let lines = try shown(from: "weather was ended")
         let said = result.out.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
         #expect(said.map(String.init) == lines)
     }

@@ -1,0 +1,210 @@
+import Metrics
+import Quantities
+import Simulation
+
+/// What a change costs: the losses of the whole run with it that the run without it does not have.
+///
+/// The user's taps come at the same instants in both runs. Two ends of one app are therefore the same loss if they lie
+/// between the same two taps on it: the user finds the app gone in both runs. An end in the foreground is a loss beside
+/// an end off screen, because the user sees it.
+struct AdvicePrice {
+    /// The worst first.
+    let losses: [Loss]
+    /// The ends of the run without the change that the run with it does not have, in the order of time; without the
+    /// end that was asked about.
+    let spared: [RunTally.TerminationFact]
+    /// The end that was asked about does not happen, nor another one in its place before the next tap on the app.
+    let isSaved: Bool
+    let without: RunHarm
+    let with: RunHarm
+
+    /// Less than this of waiting or launching is not noticed: a tenth of a second is the usual limit for an answer that
+    /// seems immediate (Miller 1968; Nielsen, Usability Engineering, 1993, chapter 5).
+    static let noticed = TimeSpan.milliseconds(100)
+
+    /// An end that comes so much earlier than without the change is news.
+    static let sooner = TimeSpan.seconds(1)
+
+    /// One process that has to bear the change.
+    struct Loss: Hashable {
+        let app: String
+        let at: Instant
+        let kind: Kind
+    }
+
+    struct LaunchTime: Hashable {
+        let kind: RunTally.LaunchFact.Kind
+        let latency: TimeSpan
+
+        init(_ kind: RunTally.LaunchFact.Kind, _ latency: TimeSpan) {
+            self.kind = kind
+            self.latency = latency
+        }
+    }
+
+    enum Kind: Hashable {
+        case endsInForeground
+        /// The user wants the app again after this time; nil: another way than by a launch.
+        case endsPerceived(wantedAfter: TimeSpan?)
+        /// The first frame never comes.
+        case losesLaunch
+        /// Nil: without the change there is no launch at that time, for the app is still in front.
+        case launchesSlower(LaunchTime, than: LaunchTime?)
+        case waits(TimeSpan, than: TimeSpan, isForeground: Bool)
+        case ends
+        /// It ends before the next tap without the change, too, but so much later.
+        case endsSooner(by: TimeSpan)
+
+        /// The worst has the smallest.
+        var rank: Int {
+            switch self {
+            case .endsInForeground: 0
+            case .losesLaunch: 1
+            case .endsPerceived: 2
+            case .launchesSlower: 3
+            case .waits(_, _, isForeground: true): 4
+            case .ends: 5
+            case .endsSooner: 6
+            case .waits(_, _, isForeground: false): 7
+            }
+        }
+    }
+
+    var isWorse: Bool { with > without }
+
+    /// It saves the process, and no other one bears it.
+    var isFree: Bool { isFair && losses.isEmpty }
+
+    /// It saves the process, and the run is no worse.
+    var isFair: Bool { isSaved && !isWorse }
+
+    /// - Parameters:
+    ///   - victim: The process whose end was asked about.
+    ///   - without: The whole run as it was.
+    ///   - with: The whole run with the change.
+    init(saving victim: ProcessID, without: RunCourse, with: RunCourse) {
+        let ends = EndComparison(without, with)
+        let launches = AdvicePrice.launches(without, with, ends: ends.losses)
+        let found = ends.losses + launches + AdvicePrice.waits(without, with)
+        losses = found.enumerated().sorted {
+            ($0.element.kind.rank, $0.element.at, $0.element.app, $0.offset)
+                < ($1.element.kind.rank, $1.element.at, $1.element.app, $1.offset)
+        }.map(\.element)
+        spared = ends.spared.filter { $0.pid != victim }
+        isSaved =
+            ends.spared.contains { $0.pid == victim } || !without.tally.terminations.contains { $0.pid == victim }
+        self.without = without.harm
+        self.with = with.harm
+    }
+
+    // MARK: Launches
+
+    private static func launches(_ without: RunCourse, _ with: RunCourse, ends: [Loss]) -> [Loss] {
+        var before = without.tally.launches.enumerated().sorted {
+            ($0.element.tapped, $0.element.app, $0.offset) < ($1.element.tapped, $1.element.app, $1.offset)
+        }.map(\.element)[...]
+        let after = with.tally.launches.enumerated().sorted {
+            ($0.element.tapped, $0.element.app, $0.offset) < ($1.element.tapped, $1.element.app, $1.offset)
+        }.map(\.element)
+        return after.compactMap { launch in
+            before = before.drop { ($0.tapped, $0.app) < (launch.tapped, launch.app) }
+            var same = before.first
+            if same?.tapped != launch.tapped || same?.app != launch.app { same = nil }
+            if same != nil { before = before.dropFirst() }
+            guard let kind = kind(of: launch, without: same) else { return nil }
+            // The end says it already.
+            let isSaid = ends.contains { end in
+                guard case .endsPerceived(let after?) = end.kind else { return false }
+                return end.app == launch.app && end.at + after == launch.tapped && launch.latency != nil
+            }
+            return isSaid ? nil : Loss(app: launch.app, at: launch.tapped, kind: kind)
+        }
+    }
+
+    private static func kind(of launch: RunTally.LaunchFact, without: RunTally.LaunchFact?) -> Kind? {
+        guard let without else {
+            guard let latency = launch.latency else { return .losesLaunch }
+            return .launchesSlower(LaunchTime(launch.kind, latency), than: nil)
+        }
+        guard let before = without.latency else { return nil }
+        guard let latency = launch.latency else { return .losesLaunch }
+        guard latency - before >= noticed else { return nil }
+        return .launchesSlower(LaunchTime(launch.kind, latency), than: LaunchTime(without.kind, before))
+    }
+
+    // MARK: Waits
+
+    private static func waits(_ without: RunCourse, _ with: RunCourse) -> [Loss] {
+        let (before, after) = (without.waitsOutsideLaunches, with.waitsOutsideLaunches)
+        var losses: [Loss] = []
+        for app in Set(after.map(\.app)).sorted() {
+            for isForeground in [true, false] {
+                func whole(_ waits: [MemoryWait]) -> (first: Instant?, length: TimeSpan) {
+                    let own = waits.filter { $0.app == app && $0.wasForeground == isForeground }
+                    return (own.map(\.since).min(), own.reduce(.zero) { $0 + ($1.until - $1.since) })
+                }
+                let (now, then) = (whole(after), whole(before).length)
+                guard let first = now.first, now.length - then >= noticed else { continue }
+                losses.append(
+                    Loss(app: app, at: first, kind: .waits(now.length, than: then, isForeground: isForeground)))
+            }
+        }
+        return losses
+    }
+}
+
+/// The ends of two runs, matched.
+private struct EndComparison {
+    private(set) var losses: [AdvicePrice.Loss] = []
+    /// Ends that only the first run has, in the order of time.
+    private(set) var spared: [RunTally.TerminationFact] = []
+
+    private typealias End = RunTally.TerminationFact
+
+    init(_ without: RunCourse, _ with: RunCourse) {
+        let names = Set(without.tally.terminations.map(\.app) + with.tally.terminations.map(\.app)).sorted()
+        for app in names {
+            let (now, then) = (with.taps(on: app), without.taps(on: app))
+            let taps = (now + then).sorted()
+            // Which taps an end lies between: after as many of them.
+            func place(_ end: End) -> Int { taps.partitionPoint { $0 > end.at } }
+            var left = without.tally.terminations.filter { $0.app == app }
+            var more = with.tally.terminations.filter { $0.app == app }
+            match(&left, &more) { $0.at == $1.at && $0.wasForeground == $1.wasForeground }
+            match(&left, &more) { place($0) == place($1) && $0.wasForeground == $1.wasForeground }
+            match(&left, &more) { place($0) == place($1) }
+            spared += left
+            losses += more.map { EndComparison.loss(of: $0, taps: now) }
+        }
+        spared = spared.enumerated().sorted {
+            ($0.element.at, $0.element.app, $0.offset) < ($1.element.at, $1.element.app, $1.offset)
+        }.map(\.element)
+    }
+
+    /// Removes the pairs that are the same loss; what is worse about the later of a pair is a loss.
+    private mutating func match(_ left: inout [End], _ more: inout [End], _ isSame: (End, End) -> Bool) {
+        var rest: [End] = []
+        for end in more {
+            guard let index = left.firstIndex(where: { isSame($0, end) }) else {
+                rest.append(end)
+                continue
+            }
+            let before = left.remove(at: index)
+            if end.wasForeground && !before.wasForeground {
+                losses.append(.init(app: end.app, at: end.at, kind: .endsInForeground))
+            } else if !end.wasForeground && before.at - end.at >= AdvicePrice.sooner {
+                losses.append(.init(app: end.app, at: end.at, kind: .endsSooner(by: before.at - end.at)))
+            }
+        }
+        more = rest
+    }
+
+    private static func loss(of end: End, taps: [Instant]) -> AdvicePrice.Loss {
+        func kind() -> AdvicePrice.Kind {
+            if end.wasForeground { return .endsInForeground }
+            guard end.wasPerceived else { return .ends }
+            return .endsPerceived(wantedAfter: taps.first { $0 >= end.at }.map { $0 - end.at })
+        }
+        return .init(app: end.app, at: end.at, kind: kind())
+    }
+}

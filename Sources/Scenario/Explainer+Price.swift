@@ -1,0 +1,214 @@
+import Lifecycle
+import Metrics
+import Quantities
+import Reclaim
+import Simulation
+
+// What would have saved a process, and what that costs, in words.
+extension Explainer {
+    /// What would have left it alive, how that can be tried, and what it costs.
+    func saved(_ termination: Termination) throws -> [String] {
+        switch try counsel(for: termination) {
+        case .advice(let advice, let hasOthers):
+            return paragraph("What saves it:", sentence(advice, termination, hasOthers: hasOthers) + ":")
+                + [command(advice.way, termination)] + price(advice.price, termination)
+        case .hopeless(let fate):
+            return paragraph(
+                "What saves it:",
+                "nothing that was tried: \(othersFail(termination)), and protected by name "
+                    + "\(fateIfProtected(fate, termination)):") + [command(.protected, termination)]
+        }
+    }
+
+    // MARK: The change
+
+    private func sentence(_ advice: Advice, _ termination: Termination, hasOthers: Bool) -> String {
+        let life = life(advice, termination)
+        guard advice.price.isFair else {
+            let what =
+                switch advice.way {
+                case .number(let change): "with \(change.words)"
+                case .warnedFirst: "with \(Explainer.warnedFirst)"
+                case .protected: "\(others(termination, hasOthers)); protected by name"
+                }
+            return advice.price.isWorse
+                ? "nothing that is worth its price: \(what) \(life), but the run is worse than without that"
+                : "nothing for good: \(what) \(life)"
+        }
+        return switch advice.way {
+        case .number(let change):
+            "\(change.words). Asked again about that moment the policy leaves it alone, and in a run with that \(life)"
+        case .warnedFirst: "\(Explainer.warnedFirst); in a run with that \(life)"
+        case .protected: "\(others(termination, hasOthers)); protected by name, \(life)"
+        }
+    }
+
+    private func others(_ termination: Termination, _ hasOthers: Bool) -> String {
+        guard hasOthers else { return othersFail(termination) }
+        return termination.record.decision.isByMonitor
+            ? "\(Explainer.warnedFirst) costs more" : "the numbers of \(plan.policy.title) that were tried cost more"
+    }
+
+    private func othersFail(_ termination: Termination) -> String {
+        termination.record.decision.isByMonitor
+            ? "\(Explainer.warnedFirst) does not" : "no single number of \(plan.policy.title) does"
+    }
+
+    /// How long it lives with the change.
+    private func life(_ advice: Advice, _ termination: Termination) -> String {
+        switch advice.fate {
+        case .stays, .isAbsent: return "it is still there when the run ends"
+        case .ends(let at, let reason, _):
+            let wanted = advice.price.isSaved ? "" : ", before the user wants it again"
+            let ends =
+                switch ExitReason(rawValue: reason) {
+                case .userTerminated: "the user closes it"
+                case let exit? where exit.isBySystem: "it is ended"
+                case _: "it ends"
+                }
+            return "it lives \(clock(.zero + (at - termination.at))) longer, until \(ends) \(clock(at)) into the run "
+                + "(\(reason))\(wanted)"
+        }
+    }
+
+    private func fateIfProtected(_ fate: Fate, _ termination: Termination) -> String {
+        switch fate {
+        case .stays: return "it is not shown to stay on the run's own backend"
+        case .isAbsent: return "the app has no process at that moment"
+        case .ends(let at, let reason, let explanation):
+            let isLater = at >= termination.at
+            let when = isLater ? "\(clock(.zero + (at - termination.at))) later" : "\(clock(at)) into the run"
+            return "it ends all the same, \(when): \(reason)\(explanation.isEmpty ? "" : " (\(explanation))")"
+        }
+    }
+
+    private func command(_ way: Way, _ termination: Termination) -> String {
+        "                 plimsoll run \(ShellWord.quoted(scenario)) \(option(way, termination))"
+    }
+
+    // MARK: The price
+
+    /// So many lines at most for one kind of news; of the rest each app is named with how often.
+    private static let listed = 12
+
+    private func price(_ price: AdvicePrice, _ termination: Termination) -> [String] {
+        let paying = price.losses.filter { $0.at >= termination.since }
+        let earlier = price.losses.filter { $0.at < termination.since }
+        var lines =
+            paying.isEmpty
+            ? paragraph("Who pays:", "no other process is ended, slowed or made to wait in its place.")
+            : list("Who pays:", paying.map { ($0.app, words($0)) })
+        // The change acts from the beginning of the run.
+        lines += list("Before that:", earlier.map { ($0.app, words($0)) })
+        return lines + alsoSpared(price) + paragraph("On the whole:", whole(price))
+    }
+
+    /// The other ends that do not happen with the change.
+    private func alsoSpared(_ price: AdvicePrice) -> [String] {
+        guard !price.spared.isEmpty else { return [] }
+        let apps = Set(price.spared.map(\.app)).sorted().map { app in
+            let times = price.spared.filter { $0.app == app }.map { clock($0.at) }
+            let more = times.count > Explainer.listed ? " and \(times.count - Explainer.listed) more" : ""
+            return "\(app) (\(times.prefix(Explainer.listed).joined(separator: ", "))\(more))"
+        }
+        return paragraph("Saved as well:", "\(apps.joined(separator: ", ")).")
+    }
+
+    private func list(_ label: String, _ items: [(app: String, text: String)]) -> [String] {
+        var lines: [String] = []
+        for (index, item) in items.prefix(Explainer.listed).enumerated() {
+            lines += paragraph(index == 0 ? label : "", item.text)
+        }
+        let rest = items.dropFirst(Explainer.listed).map(\.app)
+        guard !rest.isEmpty else { return lines }
+        let names = Set(rest).sorted().map { app in "\(app) (\(rest.count { $0 == app }))" }
+        return lines + paragraph("", "and \(rest.count) more: \(names.joined(separator: ", ")).")
+    }
+
+    private func words(_ loss: AdvicePrice.Loss) -> String {
+        let at = "\(clock(loss.at)) into the run"
+        switch loss.kind {
+        case .endsInForeground: return "\(loss.app), in the FOREGROUND: it ends \(at)."
+        case .endsPerceived(let after):
+            let wanted = after.map { " \(clock(.zero + $0)) later" } ?? " soon"
+            return "\(loss.app), perceived: it ends \(at), and the user wants it again\(wanted)."
+        case .losesLaunch: return "\(loss.app), in the FOREGROUND: its launch \(at) comes to no first frame."
+        case .launchesSlower(let time, let before):
+            let than = before.map { "instead of \(words($0))" } ?? "and is not needed without that"
+            return "\(loss.app), slower: its launch \(at) takes \(words(time)) \(than)."
+        case .waits(let time, let before, let isForeground):
+            let place = isForeground ? "in the foreground" : "off screen"
+            return "\(loss.app), \(place): it waits \(clock(.zero + time)) for memory instead of "
+                + "\(clock(.zero + before)), first \(at)."
+        case .ends: return "\(loss.app): it ends \(at)."
+        case .endsSooner(let span): return "\(loss.app): it ends \(at), \(clock(.zero + span)) sooner."
+        }
+    }
+
+    private func words(_ time: AdvicePrice.LaunchTime) -> String {
+        "\(time.latency.microseconds / 1_000) ms (\(time.kind))"
+    }
+
+    private func whole(_ price: AdvicePrice) -> String {
+        let (with, without) = (price.with, price.without)
+        func figure(_ now: Int, _ before: Int, _ what: String) -> String {
+            "\(now) \(what)\(with == without ? "" : now == before ? " as before" : " instead of \(before)")"
+        }
+        var figures = [
+            figure(with.terminations, without.terminations, with.terminations == 1 ? "termination" : "terminations"),
+            figure(with.foreground, without.foreground, "in the foreground"),
+            figure(with.perceived, without.perceived, "perceived"),
+        ]
+        if with.lostLaunches != without.lostLaunches {
+            figures.append(figure(with.lostLaunches, without.lostLaunches, "without a first frame"))
+        }
+        if with.coldLaunches != without.coldLaunches {
+            figures.append(figure(with.coldLaunches, without.coldLaunches, "cold launches"))
+        }
+        if with.foregroundWait != without.foregroundWait {
+            let (now, before) = (with.foregroundWait, without.foregroundWait)
+            figures.append(
+                "\(now / 10).\(now % 10) s of waiting in the foreground instead of \(before / 10).\(before % 10) s")
+        }
+        let verdict = with == without ? "the same figures" : price.isWorse ? "worse" : "better"
+        return "\(verdict): \(figures.joined(separator: ", "))."
+    }
+
+    // MARK: Lines
+
+    /// The text beside its label, in lines of at most 112 columns.
+    private func paragraph(_ label: String, _ text: String) -> [String] {
+        let margin = 17
+        var lines: [String] = []
+        var line = label.isEmpty ? String(repeating: " ", count: margin) : "  \(label)"
+        line += String(repeating: " ", count: max(0, margin - line.count))
+        var isEmpty = true
+        for word in Explainer.unbroken(text) {
+            if !isEmpty && line.count + 1 + word.count > 112 {
+                lines.append(line)
+                (line, isEmpty) = (String(repeating: " ", count: margin), true)
+            }
+            line += isEmpty ? word : " \(word)"
+            isEmpty = false
+        }
+        return lines + [line]
+    }
+
+    /// The words of a text; a number with its unit, such as `1 h 2 min 3.4 s`, is one word.
+    private static func unbroken(_ text: String) -> [String] {
+        var words: [String] = []
+        var last: Substring = ""
+        for word in text.split(separator: " ") {
+            let unit = word.prefix(while: \.isLetter)
+            let isUnit = last.last?.isNumber == true && ["h", "min", "s", "ms", "MiB", "GiB", "KiB"].contains(unit)
+            let goesOn = ["h", "min"].contains(last) && word.first?.isNumber == true
+            if isUnit || goesOn, let head = words.popLast() {
+                words.append("\(head) \(word)")
+            } else {
+                words.append(String(word))
+            }
+            last = word
+        }
+        return words
+    }
+}

@@ -1,0 +1,65 @@
+import Metrics
+import Quantities
+import Simulation
+
+/// What a whole run did, to compare it with another run of the same user.
+struct RunCourse {
+    let tally: RunTally
+    let waits: [MemoryWait]
+
+    init(_ tally: RunTally, waits: [MemoryWait]) {
+        self.tally = tally
+        self.waits = waits
+    }
+
+    var harm: RunHarm { RunHarm(self) }
+
+    /// The waits for memory that are no part of a launch that came to its first frame: that one's latency has them.
+    var waitsOutsideLaunches: [MemoryWait] {
+        let launches = Dictionary(grouping: tally.launches.filter { $0.latency != nil }, by: \.app)
+            .mapValues { $0.sorted { $0.tapped < $1.tapped } }
+        return waits.filter { wait in
+            let own = launches[wait.app] ?? []
+            // Launches of one app do not overlap.
+            guard let last = own[..<own.partitionPoint { $0.tapped > wait.until }].last else { return true }
+            return last.tapped + (last.latency ?? .zero) < wait.since
+        }
+    }
+
+    /// When the user tapped on the app, in the order of time.
+    func taps(on app: String) -> [Instant] {
+        tally.launches.filter { $0.app == app }.map(\.tapped).sorted()
+    }
+}
+
+/// The losses of a whole run in figures. Of two runs the one with more of the first figure that differs is worse.
+struct RunHarm: Comparable {
+    /// Processes that the system ended in the foreground.
+    let foreground: Int
+    /// Launches without a first frame.
+    let lostLaunches: Int
+    /// Ends after which the user soon wanted the app again.
+    let perceived: Int
+    /// Processes that the system ended.
+    let terminations: Int
+    let coldLaunches: Int
+    /// How long processes in the foreground waited for memory, in tenths of a second.
+    let foregroundWait: Int64
+
+    init(_ course: RunCourse) {
+        let ends = course.tally.terminations
+        foreground = ends.count(where: \.wasForeground)
+        lostLaunches = course.tally.launches.count { $0.latency == nil }
+        perceived = ends.count(where: \.wasPerceived)
+        terminations = ends.count
+        coldLaunches = course.tally.launches.count { $0.kind == .cold }
+        let waited = course.waits.filter(\.wasForeground).reduce(TimeSpan.zero) { $0 + ($1.until - $1.since) }
+        foregroundWait = waited.microseconds / 100_000
+    }
+
+    private var figures: [Int64] {
+        [foreground, lostLaunches, perceived, terminations, coldLaunches].map(Int64.init) + [foregroundWait]
+    }
+
+    static func < (a: RunHarm, b: RunHarm) -> Bool { a.figures.lexicographicallyPrecedes(b.figures) }
+}
