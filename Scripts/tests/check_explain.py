@@ -21,6 +21,7 @@ CLOCK = re.compile(r"(?:(\d+) h )?(?:(\d+) min )?([\d.]+) s")
 OPTION = re.compile(r"(--set .*)$")
 NOTHING = "What saves it: nothing that was tried"
 PAID = re.compile(r"([\w-]+)(?:, in the FOREGROUND|, perceived)?: it ends ([\d. hmins]+?) into the run")
+SOONER = re.compile(r"([\w-]+) \(([\d. hmins]+?), by ")
 WHOLE = re.compile(r"On the whole: (?:worse|better|the same figures): (\d+) terminations?.*?, (\d+) in the foreground")
 SURVIVAL = 10.0
 
@@ -52,7 +53,7 @@ def price(text: str) -> list[tuple[list[tuple[str, float]], tuple[int, int] | No
         flat = " ".join(paragraph.split())
         whole = WHOLE.search(flat)
         found.append((
-            [(app, seconds(clock)) for app, clock in PAID.findall(flat)],
+            [(app, seconds(clock)) for app, clock in PAID.findall(flat) + SOONER.findall(flat)],
             (int(whole[1]), int(whole[2])) if whole else None,
         ))  # fmt: skip
     return found

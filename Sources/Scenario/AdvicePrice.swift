@@ -55,6 +55,12 @@ struct AdvicePrice {
         /// It ends before the next tap without the change, too, but so much later.
         case endsSooner(by: TimeSpan)
 
+        /// How much sooner it ends, if that is all.
+        var lead: TimeSpan? {
+            guard case .endsSooner(let span) = self else { return nil }
+            return span
+        }
+
         /// The worst has the smallest.
         var rank: Int {
             switch self {
@@ -64,16 +70,16 @@ struct AdvicePrice {
             case .launchesSlower: 3
             case .waits(_, _, isForeground: true): 4
             case .ends: 5
-            case .endsSooner: 6
-            case .waits(_, _, isForeground: false): 7
+            case .waits(_, _, isForeground: false): 6
+            case .endsSooner: 7
             }
         }
     }
 
     var isWorse: Bool { with > without }
 
-    /// It saves the process, and no other one bears it.
-    var isFree: Bool { isFair && losses.isEmpty }
+    /// It saves the process, and no other one bears more than an earlier end that it has anyway.
+    var isFree: Bool { isFair && losses.allSatisfy { $0.kind.lead != nil } }
 
     /// It saves the process, and the run is no worse.
     var isFair: Bool { isSaved && !isWorse }

@@ -97,9 +97,9 @@ extension Explainer {
         var lines =
             paying.isEmpty
             ? paragraph("Who pays:", "no other process is ended, slowed or made to wait in its place.")
-            : list("Who pays:", paying.map { ($0.app, words($0)) })
+            : list("Who pays:", paying)
         // The change acts from the beginning of the run.
-        lines += list("Before that:", earlier.map { ($0.app, words($0)) })
+        lines += list("Before that:", earlier)
         return lines + alsoSpared(price) + paragraph("On the whole:", whole(price))
     }
 
@@ -114,15 +114,27 @@ extension Explainer {
         return paragraph("Saved as well:", "\(apps.joined(separator: ", ")).")
     }
 
-    private func list(_ label: String, _ items: [(app: String, text: String)]) -> [String] {
-        var lines: [String] = []
-        for (index, item) in items.prefix(Explainer.listed).enumerated() {
-            lines += paragraph(index == 0 ? label : "", item.text)
+    /// A line for each loss; ends that only come sooner share one.
+    private func list(_ label: String, _ losses: [AdvicePrice.Loss]) -> [String] {
+        let items = losses.filter { $0.kind.lead == nil }
+        var texts = items.prefix(Explainer.listed).map(words)
+        if let rest = counted(items.dropFirst(Explainer.listed)) { texts.append("\(rest).") }
+        let early = losses.filter { $0.kind.lead != nil }
+        let sooner = early.prefix(Explainer.listed).map { loss in
+            "\(loss.app) (\(clock(loss.at)), by \(clock(.zero + (loss.kind.lead ?? .zero))))"
         }
-        let rest = items.dropFirst(Explainer.listed).map(\.app)
-        guard !rest.isEmpty else { return lines }
-        let names = Set(rest).sorted().map { app in "\(app) (\(rest.count { $0 == app }))" }
-        return lines + paragraph("", "and \(rest.count) more: \(names.joined(separator: ", ")).")
+        if !sooner.isEmpty {
+            let rest = counted(early.dropFirst(Explainer.listed)).map { ", \($0)" } ?? ""
+            texts.append("only sooner than without that: \(sooner.joined(separator: ", "))\(rest).")
+        }
+        return texts.enumerated().flatMap { index, text in paragraph(index == 0 ? label : "", text) }
+    }
+
+    /// How many there are of each app; nil: none.
+    private func counted(_ losses: ArraySlice<AdvicePrice.Loss>) -> String? {
+        guard !losses.isEmpty else { return nil }
+        let names = Set(losses.map(\.app)).sorted().map { app in "\(app) (\(losses.count { $0.app == app }))" }
+        return "and \(losses.count) more: \(names.joined(separator: ", "))"
     }
 
     private func words(_ loss: AdvicePrice.Loss) -> String {
@@ -140,8 +152,7 @@ extension Explainer {
             let place = isForeground ? "in the foreground" : "off screen"
             return "\(loss.app), \(place): it waits \(clock(.zero + time)) for memory instead of "
                 + "\(clock(.zero + before)), first \(at)."
-        case .ends: return "\(loss.app): it ends \(at)."
-        case .endsSooner(let span): return "\(loss.app): it ends \(at), \(clock(.zero + span)) sooner."
+        case .ends, .endsSooner: return "\(loss.app): it ends \(at)."
         }
     }
 
