@@ -130,25 +130,6 @@ extension ByteRate: CustomStringConvertible {
 }
 
 extension StringProtocol {
-    /// The text with its line breaks and other control characters spelt out (`\n`, `\u{1B}`): a name that holds one
-    /// neither splits the line in which it is said, nor commands the terminal.
-    public var onOneLine: String {
-        var text = ""
-        for scalar in unicodeScalars {
-            switch scalar {
-            case "\n": text += "\\n"
-            case "\r": text += "\\r"
-            case "\t": text += "\\t"
-            case "\0"..."\u{1F}", "\u{7F}"..."\u{9F}", "\u{2028}", "\u{2029}":
-                text += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
-            default: text.unicodeScalars.append(scalar)
-            }
-        }
-        return text
-    }
-}
-
-extension StringProtocol {
     /// ASCII digits alone, one at least: no sign, which `Int` would read, too.
     public var isDigits: Bool { !isEmpty && utf8.allSatisfy { (0x30...0x39).contains($0) } }
 }

@@ -11,22 +11,49 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     public let location: Location
+    /// Bounded, whatever text of the input is in it.
     public let message: String
 
     public init(location: Location, message: String) {
         self.location = location
-        self.message = message
+        self.message = message.asMessage
     }
 
     /// `path/to/file.yaml:12:7: error: unknown key 'ceilng' in device; did you mean 'ceiling'?`
     public var description: String { "\(location): error: \(message)".onOneLine }
 }
 
+/// The faults of an input, in the order of its text: the first ones, and how many there are beside them.
+public struct Diagnostics: Hashable, Sendable, RandomAccessCollection, ExpressibleByArrayLiteral,
+    CustomStringConvertible
+{
+    /// How many are shown.
+    public static let most = 100
+
+    private let shown: [Diagnostic]
+    /// How many more faults there are than are shown.
+    public let more: Int
+
+    public init(_ shown: [Diagnostic], more: Int = 0) { (self.shown, self.more) = (shown, more) }
+
+    public init(arrayLiteral elements: Diagnostic...) { self.init(elements) }
+
+    public var startIndex: Int { shown.startIndex }
+    public var endIndex: Int { shown.endIndex }
+    public subscript(position: Int) -> Diagnostic { shown[position] }
+
+    /// One line per fault, and one for those that are not shown.
+    public var description: String {
+        let rest = more == 0 ? [] : ["and \(more.grouped) more \(more == 1 ? "error" : "errors")"]
+        return (shown.map(\.description) + rest).joined(separator: "\n")
+    }
+}
+
 extension Diagnostic.Location: CustomStringConvertible {
     public var description: String {
         switch self {
         case .file(let file, let line, let column): "\(file):\(line):\(column)"
-        case .option(let option): option
+        case .option(let option): option.shortened(to: 120)
         }
     }
 }
@@ -71,4 +98,60 @@ enum Origin: Hashable, Sendable {
 struct Fault: Error, Hashable, Sendable {
     let origin: Origin
     let message: String
+}
+
+/// The faults of one input as they are found: those that stand first in its text, and the number of all. The work for
+/// a fault that is only counted is not done.
+struct FaultList {
+    private struct Found {
+        let fault: Fault
+        let number: Int
+    }
+
+    /// Those that may be shown, in no order.
+    private var kept: [Found] = []
+    /// The last one that is shown, once there are enough.
+    private var last: Origin?
+    private(set) var count = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    /// - Parameter message: Is asked for when the fault may be shown.
+    mutating func add(_ origin: Origin, _ message: @autoclosure () -> String) {
+        count += 1
+        if let last, !Origin.precedes(origin, last) { return }
+        kept.append(Found(fault: Fault(origin: origin, message: message()), number: count))
+        if kept.count >= 2 * Diagnostics.most { settle() }
+    }
+
+    mutating func add(_ fault: Fault) { add(fault.origin, fault.message) }
+
+    mutating func add(_ others: FaultList) {
+        for found in others.kept { add(found.fault) }
+        count += others.count - others.kept.count
+    }
+
+    /// In the order of the text; what was found first goes first at the same place. What is said twice counts once.
+    private mutating func settle() {
+        kept.sort { a, b in
+            if Origin.precedes(a.fault.origin, b.fault.origin) { return true }
+            return !Origin.precedes(b.fault.origin, a.fault.origin) && a.number < b.number
+        }
+        var distinct: [Found] = []
+        for found in kept {
+            if distinct.last?.fault == found.fault { count -= 1 } else { distinct.append(found) }
+        }
+        kept = Array(distinct.prefix(Diagnostics.most))
+        if kept.count == Diagnostics.most { last = kept.last?.fault.origin }
+    }
+
+    /// - Parameter file: The scenario's name.
+    func diagnostics(file: String) -> Diagnostics {
+        var settled = self
+        settled.settle()
+        let shown = settled.kept.map {
+            Diagnostic(location: $0.fault.origin.location(in: file), message: $0.fault.message)
+        }
+        return Diagnostics(shown, more: settled.count - shown.count)
+    }
 }

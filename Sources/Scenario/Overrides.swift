@@ -27,7 +27,7 @@ public struct Overrides: Hashable, Sendable {
 
 extension Overrides {
     /// The policy that the option names: its name, or what its file holds. Nil: none is named, or the file is broken.
-    func policyTree(faults: inout [Fault]) throws(ScenarioFault) -> Tree? {
+    func policyTree(faults: inout FaultList) throws(ScenarioFault) -> Tree? {
         guard let policy else { return nil }
         if PolicyFile.isFile(policy) { return try PolicyFile.read(path: policy, faults: &faults) }
         return Tree(.scalar(policy, isQuoted: true), origin: .option("--policy \(policy)"))
@@ -36,7 +36,7 @@ extension Overrides {
     /// Lays the overrides over the tree. What they say is judged by the decoder, like everything else in the tree.
     ///
     /// - Parameter policy: What `policyTree` gave.
-    func apply(to tree: inout Tree, policy: Tree?, faults: inout [Fault]) {
+    func apply(to tree: inout Tree, policy: Tree?, faults: inout FaultList) {
         guard tree.entries != nil else { return }
         if let seed {
             let origin = Origin.option("--seed \(seed)")
@@ -53,7 +53,7 @@ extension Overrides {
             do {
                 try tree.apply(assignment: assignment, origin: origin)
             } catch {
-                faults.append(error)
+                faults.add(error)
             }
         }
     }
@@ -106,7 +106,7 @@ extension Tree {
             }
             let names = elements.compactMap { $0["name"]?.text }
             let advice = names.isEmpty ? "" : Nearest.advice(for: first, among: names, kind: "names")
-            throw Fault(origin: origin, message: "no element is called '\(first)'" + advice)
+            throw Fault(origin: origin, message: "no element is called '\(first.shortened())'" + advice)
         }
     }
 

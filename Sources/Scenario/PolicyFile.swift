@@ -21,30 +21,29 @@ public enum PolicyFile {
     }
 
     /// The policy's mapping, as if it stood in the scenario; faults of the file's own go to `faults`.
-    static func read(path: String, faults: inout [Fault]) throws(ScenarioFault) -> Tree? {
+    static func read(path: String, faults: inout FaultList) throws(ScenarioFault) -> Tree? {
         let bytes = try InputFile.read(path, as: "a policy file")
         do {
             let tree = try Tree.read(bytes: bytes, as: "policy file").located(in: path)
             return policy(in: tree, path: path, faults: &faults)
         } catch {
-            faults.append(Fault(origin: error.origin.located(in: path), message: error.message))
+            faults.add(error.origin.located(in: path), error.message)
             return nil
         }
     }
 
-    private static func policy(in tree: Tree, path: String, faults: inout [Fault]) -> Tree? {
+    private static func policy(in tree: Tree, path: String, faults: inout FaultList) -> Tree? {
         guard var entries = tree.entries else {
-            faults.append(
-                Fault(
-                    origin: tree.origin,
-                    message: "expected a policy: a mapping with the keys \(PolicyShape.keys.joined(separator: ", ")), "
-                        + "not \(tree.summary)"))
+            faults.add(
+                tree.origin,
+                "expected a policy: a mapping with the keys \(PolicyShape.keys.joined(separator: ", ")), "
+                    + "not \(tree.summary)")
             return nil
         }
         let decoding = Decoding()
         let heads = entries.filter { head.keys.contains($0.key) }
         _ = head.decode(Tree(.mapping(heads), origin: tree.origin), over: nil, decoding)
-        faults += decoding.faults
+        faults.add(decoding.faults)
         entries.removeAll { head.keys.contains($0.key) }
         if tree["label"] == nil, let label = label(of: path) {
             entries.append(

@@ -7,17 +7,17 @@ import Simulation
 public enum ScenarioFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// There is no such file, or it cannot be read (exit status 66).
     case unreadable(path: String, reason: String)
-    /// Every fault of the scenario, in the order of the file, options last (exit status 65).
-    case invalid([Diagnostic])
+    /// The faults of the scenario, in the order of the file, options last (exit status 65).
+    case invalid(Diagnostics)
     /// The same where nothing is wrong but that files which it names cannot be read (exit status 66).
-    case lacking([Diagnostic])
+    case lacking(Diagnostics)
 
-    /// One line per fault.
+    /// One line per fault; after the first hundred their number.
     public var description: String {
         switch self {
-        case .unreadable(let path, let reason): "\(path): error: \(reason)".onOneLine
+        case .unreadable(let path, let reason): "\(path): error: \(reason)".asMessage.onOneLine
         case .invalid(let diagnostics), .lacking(let diagnostics):
-            diagnostics.map(\.description).joined(separator: "\n")
+            diagnostics.description
         }
     }
 }
@@ -60,8 +60,8 @@ public enum ScenarioLoader {
     private static func load(
         bytes: [UInt8], file: String, overrides: Overrides, beside folder: URL?
     ) -> Result<RunPlan, ScenarioFault> {
-        var faults: [Fault] = []
-        var missing: [Fault] = []
+        var faults = FaultList()
+        var missing = FaultList()
         var plan: RunPlan?
         let policy: Tree?
         do {
@@ -77,15 +77,16 @@ public enum ScenarioLoader {
             plan = decode(tree, decoding, faults: &faults)
             if let folder { missing = findFiles(of: &plan, tree, decoding, beside: folder) }
         } catch {
-            faults.append(error)
+            faults.add(error)
         }
         if let scale = overrides.scale, let message = complaint(about: scale, of: faults.isEmpty ? plan : nil) {
-            faults.append(Fault(origin: .option("--scale \(scale)"), message: message))
+            faults.add(.option("--scale \(scale)"), message)
         }
         guard let plan, faults.isEmpty else {
-            return .failure(.invalid(diagnostics(faults + missing, file: file)))
+            faults.add(missing)
+            return .failure(.invalid(faults.diagnostics(file: file)))
         }
-        guard missing.isEmpty else { return .failure(.lacking(diagnostics(missing, file: file))) }
+        guard missing.isEmpty else { return .failure(.lacking(missing.diagnostics(file: file))) }
         return .success(overrides.scale.map { plan.scaled(by: $0) } ?? plan)
     }
 
@@ -128,43 +129,28 @@ public enum ScenarioLoader {
     /// Makes the paths of traces whole, and says which cannot be read, app by app.
     private static func findFiles(
         of plan: inout RunPlan?, _ tree: Tree, _ decoding: Decoding, beside folder: URL
-    ) -> [Fault] {
+    ) -> FaultList {
+        var missing = FaultList()
         guard let apps = plan?.apps, let elements = tree["apps"]?.elements, apps.count == elements.count else {
-            return []
+            return missing
         }
-        var missing: [Fault] = []
         for (index, app) in apps.enumerated() {
             guard let trace = app.memory.trace, decoding.isSound("apps", app.name, "memory", "trace") else { continue }
             let path = resolve(trace.file, beside: folder)
             plan?.apps[index].memory.trace?.file = path
             guard let closed = InputFile.closed(path, as: "an allocation trace") else { continue }
             let written = elements[index]["memory"]?["trace"]
-            missing.append(
-                Fault(
-                    origin: (written?["file"] ?? written ?? elements[index]).origin,
-                    message: "apps.\(app.name).memory.trace.file: \(path): \(closed.reason)"))
+            missing.add(
+                (written?["file"] ?? written ?? elements[index]).origin,
+                "apps.\(app.name).memory.trace.file: \(path): \(closed.reason)")
         }
         return missing
     }
 
-    private static func decode(_ tree: Tree, _ decoding: Decoding, faults: inout [Fault]) -> RunPlan? {
+    private static func decode(_ tree: Tree, _ decoding: Decoding, faults: inout FaultList) -> RunPlan? {
         let plan = RunPlan.definition.decode(tree, over: RunPlan.definition.base, decoding)
         if let plan { CrossChecks(plan: plan, tree: tree, decoding: decoding).run() }
-        faults += decoding.faults
+        faults.add(decoding.faults)
         return plan
-    }
-
-    /// In the order of the file; what was found first goes first at the same place.
-    private static func diagnostics(_ faults: [Fault], file: String) -> [Diagnostic] {
-        let sorted = faults.enumerated().sorted { a, b in
-            if Origin.precedes(a.element.origin, b.element.origin) { return true }
-            return !Origin.precedes(b.element.origin, a.element.origin) && a.offset < b.offset
-        }
-        var diagnostics: [Diagnostic] = []
-        for (_, fault) in sorted {
-            let diagnostic = Diagnostic(location: fault.origin.location(in: file), message: fault.message)
-            if diagnostics.last != diagnostic { diagnostics.append(diagnostic) }
-        }
-        return diagnostics
     }
 }

@@ -47,3 +47,38 @@ struct TextTests {
         #expect(decimalText(0, digits: 6) == "0")
     }
 }
+
+@Suite("text from outside in a message")
+struct MessageTests {
+    @Test(
+        "what shows nothing or turns the line round is spelt out",
+        arguments: [
+            ("a\u{202E}b", "a\\u{202E}b"), ("\u{200B}", "\\u{200B}"), ("\u{2066}x\u{2069}", "\\u{2066}x\\u{2069}"),
+            ("\u{FEFF}", "\\u{FEFF}"), ("\u{AD}", "\\u{AD}"), ("\u{3164}", "\\u{3164}"), ("\u{E0041}", "\\u{E0041}"),
+            ("\u{61C}", "\\u{61C}"), ("\u{FE0F}", "\\u{FE0F}"), ("é ü 漢字 😀", "é ü 漢字 😀"),
+            ("a\nb\t\u{1B}", "a\\nb\\t\\u{1B}"),
+        ])
+    func hidden(text: String, expected: String) {
+        #expect(text.onOneLine == expected)
+    }
+
+    @Test("a long text keeps its beginning and its end")
+    func shortened() {
+        #expect("abcdefghij".shortened(to: 10) == "abcdefghij")
+        #expect("abcdefghijk".shortened(to: 10) == "abcdef…ijk")
+        #expect("ääääääääää".shortened(to: 10) == "ääääääääää")
+        let marks = "a" + String(repeating: "\u{301}", count: 1_000)
+        #expect(marks.shortened(to: 10).unicodeScalars.count == 10)
+        let message = "the key '\(String(repeating: "k", count: 1_000))' is \(String(repeating: "very ", count: 2_000))"
+        #expect(message.asMessage.unicodeScalars.count <= 4_000)
+        #expect(message.asMessage.split(separator: " ").allSatisfy { $0.count <= 240 })
+        #expect("short".asMessage == "short")
+    }
+
+    @Test(
+        "a large number is read in groups",
+        arguments: [(0, "0"), (999, "999"), (-1_000, "-1,000"), (599_900, "599,900")])
+    func grouped(number: Int, text: String) {
+        #expect(number.grouped == text)
+    }
+}

@@ -1,9 +1,28 @@
 import Quantities
 
+/// How many elements a list may have: far beyond what anybody writes, and little enough that reading and running it
+/// stay quick.
+enum ListLimits {
+    /// Of any list that has no limit of its own.
+    static let most = 1_000
+    /// Names of apps: so many apps there may be.
+    static let names = 4_000
+    /// Entries of `user`, and the events that all of them stand for.
+    static let entries = 100_000
+    static let events = 1_000_000
+    /// Claims of all rules of a policy.
+    static let claims = 10_000
+}
+
 extension Codec {
     /// A list. What the text says replaces the list that is there. `step` names an element in paths.
+    ///
+    /// - Parameters:
+    ///   - maximum: A longer list is refused before its elements are looked at.
+    ///   - reason: Why it may not be longer, behind the number.
     static func list<Element>(
-        of codec: Codec<Element>, called kind: String, atLeast minimum: Int = 0,
+        of codec: Codec<Element>, called kind: String, atLeast minimum: Int = 0, atMost maximum: Int = ListLimits.most,
+        because reason: String = "",
         step: @escaping @Sendable (Tree, Int) -> String = { _, index in "\(index)" }
     ) -> Codec<[Element]> {
         Codec<[Element]>(
@@ -19,6 +38,11 @@ extension Codec {
                         tree.origin, "expected a list of \(kind) with at least \(minimum), not \(elements.count)")
                     return nil
                 }
+                guard elements.count <= maximum else {
+                    decoding.faultHere(
+                        tree.origin, "\(elements.count) \(kind) are too many; at most \(maximum)\(reason)")
+                    return nil
+                }
                 return elements.enumerated().compactMap { index, element in
                     decoding.within(step(element, index)) { codec.decode(element, nil, decoding) }
                 }
@@ -27,7 +51,7 @@ extension Codec {
             schema: { _ in
                 .object([
                     "type": minimum == 0 ? .strings(["array", "null"]) : .string("array"), "items": codec.schema(nil),
-                    "minItems": .number("\(minimum)"),
+                    "minItems": .number("\(minimum)"), "maxItems": .number("\(maximum)"),
                 ])
             })
     }
@@ -65,7 +89,8 @@ extension Codec where Value == AppID {
                 if let index = decoding.appIndex[name] { return AppID(index) }
                 decoding.faultHere(
                     tree.origin,
-                    "unknown app '\(name)'" + Nearest.advice(for: name, among: decoding.appNames, kind: "apps"))
+                    "unknown app '\(name.shortened())'"
+                        + Nearest.advice(for: name, among: decoding.appNames, kind: "apps"))
                 return nil
             },
             encode: { .string($1.appNames[$0.index]) },

@@ -108,7 +108,7 @@ extension Codec where Value: Quantity {
         return .scalar(
             expected: Value.expectation, quoted: false, schema: schema(of: range),
             parse: { try? Value(parsing: $0) }, text: { $0.description }, advice: { Value.advice(for: $0) },
-            refusal: { Value.isTooLarge($0) ? "\($0) is too large; at most \(range.upperBound)" : nil }
+            refusal: { Value.isTooLarge($0) ? "\($0.shortened()) is too large; at most \(range.upperBound)" : nil }
         ).bounded(range)
     }
 
@@ -139,7 +139,9 @@ extension Codec where Value: Comparable & Sendable & CustomStringConvertible {
             if value < range.lowerBound {
                 // Of less than the smallest unit nothing is left; then what was written is said.
                 let isLost = !text(value).contains { "1"..."9" ~= $0 } && written?.contains { "1"..."9" ~= $0 } == true
-                return "\(isLost ? written ?? "" : text(value)) is too small; at least \(text(range.lowerBound))"
+                return
+                    (isLost ? written?.shortened() ?? "" : text(value))
+                    + " is too small; at least \(text(range.lowerBound))"
             }
             if value > range.upperBound { return "\(text(value)) is too large; at most \(text(range.upperBound))" }
             return nil
@@ -248,12 +250,11 @@ extension Codec where Value == String {
     static func name(of kind: String, _ kinds: String, among names: @escaping @Sendable () -> [String]) -> Codec {
         .scalar(
             expected: "the name of \(kind)", quoted: false,
-            schema: .object(["type": .string("string"), "enum": .strings(names())]), parse: { $0 }, text: { $0 }
-        ).checked { text in
-            let names = names()
-            return names.contains(text)
-                ? nil : "unknown \(kind) '\(text)'" + Nearest.advice(for: text, among: names, kind: kinds)
-        }
+            schema: .object(["type": .string("string"), "enum": .strings(names())]),
+            parse: { names().contains($0) ? $0 : nil }, text: { $0 },
+            refusal: { text in
+                "unknown \(kind) '\(text.shortened())'" + Nearest.advice(for: text, among: names(), kind: kinds)
+            })
     }
 }
 

@@ -43,7 +43,7 @@ final class Decoding {
     let duration: TimeSpan?
     /// The first index of each name; looked up, never iterated.
     private(set) var appIndex: [String: Int] = [:]
-    private(set) var faults: [Fault] = []
+    private(set) var faults = FaultList()
     private(set) var path: [String] = []
     /// The paths at which there was a fault, and these with all that lead to them; looked up, never iterated.
     private var faulty: Set<[String]> = []
@@ -55,20 +55,33 @@ final class Decoding {
         for (index, name) in appNames.enumerated() where appIndex[name] == nil { appIndex[name] = index }
     }
 
-    func fault(_ origin: Origin, _ message: String) {
-        faults.append(Fault(origin: origin, message: message))
+    /// - Parameter message: Is asked for when the fault may be shown.
+    func fault(_ origin: Origin, _ message: @autoclosure () -> String) {
+        faults.add(origin, message())
         markFaulty()
+    }
+
+    /// A fault of something within this place, of which nothing else is said.
+    func faultOfStranger(_ origin: Origin, _ message: @autoclosure () -> String) {
+        faults.add(origin, message())
+        markAround()
     }
 
     /// Nothing that depends on the value here is to be judged.
     func markFaulty() {
-        guard faulty.insert(path).inserted else { return }
-        for length in 0...path.count { aroundFaults.insert(Array(path.prefix(length))) }
+        faulty.insert(path)
+        markAround()
+    }
+
+    private func markAround() {
+        var around = path
+        // Where one is marked, all that leads to it is.
+        while aroundFaults.insert(around).inserted, around.popLast() != nil {}
     }
 
     /// A fault that names the present path: `device.ceiling: expected …`.
-    func faultHere(_ origin: Origin, _ message: String) {
-        fault(origin, path.isEmpty ? message : "\(path.joined(separator: ".")): \(message)")
+    func faultHere(_ origin: Origin, _ message: @autoclosure () -> String) {
+        fault(origin, path.isEmpty ? message() : "\(steps): \(message())")
     }
 
     func within<Result>(_ step: String, _ body: () -> Result) -> Result {
@@ -78,7 +91,9 @@ final class Decoding {
     }
 
     /// Where we are, in words that fit after "in".
-    var place: String { path.isEmpty ? "the scenario" : path.joined(separator: ".") }
+    var place: String { path.isEmpty ? "the scenario" : steps }
+
+    private var steps: String { path.map { $0.shortened(to: 80) }.joined(separator: ".") }
 
     /// Whether no fault was found at the path, below it, or above it.
     func isSound(_ path: String...) -> Bool {

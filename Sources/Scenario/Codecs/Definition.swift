@@ -105,7 +105,6 @@ extension Definition {
     func decode(_ tree: Tree, over existing: Root?, _ decoding: Decoding) -> Root? {
         guard let entries = entries(of: tree, decoding) else { return nil }
         decoding.refuseUnknownKeys(in: entries, valid: keys)
-        let meant = entries.filter { !keys.contains($0.key) }.map { Nearest.name(to: $0.key, among: keys) }
         let mapping = Tree(.mapping(entries), origin: tree.origin)
         var root = existing ?? base
         if let start { root = start(mapping, root) }
@@ -114,11 +113,22 @@ extension Definition {
                 decoding.within(field.key) { field.decode(value, &root, decoding) }
             } else if field.isRequired {
                 // A misspelt key was reported as such; it is not missing on top of that.
-                let isReported = mapping.hasMergeKey || meant.contains(field.key)
+                let isReported = mapping.hasMergeKey || isMisspelt(field.key, in: entries)
                 decoding.missing(field.key, in: tree, expected: isReported ? nil : field.expected)
             }
         }
         return root
+    }
+
+    /// Whether one of the unknown keys is this one, misspelt. Of keys in hundreds, none is a slip of the pen.
+    private func isMisspelt(_ key: String, in entries: [Tree.Entry]) -> Bool {
+        var left = Diagnostics.most
+        for entry in entries where !keys.contains(entry.key) {
+            if Nearest.name(to: entry.key, among: keys) == key { return true }
+            left -= 1
+            if left == 0 { return false }
+        }
+        return false
     }
 
     func encode(_ root: Root, _ encoding: Encoding) -> Tree {
@@ -151,16 +161,13 @@ extension Decoding {
 
     func refuseUnknownKeys(in entries: [Tree.Entry], valid: [String]) {
         for entry in entries where !valid.contains(entry.key) {
-            let place = place
-            within(entry.key) {
-                // Who knows aliases tries these, too.
-                fault(
-                    entry.keyOrigin,
-                    entry.key == Tree.mergeKey
-                        ? "merge keys (<<) are not supported; write the keys out in \(place)"
-                        : "unknown key '\(entry.key)' in \(place)"
-                            + Nearest.advice(for: entry.key, among: valid, kind: "keys"))
-            }
+            // Who knows aliases tries merge keys, too.
+            faultOfStranger(
+                entry.keyOrigin,
+                entry.key == Tree.mergeKey
+                    ? "merge keys (<<) are not supported; write the keys out in \(place)"
+                    : "unknown key '\(entry.key.shortened())' in \(place)"
+                        + Nearest.advice(for: entry.key, among: valid, kind: "keys"))
         }
     }
 }

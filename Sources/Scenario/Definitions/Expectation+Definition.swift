@@ -41,7 +41,7 @@ extension SummaryMetrics {
     public static func complaint(about name: String) -> String? {
         guard let metric = named(name) else {
             let names = Codec<Expectation>.comparable
-            return "unknown metric '\(name)'" + Nearest.advice(for: name, among: names, kind: "metrics")
+            return "unknown metric '\(name.shortened())'" + Nearest.advice(for: name, among: names, kind: "metrics")
         }
         return metric.type == .string ? "metric '\(name)' is a text; only numbers can be compared" : nil
     }
@@ -58,18 +58,21 @@ extension Expectation {
         let comparisons = Comparison.allCases.map(\.rawValue).joined(separator: ", ")
         let symbols: [Character] = ["=", "!", "<", ">"]
         guard let start = text.firstIndex(where: symbols.contains) else {
-            throw ClaimFault(message: "'\(text)' compares nothing; expected one of \(comparisons)")
+            throw ClaimFault(message: "'\(String(text).shortened())' compares nothing; expected one of \(comparisons)")
         }
         let operation = text[start...].prefix(while: symbols.contains)
         guard let comparison = Comparison(rawValue: String(operation)) else {
-            throw ClaimFault(message: "unknown comparison '\(operation)'; expected one of \(comparisons)")
+            throw ClaimFault(message: "unknown comparison '\(operation.shortened())'; expected one of \(comparisons)")
         }
         let name = text[..<start].trimmed
         if let complaint = SummaryMetrics.complaint(about: name) { throw ClaimFault(message: complaint) }
         let written = text[operation.endIndex...].trimmed
         guard let value = Expectation.value(written, of: name) else {
             throw ClaimFault(
-                message: "expected a number from 0 on, such as 3 or 1.5, in the unit of '\(name)', not '\(written)'")
+                message:
+                    "expected a number from 0 on, such as 3 or 1.5, in the unit of '\(name)', "
+                    + "not '\(written.shortened())'"
+            )
         }
         self.init(metric: name, comparison: comparison, text: String(text), value: value)
     }

@@ -22,6 +22,14 @@ extension LadderRule: Described {
         ])
 }
 
+extension LadderRule {
+    /// How many claims all its conditions make.
+    var claimCount: Int {
+        when.claims.count + who.claims.count + (until?.claims.count ?? 0)
+            + order.reduce(0) { $0 + $1.members.claims.count }
+    }
+}
+
 extension RuleTier: Described {
     static let definition = Definition<RuleTier>(
         base: RuleTier(),

@@ -83,8 +83,10 @@ enum PolicyShape {
         }
         for entry in entries {
             guard let index = values.firstIndex(where: { $0.name == entry.key }) else {
-                let advice = Nearest.advice(for: entry.key, among: values.map(\.name), kind: "parameters")
-                decoding.fault(entry.keyOrigin, "unknown parameter '\(entry.key)' of policy '\(type.name)'" + advice)
+                decoding.fault(
+                    entry.keyOrigin,
+                    "unknown parameter '\(entry.key.shortened())' of policy '\(type.name)'"
+                        + Nearest.advice(for: entry.key, among: values.map(\.name), kind: "parameters"))
                 continue
             }
             let codec = Codec.parameter(type.parameters[index])
@@ -138,6 +140,10 @@ enum PolicyShape {
         for (index, rule) in rules.enumerated() where rules.prefix(index).contains(where: { $0.name == rule.name }) {
             let names = (tree.elements ?? []).filter { $0["name"]?.text == rule.name }.compactMap { $0["name"] }
             decoding.fault(names.last?.origin ?? tree.origin, "rule name '\(rule.name)' is used twice")
+        }
+        let claims = rules.reduce(0) { $0 + $1.claimCount }
+        if claims > ListLimits.claims {
+            decoding.fault(tree.origin, "the rules make \(claims) claims; at most \(ListLimits.claims)")
         }
         return rules
     }
@@ -213,7 +219,8 @@ extension Codec where Value == ParameterValue {
         case (.choice, .choice, .choice):
             Codec<String>.choice(parameter.name, among: parameter.choices).mapped({ .choice($0) }, { $0.choice })
         case (.names, .names, .names):
-            Codec<[String]>.list(of: .name, called: "app names").mapped({ .names($0) }, { $0.names })
+            Codec<[String]>.list(of: .name, called: "app names", atMost: ListLimits.names)
+                .mapped({ .names($0) }, { $0.names })
         case (.ratio, _, _), (.bytes, _, _), (.time, _, _), (.count, _, _), (.flag, _, _), (.choice, _, _),
             (.names, _, _):
             preconditionFailure("parameter \(parameter.name) has a default and a range of different kinds")

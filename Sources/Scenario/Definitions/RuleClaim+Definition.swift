@@ -58,7 +58,7 @@ extension SystemClaim: RuleClaim {
         }
         let written = words[(place + 1)...].joined(separator: " ")
         guard let span = try? TimeSpan(parsing: written), span <= TimeSpan.ordinary.upperBound else {
-            let found = written.isEmpty ? "nothing" : "'\(written)'\(TimeSpan.advice(for: written))"
+            let found = written.isEmpty ? "nothing" : "'\(written.shortened())'\(TimeSpan.advice(for: written))"
             throw RuleFault(message: "expected \(TimeSpan.expectation) after 'for', not \(found)")
         }
         let value = words[..<place].joined(separator: " ")
@@ -88,18 +88,21 @@ private struct ClaimParts<Measure: ClaimMeasure> {
         let symbols: [Character] = ["=", "!", "<", ">"]
         guard let start = text.firstIndex(where: symbols.contains) else {
             throw RuleFault(
-                message: "'\(text)' compares nothing; expected a claim such as '\(example)', with one of \(comparisons)"
+                message:
+                    "'\(text.shortened())' compares nothing; expected a claim such as '\(example)', "
+                    + "with one of \(comparisons)"
             )
         }
         let operation = text[start...].prefix(while: symbols.contains)
         guard let comparison = RuleComparison(rawValue: String(operation)) else {
-            throw RuleFault(message: "unknown comparison '\(operation)'; expected one of \(comparisons)")
+            throw RuleFault(message: "unknown comparison '\(operation.shortened())'; expected one of \(comparisons)")
         }
         let name = text[..<start].trimmed
         guard let measure = Measure(rawValue: name) else {
             let names = Measure.allCases.map(\.rawValue)
             throw RuleFault(
-                message: "unknown \(kind) '\(name)'" + Nearest.advice(for: name, among: names, kind: "\(kind)s"))
+                message: "unknown \(kind) '\(name.shortened())'"
+                    + Nearest.advice(for: name, among: names, kind: "\(kind)s"))
         }
         self.measure = measure
         self.comparison = comparison
@@ -118,7 +121,8 @@ private struct ClaimParts<Measure: ClaimMeasure> {
             case .name: Codec<String>.isName(text) ? .word(text) : nil
             }
         guard let found else {
-            throw RuleFault(message: "\(name): expected \(scope.expectation), not '\(text)'\(scope.advice(for: text))")
+            throw RuleFault(
+                message: "\(name): expected \(scope.expectation), not '\(text.shortened())'\(scope.advice(for: text))")
         }
         guard scope.comparisons.contains(comparison) else {
             throw RuleFault(message: "\(name) has no order; it is compared with == or !=")

@@ -10,7 +10,7 @@ extension RunPlan: Described {
     static var formatVersion: Int { 1 }
 
     /// jemalloc gives about 4,090 arenas at once, one per process; the rest is a margin.
-    public static var mostApps: Int { 4_000 }
+    public static var mostApps: Int { ListLimits.names }
 
     private static let blank = RunPlan(
         name: "", seed: 1, duration: .zero, device: Device.definition.base, monitor: .ios, policy: .standard,
@@ -40,17 +40,20 @@ extension RunPlan: Described {
             Field("limits", \.limits, .record, "Limits that stand above any policy."),
             Field(
                 "apps", \.apps,
-                .list(of: Codec<AppProfile>.record, called: "apps", atLeast: 1) { tree, index in
+                .list(
+                    of: Codec<AppProfile>.record, called: "apps", atLeast: 1, atMost: mostApps,
+                    because: ", for each process needs an arena"
+                ) { tree, index in
                     tree["name"]?.text ?? "\(index)"
-                }
-                .checked { apps in
-                    apps.count > mostApps
-                        ? "\(apps.count) apps are too many; at most \(mostApps), for each process needs an arena"
-                        : nil
                 },
                 required: true, "The apps of the device."),
             Field(
-                "user", \.user, .list(of: .userEntry, called: "events"),
+                "user", \.user,
+                .list(of: .userEntry, called: "events", atMost: ListLimits.entries).checked { entries in
+                    let count = entries.reduce(0) { $0 + $1.eventCount }
+                    return count > ListLimits.events
+                        ? "these stand for \(count) events; at most \(ListLimits.events)" : nil
+                },
                 "What the user and the system do, in any order."),
             Field(
                 "expect", \.expectations, .list(of: .expectation, called: "claims such as 'terminations == 0'"),
@@ -203,7 +206,7 @@ extension Limits: Described {
             Field(
                 "minimum_stay", \.minimumStay, .quantity(), "A process this young is not terminated by a policy."),
             Field(
-                "protected", \.protected, .list(of: .app, called: "app names"),
+                "protected", \.protected, .list(of: .app, called: "app names", atMost: ListLimits.names),
                 "Apps that a policy may never terminate."),
             Field(
                 "protect_audible", \.protectAudible, .flag,

@@ -36,6 +36,16 @@ extension Codec where Value: Sendable {
     }
 }
 
+extension UserEntry {
+    /// How many events it stands for; a person's are only known when it has been drawn.
+    var eventCount: Int {
+        switch self {
+        case .repeated(_, let repetition): repetition.count
+        case .once, .model: 1
+        }
+    }
+}
+
 extension Codec where Value == UserEntry {
     /// One entry of the list; with `every` or `model` it stands for several events.
     static var userEntry: Codec {

@@ -2,8 +2,8 @@ import Foundation
 
 /// Files that are read whole before anything is made of them.
 public enum InputFile {
-    /// A thousand times the longest scenario that was ever seen; what goes on beyond it is none.
-    public static let longestScenario = 64 << 20
+    /// A hundred times the longest scenario that was ever seen; what goes on beyond it is none.
+    public static let longestScenario = TextLimits.bytes
 
     /// What stands for standard input on a command line; `./-` is a file of that name.
     public static let standardInput = "-"
@@ -12,23 +12,34 @@ public enum InputFile {
     ///   - path: `-` is standard input.
     ///   - kind: What the file should be, with its article.
     ///   - mostBytes: A longer file is something else.
-    /// - Throws: Why the file cannot be read.
+    /// - Throws: Why the file cannot be read, or that it is too long; then no more is read than it takes to know.
     public static func read(
         _ path: String, as kind: String, atMost mostBytes: Int = longestScenario
     ) throws(ScenarioFault) -> [UInt8] {
-        let data: Data?
-        do {
-            // Read to the end rather than to a known size, for it may come through a pipe.
-            let file = try open(path == standardInput ? "/dev/stdin" : path, as: kind)
-            data = try? file.read(upToCount: mostBytes + 1) ?? Data()
+        let file: FileHandle
+        do throws(Closed) {
+            file = try open(path == standardInput ? "/dev/stdin" : path, as: kind)
         } catch {
             throw .unreadable(path: path, reason: error.reason)
         }
-        guard let data else { throw .unreadable(path: path, reason: "the file cannot be read") }
-        guard data.count <= mostBytes else {
-            throw .unreadable(path: path, reason: "this is longer than \(kind) can be, \(mostBytes) bytes")
+        var status = stat()
+        if fstat(file.fileDescriptor, &status) == 0, isPlain(status), Int(status.st_size) > mostBytes {
+            throw tooLong(path, kind, mostBytes, "has \(status.st_size) bytes")
         }
+        // Read to the end rather than to a known size, for it may come through a pipe.
+        guard let data = try? file.read(upToCount: mostBytes + 1) ?? Data() else {
+            throw .unreadable(path: path, reason: "the file cannot be read")
+        }
+        guard data.count <= mostBytes else { throw tooLong(path, kind, mostBytes, "goes on") }
         return Array(data)
+    }
+
+    private static func tooLong(_ path: String, _ kind: String, _ mostBytes: Int, _ length: String) -> ScenarioFault {
+        .invalid([
+            Diagnostic(
+                location: .file(path, line: 1, column: 1),
+                message: "the file \(length); \(kind) may have at most \(mostBytes) bytes")
+        ])
     }
 
     /// Why a file cannot be opened, in words.
@@ -62,6 +73,8 @@ public enum InputFile {
                 ? "there is no such file; expected \(kind)"
                 : "the file cannot be read: \(String(cString: strerror(code)))")
     }
+
+    private static func isPlain(_ status: stat) -> Bool { status.st_mode & S_IFMT == S_IFREG }
 
     private static func isDirectory(_ status: stat) -> Bool { status.st_mode & S_IFMT == S_IFDIR }
 

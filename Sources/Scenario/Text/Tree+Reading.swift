@@ -117,7 +117,10 @@ extension Fault {
                 message: isSecond
                     ? "a \(kind) is one YAML document; here begins another" : "this is not YAML: \(problem)")
         case .duplicatedKeysInMapping(let duplicates, let context):
-            let keys = duplicates.sorted().map { "'\($0)'" }.joined(separator: ", ")
+            let all = duplicates.sorted()
+            let keys =
+                all.prefix(10).map { "'\($0.shortened())'" }.joined(separator: ", ")
+                + (all.count > 10 ? " and \((all.count - 10).grouped) more" : "")
             self.init(
                 origin: Origin(context.mark),
                 message: "key \(keys) is given more than once in this mapping; once is right")

@@ -56,7 +56,7 @@ struct Tree: Hashable, Sendable {
     /// In words that fit after "not".
     var summary: String {
         switch content {
-        case .scalar(let text, _): isNull ? "nothing" : "'\(text.count > 60 ? text.prefix(57) + "..." : text)'"
+        case .scalar(let text, _): isNull ? "nothing" : "'\(text.shortened())'"
         case .sequence: "a list"
         case .mapping: "a mapping"
         }
