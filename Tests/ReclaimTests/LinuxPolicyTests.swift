@@ -210,7 +210,7 @@ struct YardstickTests {
 
     /// The app that comes is there already, in front, and waits for all that it will hold.
     private func victim(
-        of inside: [Int], for app: Int, _ sizes: [Int], _ rest: ArraySlice<Int>
+        of inside: [Int], for app: Int, _ sizes: [Int], _ rest: ArraySlice<Int>, room: Int? = nil
     ) throws -> Int? {
         let launches = sizes.indices.map { app in
             rest.indices.filter { rest[$0] == app }.map { now + .seconds(Int64($0 - rest.startIndex + 1)) }
@@ -218,7 +218,7 @@ struct YardstickTests {
         let processes = (inside + [app]).sorted().map { number in
             number == app ? process(number, .active, idle: 0, size: 0) : process(number, size: sizes[number])
         }
-        let available = room - inside.reduce(0) { $0 + sizes[$1] }
+        let available = (room ?? self.room) - inside.reduce(0) { $0 + sizes[$1] }
         let snapshot = device(
             available, processes, demand: .allocation(by: ProcessID(app), wanted: .mebibytes(sizes[app]))
         ) {
@@ -239,6 +239,23 @@ struct YardstickTests {
             return 1 + fewestLoads(requests, sizes, at: index + 1, inside: inside.union([app]))
         }
         return inside.map { fewestLoads(requests, sizes, at: index, inside: inside.subtracting([$0])) }.min() ?? 0
+    }
+
+    @Test("foresight does not take ever longer with ever more launches to come")
+    func boundedForesight() throws {
+        let sizes = (0..<31).map { 20 + $0 * 7 % 40 }
+        let inside = Array(1...20)
+        func seconds(_ launches: Int) throws -> Double {
+            var random = SeededGenerator(seed: 1, stream: "launches")
+            let requests = (0..<launches).map { _ in random.number(in: 0...30) }
+            let began = ContinuousClock.now
+            let held = inside.reduce(0) { $0 + sizes[$1] }
+            let victim = try victim(of: inside, for: 0, sizes, requests[...], room: held + 5)
+            #expect(victim != nil)
+            return (ContinuousClock.now - began) / .seconds(1)
+        }
+        let some = try seconds(1_000)
+        #expect(try seconds(20_000) < 5 * some)
     }
 
     @Test("unbounded asks for nothing, whatever the demand")

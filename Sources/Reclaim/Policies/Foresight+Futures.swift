@@ -7,7 +7,8 @@ extension Foresight {
     /// A future is a set of live apps. A launch that finds its app costs nothing; otherwise, and when the limits on
     /// the background demand it, apps go until there is room. Who goes and is wanted again costs one relaunch: their
     /// number decides, then their time. Nobody goes before he must, for what is there may still be ended later. All
-    /// sets are followed, up to `width` at a time, the cheapest first: exact while there are no more than that.
+    /// sets are followed, up to `width` at a time, the cheapest first, for as many launches as a million steps are
+    /// enough for: exact while there are no more than that.
     struct Futures {
         /// An app as the search knows it.
         struct App {
@@ -37,6 +38,11 @@ extension Foresight {
         private let mostOffScreen: Int64?
         private let roomOffScreen: Int64?
         private let width: Int
+        /// How many more apps may be taken out of a future; below zero no further launch is followed.
+        private var ways = Futures.mostWays
+
+        /// Enough for the next five hundred launches among thirty apps, one of which goes at each.
+        private static let mostWays = 1_000_000
 
         /// Nil: more apps than the search can tell apart, or nothing is known of the future.
         init?(_ snapshot: SystemSnapshot, width: Int) {
@@ -79,12 +85,12 @@ extension Foresight {
         }
 
         /// The apps that go now in the cheapest future; empty when no room can be made.
-        func best(_ snapshot: SystemSnapshot) -> [AppID] {
+        mutating func best(_ snapshot: SystemSnapshot) -> [AppID] {
             var live: UInt64 = 0
             for process in snapshot.processes { live |= 1 << UInt64(process.app.index) }
             let need = snapshot.need
-            var paths = removing(from: [Path(live: live, first: 0)], at: snapshot.now) { path in
-                self.isMet(need, live: live, gone: live & ~path.live)
+            var paths = removing(from: [Path(live: live, first: 0)], at: snapshot.now) { futures, path in
+                futures.isMet(need, live: live, gone: live & ~path.live)
             }
             for index in paths.indices { paths[index].first = live & ~paths[index].live }
             // Whoever is in front grows until the next one comes, and so does everybody who has been there by then.
@@ -95,6 +101,7 @@ extension Foresight {
                 grown |= bit
                 for index in paths.indices { paths[index].live |= bit }
                 paths = fitting(distinct(paths), bit, grown, at: launch.at)
+                if ways < 0 { break }
             }
             guard let best = paths.first else { return [] }
             return apps.indices.filter { best.first & (1 << UInt64($0)) != 0 }.map { AppID($0) }
@@ -117,12 +124,12 @@ extension Foresight {
         }
 
         /// The paths on which everybody fits while one is in front.
-        private func fitting(_ paths: [Path], _ front: UInt64, _ grown: UInt64, at now: Instant) -> [Path] {
-            let fitting = removing(from: paths, at: now, keeping: front) { path in
+        private mutating func fitting(_ paths: [Path], _ front: UInt64, _ grown: UInt64, at now: Instant) -> [Path] {
+            let fitting = removing(from: paths, at: now, keeping: front) { futures, path in
                 let hidden = path.live & ~front
-                if self.size(of: path.live, grown: grown) > self.room { return false }
-                if let most = self.mostOffScreen, Int64(hidden.nonzeroBitCount) > most { return false }
-                if let most = self.roomOffScreen, self.size(of: hidden, grown: grown) > most { return false }
+                if futures.size(of: path.live, grown: grown) > futures.room { return false }
+                if let most = futures.mostOffScreen, Int64(hidden.nonzeroBitCount) > most { return false }
+                if let most = futures.roomOffScreen, futures.size(of: hidden, grown: grown) > most { return false }
                 return true
             }
             // Too large for the device: that is nobody else's fault.
@@ -130,15 +137,16 @@ extension Foresight {
         }
 
         /// Ends one app after the other until all is well, in every way; at most `width` ways are kept.
-        private func removing(
-            from paths: [Path], at now: Instant, keeping kept: UInt64 = 0, until isWell: (Path) -> Bool
+        private mutating func removing(
+            from paths: [Path], at now: Instant, keeping kept: UInt64 = 0,
+            until isWell: (Futures, Path) -> Bool
         ) -> [Path] {
             var done: [Path] = []
             var open = paths
             while !open.isEmpty {
                 var next: [Path] = []
                 for path in open {
-                    if isWell(path) {
+                    if isWell(self, path) {
                         done.append(path)
                         continue
                     }
@@ -147,9 +155,12 @@ extension Foresight {
                         // Who cannot be ended now may well be later, off screen.
                         guard path.live & bit != 0, bit & kept == 0, kept != 0 || app.mayEnd else { continue }
                         next.append(ending(index, of: path, at: now))
+                        ways -= 1
                     }
+                    if ways < 0 { break }
                 }
-                open = distinct(next)
+                // What is left to do is done on the cheapest way alone.
+                open = ways < 0 ? Array(distinct(next).prefix(1)) : distinct(next)
             }
             return distinct(done)
         }
