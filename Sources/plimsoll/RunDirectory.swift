@@ -24,9 +24,11 @@ struct RunDirectory {
     }
 
     /// Makes the folder, or takes an empty one.
-    init(empty path: String, advice: String) throws {
+    ///
+    /// - Parameter ours: Files that may be there, and will be overwritten.
+    init(empty path: String, except ours: [String] = [], advice: String) throws {
         let (hold, content) = try RunDirectory.take(path)
-        guard content.isEmpty else {
+        guard content.allSatisfy(ours.contains) else {
             throw Failure(.cannotCreate, "\(path) exists already; \(advice)")
         }
         (self.path, self.hold, earlier) = (path, hold, [])

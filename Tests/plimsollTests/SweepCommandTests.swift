@@ -93,6 +93,60 @@ struct SweepCommandTests {
         }
     }
 
+    /// How a folder's manifest says that it ended, and how many runs it is to have.
+    private func ending(_ folder: URL, _ file: String) throws -> (String?, Int?) {
+        let data = try Data(contentsOf: folder.appending(path: file))
+        let facts = try JSONSerialization.jsonObject(with: data) as? [String: Any]
+        return (facts?["ending"] as? String, facts?["runs_planned"] as? Int)
+    }
+
+    @Test("the manifest of a sweep that is killed says that it is incomplete, also before its first run has ended")
+    func incomplete() throws {
+        try Experiments.within { folder in
+            let sweep = ["sweep", path(folder), "--seeds", "1..12", "--out", "s", "--jobs", "1"]
+            for runs in [1, 4] {
+                let ledger = folder.appending(path: "s/ledger.txt")
+                _ = try Program.run(sweep + ["--resume"], in: folder) { process in
+                    for _ in 0..<2000
+                    where ((try? Program.text(ledger)) ?? "").count(where: { $0 == "\n" }) < runs
+                        || !FileManager.default.fileExists(atPath: folder.appending(path: "s/manifest.json").path())
+                    {
+                        usleep(5_000)
+                    }
+                    kill(process.processIdentifier, SIGKILL)
+                }
+                #expect(try Experiments.isQuiet(folder))
+                #expect(try ending(folder, "s/manifest.json") == ("incomplete", 12))
+            }
+            let result = try Program.run(sweep + ["--resume"], in: folder) { process in
+                usleep(50_000)
+                kill(process.processIdentifier, SIGINT)
+            }
+            if result.status == 130 { #expect(try ending(folder, "s/manifest.json").0 == "interrupted") }
+            #expect(try run(sweep + ["--resume"], in: folder).status == 0)
+            #expect(try ending(folder, "s/manifest.json") == ("completed", 12))
+        }
+    }
+
+    @Test("so does that of a comparison, whose folder can be used again")
+    func incompleteComparison() throws {
+        try Experiments.within { folder in
+            let arguments = ["compare", path(folder), "--policy", "lru", "--seeds"]
+            _ = try Program.run(arguments + ["1..5000", "--out", "c"], in: folder) { process in
+                for _ in 0..<500
+                where try Experiments.processes(naming: folder, except: process.processIdentifier).isEmpty {
+                    usleep(10_000)
+                }
+                kill(process.processIdentifier, SIGKILL)
+            }
+            #expect(try Experiments.isQuiet(folder))
+            #expect(try ending(folder, "c/manifest.json") == ("incomplete", 20_000))
+            #expect(try run(arguments + ["1..2", "--out", "c"], in: folder).status == 0)
+            #expect(try ending(folder, "c/manifest.json") == ("completed", 8))
+            #expect(try run(arguments + ["1..2", "--out", "c"], in: folder).status == 73)
+        }
+    }
+
     @Test("interrupted, it keeps what is finished, and goes on with the rest")
     func interrupted() throws {
         try Experiments.within { folder in

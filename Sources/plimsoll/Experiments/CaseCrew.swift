@@ -53,13 +53,13 @@ struct CaseCrew {
                 running.append(Running(index: index, child: try ChildProcess(CaseCrew.program, arguments(of: index))))
             }
             if running.isEmpty { return cost }
+            progress.update(done: cost.runs)
             CaseCrew.listen(to: running)
             for each in running where each.child.isSilent {
                 let ending = each.child.end()
                 // A signal may have ended us both.
                 try stopWhenAsked(cost)
                 try account(each.index, ending, &cost, finished)
-                progress.update(done: cost.runs)
             }
             running.removeAll(where: \.child.isSilent)
         }

@@ -17,9 +17,10 @@ struct CaseProgress {
         let clock = ContinuousClock.now
         guard drawn.map({ clock - $0 > .milliseconds(100) }) ?? true else { return }
         drawn = clock
-        let rate = Double(done) / max((clock - began) / .seconds(1), 0.001)
-        let left = Double(total - done) / rate
-        let figures = String(format: " %d of %d runs  %.1f/s  %.0f s left", done, total, rate, left)
+        let elapsed = (clock - began) / .seconds(1)
+        let rate = Double(done) / max(elapsed, 0.001)
+        let left = done > 0 ? String(format: "%.1f/s  %.0f s left", rate, Double(total - done) / rate) : ""
+        let figures = String(format: " %d of %d runs  %.0f s  %@", done, total, elapsed, left)
         Terminal.drawBar(Double(done) / Double(max(1, total)), figures)
     }
 

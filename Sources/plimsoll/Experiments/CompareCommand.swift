@@ -61,8 +61,10 @@ struct CompareCommand: ParsableCommand {
                 Terminal.say(plan.outline())
                 return .success
             }
-            let folder = try out.map { try ExperimentFolder(creating: $0) } ?? ExperimentFolder(free: "compare")
+            let folder =
+                try out.map { try ExperimentFolder(creating: $0, abandoned: true) } ?? ExperimentFolder(free: "compare")
             defer { withExtendedLifetime(folder) {} }
+            try note(.incomplete, plan, in: folder, jobs: jobs, clock, CaseCrew.Cost())
             var rows = [String?](repeating: nil, count: plan.count)
             let cost: CaseCrew.Cost
             do {
@@ -75,11 +77,22 @@ struct CompareCommand: ParsableCommand {
             }
             if cost.failures > 0 {
                 let isAnyMade = try keep(rows, plan, in: folder)
+                if isAnyMade { try note(.failed, plan, in: folder, jobs: jobs, clock, cost) }
                 try cost.check(retry: isAnyMade ? "; the others are in \(folder.path)/runs.csv" : "")
             }
             try write(rows.compactMap(\.self), plan, to: folder, jobs: jobs, clock, cost)
             return .success
         }
+    }
+
+    private func note(
+        _ ending: ExperimentManifest.Ending, _ plan: ExperimentPlan, in folder: ExperimentFolder, jobs: Int,
+        _ clock: ExperimentClock, _ cost: CaseCrew.Cost, intervals: String? = nil
+    ) throws {
+        try folder.write(
+            ExperimentManifest(
+                plan: "\(Fingerprint(of: try plan.json()))", ending: ending, planned: plan.count, jobs: jobs,
+                clock: clock, cost: cost, intervals: intervals))
     }
 
     /// What there is when some runs have failed: the rows of the others, from which nothing is compared. False: there
@@ -113,8 +126,7 @@ struct CompareCommand: ParsableCommand {
             plan: plan, asked: options.policies.count, metrics: metrics.isEmpty ? MetricSense.usual : metrics,
             bootstrap: bootstrap, summaries: cells)
         let runs = RunList("runs", of: plan)
-        let planText = try plan.json()
-        try folder.directory.write(planText, to: "plan.json")
+        try folder.directory.write(try plan.json(), to: "plan.json")
         try folder.directory.write(
             try DataPackage.json(
                 name: "compare", title: "A comparison of policies by Plimsoll",
@@ -123,11 +135,10 @@ struct CompareCommand: ParsableCommand {
             for (index, row) in cells.enumerated() { runs.write(index, summary: row, to: table) }
         }
         try folder.write(Comparison.schema) { comparison.write(to: $0) }
-        try folder.write(
-            ExperimentManifest(
-                plan: "\(Fingerprint(of: planText))", jobs: jobs, clock: clock, cost: cost,
-                intervals: "BCa bootstrap of paired differences, \(bootstrap.resamples) resamples, "
-                    + "confidence \(bootstrap.confidence)"))
+        try note(
+            .completed, plan, in: folder, jobs: jobs, clock, cost,
+            intervals: "BCa bootstrap of paired differences, \(bootstrap.resamples) resamples, "
+                + "confidence \(bootstrap.confidence)")
         guard !options.quiet else { return }
         Terminal.say(comparison.text)
         let seconds = String(format: "%.1f s, %.1f s of CPU", clock.seconds, cost.cpuSeconds)

@@ -8,9 +8,16 @@ struct ExperimentFolder {
     var path: String { directory.path }
 
     /// Makes the folder, or takes an empty one.
-    init(creating path: String, advice: String = "give another --out") throws {
-        directory = try RunDirectory(empty: path, advice: advice)
+    ///
+    /// - Parameter abandoned: One that holds nothing but the manifest of an experiment that was killed counts as
+    ///   empty.
+    init(creating path: String, advice: String = "give another --out", abandoned: Bool = false) throws {
+        directory = try RunDirectory(
+            empty: path, except: abandoned && ExperimentManifest.isAbandoned(in: path) ? [Self.manifest] : [],
+            advice: advice)
     }
+
+    static let manifest = "manifest.json"
 
     /// `runs/NAME` or the first `runs/NAME-2`, -3, … that is free.
     init(free name: String) throws { directory = try RunDirectory(free: name) }
@@ -37,7 +44,9 @@ struct ExperimentFolder {
         }
     }
 
-    func write(_ manifest: ExperimentManifest) throws { try directory.write(manifest.json(), to: "manifest.json") }
+    func write(_ manifest: ExperimentManifest) throws {
+        try directory.write(manifest.json(), to: ExperimentFolder.manifest)
+    }
 }
 
 /// `manifest.json` of an experiment: what cannot be deterministic, and what repeats it.
@@ -51,7 +60,12 @@ struct ExperimentManifest: Codable {
     var builds = [BuildIdentity.current]
     /// Of the plan: the same experiment has the same.
     var plan: String
+    /// `incomplete` while runs are missing, which a program that is killed leaves so, then `completed`, `interrupted`
+    /// or `failed`. Nil: an older program made it.
+    var ending: Ending?
     var runs: Int
+    /// How many there will be when it is whole; nil as above.
+    var runsPlanned: Int?
     var jobs: Int
     var startedAt: String
     var wallS: Double
@@ -69,8 +83,20 @@ struct ExperimentManifest: Codable {
     /// Of the intervals; nil where there are none.
     var intervals: String?
 
-    init(plan: String, jobs: Int, clock: ExperimentClock, cost: CaseCrew.Cost, intervals: String? = nil) {
+    enum Ending: String, Codable {
+        case incomplete
+        case completed
+        case interrupted
+        case failed
+    }
+
+    /// - Parameter planned: How many runs there will be when it is whole.
+    init(
+        plan: String, ending: Ending, planned: Int, jobs: Int, clock: ExperimentClock, cost: CaseCrew.Cost,
+        intervals: String? = nil
+    ) {
         (self.plan, self.jobs, self.intervals) = (plan, jobs, intervals)
+        (self.ending, runsPlanned) = (ending, planned)
         (startedAt, wallS) = (clock.startedAt, clock.seconds)
         (runs, cpuS, runPeakBytes) = (cost.runs, cost.cpuSeconds, cost.peakKibibytes << 10)
         residentBytes = Host.processMemory("VmRSS")?.bytes
@@ -96,6 +122,15 @@ struct ExperimentManifest: Codable {
             let found = try? decoder.decode(ExperimentManifest.self, from: data), found.plan == plan
         else { return nil }
         self = found
+    }
+
+    /// Whether a folder's manifest says that its experiment did not come to its end.
+    static func isAbandoned(in path: String) -> Bool {
+        struct Record: Decodable { var ending: Ending? }
+        guard let data = FileManager.default.contents(atPath: "\(path)/\(ExperimentFolder.manifest)") else {
+            return false
+        }
+        return (try? JSONDecoder().decode(Record.self, from: data))?.ending == .incomplete
     }
 
     func json() throws -> String {

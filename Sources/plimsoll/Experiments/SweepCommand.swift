@@ -119,20 +119,22 @@ struct SweepRun: ParsableCommand {
             }
             let crew = CaseCrew(plan: plan, jobs: jobs, quiet: options.quiet)
             let cost: CaseCrew.Cost
+            if missing > 0 { try folder.note(CaseCrew.Cost(), clock, jobs: jobs) }
             do {
                 cost = try crew.run(folder.unfinished, total: missing) { index, row, cost in
                     try folder.book(index, row)
                     try folder.note(cost, clock, jobs: jobs)
                 }
-                try folder.note(cost, clock, jobs: jobs)
             } catch let interrupted as CaseCrew.Interrupted {
                 let left = shard.count(of: plan.count) - folder.ledger.finished
                 Terminal.complain("plimsoll: interrupted; \(left) runs are left, and --resume goes on with them")
-                try folder.note(interrupted.cost, clock, jobs: jobs)
+                try folder.note(interrupted.cost, clock, jobs: jobs, ending: .interrupted)
                 return ExitCode(128 + interrupted.signal)
             }
+            if cost.failures > 0 { try folder.note(cost, clock, jobs: jobs, ending: .failed) }
             try cost.check(retry: "; --resume tries them again")
             try folder.finish()
+            try folder.note(cost, clock, jobs: jobs, ending: .completed)
             if !options.quiet { report(plan, shard, folder, clock, cost, jobs) }
             return .success
         }

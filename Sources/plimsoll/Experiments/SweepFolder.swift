@@ -26,7 +26,8 @@ struct SweepFolder {
         (self.plan, self.shard) = (plan, shard)
         let text = try plan.json()
         fingerprint = Fingerprint(of: text)
-        earlier = resume ? ExperimentManifest(in: path, of: "\(fingerprint)") : nil
+        let manifest = resume ? ExperimentManifest(in: path, of: "\(fingerprint)") : nil
+        earlier = manifest.flatMap { $0.runs > 0 ? $0 : nil }
         let ledgerPath = "\(path)/\(Ledger.file)"
         let old = resume ? try SweepFolder.readPlan(path) : nil
         if let old {
@@ -141,13 +142,18 @@ extension SweepFolder {
 
     /// Writes the manifest with what this attempt has cost so far, beside the earlier ones: after every run, so that
     /// little is lost with one that is killed. An attempt that made no run counts as none.
-    func note(_ cost: CaseCrew.Cost, _ clock: ExperimentClock, jobs: Int) throws {
+    ///
+    /// - Parameter ending: How the attempt ended; while it goes on, the sweep is incomplete.
+    func note(
+        _ cost: CaseCrew.Cost, _ clock: ExperimentClock, jobs: Int, ending: ExperimentManifest.Ending = .incomplete
+    ) throws {
+        let planned = shard.count(of: plan.count)
         if cost.runs == 0, var earlier {
-            guard earlier.builds != builds else { return }
-            earlier.builds = builds
+            (earlier.builds, earlier.ending, earlier.runsPlanned) = (builds, ending, planned)
             return try folder.write(earlier)
         }
-        var manifest = ExperimentManifest(plan: "\(fingerprint)", jobs: jobs, clock: clock, cost: cost)
+        var manifest = ExperimentManifest(
+            plan: "\(fingerprint)", ending: ending, planned: planned, jobs: jobs, clock: clock, cost: cost)
         manifest.builds = builds
         if let earlier { manifest.add(earlier) }
         try folder.write(manifest)
