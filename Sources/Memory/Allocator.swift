@@ -40,6 +40,16 @@ public struct AllocatorDescription: Hashable, Sendable {
         foreignFile = AllocatorDescription.link("/etc/malloc.conf")
     }
 
+    /// Ends the watch over `MALLOC_CONF` that begins before jemalloc's first allocation; once, at the program's start.
+    ///
+    /// - Returns: What jemalloc says of an option that it does not take, where `abort_conf:true` wants the program
+    ///   ended then.
+    public static func refusedOption() -> String? {
+        guard let said = plimsoll_settle_options() else { return nil }
+        let text = String(cString: said).split(separator: "\n").first.map(String.init) ?? ""
+        return text.hasPrefix("<jemalloc>: ") ? String(text.dropFirst(12)) : text
+    }
+
     private enum Kind {
         case flag, count, unsigned, signed, text
     }

@@ -5,6 +5,7 @@ import Simulation
 /// The program's exit statuses, after sysexits.h; a contract.
 enum ExitStatus: Int32 {
     case done = 0
+    case wrongUsage = 64
     case invalidInput = 65
     case missingInput = 66
     case internalFault = 70
@@ -26,7 +27,7 @@ struct Failure: Error {
         self.lines = lines
     }
 
-    init(_ status: ExitStatus, _ line: String) { self.init(status, ["plimsoll: \(line.onOneLine)"]) }
+    init(_ status: ExitStatus, _ line: String) { self.init(status, ["plimsoll: \(line.asMessage.onOneLine)"]) }
 }
 
 extension RunFailure {

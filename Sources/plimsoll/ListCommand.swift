@@ -95,7 +95,8 @@ struct ListCommand: ParsableCommand {
             let path = "\(folder)/\(file)"
             let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
             let first = text.split(separator: "\n").first { $0.hasPrefix("#") } ?? "#"
-            Terminal.say("\(pad(path, 44)) \(first.dropFirst().trimmingCharacters(in: .whitespaces))")
+            let title = first.dropFirst().trimmingCharacters(in: .whitespaces)
+            Terminal.say("\(pad(path.onOneLine, 44)) \(title.shortened(to: 200).onOneLine)")
         }
     }
 }

@@ -1,4 +1,7 @@
 import ArgumentParser
+import Foundation
+import Memory
+import Quantities
 
 /// The program's version; the changelog's newest heading agrees with it.
 let plimsollVersion = "0.1.0"
@@ -20,7 +23,7 @@ struct Plimsoll: ParsableCommand {
               plimsoll schema scenario > plimsoll.schema.json
 
             EXIT STATUS
-              0  done, and every expectation held        71  the host refuses (memory, allocator)
+              0  done, and every expectation held        71  the host refuses (memory, stack, allocator)
               64 wrong usage                             73  output cannot be created
               65 the scenario is invalid                 74  output cannot be written
               66 the scenario is missing                 99  an expectation did not hold
@@ -36,7 +39,45 @@ struct Plimsoll: ParsableCommand {
         ])
 
     static func main() {
+        Host.refuseSmallStack()
         Terminal.secureDescriptors()
-        main(nil)
+        do {
+            try reporting {
+                try refuseEnvironment()
+                return .success
+            }
+            var command = try parseAsRoot()
+            try command.run()
+        } catch {
+            leave(with: error)
+        }
+    }
+
+    private static func refuseEnvironment() throws {
+        if let said = AllocatorDescription.refusedOption() {
+            throw Failure(.hostRefuses, "jemalloc does not take MALLOC_CONF: \(said); unset it, or mend it")
+        }
+        // The standard library would put other characters in the place of what it cannot read, and files would get
+        // other names than they were given.
+        for (number, argument) in CommandLine.arguments.enumerated() {
+            guard let bytes = CommandLine.unsafeArgv[number], String(validatingCString: bytes) == nil else { continue }
+            throw Failure(.wrongUsage, "argument \(number), '\(argument.shortened())', is not UTF-8")
+        }
+    }
+
+    /// Says what the library has to say, help on stdout and faults on stderr, and ends with its status.
+    private static func leave(with error: any Error) -> Never {
+        let (text, code) = (fullMessage(for: error), exitCode(for: error))
+        if code == .success {
+            if !text.isEmpty { Terminal.say(text) }
+        } else if !text.isEmpty {
+            // What was given on the command line stands in the first sentence; usage and help follow on lines of
+            // their own.
+            let (head, message) = ("Error: ", message(for: error))
+            let isPlain = text.hasPrefix(head + message)
+            let rest = isPlain ? String(text.dropFirst((head + message).count)) : text
+            Terminal.complain((isPlain ? head + message.asMessage.onOneLine : "") + rest)
+        }
+        Foundation.exit(code.rawValue)
     }
 }

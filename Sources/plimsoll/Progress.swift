@@ -1,38 +1,35 @@
 import Foundation
 import Quantities
+import Synchronization
 
-/// One line on a terminal's stderr: how far, how fast, how long still. Nothing where there is no terminal.
+/// One line on a terminal's stderr: how far, how fast, how long already and still. It is drawn anew every second also
+/// where the run stands still, as under a policy that thinks. Nothing where there is no terminal.
 struct Progress {
-    private let total: TimeSpan
-    private let isShown: Bool
-    private let began = ContinuousClock.now
-    private var drawn = ContinuousClock.now
-    private var hasDrawn = false
+    private let line: ProgressLine
+    /// Nil: nothing is shown.
+    private let timer: (any DispatchSourceTimer)?
 
     init(total: TimeSpan, quiet: Bool) {
-        self.total = total
-        isShown = !quiet && Terminal.showsProgress
+        let line = ProgressLine(total: total)
+        self.line = line
+        guard !quiet && Terminal.showsProgress else {
+            timer = nil
+            return
+        }
+        let timer = DispatchSource.makeTimerSource(queue: .global())
+        timer.schedule(deadline: .now() + 1, repeating: 1)
+        timer.setEventHandler { line.draw(at: nil) }
+        timer.resume()
+        self.timer = timer
     }
 
-    mutating func update(_ now: Instant) {
-        guard isShown else { return }
-        let clock = ContinuousClock.now
-        guard clock - drawn > .milliseconds(100) else { return }
-        drawn = clock
-        hasDrawn = true
-        let elapsed = (clock - began) / .seconds(1)
-        let share = Double(now.microseconds) / Double(max(1, total.microseconds))
-        let left = share > 0 ? elapsed / share - elapsed : 0
-        let rate = Double(now.microseconds) / 1_000_000 / max(elapsed, 0.001)
-        let figures = String(
-            format: " %3.0f%%  %@ of %@  %.0fx  %.0f s left", share * 100, Progress.clock(now - .zero),
-            Progress.clock(total), rate, left)
-        Terminal.drawBar(share, figures)
+    func update(_ now: Instant) {
+        if timer != nil { line.draw(at: now) }
     }
 
     func finish() {
-        guard isShown, hasDrawn else { return }
-        Terminal.draw("\r\u{1B}[K")
+        timer?.cancel()
+        line.finish()
     }
 
     /// `12:34` or `1:02:03`.
@@ -41,5 +38,48 @@ struct Progress {
         let (hours, minutes, rest) = (seconds / 3600, seconds / 60 % 60, seconds % 60)
         return hours > 0
             ? String(format: "%d:%02d:%02d", hours, minutes, rest) : String(format: "%d:%02d", minutes, rest)
+    }
+}
+
+/// What is drawn, by the run and by the clock.
+private final class ProgressLine: Sendable {
+    private struct State {
+        var now = Instant.zero
+        var drawn: ContinuousClock.Instant?
+        var isOver = false
+    }
+
+    private let total: TimeSpan
+    private let began = ContinuousClock.now
+    private let state = Mutex(State())
+
+    init(total: TimeSpan) { self.total = total }
+
+    /// - Parameter now: Nil: the run is where it was.
+    func draw(at now: Instant?) {
+        let clock = ContinuousClock.now
+        state.withLock { state in
+            if let now { state.now = now }
+            guard !state.isOver, clock - (state.drawn ?? began) > .milliseconds(100) else { return }
+            state.drawn = clock
+            let share = Double(state.now.microseconds) / Double(max(1, total.microseconds))
+            Terminal.drawBar(share, figures(at: state.now, share, elapsed: (clock - began) / .seconds(1)))
+        }
+    }
+
+    private func figures(at now: Instant, _ share: Double, elapsed: Double) -> String {
+        let rate = Double(now.microseconds) / 1_000_000 / max(elapsed, 0.001)
+        let left = share > 0 ? String(format: ", %.0f s left", elapsed / share - elapsed) : ""
+        return String(
+            format: " %3.0f%%  %@ of %@  %.0fx  %.0f s%@", share * 100, Progress.clock(now - .zero),
+            Progress.clock(total), rate, elapsed, left)
+    }
+
+    /// Takes the line away; nothing is drawn after it.
+    func finish() {
+        state.withLock { state in
+            state.isOver = true
+            if state.drawn != nil { Terminal.draw("\r\u{1B}[K") }
+        }
     }
 }

@@ -68,7 +68,8 @@ final class RunRecord {
 
     private func readDecisions() {
         guard let data = FileManager.default.contents(atPath: table) else {
-            obstacle = "there is no \(table) to compare with"
+            let isThere = FileManager.default.fileExists(atPath: table)
+            obstacle = isThere ? "\(table) cannot be read" : "there is no \(table) to compare with"
             return
         }
         let columns = ["decision", "action", "pid", "chosen", "demand"]

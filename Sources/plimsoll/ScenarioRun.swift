@@ -19,6 +19,9 @@ struct ScenarioRun {
         let allocator = try describeAllocator()
         let traces = try Failure.opening(plan)
         if !command.ignoreHost { try Host.check(plan, traces, flag: "--ignore-host") }
+        if !command.quiet && !command.summaryOnly, let text = OutputEstimate(plan).text {
+            Terminal.complain("plimsoll: warning: \(text)")
+        }
         Host.volunteerForOutOfMemory()
         Interruption.install()
         HarnessHeap.trim()
@@ -151,7 +154,7 @@ struct ScenarioRun {
     private func play(_ simulation: Simulation) -> Outcome {
         let live = command.live ? LiveView(plan, speed: command.speed, isDryRun: command.dryRun) : nil
         if live != nil { simulation.keepEvents() }
-        var progress = Progress(total: plan.duration, quiet: command.quiet || command.live)
+        let progress = Progress(total: plan.duration, quiet: command.quiet || command.live)
         defer {
             progress.finish()
             live?.finish()

@@ -10,8 +10,12 @@ enum Terminal {
         exit(ExitStatus.cannotWrite.rawValue)
     }
 
-    /// A line on stderr, if anybody listens.
-    static func complain(_ text: String) { _ = write(text + "\n", to: 2) }
+    /// A line on stderr, or several, if anybody listens. Whatever text of an input is in them, they show what they
+    /// hold.
+    static func complain(_ text: String) {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(\.onOneLine)
+        _ = write(lines.joined(separator: "\n") + "\n", to: 2)
+    }
 
     /// Raw text on stderr: progress.
     static func draw(_ text: String) { _ = write(text, to: 2) }

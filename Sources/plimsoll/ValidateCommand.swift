@@ -1,5 +1,6 @@
 import ArgumentParser
 import Interchange
+import Quantities
 import Scenario
 import Simulation
 
@@ -33,9 +34,11 @@ struct ValidateCommand: ParsableCommand {
             for path in scenarios {
                 switch check(path) {
                 case .success(let plan):
-                    for warning in plan.warnings { Terminal.complain("\(path): warning: \(warning)") }
+                    for warning in plan.warnings + [OutputEstimate(plan).text].compactMap(\.self) {
+                        Terminal.complain("\(path): warning: \(warning)")
+                    }
                     let apps = "\(plan.apps.count) \(plan.apps.count == 1 ? "app" : "apps")"
-                    Terminal.say("\(path): valid (\(apps), \(plan.duration), \(plan.policy.title))")
+                    Terminal.say("\(path.onOneLine): valid (\(apps), \(plan.duration), \(plan.policy.title))")
                 case .failure(let fault):
                     Terminal.complain(fault.description)
                     if worst == .done { worst = fault.status }

@@ -35,4 +35,11 @@ typedef struct {
 /// The options that are compiled in, for the manifest.
 extern const char *const plimsoll_compiled_options;
 
+/// Ends the watch over MALLOC_CONF, which goes on from before jemalloc's first allocation: the environment is again as
+/// it was given, and what jemalloc says goes to stderr again.
+///
+/// \return What jemalloc said of an option, where the environment asks it to end the program then (`abort_conf:true`);
+///     otherwise NULL. Valid until the process ends.
+const char *plimsoll_settle_options(void);
+
 #endif

@@ -1,0 +1,19 @@
+import Foundation
+
+extension Host {
+    /// Reading the most deeply nested text takes 1.2 MiB in a debug build.
+    private static let leastStack: rlim_t = 2 << 20
+
+    /// With less stack than that the program would end by a signal, here or there, as soon as it calls deeply. Comes
+    /// first, and calls nothing but the system.
+    static func refuseSmallStack() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_STACK.rawValue), &limit) == 0, limit.rlim_cur < leastStack else {
+            return
+        }
+        let line: StaticString =
+            "plimsoll: the stack is limited to less than 2 MiB (ulimit -s); raise the limit\n"
+        _ = write(2, line.utf8Start, line.utf8CodeUnitCount)
+        _exit(ExitStatus.hostRefuses.rawValue)
+    }
+}
