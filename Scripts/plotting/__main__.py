@@ -135,7 +135,7 @@ def save(figures: Drawn, out: Path, kinds: list[str], force: bool) -> list[Path]
 
 
 def is_experiment(directory: Path | None) -> bool:
-    return directory is not None and any((directory / name).is_file() for name in ("comparison.csv", "sweep.csv"))
+    return directory is not None and any((directory / name).exists() for name in ("comparison.csv", "sweep.csv"))
 
 
 def main() -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +26,20 @@ def output(text: str) -> Path:
     if not text:
         raise argparse.ArgumentTypeError("is empty; name what to write")
     return Path(text)
+
+
+HIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5"
+    "\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000110bd"
+    "\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Control characters, and what shows nothing or changes the direction of writing (Unicode's Cc, Cf, Zl, Zp and default
+ignorable code points); no line break and no tabulator."""
+
+
+def visible(text: str) -> str:
+    """The text with its hidden characters spelt out, as the program spells them: `\\u{202E}`."""
+    return HIDDEN.sub(lambda found: f"\\u{{{ord(found[0]):X}}}", text)
 
 
 class OutputLost(Exception):
@@ -56,6 +71,18 @@ class Remarks(io.FileIO):
             return memoryview(data).nbytes  # type: ignore[arg-type]
 
 
+ERASE = re.compile(r"(\x1b\[2?K)")
+"""What erases a line; progress is drawn with it."""
+
+
+class Shown(io.TextIOWrapper):
+    """Text for people, in which nothing is hidden but what draws a line anew."""
+
+    def write(self, text: str) -> int:
+        super().write("".join(part if ERASE.fullmatch(part) else visible(part) for part in ERASE.split(text)))
+        return len(text)
+
+
 def take_streams() -> None:
     """Puts our streams in the place of Python's."""
     for number, name, kind in ((1, "stdout", Output), (2, "stderr", Remarks)):
@@ -63,9 +90,11 @@ def take_streams() -> None:
         if given is None:
             # It is closed, and nobody wants it; what is opened next must not get its number.
             os.dup2(os.open(os.devnull, os.O_WRONLY), number)
-        stream = io.TextIOWrapper(
+        # A file's name that is not UTF-8 is said as it is.
+        errors = "surrogateescape" if kind is Output else given.errors if given else None
+        stream = (Shown if kind is Remarks else io.TextIOWrapper)(
             io.BufferedWriter(kind(number, "w", closefd=False)), encoding=given.encoding if given else "utf-8",
-            errors=given.errors if given else None, line_buffering=given.line_buffering if given else True,
+            errors=errors, line_buffering=given.line_buffering if given else True,
             write_through=given.write_through if given else False,
         )  # fmt: skip
         setattr(sys, name, stream)

@@ -14,6 +14,7 @@ from matplotlib.ticker import MaxNLocator
 import launches
 import several
 import style
+from run_directory import read_experiment
 
 FILE = "comparison.csv"
 NEEDS = ("scope", "scenario", "policy", "role", "metric", "sense", "mean", "pairs", "difference", "difference_low",
@@ -29,12 +30,13 @@ TICK_SIZE = 5.8
 
 
 def is_comparison(directory: Path) -> bool:
-    return (directory / FILE).is_file()
+    """Whether its table is there, a folder in its place included: then `read` says so."""
+    return (directory / FILE).exists()
 
 
 def read(directory: Path) -> pd.DataFrame:
     """Raises ValueError when the file is not what compare writes."""
-    table = pd.read_csv(directory / FILE, dtype=str, keep_default_na=False)
+    table = read_experiment(directory / FILE)
     missing = [name for name in NEEDS if name not in table]
     if missing or table.empty:
         raise ValueError(f"{directory / FILE}: {'no column ' + ', '.join(missing) if missing else 'no rows'}")

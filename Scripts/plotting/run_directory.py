@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from command_line import visible
+
 # What we read of each file. More columns may be there; they are not even parsed.
 TEXT_COLUMNS: dict[str, tuple[str, ...]] = {
     "samples": ("pressure_level",),
@@ -107,6 +109,11 @@ class Run:
         return ", ".join(parts)
 
 
+def reason_of(error: OSError) -> str:
+    """Why a file cannot be read, in words."""
+    return "it is a folder" if isinstance(error, IsADirectoryError) else error.strerror or str(error)
+
+
 def complete_records(text: str) -> tuple[str, bool]:
     """The text without a half-written last record, and whether there was one.
 
@@ -123,15 +130,20 @@ def read_table(run: Run, name: str) -> pd.DataFrame:
     """One CSV as a table of the columns we know, text as text and numbers as numbers."""
     path = run.directory / f"{name}.csv"
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = path.read_text(encoding="utf-8", errors="replace").removeprefix("\ufeff")
     except FileNotFoundError:
         run.missing.add(name)
+        text = ""
+    except OSError as error:
+        # A folder in its place, or no leave to read it.
+        run.notes.append(f"{path.name} cannot be read and is left out: {reason_of(error)}")
+        run.leave_out(name)
         text = ""
     if "\0" in text:
         # So a disk may give back what was not written before the power went.
         text = "\n".join(line for line in text.split("\n") if "\0" not in line)
         run.notes.append(f"{path.name}: rows with zero bytes are left out")
-    text, was_cut = complete_records(text)
+    text, was_cut = complete_records(visible(text))
     if was_cut:
         run.notes.append(f"{path.name}: the last row is half-written and left out")
 
@@ -159,6 +171,16 @@ def read_table(run: Run, name: str) -> pd.DataFrame:
         for column in numbers
     }
     return pd.DataFrame(table, index=raw.index)
+
+
+def read_experiment(path: Path) -> pd.DataFrame:
+    """The table of a comparison or a sweep, every cell as text. Raises ValueError when it cannot be read."""
+    try:
+        return pd.read_csv(path, dtype=str, keep_default_na=False)
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {reason_of(error)}") from error
+    except ValueError as error:
+        raise ValueError(f"{path} is no table: {str(error).splitlines()[0] if str(error) else 'it is empty'}") from error
 
 
 def leave_out_disorder(run: Run) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 from pathlib import Path
 
+from command_line import visible
+
 METRICS: tuple[tuple[str, str, str, str], ...] = (
     ("launch_latency_p50_ms", "launch p50", "low", "ms"),
     ("launch_latency_p95_ms", "launch p95", "low", "ms"),
@@ -71,7 +73,7 @@ def summary_of(directory: Path) -> dict[str, str]:
     """The one row of summary.csv; empty when it is missing."""
     try:
         with (directory / "summary.csv").open(encoding="utf-8", errors="replace", newline="") as file:
-            return {name: value or "" for name, value in next(csv.DictReader(file), {}).items() if name}
+            return {name: visible(value or "") for name, value in next(csv.DictReader(file), {}).items() if name}
     except OSError:
         return {}
 

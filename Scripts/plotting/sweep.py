@@ -15,6 +15,7 @@ import compare
 import launches
 import several
 import style
+from run_directory import read_experiment
 
 FILE = "sweep.csv"
 METRICS = ("launch_latency_p95_ms", "launches_unfinished", "hot_launch_ratio", "terminations", "terminations_felt",
@@ -26,12 +27,13 @@ BEFORE, AFTER = "policy_label", "scenario"
 
 
 def is_sweep(directory: Path) -> bool:
-    return (directory / FILE).is_file()
+    """Whether its table is there, a folder in its place included: then `read` says so."""
+    return (directory / FILE).exists()
 
 
 def read(directory: Path) -> tuple[pd.DataFrame, list[str]]:
     """The rows, and the settings that were varied. Raises ValueError when the file is not what sweep writes."""
-    table = pd.read_csv(directory / FILE, dtype=str, keep_default_na=False)
+    table = read_experiment(directory / FILE)
     names = list(table.columns)
     if BEFORE not in names or AFTER not in names or table.empty:
         raise ValueError(f"{directory / FILE}: {'no rows' if BEFORE in names else f'no column {BEFORE}'}")

@@ -13,6 +13,7 @@ import memory
 import several
 import states
 import terminations
+from command_line import visible
 from run_directory import STALLS, Run
 
 MOST_LANES = 80
@@ -165,7 +166,7 @@ def headline_of(run: Run, summary: dict[str, str]) -> list[list[object]]:
 
 def text_of(path: Path) -> str:
     try:
-        text = path.read_text("utf-8", errors="replace")
+        text = visible(path.read_text("utf-8", errors="replace"))
     except OSError:
         return ""
     if len(text) <= MOST_SCENARIO_LETTERS:

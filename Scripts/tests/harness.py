@@ -66,10 +66,10 @@ class FolderCase(unittest.TestCase):
 
     def call(
         self, script: str, *arguments: object, start: tuple[str, ...] = (sys.executable,), plimsoll: object = "/bin/false",
-        out: IO[bytes] | int = subprocess.PIPE, err: IO[bytes] | int = subprocess.PIPE,
+        out: IO[bytes] | int = subprocess.PIPE, err: IO[bytes] | int = subprocess.PIPE, encoded: str = "strict",
     ) -> subprocess.CompletedProcess[str]:  # fmt: skip
         """Runs a command of Scripts/ in the test's folder; in Python, unless it starts by itself."""
         return subprocess.run(
-            [*start, str(SCRIPTS / script), *map(str, arguments)], stdout=out, stderr=err, text=True, check=False,
-            cwd=self.directory, env={**os.environ, "PLIMSOLL": str(plimsoll)},
+            [*start, str(SCRIPTS / script), *map(str, arguments)], stdout=out, stderr=err, encoding="utf-8", errors=encoded,
+            check=False, cwd=self.directory, env={**os.environ, "PLIMSOLL": str(plimsoll)},
         )  # fmt: skip
