@@ -66,6 +66,19 @@ let package = Package(
                 "Quantities",
             ]),
         module("Experiments", ["Metrics", "Quantities"]),
+        module(
+            "Worlds",
+            [
+                "Scenario", "Simulation", "Memory", "Workload", "Lifecycle", "Pressure", "Reclaim", "Metrics",
+                "Quantities",
+            ]),
+        .executableTarget(
+            name: "soak",
+            dependencies: [
+                "Worlds", "Scenario", "Metrics", "Memory", "Quantities",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings),
         .executableTarget(
             name: "plimsoll",
             dependencies: [
@@ -103,6 +116,7 @@ let package = Package(
                 "Interchange", "Scenario", "Simulation", "Memory", "Metrics", "Workload", "Lifecycle", "Pressure",
                 "Reclaim", "Quantities",
             ]),
+        tests("Worlds", ["Worlds", "Scenario", "Simulation", "Memory", "Metrics", "Quantities"]),
         tests(
             "Scenario",
             [

@@ -3,8 +3,25 @@ import Quantities
 
 /// Why an action is not carried out.
 public struct Refusal: Hashable, Sendable {
-    /// The rule, by the limit's name in scenarios where it has one.
-    public var rule: String
+    /// What forbids an action.
+    public enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
+        case alive
+        case ending
+        case fruitless
+        case phase
+        case backgroundMode = "background_mode"
+        case busy
+        case foreground
+        case protected
+        case protectAudible = "protect_audible"
+        case minimumStay = "minimum_stay"
+        case terminationsPerMinute = "terminations_per_minute"
+
+        /// The limit's name in scenarios where it has one.
+        public var description: String { rawValue }
+    }
+
+    public var rule: Rule
     public var explanation: String
     /// It may be allowed later without anything else changing.
     public var isTemporary: Bool
@@ -26,32 +43,32 @@ public struct Guardrails: Sendable {
     /// The rule that forbids `action`, or nil when it may be carried out.
     public func refusal(of action: ReclaimAction, in snapshot: SystemSnapshot) -> Refusal? {
         guard let process = snapshot.process(action.target) else {
-            return Refusal(rule: "alive", explanation: "there is no such process", isTemporary: false)
+            return Refusal(rule: .alive, explanation: "there is no such process", isTemporary: false)
         }
         if let ending, action != .terminate(ending) {
             return Refusal(
-                rule: "ending", explanation: "process \(ending.number) was asked to end and is not gone yet",
+                rule: .ending, explanation: "process \(ending.number) was asked to end and is not gone yet",
                 isTemporary: true)
         }
         if fruitless.contains(action) {
             return Refusal(
-                rule: "fruitless", explanation: "it freed nothing the last time under this pressure", isTemporary: false
+                rule: .fruitless, explanation: "it freed nothing the last time under this pressure", isTemporary: false
             )
         }
         switch action {
         case .warn:
             guard !process.phase.runsCode || process.answersWarning else { return nil }
             return Refusal(
-                rule: "phase", explanation: "only a running process that was not just told can be told",
+                rule: .phase, explanation: "only a running process that was not just told can be told",
                 isTemporary: process.answersWarning)
         case .purge: return nil
         case .suspend: return refusalOfSuspension(process)
         case .disconnectScene(_, let scene): return refusalOfDisconnection(process, scene)
         case .terminatePolitely where process.isEnding:
-            return Refusal(rule: "ending", explanation: "it was asked to end already", isTemporary: true)
+            return Refusal(rule: .ending, explanation: "it was asked to end already", isTemporary: true)
         case .terminate where process.isEnding && snapshot.isAboutLimits:
             return Refusal(
-                rule: "ending", explanation: "it is on its way out, and no longer counts", isTemporary: true)
+                rule: .ending, explanation: "it is on its way out, and no longer counts", isTemporary: true)
         case .terminate, .terminatePolitely: return refusalOfTermination(process, snapshot)
         }
     }
@@ -59,13 +76,13 @@ public struct Guardrails: Sendable {
     private func refusalOfSuspension(_ process: ProcessSnapshot) -> Refusal? {
         if process.phase != .background {
             return Refusal(
-                rule: "phase",
+                rule: .phase,
                 explanation: "only a background process can be suspended, it is \(process.phase.rawValue)",
                 isTemporary: false)
         }
         if !process.modes.isEmpty {
             return Refusal(
-                rule: "background_mode", explanation: "it runs for \(process.modes[0].rawValue)", isTemporary: false)
+                rule: .backgroundMode, explanation: "it runs for \(process.modes[0].rawValue)", isTemporary: false)
         }
         return busy(process)
     }
@@ -76,11 +93,11 @@ public struct Guardrails: Sendable {
     /// screen, goes to the front or is being closed is a transition of its process, which is busy then.
     private func refusalOfDisconnection(_ process: ProcessSnapshot, _ scene: SceneID) -> Refusal? {
         guard let found = process.scenes.first(where: { $0.scene == scene }) else {
-            return Refusal(rule: "alive", explanation: "there is no such scene", isTemporary: false)
+            return Refusal(rule: .alive, explanation: "there is no such scene", isTemporary: false)
         }
         if !found.isOffScreen {
             return Refusal(
-                rule: "phase",
+                rule: .phase,
                 explanation: "only a scene off screen can be disconnected, it is \(found.phase.rawValue)",
                 isTemporary: false)
         }
@@ -89,18 +106,18 @@ public struct Guardrails: Sendable {
 
     private func refusalOfTermination(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> Refusal? {
         if process.phase.isForeground {
-            return Refusal(rule: "foreground", explanation: "an app on a screen is never a victim", isTemporary: false)
+            return Refusal(rule: .foreground, explanation: "an app on a screen is never a victim", isTemporary: false)
         }
         if limits.protected.contains(process.app) {
-            return Refusal(rule: "protected", explanation: "protected by name", isTemporary: false)
+            return Refusal(rule: .protected, explanation: "protected by name", isTemporary: false)
         }
         if limits.protectAudible && process.phase == .background && process.modes.contains(.audio) {
-            return Refusal(rule: "protect_audible", explanation: "it plays audio", isTemporary: false)
+            return Refusal(rule: .protectAudible, explanation: "it plays audio", isTemporary: false)
         }
         let age = snapshot.now - process.launchedAt
         if age < limits.minimumStay {
             return Refusal(
-                rule: "minimum_stay", explanation: "launched \(age.readable) ago, less than \(limits.minimumStay)",
+                rule: .minimumStay, explanation: "launched \(age.readable) ago, less than \(limits.minimumStay)",
                 isTemporary: true)
         }
         if let most = limits.terminationsPerMinute {
@@ -108,7 +125,7 @@ public struct Guardrails: Sendable {
             let recent = terminations.count { $0.pid != process.pid && snapshot.now - $0.at < .minutes(1) }
             if recent >= most {
                 return Refusal(
-                    rule: "terminations_per_minute", explanation: "\(recent) terminations within 60s, \(most) allowed",
+                    rule: .terminationsPerMinute, explanation: "\(recent) terminations within 60s, \(most) allowed",
                     isTemporary: most > 0)
             }
         }
@@ -117,7 +134,7 @@ public struct Guardrails: Sendable {
 
     private func busy(_ process: ProcessSnapshot) -> Refusal? {
         guard process.isBusy else { return nil }
-        return Refusal(rule: "busy", explanation: "a launch or an action is under way", isTemporary: true)
+        return Refusal(rule: .busy, explanation: "a launch or an action is under way", isTemporary: true)
     }
 
     /// Takes note of a termination that a policy ordered; of one process there is one.

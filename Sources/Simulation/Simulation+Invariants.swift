@@ -25,6 +25,39 @@ extension Simulation {
             check(process)
         }
         claim(held + books.reserved == books.resident, "processes hold \(held), but \(books.resident) are resident")
+        checkOwners()
+        checkWaiters()
+        checkReclaim()
+    }
+
+    // MARK: Nothing belongs to the dead
+
+    /// Who owns a display, or is in front, is alive.
+    private func checkOwners() {
+        for (position, process) in live.enumerated() {
+            let isKnown = processes[process.slot.index] === process && process.position == position
+            claim(isKnown, "\(process.profile.name) is alive, but not where it is looked for")
+        }
+        if let displayOwner {
+            claim(self.process(displayOwner) != nil, "process \(displayOwner.number) owns the display, but is dead")
+        }
+        for app in [foregroundApp, externalApp].compactMap(\.self) {
+            claim(process(of: app) != nil, "\(apps[app.index].profile.name) is on a display, but is dead")
+        }
+    }
+
+    private func checkWaiters() {
+        for process in live where process.waitingSince != nil {
+            claim(waiters.contains(process.reference), "\(process.profile.name) waits for memory, but nobody knows")
+        }
+    }
+
+    private func checkReclaim() {
+        let shown = reclaim.shown.map(\.pid)
+        claim(shown == live.prefix(shown.count).map(\.pid), "policies are shown the processes \(shown.map(\.number))")
+        for pid in [guardrails.ending, reclaim.acting?.asked].compactMap(\.self) {
+            claim(process(pid) != nil, "process \(pid.number) was asked to end, and is dead")
+        }
     }
 
     private func isActive(_ process: LiveProcess, onExternalDisplay isExternal: Bool) -> Bool {

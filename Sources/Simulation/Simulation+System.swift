@@ -16,17 +16,17 @@ extension Simulation {
         let name = reason.actionName
         let record = apps[app.index]
         guard record.profile.supports(reason) else {
-            return note(name, app, refused: "the app has not declared the background mode")
+            return note(name, app, refused: .modeIsNotDeclared)
         }
         let time = span ?? record.profile.background.eventWork
         guard let process = process(of: app) else {
             guard !record.wasSwipedAway || reason.reachesQuitApps else {
-                return note(name, app, refused: "the user swiped the app away and has not opened it since")
+                return note(name, app, refused: .wasSwipedAway)
             }
             note(name, app)
             return launchToBackground(app, for: reason, lasting: time)
         }
-        guard process.quitReason == nil else { return note(name, app, refused: "it is being ended") }
+        guard process.quitReason == nil else { return note(name, app, refused: .isBeingEnded) }
         note(name, app)
         if process.connecting != nil {
             // It is being launched for an event: this one comes after that, when there is a scene.
@@ -49,7 +49,7 @@ extension Simulation {
         let name = "end_background_task"
         guard let process = running(app, for: name) else { return }
         guard process.assertions.endLastTask() else {
-            return note(name, app, refused: "it holds no background task")
+            return note(name, app, refused: .holdsNoTask)
         }
         note(name, app)
         noteTask("ends", of: process)
@@ -59,11 +59,11 @@ extension Simulation {
     /// The app's process, if code of it runs; else the refusal is recorded.
     private func running(_ app: AppID, for name: String) -> LiveProcess? {
         guard let process = process(of: app) else {
-            note(name, app, refused: "it is not running")
+            note(name, app, refused: .isNotRunning)
             return nil
         }
         guard process.phase.runsCode else {
-            note(name, app, refused: "it is suspended: no code runs")
+            note(name, app, refused: .isSuspended)
             return nil
         }
         return process
@@ -104,14 +104,14 @@ extension Simulation {
         let name = "show_on_display"
         let scenes = apps[app.index].profile.scenes
         guard scenes.support && scenes.multiple else {
-            return note(name, app, refused: "the app does not support multiple scenes")
+            return note(name, app, refused: .hasOneScene)
         }
-        guard lockedUntil == nil else { return note(name, app, refused: "the device is locked") }
+        guard lockedUntil == nil else { return note(name, app, refused: .deviceIsLocked) }
         if let externalApp {
-            return note(name, app, refused: "the display shows \(apps[externalApp.index].profile.name)")
+            return note(name, app, refused: .displayIsTaken, by: externalApp)
         }
         guard let process = process(of: app), process.quitReason == nil else {
-            return note(name, app, refused: "it is not running")
+            return note(name, app, refused: .isNotRunning)
         }
         note(name, app)
         externalApp = app
@@ -121,7 +121,7 @@ extension Simulation {
 
     func unplugDisplay() {
         guard let app = externalApp, let process = process(of: app), let scene = process.externalScene else {
-            return note("unplug_display", nil, refused: "there is no second display")
+            return note("unplug_display", nil, refused: .hasNoSecondDisplay)
         }
         note("unplug_display", app)
         externalApp = nil
@@ -142,7 +142,7 @@ extension Simulation {
     /// Nobody is told who is suspended; the others say goodbye.
     func terminate(_ app: AppID) {
         guard let process = process(of: app), process.quitReason == nil else {
-            return note("terminate", app, refused: "it is not running")
+            return note("terminate", app, refused: .isNotRunning)
         }
         note("terminate", app)
         abandonLaunch(of: process, outcome: "abandoned")

@@ -28,19 +28,24 @@ extension Simulation {
         }
     }
 
-    func note(_ name: String, _ app: AppID?, refused reason: String? = nil, why: String? = nil) {
+    /// - Parameter other: The app that stands in the way of a refused action, if one does.
+    func note(
+        _ name: String, _ app: AppID?, refused refusal: UserRefusal? = nil, by other: AppID? = nil, why: String? = nil
+    ) {
         let appName = app.map { apps[$0.index].profile.name }
         let pid = app.flatMap { process(of: $0)?.pid }
         recorder.event(.user, at: now, app: appName, pid: pid, name, reason: why)
-        if let reason { recorder.event(.refused, at: now, app: appName, pid: pid, name, reason: reason) }
+        guard let refusal else { return }
+        let reason = other.map { "\(refusal.rawValue) \(apps[$0.index].profile.name)" } ?? refusal.rawValue
+        recorder.event(.refused, at: now, app: appName, pid: pid, name, reason: reason)
     }
 
     private func tap(_ app: AppID, name: String) {
-        guard lockedUntil == nil else { return note(name, app, refused: "the device is locked") }
+        guard lockedUntil == nil else { return note(name, app, refused: .deviceIsLocked) }
         if let process = process(of: app), process.quitReason == nil, foregroundApp == app {
             // From the switcher it comes back.
             guard interruptions.contains(where: { $0.kind == .switcher }) else {
-                return note(name, app, refused: "it is in the foreground already, or on the way")
+                return note(name, app, refused: .isInFront)
             }
             note(name, app)
             leaveSwitcher()
@@ -54,9 +59,9 @@ extension Simulation {
     private func open(_ app: AppID, for reason: LaunchReason) {
         let name = reason.actionName
         guard apps[app.index].profile.supports(reason) else {
-            return note(name, app, refused: "the app has not declared that it supports this")
+            return note(name, app, refused: .isNotSupported)
         }
-        guard lockedUntil == nil else { return note(name, app, refused: "the device is locked") }
+        guard lockedUntil == nil else { return note(name, app, refused: .deviceIsLocked) }
         note(name, app)
         if let process = process(of: app), process.quitReason == nil, foregroundApp == app {
             leaveSwitcher()
@@ -131,7 +136,7 @@ extension Simulation {
     }
 
     private func goHome() {
-        guard lockedUntil == nil else { return note("home", nil, refused: "the device is locked") }
+        guard lockedUntil == nil else { return note("home", nil, refused: .deviceIsLocked) }
         note("home", nil)
         leaveSwitcher()
         sendToBackground(except: nil)
@@ -139,19 +144,19 @@ extension Simulation {
 
     private func openScene(_ app: AppID) {
         guard apps[app.index].profile.scenes.multiple && apps[app.index].profile.scenes.support else {
-            return note("open_scene", app, refused: "the app does not support multiple scenes")
+            return note("open_scene", app, refused: .hasOneScene)
         }
-        guard lockedUntil == nil else { return note("open_scene", app, refused: "the device is locked") }
+        guard lockedUntil == nil else { return note("open_scene", app, refused: .deviceIsLocked) }
         note("open_scene", app)
         bringToFront(app, scene: newSession(of: app), for: .userTap)
     }
 
     private func closeScene(_ app: AppID) {
         guard let scene = closableScene(of: app) else {
-            return note("close_scene", app, refused: "it has no scene")
+            return note("close_scene", app, refused: .hasNoScene)
         }
         guard apps[app.index].profile.scenes.support else {
-            return note("close_scene", app, refused: "the app does not support scenes")
+            return note("close_scene", app, refused: .isWithoutScenes)
         }
         note("close_scene", app)
         guard let process = process(of: app) else {
@@ -183,7 +188,7 @@ extension Simulation {
         let process = process(of: app)
         // The card of an app that has ended stays until it is swiped away.
         guard process != nil || record.wasLaunched && !record.wasSwipedAway else {
-            return note("quit", app, refused: "it is not in the switcher")
+            return note("quit", app, refused: .isNotInSwitcher)
         }
         note("quit", app)
         record.wasSwipedAway = true
@@ -233,7 +238,7 @@ extension Simulation {
     }
 
     private func lock(lasting span: TimeSpan) {
-        guard lockedUntil == nil else { return note("lock", nil, refused: "the device is locked already") }
+        guard lockedUntil == nil else { return note("lock", nil, refused: .deviceIsLockedAlready) }
         note("lock", nil)
         lockedUntil = now + span
         queue.schedule(.unlock, at: now + span)

@@ -275,7 +275,7 @@ struct GuardrailTests {
     ) -> String? {
         var guardrails = Guardrails(limits)
         prepare(&guardrails)
-        return guardrails.refusal(of: action, in: snapshot(processes))?.rule
+        return guardrails.refusal(of: action, in: snapshot(processes))?.rule.rawValue
     }
 
     @Test("nonsense is refused with its rule: the dead, the foreground, the same fruitless victim")

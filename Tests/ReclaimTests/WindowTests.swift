@@ -44,7 +44,9 @@ struct WindowTests {
                         terminationsPerMinute: 0, minimumStay: .hours(1), protected: [AppID(1)], protectAudible: true)
                     let refusal = Guardrails(limits).refusal(
                         of: .disconnectScene(Self.one, SceneID(2)), in: snapshot([app]))
-                    #expect(refusal?.rule == Self.rule(scene, isBusy: isBusy), "\(phase), \(scene), busy: \(isBusy)")
+                    #expect(
+                        refusal?.rule.rawValue == Self.rule(scene, isBusy: isBusy),
+                        "\(phase), \(scene), busy: \(isBusy)")
                 }
             }
         }

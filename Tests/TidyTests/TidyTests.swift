@@ -24,8 +24,8 @@ struct TidyTests {
         "Glibc": ["Memory", "Metrics", "Experiments"],
         "HeapModule": ["Simulation"], "DequeModule": ["Simulation"], "BitCollections": ["Simulation"],
         "BasicContainers": ["Memory", "Quantities", "Simulation", "Workload"],
-        "Yams": ["Scenario"], "ArgumentParser": ["plimsoll"], "Synchronization": ["plimsoll"],
-        "Foundation": ["Scenario", "Interchange", "plimsoll"],
+        "Yams": ["Scenario"], "ArgumentParser": ["plimsoll", "soak"], "Synchronization": ["plimsoll", "soak"],
+        "Foundation": ["Scenario", "Interchange", "plimsoll", "soak"],
     ]
 
     struct Source {
@@ -85,7 +85,7 @@ struct TidyTests {
             ".hashValue", "print(",
         ]
         for source in Self.sources where source.module != "Tests" {
-            let words = everywhere + (source.module == "plimsoll" ? [] : engine)
+            let words = everywhere + (["plimsoll", "soak"].contains(source.module) ? [] : engine)
             for (number, line) in source.lines.enumerated() {
                 for word in Self.words(words, in: line) {
                     Issue.record("\(source.path):\(number + 1) uses \(word)")

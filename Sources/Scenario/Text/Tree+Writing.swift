@@ -1,7 +1,12 @@
 extension Tree {
     /// The tree as YAML: blocks, and small records on one line.
-    var yaml: String {
-        var writer = TreeWriter()
+    package var yaml: String { written(isDense: false) }
+
+    /// The same in few lines: whatever fits on a line stands on one.
+    package var denseYAML: String { written(isDense: true) }
+
+    private func written(isDense: Bool) -> String {
+        var writer = TreeWriter(isDense: isDense)
         writer.write(self, indent: 0)
         return String(decoding: writer.bytes, as: UTF8.self)
     }
@@ -10,10 +15,13 @@ extension Tree {
 /// Puts the lines of a tree one after the other. A run's own scenario may have a hundred thousand of them.
 private struct TreeWriter {
     private(set) var bytes: [UInt8] = []
+    private let isDense: Bool
     /// The first line of a block in a list stands behind its dash, which takes the place of the margin.
     private var isBehindDash = false
 
     private static let width = 110
+
+    init(isDense: Bool) { self.isDense = isDense }
 
     /// Lines of their own.
     mutating func write(_ tree: Tree, indent: Int) {
@@ -50,7 +58,7 @@ private struct TreeWriter {
 
     /// The rest of the line, where it fits: scalars, empty collections, and short collections of scalars do.
     private mutating func line(_ tree: Tree, behind sign: StaticString, indent: Int) -> Bool {
-        guard tree.isFlat else { return false }
+        guard isDense || tree.isFlat else { return false }
         let before = bytes.count
         append(sign)
         let start = bytes.count

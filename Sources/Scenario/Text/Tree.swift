@@ -1,19 +1,19 @@
 /// A piece of a scenario as text: scalars stay text, so that no unit is lost, and every key and value knows its origin.
-struct Tree: Hashable, Sendable {
-    enum Content: Hashable, Sendable {
+package struct Tree: Hashable, Sendable {
+    package enum Content: Hashable, Sendable {
         case scalar(String, isQuoted: Bool)
         case sequence([Tree])
         /// In the order of the text; keys are unique.
         case mapping([Entry])
     }
 
-    struct Entry: Hashable, Sendable {
-        var key: String
+    package struct Entry: Hashable, Sendable {
+        package var key: String
         var keyOrigin: Origin
-        var value: Tree
+        package var value: Tree
     }
 
-    var content: Content
+    package var content: Content
     var origin: Origin
 
     init(_ content: Content, origin: Origin) {
@@ -28,23 +28,23 @@ struct Tree: Hashable, Sendable {
     }
 
     /// The text of a scalar that is not null.
-    var text: String? {
+    package var text: String? {
         guard case .scalar(let text, _) = content, !isNull else { return nil }
         return text
     }
 
-    var entries: [Entry]? {
+    package var entries: [Entry]? {
         guard case .mapping(let entries) = content else { return nil }
         return entries
     }
 
-    var elements: [Tree]? {
+    package var elements: [Tree]? {
         guard case .sequence(let elements) = content else { return nil }
         return elements
     }
 
     /// The value of a mapping's key.
-    subscript(key: String) -> Tree? { entries?.first { $0.key == key }?.value }
+    package subscript(key: String) -> Tree? { entries?.first { $0.key == key }?.value }
 
     /// Where the key is written; the mapping's own place where it is not.
     func origin(ofKey key: String) -> Origin { entries?.first { $0.key == key }?.keyOrigin ?? origin }
@@ -65,14 +65,16 @@ struct Tree: Hashable, Sendable {
 
 // For writing, where origins do not matter.
 extension Tree {
-    static func plain(_ text: String) -> Tree { Tree(.scalar(text, isQuoted: false), origin: .start) }
+    package static func plain(_ text: String) -> Tree { Tree(.scalar(text, isQuoted: false), origin: .start) }
 
     /// A text that must come back as it is, whatever it looks like.
-    static func string(_ text: String) -> Tree { Tree(.scalar(text, isQuoted: !isPlainSafe(text)), origin: .start) }
+    package static func string(_ text: String) -> Tree {
+        Tree(.scalar(text, isQuoted: !isPlainSafe(text)), origin: .start)
+    }
 
-    static func list(_ elements: [Tree]) -> Tree { Tree(.sequence(elements), origin: .start) }
+    package static func list(_ elements: [Tree]) -> Tree { Tree(.sequence(elements), origin: .start) }
 
-    static func record(_ entries: [(String, Tree)]) -> Tree {
+    package static func record(_ entries: [(String, Tree)]) -> Tree {
         Tree(.mapping(entries.map { Entry(key: $0.0, keyOrigin: .start, value: $0.1) }), origin: .start)
     }
 

@@ -1,0 +1,166 @@
+import Quantities
+import Reclaim
+import Scenario
+
+/// A policy drawn at random: any of the catalogue, with parameters from its own table, or rules.
+struct DrawnPolicy {
+    let type: any ReclaimPolicy.Type
+    private let seed: UInt64
+    private let stream: String
+    private let hasRules: Bool
+
+    init(_ seed: UInt64, stream: String = "policy", mayKnowFuture: Bool = true) {
+        var draw = Draw(seed, stream)
+        let known = PolicyCatalogue.all.filter { mayKnowFuture || !$0.needs.contains(.oracle) }
+        // The ladder has two forms.
+        type = draw.chance(20) ? Ladder.self : draw.pick(known)
+        hasRules = type == Ladder.self && draw.chance(75)
+        (self.seed, self.stream) = (seed, stream)
+    }
+
+    /// A bare name, or a mapping.
+    func tree(_ apps: [DrawnApp]) -> Tree {
+        var draw = Draw(seed, stream + " form")
+        return !hasRules && draw.chance(25) ? .plain(type.name) : mapping(apps).tree
+    }
+
+    func mapping(_ apps: [DrawnApp]) -> Record {
+        var draw = Draw(seed, stream + " values")
+        var policy = Record()
+        policy.put("name", .plain(type.name))
+        if draw.chance(25) { policy.put("label", .plain("drawn")) }
+        guard !hasRules else {
+            policy.put("rules", .list((0..<draw.number(1, 5)).map { DrawnRule.draw(&draw, $0, apps) }))
+            return policy
+        }
+        var parameters = Record()
+        for parameter in type.parameters where draw.chance(40) {
+            parameters.put(parameter.name, DrawnPolicy.value(of: parameter, &draw, apps))
+        }
+        policy.put("parameters", parameters)
+        return policy
+    }
+
+    /// A value within the parameter's range: often near the default, sometimes an end of the range.
+    private static func value(of parameter: PolicyParameter, _ draw: inout Draw, _ apps: [DrawnApp]) -> Tree {
+        if draw.chance(15) {
+            let ends = [parameter.lowest, parameter.highest].filter { _ in parameter.hasRange }
+            // So many futures cannot be followed.
+            if !ends.isEmpty && parameter.name != "futures" { return .plain("\(draw.pick(ends))") }
+        }
+        func near(_ value: Int64, _ lowest: Int64, _ highest: Int64, _ draw: inout Draw) -> Int64 {
+            let most = draw.chance(70) ? min(highest, max(lowest, value, 1) * 4) : highest
+            return Int64(draw.magnitude(Int(lowest), Int(min(most, 1 << 46))))
+        }
+        switch (parameter.standard, parameter.lowest, parameter.highest) {
+        case (.ratio(let value), .ratio(let low), .ratio(let high)):
+            let parts = near(value.partsPerMillion, low.partsPerMillion, high.partsPerMillion, &draw)
+            return .plain("\(Ratio(partsPerMillion: parts))")
+        case (.bytes(let value), .bytes(let low), .bytes(let high)):
+            return .plain("\(ByteCount(Int(near(Int64(value.bytes), Int64(low.bytes), Int64(high.bytes), &draw))))")
+        case (.time(let value), .time(let low), .time(let high)):
+            return .plain(
+                "\(TimeSpan(microseconds: near(value.microseconds, low.microseconds, high.microseconds, &draw)))")
+        case (.count(let value), .count(let low), .count(let high)):
+            return .plain(
+                "\(min(near(Int64(value), Int64(low), Int64(high), &draw), parameter.name == "futures" ? 500 : .max))")
+        case (.flag, _, _): return draw.flag()
+        case (.names, _, _): return .list(draw.some(of: apps, 25).map { .plain($0.name) })
+        case (.ratio, _, _), (.bytes, _, _), (.time, _, _), (.count, _, _):
+            preconditionFailure("parameter \(parameter.name) has a default and a range of different kinds")
+        }
+    }
+}
+
+/// A rule drawn at random.
+enum DrawnRule {
+    static func draw(_ draw: inout Draw, _ index: Int, _ apps: [DrawnApp]) -> Tree {
+        var rule = Record()
+        rule.put("name", .plain("rule\(index)"))
+        // A rule that waits for what never comes does nothing.
+        if draw.chance(80) {
+            let usual = Tree.string("available < \(draw.number(15, 95))%")
+            rule.put("when", draw.chance(50) ? usual : system(&draw, depth: 0))
+        }
+        if draw.chance(90) { rule.put("action", .plain(draw.pick(RuleAction.allCases).rawValue)) }
+        if draw.chance(45) { rule.put("who", process(&draw, apps, depth: 0)) }
+        if draw.chance(65) { rule.put("order", order(&draw, apps)) }
+        if draw.chance(45) {
+            let amounts = [
+                "none", "\(draw.number(1, 4))", "\(draw.bytes(.kibibytes(64), .mebibytes(200)))",
+                "\(draw.number(1, 50))%",
+            ]
+            rule.put("take", .plain(draw.pick(amounts)))
+        }
+        if draw.chance(30) { rule.put("until", draw.chance(15) ? .plain("none") : system(&draw, depth: 0)) }
+        if draw.chance(35) { rule.put("cool_down", draw.time(.zero, .seconds(30))) }
+        return rule.tree
+    }
+
+    private static func system(_ draw: inout Draw, depth: Int) -> Tree {
+        condition(&draw, depth: depth) { draw in
+            let measure = draw.pick(SystemMeasure.allCases)
+            let claim = claim(&draw, measure.rawValue, measure.kind, [])
+            return .string(draw.chance(30) ? "\(claim) for \(draw.span(.milliseconds(10), .seconds(10)))" : claim)
+        }
+    }
+
+    private static func process(_ draw: inout Draw, _ apps: [DrawnApp], depth: Int) -> Tree {
+        condition(&draw, depth: depth) { draw in
+            let feature = draw.pick(ProcessFeature.allCases)
+            let names = feature == .like ? Archetype.all.map(\.name) : apps.map(\.name)
+            return .string(claim(&draw, feature.rawValue, feature.kind, names, isScore: feature == .oomScore))
+        }
+    }
+
+    /// A claim, or some of them combined, up to three levels deep.
+    private static func condition(_ draw: inout Draw, depth: Int, claim: (inout Draw) -> Tree) -> Tree {
+        guard depth < 3, draw.chance(depth == 0 ? 45 : 25) else { return claim(&draw) }
+        let parts = (0..<draw.number(1, 3)).map { _ in condition(&draw, depth: depth + 1, claim: claim) }
+        return draw.pick([
+            .list(parts), .record([("all", .list(parts))]), .record([("any", .list(parts))]),
+            .record([("not", parts[0])]),
+        ])
+    }
+
+    private static func claim(
+        _ draw: inout Draw, _ name: String, _ kind: RuleKind, _ names: [String], isScore: Bool = false
+    ) -> String {
+        let value: String
+        var comparisons = RuleComparison.allCases
+        switch kind {
+        case .memory:
+            value = draw.chance(60) ? "\(draw.number(0, 100))%" : "\(draw.bytes(.zero, .gibibytes(1)))"
+        case .share: value = "\(draw.magnitude(0, 100))%"
+        case .time: value = "\(draw.span(.zero, .minutes(3)))"
+        case .count: value = "\(isScore ? draw.number(-1_000, 1_000) : draw.magnitude(0, 100))"
+        case .ladder(let words): value = draw.pick(words)
+        case .choice(let words): (value, comparisons) = (draw.pick(words), [.equal, .notEqual])
+        case .name: (value, comparisons) = (draw.pick(names), [.equal, .notEqual])
+        }
+        return "\(name) \(draw.pick(comparisons).rawValue) \(value)"
+    }
+
+    private static func order(_ draw: inout Draw, _ apps: [DrawnApp]) -> Tree {
+        guard draw.chance(30) else { return single(&draw) }
+        return .list(
+            (0..<draw.number(1, 3)).map { _ in
+                var tier = Record()
+                if draw.chance(80) { tier.put("where", process(&draw, apps, depth: 1)) }
+                if draw.chance(80) { tier.put("by", single(&draw)) }
+                return tier.tree
+            })
+    }
+
+    private static func single(_ draw: inout Draw) -> Tree {
+        guard draw.chance(40) else { return .plain(draw.pick(RuleOrder.Name.allCases).rawValue) }
+        var weights = Record()
+        let features = ProcessFeature.allCases.filter(\.isNumber)
+        let first = draw.pick(features)
+        for feature in features where feature == first || draw.chance(30) {
+            weights.put(
+                feature.rawValue, .plain("\(draw.chance(25) ? "-" : "")\(draw.number(0, 9)).\(draw.number(0, 9))"))
+        }
+        return weights.tree
+    }
+}

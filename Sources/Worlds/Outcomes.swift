@@ -1,0 +1,59 @@
+import Lifecycle
+import Metrics
+import Reclaim
+import Simulation
+
+/// What may come of a run, as the code declares it: why processes end, what is refused and by which rule, what a policy
+/// does, and what the tables have rows for.
+package enum Outcomes {
+    /// What at least one world in a hundred must come to.
+    package static let frequent: [String] =
+        ExitReason.allCases.map { "exit \($0.rawValue)" }
+        + ReclaimAction.Kind.allCases.map { "action \($0.rawValue)" }
+        + UserRefusal.allCases.filter { !$0.isKeptByLoader }.map { "refused: \($0.rawValue)" }
+        + Refusal.Rule.allCases.filter { !unreachable.contains($0) }.map { "refused by \($0.rawValue)" }
+
+    /// What some world must come to.
+    package static let occasional: [String] =
+        EventKind.allCases.map { "event \($0.rawValue)" } + Callback.allCases.map { "callback \($0.rawValue)" }
+        + AppNotification.allCases.map { "notification \($0.rawValue)" }
+        + LaunchKind.allCases.map { "launch \($0.rawValue)" }
+
+    /// What no policy of ours comes to: none names a process or a scene that it was not shown, and each looks at a
+    /// process's phase itself before it wants it told or suspended, or a scene of it disconnected.
+    private static let unreachable: [Refusal.Rule] = [.alive, .phase]
+
+    /// Things that no run is thought to come to; one that occurs is to be asked for.
+    package static let unexpected: [String] =
+        unreachable.map { "refused by \($0.rawValue)" }
+        + UserRefusal.allCases.filter(\.isKeptByLoader).map { "refused: \($0.rawValue)" }
+
+    /// What came of a run, each thing once or more.
+    ///
+    /// - Parameters:
+    ///   - events: The bytes of `events.csv`; likewise the other two.
+    package static func things(events: [UInt8], decisions: [UInt8], launches: [UInt8]) -> [String] {
+        var things: Set<String> = []
+        for row in TableReader(events, columns: ["event", "detail", "reason"]).rows {
+            things.insert("event \(row[0])")
+            switch EventKind(rawValue: row[0]) {
+            case .exit: things.insert("exit \(row[1])")
+            case .action: things.insert("action \(row[1])")
+            case .callback: things.insert("callback \(row[1])")
+            case .notification: things.insert("notification \(row[1])")
+            case .refused:
+                let refusal = UserRefusal.allCases.first {
+                    row[2] == $0.rawValue || row[2].hasPrefix("\($0.rawValue) ")
+                }
+                // The longer text of two that begin alike is its own.
+                things.insert("refused: \(UserRefusal(rawValue: row[2])?.rawValue ?? refusal?.rawValue ?? row[2])")
+            default: break
+            }
+        }
+        for row in TableReader(decisions, columns: ["reason"]).rows where row[0].hasPrefix("refused by ") {
+            things.insert(String(row[0].prefix { $0 != ":" }))
+        }
+        for row in TableReader(launches, columns: ["kind"]).rows { things.insert("launch \(row[0])") }
+        return things.sorted()
+    }
+}

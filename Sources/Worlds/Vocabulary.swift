@@ -1,0 +1,75 @@
+import Memory
+import Metrics
+import Pressure
+import Quantities
+import Reclaim
+import Scenario
+import Simulation
+
+/// What the format lets a scenario say, word by word, as the code declares it. Worlds together must say all of it.
+package enum Vocabulary {
+    /// Every word: keys and named values, parameters of each policy, claims of rules, metrics. A later addition to the
+    /// code is a word by itself.
+    package static let all: [String] =
+        FormatKeys.all + parameters + rules
+        + SummaryMetrics.all.filter { $0.type != .string }.map { "expect \($0.name)" }
+        + Expectation.Comparison.allCases.map { "expect \($0.rawValue)" }
+        + MemoryBackend.allCases.map { "--backend \($0.rawValue)" }
+        + ["--scale", "--policy FILE", "--dry-run", "--trace", "--jetsam-events"]
+
+    /// The actions of the format, as words.
+    package static let actions: [String] = ActionForm.all.map { "user[].\($0.key)" }
+
+    private static let parameters = PolicyCatalogue.all.flatMap { type in
+        ["policy \(type.name)"] + type.parameters.map { "policy \(type.name) \($0.name)" }
+    }
+
+    private static let rules =
+        ["rules"] + SystemMeasure.allCases.map { "claim \($0.rawValue)" }
+        + ProcessFeature.allCases.map { "claim of a process \($0.rawValue)" }
+        + RuleComparison.allCases.map { "claim \($0.rawValue)" } + [
+            "claim for", "claims all", "claims any", "claims not",
+        ]
+
+    /// The words of a world, some of them many times.
+    package static func words(of world: World) -> [String] {
+        var words = FormatKeys.used(in: world.document)
+        for policy in [world.document["policy"], world.policyFile] { words += policy.map(words(ofPolicy:)) ?? [] }
+        for claim in world.document["expect"]?.elements ?? [] {
+            let parts = (claim.text ?? "").split(separator: " ")
+            words += parts.prefix(2).map { "expect \($0)" }
+        }
+        let options = world.options
+        words.append("--backend \(options.backend.rawValue)")
+        if options.scale != nil { words.append("--scale") }
+        if world.policyFile != nil { words.append("--policy FILE") }
+        if options.isDryRun { words.append("--dry-run") }
+        if options.writesTimeline { words.append("--trace") }
+        if options.writesReports { words.append("--jetsam-events") }
+        return words
+    }
+
+    private static func words(ofPolicy policy: Tree) -> [String] {
+        let name = policy.text ?? policy["name"]?.text ?? ""
+        var words = ["policy \(name)"] + (policy["parameters"]?.entries ?? []).map { "policy \(name) \($0.key)" }
+        for rule in policy["rules"]?.elements ?? [] {
+            words.append("rules")
+            for key in ["when", "until"] { words += rule[key].map { claims($0, "claim ") } ?? [] }
+            words += rule["who"].map { claims($0, "claim of a process ") } ?? []
+            for tier in rule["order"]?.elements ?? [] {
+                words += tier["where"].map { claims($0, "claim of a process ") } ?? []
+            }
+        }
+        return words
+    }
+
+    private static func claims(_ condition: Tree, _ prefix: String) -> [String] {
+        if let elements = condition.elements { return elements.flatMap { claims($0, prefix) } }
+        if let entries = condition.entries {
+            return entries.flatMap { ["claims \($0.key)"] + claims($0.value, prefix) }
+        }
+        let parts = (condition.text ?? "").split(separator: " ")
+        guard parts.count >= 3 else { return [] }
+        return [prefix + parts[0], "claim \(parts[1])"] + (parts.contains("for") ? ["claim for"] : [])
+    }
+}

@@ -1,0 +1,180 @@
+import Memory
+import Quantities
+import Scenario
+
+/// A scenario drawn at random that the loader accepts, with the way in which it is to be run.
+///
+/// It is a document rather than a plan, so that reading it is tried as well and it can be shrunk key by key. The same
+/// seed gives the same world with every program that has the same format.
+package struct World: Sendable {
+    package let seed: UInt64
+    package var document: Tree
+    package var options: RunOptions
+    /// What `--policy` names, if it names a file.
+    package var policyFile: Tree?
+    /// The allocation trace that its apps play, if one does.
+    package let trace: String?
+
+    /// The names of its files.
+    package static let (scenarioName, policyName, traceName) = ("world.yaml", "policy.yaml", "trace.txt")
+
+    /// - Parameter backend: The backend to run it on; nil: the seed decides.
+    package init(seed: UInt64, backend: MemoryBackend? = nil) {
+        let frame = WorldFrame(seed: seed, backend: backend)
+        let apps = frame.apps()
+        self.seed = seed
+        options = frame.options
+        policyFile = frame.policyFile(apps)
+        trace = apps.contains(where: \.playsTrace) ? TraceText.draw(seed) : nil
+        document = frame.document(apps)
+    }
+
+    /// What `plimsoll` is called with.
+    ///
+    /// - Parameter folder: Where the world's files are.
+    package func arguments(in folder: String, out: String) -> [String] {
+        var words = ["run", "\(folder)/\(World.scenarioName)", "--out", out, "--quiet", "--verify"]
+        words += ["--backend", options.backend.rawValue]
+        if let scale = options.scale { words += ["--scale", "\(scale)"] }
+        if policyFile != nil { words += ["--policy", "\(folder)/\(World.policyName)"] }
+        if options.isDryRun { words.append("--dry-run") }
+        if options.writesTimeline { words += ["--trace", out + "/timeline.json"] }
+        if options.writesReports { words.append("--jetsam-events") }
+        return words
+    }
+
+    /// The policy of its file moves into its document.
+    package mutating func inlinePolicy() {
+        guard let entries = policyFile?.entries else { return }
+        let policy = entries.filter { !["plimsoll", "description"].contains($0.key) }.map { ($0.key, $0.value) }
+        document = .record(
+            (document.entries ?? []).filter { $0.key != "policy" }.map { ($0.key, $0.value) } + [
+                ("policy", .record(policy))
+            ])
+        policyFile = nil
+    }
+
+    /// Its files, by name.
+    package var files: [(name: String, text: String)] {
+        var files = [(World.scenarioName, document.denseYAML)]
+        if let policyFile { files.append((World.policyName, policyFile.denseYAML)) }
+        if let trace { files.append((World.traceName, trace)) }
+        return files
+    }
+
+}
+
+/// How a world is run.
+package struct RunOptions: Hashable, Sendable {
+    package var backend: MemoryBackend
+    /// Of `--scale`.
+    package var scale: Ratio?
+    package var isDryRun: Bool
+    /// `--trace`: a timeline for trace viewers.
+    package var writesTimeline: Bool
+    /// `--jetsam-events`.
+    package var writesReports: Bool
+    package var usesPolicyFile: Bool
+}
+
+/// What the parts of a world must agree on.
+struct WorldFrame {
+    let seed: UInt64
+    let duration: TimeSpan
+    let ceiling: ByteCount
+    let reserved: ByteCount
+    /// Of the document's own device.
+    let scale: Ratio
+    let options: RunOptions
+    let policy: DrawnPolicy
+    let appCount: Int
+    /// Its apps take long over notifications and free little: much happens meanwhile, and what changes without a change
+    /// of memory shows.
+    let isSluggish: Bool
+
+    init(seed: UInt64, backend: MemoryBackend?) {
+        var draw = Draw(seed, "frame")
+        self.seed = seed
+        let backend = backend ?? draw.pick([(9, .accounting), (1, .jemalloc)])
+        let isReal = backend == .jemalloc
+        let scales: [Ratio] = [.percent(10), .percent(25), .percent(50), .percent(200), .percent(400)]
+        let isScaled = draw.chance(isReal ? 50 : 15)
+        let (isOwn, scaling) = (draw.chance(30), draw.pick(scales))
+        let larger = isScaled ? max(1, Int(scaling.partsPerMillion / 1_000_000)) : 1
+        // Real memory is dear, and the host has to have it.
+        let highest: ByteCount =
+            isReal
+            ? ByteCount(max(96 << 20, (256 << 20) / larger))
+            : draw.pick([(5, .mebibytes(256)), (3, .gibibytes(1)), (2, .gibibytes(4))])
+        ceiling = draw.bytes(.mebibytes(96), highest)
+        reserved = draw.chance(70) ? draw.bytes(.mebibytes(1), ByteCount(ceiling.bytes / 3)) : .zero
+        let drawn = draw.pick([
+            (55, draw.span(.seconds(20), .seconds(90))), (30, draw.span(.seconds(90), .minutes(5))),
+            (12, draw.span(.minutes(5), .minutes(15))), (3, draw.span(.minutes(15), .minutes(30))),
+        ])
+        duration = isReal ? min(drawn, .minutes(4)) : drawn
+        // A model of a device that there cannot be is refused.
+        let fits = ceiling <= .gibibytes(3)
+        scale = isScaled && isOwn && fits ? scaling : .one
+        options = RunOptions(
+            backend: backend, scale: isScaled && !isOwn ? scaling : nil, isDryRun: draw.chance(8),
+            writesTimeline: draw.chance(12), writesReports: draw.chance(12), usesPolicyFile: draw.chance(15))
+        isSluggish = draw.chance(25)
+        let policy = DrawnPolicy(seed)
+        self.policy = policy
+        let count = draw.pick([(60, draw.number(5, 15)), (30, draw.number(16, 30)), (10, draw.number(31, 60))])
+        // A policy that follows futures takes long over many apps.
+        appCount = policy.type.needs.contains(.oracle) ? min(count, 12) : count
+    }
+
+    /// What the device has for apps, in their own measure.
+    var room: ByteCount {
+        ByteCount((ceiling - reserved).bytes * 1_000 / Int(scale.partsPerMillion / 1_000))
+    }
+
+    func apps() -> [DrawnApp] {
+        var apps: [DrawnApp] = []
+        for index in 0..<appCount { apps.append(DrawnApp(index, self)) }
+        return apps
+    }
+
+    func document(_ apps: [DrawnApp]) -> Tree {
+        var draw = Draw(seed, "document")
+        var root = Record()
+        root.put("plimsoll", .plain("1"))
+        root.put("name", .plain("world-\(seed)"))
+        if draw.chance(10) { root.put("description", .string("A world drawn at random: '#', \"quotes\" and: colons.")) }
+        if draw.chance(90) { root.put("seed", .plain("\(draw.chance(90) ? draw.bits() % 1_000 : draw.bits())")) }
+        root.put("duration", .plain("\(duration)"))
+        if draw.chance(60) { root.put("backend", .plain(draw.pick(MemoryBackend.allCases).rawValue)) }
+        root.put("device", device())
+        if draw.chance(90) { root.put("monitor", monitor()) }
+        if draw.chance(92) { root.put("policy", policy.tree(apps)) }
+        root.put("limits", limits(apps))
+        root.put("apps", .list(apps.map(\.tree)))
+        root.put("user", .list(user(apps)))
+        if draw.chance(40) { root.put("expect", .list(expectations())) }
+        var metrics = Record()
+        if draw.chance(30) { metrics.put("perceived_within", draw.time(.seconds(1), .hours(1))) }
+        // Every process at every sample is dear where there are many.
+        let rows = Int(duration.microseconds / 1_000_000) * appCount
+        if draw.chance(rows > 2_000 ? 90 : 40) {
+            metrics.put("apps", .plain(draw.pick([(rows > 2_000 ? 20 : 1, "changed"), (1, "all")])))
+        }
+        root.put("metrics", metrics)
+        return root.tree
+    }
+
+    /// The policy file of `--policy`, if there is one: another policy than the document's.
+    func policyFile(_ apps: [DrawnApp]) -> Tree? {
+        guard options.usesPolicyFile else { return nil }
+        var draw = Draw(seed, "policy file")
+        let policy = DrawnPolicy(
+            seed, stream: "policy of a file", mayKnowFuture: self.policy.type.needs.contains(.oracle))
+        var file = Record()
+        if draw.chance(70) { file.put("plimsoll", .plain("1")) }
+        if draw.chance(30) { file.put("description", .plain("A policy drawn at random.")) }
+        for entry in policy.mapping(apps).entries { file.put(entry.0, entry.1) }
+        return file.tree
+    }
+}

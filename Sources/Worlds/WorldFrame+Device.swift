@@ -1,0 +1,117 @@
+import Metrics
+import Pressure
+import Quantities
+import Scenario
+import Simulation
+
+// The phone, and what is measured of it.
+extension WorldFrame {
+    func device() -> Tree {
+        var draw = Draw(seed, "device")
+        var device = Record()
+        device.put("ceiling", .plain("\(ceiling)"))
+        if reserved > .zero { device.put("reserved", .plain("\(reserved)")) }
+        if scale != .one { device.put("scale", .plain("\(scale)")) }
+        if draw.chance(60) { device.put("cores", .plain("\(draw.pick([(4, 1), (3, 2), (2, 3), (2, 6), (1, 16)]))")) }
+        if draw.chance(30) { device.put("fill_rate", draw.rate(.mebibytes(16), .gibibytes(4))) }
+        if draw.chance(30) { device.put("reclaim_rate", draw.rate(.mebibytes(16), .gibibytes(16))) }
+        if draw.chance(30) { device.put("termination_time", draw.time(.zero, .seconds(2))) }
+        if draw.chance(30) { device.put("dirty_decay", draw.time(.zero, .minutes(2))) }
+        return device.tree
+    }
+
+    func monitor() -> Tree {
+        var draw = Draw(seed, "monitor")
+        var monitor = Record()
+        let preset = draw.pick(MonitorSettings.presets)
+        if draw.chance(80) { monitor.put("preset", .plain(preset.preset)) }
+        let base = monitor.isEmpty ? MonitorSettings.ios : preset
+        // About two thousand samples are enough.
+        let shortest = max(.milliseconds(20), TimeSpan(microseconds: duration.microseconds / 2_000))
+        if base.interval < shortest || draw.chance(40) {
+            monitor.put("interval", draw.time(shortest, max(shortest, .seconds(2))))
+        }
+        for key in ["hold", "warning_spacing", "warning_rest", "warning_repeat", "cool_down"] where draw.chance(25) {
+            monitor.put(key, draw.time(.zero, .seconds(40)))
+        }
+        if draw.chance(25) { monitor.put("warning_minimum_footprint", draw.size(.zero, .mebibytes(40))) }
+        let debounce = draw.chance(20) ? draw.bytes(.kibibytes(4), .mebibytes(16)) : nil
+        if let debounce { monitor.put("debounce", .plain("\(debounce)")) }
+        let measure = draw.pick(PressureMeasure.allCases)
+        let changesMeasure = draw.chance(20)
+        if changesMeasure { monitor.put("measure", .plain(measure.rawValue)) }
+        // Thresholds of one measure mean something else to another.
+        if changesMeasure || draw.chance(40) {
+            thresholds(
+                of: changesMeasure ? measure : base.measure, mayCoincide: debounce != nil || base.debounce > .zero,
+                &draw, &monitor)
+        }
+        if draw.chance(25) { monitor.put("end_suspended_first", draw.flag(80)) }
+        if draw.chance(25) { monitor.put("rise_needs_fewer_processes", draw.flag()) }
+        return monitor.tree
+    }
+
+    /// Both levels, each entered before it is left, the critical one beyond the other.
+    private func thresholds(
+        of measure: PressureMeasure, mayCoincide: Bool, _ draw: inout Draw, _ monitor: inout Record
+    ) {
+        let rises = measure.risesWithPressure
+        let enters =
+            rises
+            ? (warning: draw.number(4, 50), critical: draw.number(51, 95))
+            : (warning: draw.number(20, 60), critical: draw.number(2, 19))
+        let inBytes = measure == .available && draw.chance(30)
+        func threshold(_ percent: Int) -> Tree {
+            let share = Ratio.percent(Int64(percent))
+            return .plain(inBytes ? "\(ceiling * share)" : "\(share)")
+        }
+        for (key, enter) in [("warning", enters.warning), ("critical", enters.critical)] {
+            let isSame = mayCoincide && draw.chance(30)
+            let distance = isSame ? 0 : draw.number(1, 3)
+            monitor.put(
+                key,
+                .record([
+                    ("enter", threshold(enter)), ("leave", threshold(rises ? enter - distance : enter + distance)),
+                ]))
+        }
+    }
+
+    func limits(_ apps: [DrawnApp]) -> Record {
+        var draw = Draw(seed, "limits")
+        var limits = Record()
+        guard draw.chance(75) else { return limits }
+        if draw.chance(30) {
+            limits.put("background_processes", .plain(draw.chance(20) ? "none" : "\(draw.number(0, 8))"))
+        }
+        if draw.chance(30) {
+            limits.put("background_memory", draw.chance(20) ? .plain("none") : draw.size(.mebibytes(1), ceiling))
+        }
+        if draw.chance(25) { limits.put("background_time", draw.time(.milliseconds(100), .minutes(2))) }
+        if draw.chance(30) {
+            limits.put("terminations_per_minute", .plain(draw.chance(20) ? "none" : "\(draw.number(0, 6))"))
+        }
+        if draw.chance(30) { limits.put("minimum_stay", draw.time(.zero, .minutes(1))) }
+        if draw.chance(30) { limits.put("protected", .list(draw.some(of: apps, 25).map { .plain($0.name) })) }
+        if draw.chance(25) { limits.put("protect_audible", draw.flag()) }
+        return limits
+    }
+
+    func expectations() -> [Tree] {
+        var draw = Draw(seed, "expectations")
+        let metrics = SummaryMetrics.all.filter { $0.type != .string }.map(\.name)
+        return (0..<draw.number(0, 3)).map { _ in
+            let metric = draw.pick(metrics)
+            let value: String
+            if metric.hasSuffix("_bytes") {
+                value = "\(draw.bytes(.zero, ceiling))"
+            } else if metric.hasSuffix("_ms") || metric.hasSuffix("_s") {
+                value = draw.chance(50) ? "\(draw.span(.zero, duration))" : "\(draw.number(0, 5_000)).5"
+            } else if metric.hasSuffix("_ratio") {
+                value = "\(Ratio.percent(Int64(draw.number(0, 100))))"
+            } else {
+                value = "\(draw.magnitude(0, 100))"
+            }
+            return .string("\(metric) \(draw.pick(Expectation.Comparison.allCases).rawValue) \(value)")
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Lifecycle
+import Quantities
+import Scenario
+import Simulation
+import Workload
+
+// What the user and the system do.
+extension WorldFrame {
+    func user(_ apps: [DrawnApp]) -> [Tree] {
+        var draw = Draw(seed, "user")
+        let seconds = Int(duration.microseconds / 1_000_000)
+        let count = min(220, max(8, seconds / draw.number(1, 6)))
+        var events: [Tree] = []
+        while events.count < count {
+            guard let first = event(&draw, apps, at: draw.number(0, seconds * 1_000), on: nil) else { continue }
+            events.append(first.tree)
+            // What comes close behind on the same app meets it half-way.
+            var last = first
+            while draw.chance(25), events.count < count {
+                let at = last.at + draw.magnitude(1, draw.pick([60, 1_500]))
+                guard at < seconds * 1_000, let next = event(&draw, apps, at: at, on: first.app) else { break }
+                events.append(next.tree)
+                last = next
+            }
+        }
+        for _ in 0..<draw.number(0, 3) {
+            if let repeated = repetition(&draw, apps, until: seconds) { events.append(repeated) }
+        }
+        if draw.chance(12) { events.append(person(&draw, until: seconds)) }
+        return events
+    }
+
+    private struct Event {
+        let tree: Tree
+        /// In milliseconds.
+        let at: Int
+        let app: DrawnApp?
+    }
+
+    private func event(_ draw: inout Draw, _ apps: [DrawnApp], at: Int, on app: DrawnApp?) -> Event? {
+        // The first apps are the popular ones.
+        let target = app ?? apps[min(draw.number(0, apps.count - 1), draw.number(0, apps.count - 1))]
+        guard let action = action(&draw, on: target) else { return nil }
+        let time = Tree.plain("\(TimeSpan.milliseconds(Int64(at)))")
+        return Event(tree: .record([("at", time)] + action), at: at, app: target)
+    }
+
+    /// The keys of an action that is possible with this app; nil: the one that was drawn is not.
+    private func action(_ draw: inout Draw, on app: DrawnApp) -> [(String, Tree)]? {
+        let weights = [
+            "launch": 14, "switch": 6, "home": 4, "quit": 3, "lock": 2, "open_scene": 3, "close_scene": 3,
+            "show_on_display": 2,
+        ]
+        let form = draw.pick(ActionForm.all.map { (weights[$0.key] ?? 1, $0) })
+        if ["open_scene", "show_on_display"].contains(form.key) && !(app.scenes.support && app.scenes.multiple) {
+            return nil
+        }
+        if let reason = LaunchReason.allCases.first(where: { $0.actionName == form.key }), !app.supports(reason) {
+            return nil
+        }
+        let payload: Tree =
+            switch form.payload {
+            case .app: .plain(app.name)
+            case .nothing: .plain("true")
+            case .time: draw.time(.milliseconds(1), .seconds(50))
+            case .choice(let names): .plain(draw.pick(names))
+            }
+        guard let extraKey = form.extraKey, form.needsExtra || draw.chance(50) else { return [(form.key, payload)] }
+        return [(form.key, payload), (extraKey, draw.time(.microseconds(1), .seconds(70)))]
+    }
+
+    private func repetition(_ draw: inout Draw, _ apps: [DrawnApp], until seconds: Int) -> Tree? {
+        guard let action = action(&draw, on: draw.pick(apps)) else { return nil }
+        var entry: [(String, Tree)] = [("every", draw.time(.seconds(2), .minutes(3)))]
+        let from = draw.number(0, seconds / 2)
+        if draw.chance(70) { entry.append(("from", .plain("\(TimeSpan.seconds(Int64(from)))"))) }
+        if draw.chance(50) { entry.append(("to", .plain("\(TimeSpan.seconds(Int64(draw.number(from, seconds))))"))) }
+        return .record(entry + action)
+    }
+
+    private func person(_ draw: inout Draw, until seconds: Int) -> Tree {
+        let from = draw.number(0, seconds - 10)
+        var entry: [(String, Tree)] = []
+        if draw.chance(80) { entry.append(("from", .plain("\(TimeSpan.seconds(Int64(from)))"))) }
+        if draw.chance(50) {
+            entry.append(("to", .plain("\(TimeSpan.seconds(Int64(draw.number(from + 5, seconds))))")))
+        }
+        return .record(entry + [("model", .plain(draw.pick(UserModel.allCases).rawValue))])
+    }
+}
+
+extension TimeSpan {
+    fileprivate static func microseconds(_ count: Int64) -> TimeSpan { TimeSpan(microseconds: count) }
+}

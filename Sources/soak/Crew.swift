@@ -1,0 +1,88 @@
+import Foundation
+import Memory
+import Synchronization
+import Worlds
+
+/// Some workers that run worlds until there are no more, or time is up.
+final class Crew: Sendable {
+    struct Orders: Sendable {
+        let program: String
+        /// Where worlds get their folders.
+        let work: String
+        let backend: MemoryBackend?
+        /// Runs every check of every world.
+        let all: Bool
+        let seconds: Double
+        let jobs: Int
+    }
+
+    struct State {
+        var next: UInt64
+        var words = Occurrences()
+        var outcomes = Occurrences()
+        var byBackend: [MemoryBackend: Int] = [:]
+        var faults: [(seed: UInt64, fault: Fault)] = []
+        var slowest: (seed: UInt64, seconds: Double) = (0, 0)
+    }
+
+    let orders: Orders
+    private let last: UInt64
+    private let deadline: ContinuousClock.Instant?
+    private let state: Mutex<State>
+    private let progress: @Sendable (Int, Int) -> Void
+
+    /// - Parameter progress: Told how many worlds there were, and how many of them failed.
+    init(
+        _ orders: Orders, seeds: ClosedRange<UInt64>, until deadline: ContinuousClock.Instant?,
+        progress: @escaping @Sendable (Int, Int) -> Void
+    ) {
+        self.orders = orders
+        last = seeds.upperBound
+        self.deadline = deadline
+        state = Mutex(State(next: seeds.lowerBound))
+        self.progress = progress
+    }
+
+    func work() -> State {
+        DispatchQueue.concurrentPerform(iterations: orders.jobs) { worker in
+            while let seed = take() { run(seed, worker) }
+        }
+        return state.withLock { $0 }
+    }
+
+    private func take() -> UInt64? {
+        if let deadline, ContinuousClock.now >= deadline { return nil }
+        return state.withLock { state in
+            guard state.next <= last else { return nil }
+            state.next += 1
+            return state.next - 1
+        }
+    }
+
+    private func run(_ seed: UInt64, _ worker: Int) {
+        let clock = ContinuousClock.now
+        let world = World(seed: seed, backend: orders.backend)
+        let trial = Trial(
+            world: world, program: orders.program, folder: "\(orders.work)/\(worker)",
+            checks: Trial.checks(of: world, all: orders.all), seconds: orders.seconds)
+        let words = Vocabulary.words(of: world)
+        let result: Result<[String], Fault>
+        do {
+            result = .success(try trial.run())
+        } catch {
+            result = .failure(error)
+        }
+        let seconds = (ContinuousClock.now - clock) / .seconds(1)
+        let (worlds, failed) = state.withLock { state in
+            state.words.add(words)
+            state.byBackend[world.options.backend, default: 0] += 1
+            if seconds > state.slowest.seconds { state.slowest = (seed, seconds) }
+            switch result {
+            case .success(let things): state.outcomes.add(things)
+            case .failure(let fault): state.faults.append((seed, fault))
+            }
+            return (state.words.worlds, state.faults.count)
+        }
+        progress(worlds, failed)
+    }
+}

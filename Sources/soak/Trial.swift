@@ -1,0 +1,225 @@
+import Foundation
+import Memory
+import Metrics
+import Quantities
+import Scenario
+import Worlds
+
+/// What is wrong with a world's run.
+struct Fault: Error, Hashable {
+    enum Check: String, CaseIterable {
+        case reading
+        case run
+        case files
+        case dryRun = "dry run"
+        case repetition
+        case backends
+        case effective = "effective scenario"
+        case explain
+    }
+
+    let check: Check
+    /// In few words: `status 70`, `signal 4`, `hung`.
+    let kind: String
+    /// What was said of it.
+    let text: String
+
+    /// The kind of a run that does not end.
+    static let hung = "hung"
+
+    /// The same fault of a smaller world has other figures.
+    func isSame(as other: Fault) -> Bool {
+        check == other.check && kind == other.kind && Fault.withoutFigures(text) == Fault.withoutFigures(other.text)
+    }
+
+    /// What several worlds with this fault have in common.
+    var signature: String { "\(check.rawValue): \(kind): \(Fault.withoutFigures(text))" }
+
+    private static func withoutFigures(_ text: String) -> String {
+        // Apps are called app7 in worlds, and by a letter where they were shrunk.
+        text.replacing(#/\b(app[0-9]+|[a-z])\b/#, with: "APP")
+            .replacing(#/[0-9][0-9.]*( ?([KMG]i)?B)?/#, with: "#")
+    }
+}
+
+/// Runs a world in a folder of its own, and looks at what it left.
+struct Trial {
+    let world: World
+    let program: String
+    /// A path; the folder is made and taken away.
+    let folder: String
+    let checks: Set<Fault.Check>
+    /// One run may take so long; an explanation, which is many, four times that.
+    let seconds: Double
+
+    static let tables = ["samples", "apps", "events", "launches", "decisions", "summary"]
+
+    /// The checks of a world: those that cost a run of their own are made of a share of them.
+    static func checks(of world: World, all: Bool) -> Set<Fault.Check> {
+        var draw = SeededGenerator(seed: world.seed, stream: "checks")
+        var checks: Set<Fault.Check> = [.reading, .run, .files, .dryRun]
+        for (check, percent) in [(.repetition, 12), (.backends, 15), (.effective, 12), (.explain, 15)]
+            as [(Fault.Check, Int64)] where draw.chance(.percent(percent)) || all
+        { checks.insert(check) }
+        return checks
+    }
+
+    /// What came of the run, if nothing is wrong with it.
+    func run() throws(Fault) -> [String] {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try read()
+        do {
+            try? FileManager.default.removeItem(atPath: folder)
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            for file in world.files {
+                try file.text.write(toFile: "\(folder)/\(file.name)", atomically: false, encoding: .utf8)
+            }
+        } catch {
+            throw Fault(check: .run, kind: "the host", text: "\(error)")
+        }
+        try start(world.arguments(in: folder, out: "\(folder)/a"), .run)
+        if checks.contains(.files) { try checkFiles() }
+        let things = Outcomes.things(
+            events: bytes("a/events.csv"), decisions: bytes("a/decisions.csv"), launches: bytes("a/launches.csv"))
+        if checks.contains(.dryRun) { try checkDryRun() }
+        if checks.contains(.repetition) {
+            try start(world.arguments(in: folder, out: "\(folder)/b"), .repetition)
+            try compare("a", "b", .repetition)
+        }
+        if checks.contains(.backends) { try checkBackends() }
+        if checks.contains(.effective) { try checkEffective() }
+        if checks.contains(.explain) { try checkExplain() }
+        return things
+    }
+
+    private func read() throws(Fault) {
+        let overrides = Overrides(backend: world.options.backend, scale: world.options.scale)
+        guard
+            case .failure(let fault) = ScenarioLoader.load(
+                text: world.document.denseYAML, file: World.scenarioName, overrides: overrides)
+        else { return }
+        throw Fault(check: .reading, kind: "the loader refuses it", text: "\(fault)")
+    }
+
+    /// The run or explanation ends in order.
+    private func start(_ arguments: [String], _ check: Fault.Check, seconds: Double? = nil) throws(Fault) {
+        let child = Child(program, arguments, log: "\(folder)/errors.txt", seconds: seconds ?? self.seconds)
+        // The first line that says anything; a trap says it on one of its own.
+        let lines = child.errors.split(separator: "\n").filter { !$0.isEmpty }
+        let text = String((lines.first { $0.contains("Fatal error") } ?? lines.first ?? "").prefix(400))
+        let said = text.replacing(folder, with: "").replacing(#/with seed [0-9]+/#, with: "with the seed")
+        switch child.ending {
+        case .exited(0), .exited(99):
+            guard check == .explain, !child.errors.isEmpty else { return }
+            throw Fault(check: check, kind: "a warning", text: said)
+        case .exited(let status): throw Fault(check: check, kind: "status \(status)", text: said)
+        case .signalled(let signal): throw Fault(check: check, kind: "signal \(signal)", text: said)
+        case .hung: throw Fault(check: check, kind: Fault.hung, text: "no end after \(seconds ?? self.seconds) s")
+        case .notStarted: throw Fault(check: check, kind: "not started", text: said)
+        }
+    }
+
+    private func bytes(_ name: String) -> [UInt8] {
+        (FileManager.default.contents(atPath: "\(folder)/\(name)")).map { Array($0) } ?? []
+    }
+
+    // MARK: Checks
+
+    /// Everything that was promised is there, nothing else, and all of it whole.
+    private func checkFiles() throws(Fault) {
+        let options = world.options
+        var promised = Trial.tables.map { "\($0).csv" } + ["datapackage.json", "manifest.json", "scenario.yaml"]
+        if options.writesTimeline { promised.append("timeline.json") }
+        if options.writesReports { promised.append("jetsam-events") }
+        let found = (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/a")) ?? []
+        guard found.sorted() == promised.sorted() else {
+            let others = Set(found).symmetricDifference(promised).sorted().joined(separator: ", ")
+            throw Fault(check: .files, kind: "other files than promised", text: others)
+        }
+        for name in found {
+            let bytes = bytes("a/\(name)")
+            if name.hasSuffix(".csv"), bytes.last != UInt8(ascii: "\n") {
+                throw Fault(check: .files, kind: "half-written", text: name)
+            }
+            if name.hasSuffix(".json") { try checkJSON(bytes[...], name) }
+        }
+        guard options.writesReports else { return }
+        let reports = (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/a/jetsam-events")) ?? []
+        for name in reports {
+            // A line about the report, and the report.
+            let bytes = bytes("a/jetsam-events/\(name)")
+            let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
+            try checkJSON(bytes[..<end], name)
+            try checkJSON(bytes[end...], name)
+        }
+    }
+
+    private func checkJSON(_ bytes: ArraySlice<UInt8>, _ name: String) throws(Fault) {
+        do {
+            _ = try JSONSerialization.jsonObject(with: Data(bytes))
+        } catch {
+            throw Fault(check: .files, kind: "no JSON", text: name)
+        }
+    }
+
+    /// Nobody acts in a dry run, but for the monitor.
+    private func checkDryRun() throws(Fault) {
+        guard world.options.isDryRun else { return }
+        let rows = TableReader(bytes("a/events.csv"), columns: ["event", "detail", "reason"]).rows
+        if let row = rows.first(where: { $0[0] == "action" && !$0[2].contains("before running apps are warned") }) {
+            throw Fault(check: .dryRun, kind: "an action", text: "\(row[1]): \(row[2])")
+        }
+    }
+
+    /// The tables of the other backend are the same, its own bookkeeping aside.
+    private func checkBackends() throws(Fault) {
+        let ceiling = world.document["device"]?["ceiling"]?.text.flatMap { try? ByteCount(parsing: $0) }
+        guard let ceiling, ceiling * (world.options.scale ?? .one) <= .mebibytes(256) else { return }
+        var other = world
+        other.options.backend = world.options.backend == .jemalloc ? .accounting : .jemalloc
+        try start(other.arguments(in: folder, out: "\(folder)/o"), .backends)
+        try compare("a", "o", .backends, besides: ["metadata_bytes"])
+    }
+
+    /// The run's own scenario gives the run again.
+    private func checkEffective() throws(Fault) {
+        let dry = world.options.isDryRun ? ["--dry-run"] : []
+        try start(
+            ["run", "\(folder)/a/scenario.yaml", "--out", "\(folder)/e", "--quiet", "--verify"] + dry, .effective)
+        try compare("a", "e", .effective)
+    }
+
+    private func checkExplain() throws(Fault) {
+        try start(["explain", "\(folder)/a", "--most", "1"], .explain, seconds: seconds * 4)
+    }
+
+    private func compare(
+        _ first: String, _ second: String, _ check: Fault.Check, besides columns: Set<String> = []
+    ) throws(Fault) {
+        for table in Trial.tables {
+            let (a, b) = (bytes("\(first)/\(table).csv"), bytes("\(second)/\(table).csv"))
+            guard a != b, let difference = TableDifference(a, b, besides: columns) else { continue }
+            throw Fault(check: check, kind: "\(table).csv differs in \(difference.column)", text: "")
+        }
+    }
+}
+
+/// The first cell in which two tables differ.
+struct TableDifference {
+    let row: Int
+    let column: String
+
+    /// - Parameter columns: Their cells may differ.
+    init?(_ a: [UInt8], _ b: [UInt8], besides columns: Set<String>) {
+        let names = TableReader(a, columns: []).columns
+        let kept = names.filter { !columns.contains($0) }
+        let (first, second) = (TableReader(a, columns: kept).rows, TableReader(b, columns: kept).rows)
+        for (row, (here, there)) in zip(first, second).enumerated() where here != there {
+            let column = zip(here, there).enumerated().first { $1.0 != $1.1 }?.offset ?? 0
+            (self.row, self.column) = (row + 1, kept[column])
+            return
+        }
+        guard first.count != second.count || names != TableReader(b, columns: []).columns else { return nil }
+        (row, column) = (min(first.count, second.count) + 1, "its length")
+    }
+}

@@ -1,0 +1,39 @@
+import Quantities
+import Scenario
+import Testing
+
+@testable import Worlds
+
+@Suite("random worlds")
+struct WorldTests {
+    @Test("the loader accepts every one, and the policy of every policy file", arguments: 0..<10)
+    func valid(block: UInt64) {
+        for seed in block * 40..<block * 40 + 40 {
+            let world = World(seed: seed)
+            let overrides = Overrides(scale: world.options.scale)
+            if case .failure(let fault) = ScenarioLoader.load(
+                text: world.document.denseYAML, file: "world-\(seed)", overrides: overrides)
+            {
+                Issue.record("seed \(seed): \(fault)")
+            }
+        }
+    }
+
+    @Test("the same seed gives the same world, another seed another one")
+    func same() {
+        for seed in 0..<40 as Range<UInt64> {
+            #expect(World(seed: seed).document == World(seed: seed).document)
+            #expect(World(seed: seed).document != World(seed: seed + 1).document)
+        }
+    }
+
+    @Test("five hundred of them say every word of the format: keys, named values, parameters, claims, actions")
+    func vocabulary() {
+        var occurrences = Occurrences()
+        for seed in 0..<500 as Range<UInt64> { occurrences.add(Vocabulary.words(of: World(seed: seed))) }
+        for (word, _) in occurrences.rare(Vocabulary.all, below: 1) { Issue.record("no world has '\(word)'") }
+        for (word, count) in occurrences.rare(Vocabulary.actions, below: 5) {
+            Issue.record("only \(count) worlds have '\(word)'")
+        }
+    }
+}
