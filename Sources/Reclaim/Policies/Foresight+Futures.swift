@@ -7,7 +7,7 @@ extension Foresight {
     /// A future is a set of live apps. A launch that finds its app costs nothing; otherwise, and when the limits on
     /// the background demand it, apps go until there is room. Who goes and is wanted again costs one relaunch: their
     /// number decides, then their time. Nobody goes before he must, for what is there may still be ended later. All
-    /// sets are followed, up to `width` at a time, the cheapest first, for as many launches as a million steps are
+    /// sets are followed, up to `width` at a time, the cheapest first, for as many launches as `waysOfEach` is
     /// enough for: exact while there are no more than that.
     struct Futures {
         /// An app as the search knows it.
@@ -39,10 +39,11 @@ extension Foresight {
         private let roomOffScreen: Int64?
         private let width: Int
         /// How many more apps may be taken out of a future; below zero no further launch is followed.
-        private var ways = Futures.mostWays
+        private var ways: Int
 
-        /// Enough for the next five hundred launches among thirty apps, one of which goes at each.
-        private static let mostWays = 1_000_000
+        /// Of each future. Enough for the next thirty launches among thirty apps, or a hundred among ten, one of which
+        /// goes at each.
+        private static let waysOfEach = 1_000
 
         /// Nil: more apps than the search can tell apart, or nothing is known of the future.
         init?(_ snapshot: SystemSnapshot, width: Int) {
@@ -76,6 +77,7 @@ extension Foresight {
             self.apps = apps
             self.front = front
             self.width = width
+            ways = width * Futures.waysOfEach
             room = held + Int64(snapshot.available.bytes)
             mostOffScreen = oracle.backgroundProcesses.map { Int64($0) }
             roomOffScreen = oracle.backgroundMemory.map { Int64($0.bytes) }

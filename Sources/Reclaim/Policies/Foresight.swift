@@ -10,10 +10,11 @@ import Quantities
 /// It is exact while all futures can be followed (`futures` of them at once) and apps hold what it expects: what they
 /// hold now, and from their next time in front on what they will by their profile. What chance adds it does not know,
 /// so that in a run it is a reference and no proof; and it ends whole processes, so that a policy which takes scenes
-/// away may end fewer. With more futures than it can follow, the cheapest are followed. One decision takes a million
-/// steps at most, each an app that goes in one of the futures: among thirty apps it sees some five hundred launches
-/// ahead, and beyond them nothing. With more than 64 apps, or none followed, whoever gives most room for longest at the
-/// least cost goes first: footprint times the time until it is wanted, over the cost of bringing it back.
+/// away may end fewer. With more futures than it can follow, the cheapest are followed. One decision takes a
+/// thousand steps for each future at most, each an app that goes in it: among thirty apps it sees some thirty
+/// launches ahead that need room, among ten a hundred, and beyond them nothing. With more than 64 apps, or none
+/// followed, whoever gives most room for longest at the least cost goes first: footprint times the time until it is
+/// wanted, over the cost of bringing it back.
 public struct Foresight: ReclaimPolicy {
     public static let name = "foresight"
     public static let summary = "knows the future launches: the reference that no online policy can know"
