@@ -34,7 +34,7 @@ struct DrawnPolicy {
             return policy
         }
         var parameters = Record()
-        for parameter in type.parameters where draw.chance(40) {
+        for parameter in type.parameters where draw.chance(parameter.choices.isEmpty ? 45 : 85) {
             parameters.put(parameter.name, DrawnPolicy.value(of: parameter, &draw, apps))
         }
         policy.put("parameters", parameters)
@@ -65,6 +65,7 @@ struct DrawnPolicy {
             return .plain(
                 "\(min(near(Int64(value), Int64(low), Int64(high), &draw), parameter.name == "futures" ? 500 : .max))")
         case (.flag, _, _): return draw.flag()
+        case (.choice, _, _): return .plain(draw.pick(parameter.choices))
         case (.names, _, _): return .list(draw.some(of: apps, 25).map { .plain($0.name) })
         case (.ratio, _, _), (.bytes, _, _), (.time, _, _), (.count, _, _):
             preconditionFailure("parameter \(parameter.name) has a default and a range of different kinds")
