@@ -1,0 +1,225 @@
+import BasicContainers
+import Lifecycle
+import Memory
+import Quantities
+import Workload
+
+/// How far a process's work on memory has come.
+enum WorkProgress {
+    case finished
+    /// So much was filled, which takes time.
+    case filling(ByteCount)
+    case noRoom(MemoryWaiters.Shortage)
+    /// The footprint has crossed the limit that applies; the work is not done.
+    case limitCrossed(footprint: ByteCount)
+    /// The app's trace is over; the work is not done.
+    case traceIsOver(TracePlayback)
+    /// A trace could not be read.
+    case failed
+}
+
+/// Does a process's work on memory, item by item and slice by slice, until it is done or something comes in between.
+final class MemoryWorker {
+    /// So much is allocated before others may act.
+    let slice: ByteCount
+    /// Some app has a limit of its own.
+    let hasLimits: Bool
+    private var sizes = SizeBatch()
+    /// Empty.
+    private var spareItems = UniqueArray<MemoryWork>()
+    private let memory: any DeviceMemory
+    private let waiters: MemoryWaiters
+    private let recorder: RunRecorder
+    private let faults: RunFaults
+
+    init(
+        slice: ByteCount, hasLimits: Bool, memory: any DeviceMemory, waiters: MemoryWaiters, recorder: RunRecorder,
+        faults: RunFaults
+    ) {
+        self.slice = slice
+        self.hasLimits = hasLimits
+        self.memory = memory
+        self.waiters = waiters
+        self.recorder = recorder
+        self.faults = faults
+    }
+
+    /// What the device fills in 1/512 s: 2 MiB at the default rate.
+    static func slice(of device: Device) -> ByteCount {
+        max(ByteCount(device.fillRate.bytesPerSecond / 512), .kibibytes(64))
+    }
+
+    /// Goes on with the work until it is done, time has to pass, memory is missing, or a limit is crossed.
+    ///
+    /// - Parameter isFreeing: Pages are on their way back to the device, for those that wait.
+    func goOn(_ process: LiveProcess, isFreeing: Bool) -> WorkProgress {
+        while let item = process.work.nextItem {
+            switch item {
+            case .allocate(let pool, let bytes):
+                if let progress = allocate(bytes, in: pool, process, isFreeing) { return progress }
+            case .trace(let operations):
+                if let progress = play(operations, of: process, isFreeing) { return progress }
+            case .release(let pool, let bytes): release(bytes, from: pool, of: process)
+            case .touch(let pool, let bytes):
+                if let pool = existingPool(pool, of: process) {
+                    recorder.tally.bytesRewritten += memory.touch(bytes, in: pool)
+                }
+            case .read(let pool, let bytes):
+                if let pool = existingPool(pool, of: process) {
+                    recorder.tally.bytesRead += memory.read(bytes, in: pool)
+                }
+            case .releaseShare(let pool, let share):
+                if let held = existingPool(pool, of: process).map({ memory.requested(in: $0) }) {
+                    release(held * share, from: pool, of: process)
+                }
+            case .abandonScene(let scene): process.record.update(scene) { $0.pool = nil }
+            case .endScene(let scene): endScenePool(scene, of: process)
+            }
+            process.work.position += 1
+        }
+        return .finished
+    }
+
+    /// Begins the work of time that has passed: a tick, whose items all processes share memory for.
+    func beginTick(of process: LiveProcess, lasting span: TimeSpan) {
+        // Off screen the app does not use its cache.
+        let cache = process.phase == .active ? memory.requested(in: process.pools.cache) : .zero
+        let front = frontScene(of: process)
+        // The cache knows that memory; a process that has to wait keeps it.
+        swap(&process.work.items, &spareItems)
+        process.workload.pass(
+            span, phase: process.phase, cache: cache, front: front, into: &process.work.items)
+        process.work.begin(fillsAtDeviceRate: false)
+    }
+
+    /// The tick is done.
+    func endTick(of process: LiveProcess) { swap(&process.work.items, &spareItems) }
+
+    /// The scene that the user sees, and what it holds.
+    private func frontScene(of process: LiveProcess) -> (scene: SceneID, held: ByteCount)? {
+        guard process.phase == .active, let front = process.record.frontScene,
+            let pool = process.record.sessions.first(where: { $0.id == front })?.pool
+        else { return nil }
+        return (front, memory.requested(in: pool))
+    }
+
+    // MARK: Allocations
+
+    /// Allocates the next slice; nil when the whole allocation is done and no time has to pass.
+    private func allocate(
+        _ bytes: ByteCount, in pool: Pool, _ process: LiveProcess, _ isFreeing: Bool
+    ) -> WorkProgress? {
+        while process.work.isSettling || (process.work.remaining ?? bytes) > .zero {
+            if !process.work.isSettling,
+                let refusal = allocateSlice(of: process.work.remaining ?? bytes, in: pool, process, isFreeing)
+            {
+                return refusal
+            }
+            process.work.isSettling = false
+            if process.work.fillsAtDeviceRate {
+                defer { process.work.unpaid = .zero }
+                return .filling(process.work.unpaid)
+            }
+        }
+        process.work.remaining = nil
+        return nil
+    }
+
+    /// Why the slice was not allocated whole; nil when it was.
+    private func allocateSlice(
+        of bytes: ByteCount, in pool: Pool, _ process: LiveProcess, _ isFreeing: Bool
+    ) -> WorkProgress? {
+        let target = self.pool(pool, of: process)
+        drawSizes(upTo: min(bytes, slice), for: process)
+        waiters.keepBackWhatIsOwed(isFreeing: isFreeing)
+        let result = memory.allocate(
+            sizes.storage.span.extracting(first: sizes.count), in: target,
+            limit: hasLimits ? process.limitToNotice : nil)
+        waiters.keepNothingBack()
+        process.work.remaining = bytes - result.requested
+        process.work.unpaid += result.requested
+        if result.objects > 0 { waiters.end(process) }
+        guard let refusal = result.refusal else { return nil }
+        // The sizes from this one on are tried again.
+        process.work.refused = sizes.suffix(from: result.objects)
+        process.work.isSettling = refusal.isByLimit
+        return WorkProgress(refusal)
+    }
+
+    /// The sizes of the next slice: what was refused before, else fresh draws.
+    private func drawSizes(upTo bytes: ByteCount, for process: LiveProcess) {
+        guard !process.work.refused.isEmpty else { return process.record.sizes.fill(&sizes, with: bytes) }
+        sizes = SizeBatch(process.work.refused)
+        process.work.refused = []
+    }
+
+    // MARK: Traces
+
+    /// Plays the operations that are due; nil when they are done and the trace goes on.
+    private func play(_ operations: Int, of process: LiveProcess, _ isFreeing: Bool) -> WorkProgress? {
+        guard let trace = process.trace else { return nil }
+        if process.work.remaining == nil {
+            trace.due += operations
+            process.work.remaining = .zero
+        }
+        waiters.keepBackWhatIsOwed(isFreeing: isFreeing)
+        defer { waiters.keepNothingBack() }
+        do {
+            let refusal = try trace.play(on: memory, process.slot, limit: process.limitToNotice)
+            if let refusal { return WorkProgress(refusal) }
+        } catch {
+            faults.fail("\(trace.profile.file):\(error.line): \(error.message)")
+            return .failed
+        }
+        waiters.end(process)
+        process.work.remaining = nil
+        guard trace.isOver else { return nil }
+        process.work.position += 1
+        return .traceIsOver(trace)
+    }
+
+    // MARK: Pools
+
+    private func existingPool(_ pool: Pool, of process: LiveProcess) -> PoolID? {
+        switch pool {
+        case .base: process.pools.base
+        case .cache: process.pools.cache
+        case .leak: process.pools.leak
+        case .transient: process.pools.transient
+        case .burst: process.pools.burst
+        case .scene(let scene): process.record.session(scene).pool
+        }
+    }
+
+    private func pool(_ pool: Pool, of process: LiveProcess) -> PoolID {
+        if let existing = existingPool(pool, of: process) { return existing }
+        let fresh = memory.makePool(in: process.slot)
+        if case .scene(let scene) = pool { process.record.update(scene) { $0.pool = fresh } }
+        return fresh
+    }
+
+    private func release(_ bytes: ByteCount, from pool: Pool, of process: LiveProcess) {
+        guard bytes > .zero, let existing = existingPool(pool, of: process) else { return }
+        _ = memory.release(bytes, from: existing, order: .oldestFirst)
+    }
+
+    private func endScenePool(_ scene: SceneID, of process: LiveProcess) {
+        guard let pool = process.record.session(scene).pool else { return }
+        _ = memory.endPool(pool)
+        process.record.update(scene) { $0.pool = nil }
+    }
+}
+
+extension AllocationRefusal {
+    fileprivate var isByLimit: Bool { if case .limitCrossed = self { true } else { false } }
+}
+
+extension WorkProgress {
+    fileprivate init(_ refusal: AllocationRefusal) {
+        switch refusal {
+        case .noRoom(let wanted, let free, let longestRun):
+            self = .noRoom(.init(wanted: wanted, free: free, longestRun: longestRun))
+        case .limitCrossed(let footprint): self = .limitCrossed(footprint: footprint)
+        }
+    }
+}

@@ -1,0 +1,23 @@
+import Quantities
+
+/// The clock of a run, and what is due on it.
+final class Agenda {
+    private(set) var now: Instant = .zero
+    /// How many events were taken so far.
+    private(set) var given = 0
+    private var queue = EventQueue()
+
+    func schedule(_ event: SimulationEvent, at instant: Instant) { queue.schedule(event, at: instant) }
+
+    func schedule(_ event: SimulationEvent, after span: TimeSpan) { queue.schedule(event, at: now + span) }
+
+    /// Takes the earliest event, if it is not later than `limit`. The clock stays where it is.
+    func next(upTo limit: Instant) -> (at: Instant, event: SimulationEvent)? {
+        guard let next = queue.next(upTo: limit) else { return nil }
+        given += 1
+        return next
+    }
+
+    /// Moves the clock; it never goes back.
+    func advance(to instant: Instant) { now = instant }
+}

@@ -1,0 +1,129 @@
+import DequeModule
+import HeapModule
+import Quantities
+
+/// What the queue holds: everything that happens at an instant.
+enum SimulationEvent {
+    case sample
+    case userEvent(index: Int)
+    case interruptionEnds(serial: Int)
+    case unlock
+    /// The main thread goes on: a cost has been paid or a slice of memory filled.
+    case mainThread(ProcessReference, serial: Int)
+    /// The app's memory moves.
+    case tick(ProcessReference, serial: Int)
+    case warnNext
+    case decay(ProcessReference)
+    /// The seconds after leaving the screen, a background task or an event's work end by themselves.
+    case assertionEnds(ProcessReference, id: Int)
+    /// Background tasks are told that their time is short; a few seconds later it is over.
+    case tasksExpire(ProcessReference, serial: Int)
+    case taskTimeOver(ProcessReference, serial: Int)
+    /// The background modes have nothing to do any more.
+    case modesOver(ProcessReference, serial: Int)
+    case cpuLimit(ProcessReference, serial: Int)
+    case deadline(ProcessReference, serial: Int)
+    /// A process that was told to end has had its time, if it waits for memory.
+    case overdue(ProcessReference)
+    case deferredWorkDone(ProcessReference, serial: Int)
+    case reclaimDone(serial: Int)
+    case retryWaiters
+    /// A process that was asked to end has had its time.
+    case politenessEnds(ProcessReference)
+    /// The device reports the end of work that it could not foresee, and how long the work took by itself.
+    case workDone(WorkOrder, taking: TimeSpan)
+}
+
+/// The queue of one run, ordered by instant, ties by the order of insertion.
+///
+/// Most events are put in by kinds in the very order in which they happen: ticks always come an interval later, decay
+/// a fixed time later, and the user's events are sorted. Such a kind has a lane, where an event goes to the end and
+/// leaves from the front. What comes out of order, and all other kinds, is kept in a heap.
+struct EventQueue {
+    private struct Key: Comparable {
+        let at: Instant
+        /// How many events were put in before.
+        let sequence: UInt64
+
+        /// After everything.
+        static var none: Key { Key(at: .never, sequence: .max) }
+
+        static func < (a: Key, b: Key) -> Bool { a.at != b.at ? a.at < b.at : a.sequence < b.sequence }
+    }
+
+    private struct Waiting: Comparable {
+        let key: Key
+        let event: SimulationEvent
+
+        static func < (a: Waiting, b: Waiting) -> Bool { a.key < b.key }
+        static func == (a: Waiting, b: Waiting) -> Bool { a.key == b.key }
+    }
+
+    /// Events in the order in which they happen.
+    private struct Lane {
+        private var events: Deque<Waiting> = []
+        /// When the first one is due.
+        private(set) var front = Key.none
+        private var last = Instant.zero
+
+        /// False if it would have to stand before another one.
+        mutating func append(_ waiting: Waiting) -> Bool {
+            guard events.isEmpty || waiting.key.at >= last else { return false }
+            last = waiting.key.at
+            if events.isEmpty { front = waiting.key }
+            events.append(waiting)
+            return true
+        }
+
+        /// The lane must not be empty.
+        mutating func removeFirst() -> SimulationEvent {
+            let event = events.removeFirst().event
+            front = events.first?.key ?? .none
+            return event
+        }
+    }
+
+    private var ticks = Lane()
+    private var decays = Lane()
+    private var user = Lane()
+    private var others = Heap<Waiting>()
+    /// When the first of the others is due.
+    private var front = Key.none
+    private var sequence: UInt64 = 0
+
+    mutating func schedule(_ event: SimulationEvent, at instant: Instant) {
+        let waiting = Waiting(key: Key(at: instant, sequence: sequence), event: event)
+        sequence += 1
+        let isInLane =
+            switch event {
+            case .tick: ticks.append(waiting)
+            case .decay: decays.append(waiting)
+            case .userEvent: user.append(waiting)
+            default: false
+            }
+        if !isInLane {
+            others.insert(waiting)
+            front = min(front, waiting.key)
+        }
+    }
+
+    /// The earliest event, if it is not later than `limit`.
+    mutating func next(upTo limit: Instant) -> (at: Instant, event: SimulationEvent)? {
+        // Written out, for this is asked for every event.
+        let (tick, decay) = (ticks.front, decays.front)
+        let (lane, laneIsTicks) = decay < tick ? (decay, false) : (tick, true)
+        let (other, otherIsUsers) = user.front < front ? (user.front, true) : (front, false)
+        if lane < other {
+            guard lane.at <= limit else { return nil }
+            return (lane.at, laneIsTicks ? ticks.removeFirst() : decays.removeFirst())
+        }
+        guard other.at <= limit, other != .none else { return nil }
+        return (other.at, otherIsUsers ? user.removeFirst() : removeFirstOfOthers())
+    }
+
+    private mutating func removeFirstOfOthers() -> SimulationEvent {
+        let event = others.removeMin().event
+        front = others.min?.key ?? .none
+        return event
+    }
+}

@@ -1,0 +1,119 @@
+import Lifecycle
+import Quantities
+
+/// What must hold at every sample; checked by `--verify` and in the tests.
+struct Invariants {
+    let run: Simulation
+
+    private var processes: ProcessTable { run.processes }
+
+    private func claim(_ holds: Bool, _ text: @autoclosure () -> String) { run.faults.claim(holds, text()) }
+
+    func check() {
+        let books = run.memory.books
+        claim(books.resident <= books.ceiling, "\(books.resident) are resident under a ceiling of \(books.ceiling)")
+        checkDisplays()
+        checkOwners()
+        checkWaiters()
+        var held = ByteCount.zero
+        for process in processes.live {
+            held += run.memory.books(of: process.slot).footprint
+            check(process)
+        }
+        claim(held + books.reserved == books.resident, "processes hold \(held), but \(books.resident) are resident")
+        run.snapshots.check()
+        run.reclaimer.check()
+    }
+
+    /// After the last process has ended nothing is left.
+    func checkDrained() {
+        let books = run.memory.books
+        claim(
+            books.resident == books.reserved && books.active == .zero && books.dirty == .zero,
+            "all apps have ended, but \(books.resident - books.reserved) are still handed out")
+        claim(processes.isEmpty, "all apps have ended, but a process is left")
+        for app in processes.apps {
+            for session in app.sessions {
+                claim(
+                    session.machine.phase == .unattached && session.pool == nil,
+                    "all apps have ended, but scene \(session.id.number) of \(app.profile.name) is connected")
+            }
+        }
+    }
+
+    // MARK: Nothing belongs to the dead
+
+    /// A process that owns a display, is in front, or is worked for is alive.
+    private func checkOwners() {
+        for (position, process) in processes.live.enumerated() {
+            let isKnown = processes.isAlive(process) && process.position == position
+            claim(isKnown, "\(process.profile.name) is alive, but not where it is looked for")
+        }
+        if let owner = run.display.owner {
+            claim(processes.process(owner) != nil, "process \(owner.number) owns the display, but is dead")
+        }
+        for app in [run.display.frontApp, run.display.externalApp].compactMap(\.self) {
+            claim(
+                processes.process(of: app) != nil, "\(processes[app].profile.name) is on a display, but is dead")
+        }
+        for owner in run.device.owners(at: run.now) {
+            claim(processes.process(owner) != nil, "a core works for process \(owner.pid.number), which is dead")
+        }
+    }
+
+    private func checkWaiters() {
+        let waiting = run.waiters.references
+        for waiter in waiting {
+            claim(processes.process(waiter) != nil, "process \(waiter.pid.number) waits for memory, but is dead")
+        }
+        for process in processes.live where run.waiters.isWaiting(process) {
+            claim(waiting.contains(process.reference), "\(process.profile.name) waits for memory, but is not served")
+        }
+    }
+
+    // MARK: Displays and scenes
+
+    private func checkDisplays() {
+        for isExternal in [false, true] {
+            let active = processes.live.filter { isActive($0, onExternalDisplay: isExternal) }
+            claim(
+                active.count <= 1,
+                "more than one app is active on \(isExternal ? "the second" : "the first") display: "
+                    + "\(active.map(\.profile.name))")
+        }
+    }
+
+    private func isActive(_ process: LiveProcess, onExternalDisplay isExternal: Bool) -> Bool {
+        guard process.profile.scenes.support else { return process.phase == .active && !isExternal }
+        return process.record.sessions.contains {
+            $0.machine.phase == .foregroundActive && $0.isExternal == isExternal
+        }
+    }
+
+    private func check(_ process: LiveProcess) {
+        let name = process.profile.name
+        let sessions = process.record.sessions
+        for isExternal in [false, true] {
+            claim(
+                sessions.count { $0.machine.phase == .foregroundActive && $0.isExternal == isExternal } <= 1,
+                "\(name) has more than one active scene on a display")
+        }
+        if process.phase == .suspended {
+            claim(!process.work.isUnderWay, "\(name) is suspended, but works on memory")
+            claim(process.isQuiet, "\(name) is suspended, but has steps to do")
+            claim(!process.reasons.holdsAny, "\(name) is suspended, but holds a reason to run")
+        }
+        guard process.profile.scenes.support else { return }
+        for session in sessions where session.machine.phase == .unattached && process.isQuiet {
+            let size = session.pool.map { run.memory.requested(in: $0) } ?? .zero
+            claim(size == .zero, "scene \(session.id.number) of \(name) is unattached, but holds \(size)")
+        }
+        guard process.isQuiet, sessions.contains(where: { $0.machine.phase.isConnected }) else { return }
+        let expected = processPhase(
+            followingFrom: sessions.map(\.machine.phase), hasReasonToRun: process.phase == .background)
+        claim(
+            process.phase == expected,
+            "\(name) is \(process.phase.rawValue), but its scenes make it \(expected.rawValue)"
+        )
+    }
+}

@@ -1,0 +1,30 @@
+import Metrics
+import Quantities
+
+/// What went wrong in a run: the first failure counts, and the run loop throws it.
+final class RunFaults {
+    private let seed: UInt64
+    private let agenda: Agenda
+    private(set) var failure: RunFailure?
+
+    init(seed: UInt64, agenda: Agenda) {
+        self.seed = seed
+        self.agenda = agenda
+    }
+
+    /// A fault of our own, with the seed and the instant that repeat it.
+    func fail(_ claim: String) {
+        guard failure == nil else { return }
+        failure = .ours(InternalFault(seed: seed, at: agenda.now, claim: claim))
+    }
+
+    /// The host refused output.
+    func fail(_ output: OutputFailure) {
+        if failure == nil { failure = .output(output) }
+    }
+
+    /// A claim about ourselves: if it does not hold, the run stops.
+    func claim(_ holds: Bool, _ text: @autoclosure () -> String) {
+        if !holds { fail(text()) }
+    }
+}

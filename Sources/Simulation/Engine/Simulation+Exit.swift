@@ -1,0 +1,90 @@
+import Lifecycle
+import Metrics
+import Quantities
+
+// The end of a process, however it comes.
+extension Simulation {
+    /// Ends the process now, if there is a reason to.
+    func end(_ process: LiveProcess, _ ending: ProcessEnding?) {
+        if let ending { end(process, ending.reason, ending.explanation) }
+    }
+
+    /// Ends the process now. No code of it hears of that: what should be told has been told before.
+    func end(_ process: LiveProcess, _ reason: ExitReason, _ explanation: String) {
+        let wasForeground = process.phase.isForeground
+        let footprint = memory.books(of: process.slot).footprint
+        let app = process.record
+        waiters.end(process)
+        abandonLaunch(of: process, outcome: "terminated")
+        recorder.event(
+            .exit, at: now, app: process.profile.name, pid: process.pid, reason.rawValue, reason: explanation)
+        leaveScenes(of: process)
+        noteLife(of: process)
+        if process.phase != .notRunning { apply(.terminate, to: process, reason: reason.rawValue) }
+        if reason.isBySystem { noteTermination(of: process, reason, wasForeground: wasForeground, footprint) }
+        releaseEverything(of: process)
+        if process.course.isSwipedAway { app.discardAllSessions() }
+        reclaimer.processEnded(process, reason, held: footprint)
+        waiters.serve()
+        if let tap = app.takeTap() {
+            if display.frontApp == app.id {
+                return launchCold(app, scene: app.sceneToShow, tapped: tap.at, for: tap.reason)
+            }
+            noteRelaunch(of: app, tapped: tap.at)
+            abandonTap(at: tap.at, on: app)
+        }
+        display.leave(app.id)
+    }
+
+    private func leaveScenes(of process: LiveProcess) {
+        for scene in process.record.disconnectAll() {
+            recorder.event(
+                .sceneState, at: now, app: process.profile.name, pid: process.pid, scene: scene, "unattached",
+                reason: "process ended")
+        }
+    }
+
+    private func noteTermination(
+        of process: LiveProcess, _ reason: ExitReason, wasForeground: Bool, _ footprint: ByteCount
+    ) {
+        recorder.tally.terminations.append(
+            .init(
+                app: process.profile.name, pid: process.pid, at: now, reason: reason.rawValue,
+                wasForeground: wasForeground, wasPerceived: false, footprint: footprint))
+        if !process.course.isSwipedAway {
+            process.record.noteTermination(
+                at: now, fact: recorder.tally.terminations.count - 1, perceivedWithin: plan.perceivedWithin)
+        }
+        // It is still among them.
+        let others = processes.live.count - 1
+        recorder.tally.leastProcesses = min(recorder.tally.leastProcesses ?? .max, others)
+        if let warned = process.warnings.lastAt { recorder.tally.warningLeads.append(now - warned) }
+    }
+
+    /// It ends, or the run does: how long it lived, and how long of that it was suspended.
+    func noteLife(of process: LiveProcess) {
+        recorder.tally.processTime += now - process.launch.at
+        background.noteSuspension(of: process)
+    }
+
+    /// The process leaves every component; its memory goes back to the device.
+    func releaseEverything(of process: LiveProcess) {
+        process.record.forgetProcess(closing: process.course.closing, external: process.course.externalScene)
+        // The second display goes dark.
+        if process.course.externalScene != nil { display.showExternally(nil) }
+        processes.remove(process)
+        changes.remove(process.position)
+        snapshots.forget(process)
+        sampler.forget(process)
+        waiters.forget(process)
+        releaseDevice(of: process)
+        process.retire()
+        process.record.processEnded()
+        releaseDisplay(by: process)
+        do {
+            _ = try memory.endProcess(process.slot)
+        } catch {
+            faults.fail("\(error)")
+        }
+    }
+}

@@ -1,0 +1,178 @@
+import Lifecycle
+import Memory
+import Metrics
+import Quantities
+import Workload
+
+// Launches: how a process comes to be, what it is told about it, and when it is done.
+extension Simulation {
+    /// The user wants an app that has no process.
+    func launchCold(_ app: AppRecord, scene: SceneID?, tapped: Instant, for reason: LaunchReason) {
+        noteRelaunch(of: app, tapped: tapped)
+        let scene = scene ?? app.newSession()
+        guard let process = makeProcess(for: app, goal: .foreground(scene), reason) else { return }
+        app.open(scene)
+        app.update(scene) { $0.reason = reason }
+        process.launch.begin(.cold, tapped: tapped)
+        if !process.profile.scenes.support { process.deliver(reason, to: scene) }
+        process.thread.append(.spawn)
+        advance(process)
+    }
+
+    /// The system wants an app off screen that has no process.
+    func launchToBackground(_ app: AppRecord, for reason: LaunchReason, lasting span: TimeSpan) {
+        let scene = app.sceneToShow ?? app.newSession()
+        guard let process = makeProcess(for: app, goal: .background, reason) else { return }
+        app.update(scene) { $0.reason = reason }
+        process.reasons.awaitEvent()
+        process.thread.append(.spawn)
+        if app.profile.scenes.support {
+            process.course.connect(scene, then: [.backgroundEvent(reason, lasting: span)])
+        } else {
+            process.thread.append([
+                .deadlineMet(.launch), .backgroundEvent(reason, lasting: span), .snapshot(nil),
+            ])
+        }
+        advance(process)
+    }
+
+    private func makeProcess(for app: AppRecord, goal: Goal, _ reason: LaunchReason) -> LiveProcess? {
+        let slot: MemorySlot
+        do {
+            slot = try memory.makeProcess()
+        } catch {
+            faults.fail("\(error)")
+            return nil
+        }
+        let launch = LaunchState(
+            at: now, reason, isFirst: !app.wasLaunched,
+            relaunchCost: app.profile.relaunchCost(fillRate: plan.device.fillRate))
+        let birth = LiveProcess.Birth(
+            record: app, pid: processes.nextNumber(), slot: slot, position: processes.live.count, goal: goal,
+            launch: launch, trace: openTrace(of: app.profile))
+        let process = LiveProcess(birth, memory: memory, changes: changes)
+        processes.insert(process)
+        process.stateDidChange()
+        return process
+    }
+
+    /// The playback of a process that is being launched; nil for an app without a trace.
+    private func openTrace(of profile: AppProfile) -> TracePlayback? {
+        guard let trace = profile.memory.trace else { return nil }
+        do {
+            return try TracePlayback(trace, options.traces)
+        } catch {
+            faults.fail("\(trace.file):\(error.line): \(error.message)")
+            return nil
+        }
+    }
+
+    /// The user wants an app back that the system may have ended: every time the system ended it a short while ago was
+    /// felt. Also where a push or a refresh has brought it back since: what it had on screen is gone all the same.
+    func noteRelaunch(of app: AppRecord, tapped: Instant) {
+        for fact in app.want(tapped: tapped, perceivedWithin: plan.perceivedWithin) {
+            recorder.tally.terminations[fact].wasPerceived = true
+        }
+        app.noteRelaunch(tapped: tapped)
+    }
+
+    // MARK: The new process
+
+    /// The process is there from the tap on: no policy takes it for one that may be ended.
+    func spawn(_ process: LiveProcess) {
+        let event: ProcessEvent = process.course.goal == .background ? .launchToBackground : .launchToForeground
+        let signals = event.signals(in: process.profile.scenes.world).filter { $0 != .change }
+        // Sessions that the user closed while the app was dead are told after the launch.
+        if process.record.takeDiscarded() { process.thread.prepend([.tell(.didDiscardSceneSessions, nil)]) }
+        process.thread.prepend(signals.map { .process($0, event) })
+        let isToForeground = event == .launchToForeground
+        let set = process.launch.isFirst ? "; first launch ever" : ""
+        recorder.event(
+            .launch, at: now, app: process.profile.name, pid: process.pid,
+            isToForeground ? "foreground" : "background", reason: process.launch.reason.rawValue + set)
+        if isToForeground {
+            recorder.event(.launchScreen, at: now, app: process.profile.name, pid: process.pid, "until the first frame")
+        }
+        apply(event, to: process, reason: event.rawValue)
+        background.beginDeadline(.launch, of: process)
+        start(CallbackWork(cost: process.profile.costs.process), of: process)
+    }
+
+    /// What a launch callback is told about the reason. A scene's reason comes with the scene; what only launches the
+    /// process comes with the launch options, too.
+    func launchOptions(of callback: Callback, scene: SceneID?, _ process: LiveProcess) -> String? {
+        if callback == .willFinishLaunching || callback == .didFinishLaunching {
+            let reason = process.launch.reason
+            let isOfTheScene = reason.isForeground && process.profile.scenes.support
+            return isOfTheScene ? nil : reason.launchOptionsKey
+        }
+        guard callback == .configurationForConnecting || callback == .sceneWillConnect, let scene else { return nil }
+        let session = process.record.session(scene)
+        let activity = session.hasRestorationActivity ? "; stored restoration activity" : ""
+        return session.reason.rawValue + activity
+    }
+
+    func finishLaunch(of process: LiveProcess) {
+        process.thread.meet(.launch)
+        guard let launch = process.launch.finish() else { return }
+        faults.claim(
+            launch.accounted <= now - launch.tapped,
+            "\(process.profile.name) is ready \(now - launch.tapped) after the tap, but needed \(launch.accounted)")
+        recorder.event(
+            .firstFrame, at: now, app: process.profile.name, pid: process.pid, launch.kind.rawValue,
+            reason: "tapped at \(launch.tapped)")
+        recorder.launch(launch, app: process.profile.name, pid: process.pid, ready: now, outcome: "ready")
+    }
+
+    /// The first frame will never come.
+    func abandonLaunch(of process: LiveProcess, outcome: String) {
+        guard let launch = process.launch.abandon() else { return }
+        recorder.launch(launch, app: process.profile.name, pid: process.pid, ready: nil, outcome: outcome)
+    }
+
+    /// The tap waited for the end of the old process, and the user has gone on: no new one was made for it.
+    func abandonTap(at tapped: Instant, on app: AppRecord) {
+        recorder.launch(
+            PendingLaunch(.cold, tapped: tapped), app: app.profile.name, pid: nil, ready: nil, outcome: "abandoned")
+    }
+
+    // MARK: Work moved off the main thread
+
+    /// It takes a core of its own and delays no first frame of its own app.
+    func beginDeferredWork(of process: LiveProcess) {
+        let deferred = process.profile.deferred
+        guard deferred.work > .zero || deferred.memory > .zero else { return }
+        let order = deferredWork(of: process)
+        follow(device.run(deferred.work, order, at: now), order)
+    }
+
+    /// An earlier expectation is void.
+    func deferredWork(of process: LiveProcess) -> WorkOrder {
+        WorkOrder(kind: .deferredWork, owner: process.reference, serial: process.launch.expectDeferredWork())
+    }
+
+    func finishDeferredWork(of process: LiveProcess, _ serial: Int) {
+        guard process.launch.deferredSerial == serial else { return }
+        guard process.phase.runsCode else {
+            process.missed.deferredWork = true
+            return
+        }
+        process.thread.append(.deferredWork)
+        advance(process)
+    }
+
+    func addDeferredMemory(of process: LiveProcess) {
+        let deferred = process.profile.deferred.memory
+        recorder.event(
+            .deferredWork, at: now, app: process.profile.name, pid: process.pid, "\((deferred * memory.scale).bytes)")
+        startAtOnce([.allocate(.base, deferred)], of: process)
+    }
+
+    // MARK: Sessions
+
+    func discardSession(_ scene: SceneID, of process: LiveProcess) {
+        process.record.discard(scene)
+        process.course.hasClosed(scene)
+        process.thread.prepend([.tell(.didDiscardSceneSessions, scene)])
+    }
+}

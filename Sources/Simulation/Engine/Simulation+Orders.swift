@@ -1,0 +1,106 @@
+import Lifecycle
+import Quantities
+import Reclaim
+
+// What the reclaimer orders is carried out, and the question is asked again.
+extension Simulation {
+    /// An allocation that nothing serves is given up after this: a policy that only waits does not stop the run.
+    static let patience = TimeSpan.seconds(60)
+
+    /// Asks the policy if there is anything to ask for. One action at a time.
+    func considerReclaim() {
+        guard faults.failure == nil else { return }
+        if reclaimer.isActing { return follow(reclaimer.goOn()) }
+        guard let question = reclaimer.question() else { return reclaimer.endDemand() }
+        follow(reclaimer.decide(question))
+        // What the policy does not do about pressure does not excuse it from the limits.
+        guard case .pressure = question.demand, let second = reclaimer.questionOfLimits() else { return }
+        follow(reclaimer.decide(second))
+    }
+
+    func follow(_ answer: ReclaimAnswer) {
+        switch answer {
+        case .nothing: break
+        case .order(let order): carryOut(order)
+        case .unserved(let allocation): leaveUnserved(allocation)
+        }
+    }
+
+    private func carryOut(_ order: ReclaimOrder) {
+        let (action, process) = (order.candidate.action, order.target)
+        switch action {
+        case .warn:
+            process.warnings.expectByPolicy()
+            warn(process, "the policy asks for it")
+            reclaimer.actionTakes(.milliseconds(1))
+        case .purge:
+            reclaimer.beginFreeing()
+            let bytes = purge(process)
+            if bytes == .zero { reclaimer.noteFruitless(action) }
+            recorder.tally.bytesReclaimed += bytes
+            reclaimer.takeBack(bytes)
+        case .suspend:
+            process.course.suspend()
+            advance(process)
+            reclaimer.actionTakes(.milliseconds(1))
+        case .disconnectScene(_, let scene):
+            process.course.takeAway(scene)
+            advance(process)
+        case .terminatePolitely where process.phase != .suspended:
+            endPolitely(process, order.why, grace: order.candidate.grace)
+        case .terminate, .terminatePolitely: end(process, .memoryPressure, order.why)
+        }
+    }
+
+    /// It is called back and has some seconds; then it is ended. The action is done when it is gone.
+    private func endPolitely(_ process: LiveProcess, _ why: String, grace: TimeSpan?) {
+        reclaimer.expectEnd(of: process)
+        let quit = QuitReason(.memoryPressure, why, since: now, grace: grace)
+        process.course.end(quit)
+        agenda.schedule(.politenessEnds(process.reference), after: quit.time)
+        advance(process)
+    }
+
+    func endPoliteness(of process: LiveProcess) {
+        guard let quit = process.course.quit else { return }
+        end(process, ProcessEnding(quit, because: "it did not end within \(quit.time)"))
+    }
+
+    func finishReclaim(_ serial: Int) {
+        if reclaimer.finish(serial) { retryWaiters() }
+    }
+
+    // MARK: No process is left to reclaim from
+
+    /// Nothing is done for an allocation that waits. If memory may still come by itself its process waits on; otherwise
+    /// it ends, by the rules.
+    private func leaveUnserved(_ allocation: UnservedAllocation) {
+        guard let process = processes.process(allocation.pid) else { return }
+        let isPatient = waiters.since(process).map { now - $0 < Simulation.patience } ?? true
+        if isPatient && (allocation.mayWait || processes.live.contains { mayStillFree($0, for: process) }) { return }
+        giveUp(process, allocation)
+    }
+
+    /// Whether memory of this process may come back by itself, or become reclaimable, before long: dirty pages decay, a
+    /// warned process answers, one that is leaving the screen or ending gets there.
+    private func mayStillFree(_ process: LiveProcess, for requester: LiveProcess) -> Bool {
+        if process.ticker.decayIsScheduled && memory.hasDirtyPages(process.slot) { return true }
+        guard process !== requester, !waiters.isWaiting(process) || process.isEnding else { return false }
+        return process.warnings.isAnswering || process.isEnding || process.isLeavingScreen
+    }
+
+    private func giveUp(_ process: LiveProcess, _ allocation: UnservedAllocation) {
+        let (wanted, why) = (allocation.wanted, allocation.why)
+        let shortage = waiters.shortage(of: process)
+        let (free, longestRun) = (shortage?.free ?? .zero, shortage?.longestRun ?? .zero)
+        let fragmented = free >= wanted ? ", of which the longest run is \(longestRun) (fragmentation)" : ""
+        let explanation = "no room for \(wanted), \(free) free\(fragmented), and \(why)"
+        if let quit = process.course.quit, quit.reason != .memoryPressure {
+            // It was on its way out, and gets no further.
+            return end(process, ProcessEnding(quit, because: explanation))
+        }
+        reports.reportKill(of: process, .pageShortage)
+        end(process, .memoryPressure, explanation)
+        closeReportOutsideSession()
+    }
+}

@@ -1,0 +1,257 @@
+import Lifecycle
+import Memory
+import Quantities
+import Workload
+
+// What the user does. An action that is not possible is recorded as refused, never silently dropped.
+extension Simulation {
+    func perform(_ action: UserAction) {
+        switch action {
+        case .launch(let app): tap(processes[app], name: "launch")
+        // An app that the switcher does not show yet is found on the home screen: the road is the same.
+        case .switchTo(let app): tap(processes[app], name: "switch")
+        case .home: goHome()
+        case .openScene(let app): openScene(processes[app])
+        case .closeScene(let app): closeScene(processes[app])
+        case .quit(let app): quit(processes[app])
+        case .interrupt(let kind, let span): interrupt(kind, lasting: span)
+        case .lock(let span): lock(lasting: span)
+        case .open(let app, let reason): open(processes[app], for: reason)
+        case .wake(let app, let reason, let span): wake(processes[app], for: reason, lasting: span)
+        case .timeChange(let change): changeTime(change)
+        case .beginBackgroundTask(let app): beginTask(processes[app])
+        case .endBackgroundTask(let app): endTask(processes[app])
+        case .showOnDisplay(let app): showOnDisplay(processes[app])
+        case .unplugDisplay: unplugDisplay()
+        case .crash(let app): crash(processes[app])
+        case .terminate(let app): terminate(processes[app])
+        }
+    }
+
+    /// - Parameter other: The app that stands in the way of a refused action, if one does.
+    func note(
+        _ name: String, _ app: AppRecord?, refused refusal: UserRefusal? = nil, by other: AppID? = nil,
+        why: String? = nil
+    ) {
+        let pid = app?.process?.pid
+        recorder.event(.user, at: now, app: app?.profile.name, pid: pid, name, reason: why)
+        guard let refusal else { return }
+        let reason = other.map { "\(refusal.rawValue) \(processes[$0].profile.name)" } ?? refusal.rawValue
+        recorder.event(.refused, at: now, app: app?.profile.name, pid: pid, name, reason: reason)
+    }
+
+    /// The process of the app in front, unless it is on its way out.
+    private func processInFront(_ app: AppRecord) -> LiveProcess? {
+        guard let process = app.process, !process.isEnding, display.frontApp == app.id else { return nil }
+        return process
+    }
+
+    private func tap(_ app: AppRecord, name: String) {
+        guard !display.isLocked else { return note(name, app, refused: .deviceIsLocked) }
+        if let process = processInFront(app) {
+            // From the switcher it comes back.
+            guard display.showsSwitcher else { return note(name, app, refused: .isInFront) }
+            note(name, app)
+            leaveSwitcher()
+            return advance(process)
+        }
+        note(name, app)
+        bringToFront(app, scene: app.sceneToShow, for: .userTap)
+    }
+
+    /// A URL, a handed-off activity or a shortcut: a tap that the app is told more about.
+    private func open(_ app: AppRecord, for reason: LaunchReason) {
+        let name = reason.actionName
+        guard app.profile.supports(reason) else { return note(name, app, refused: .isNotSupported) }
+        guard !display.isLocked else { return note(name, app, refused: .deviceIsLocked) }
+        note(name, app)
+        if let process = processInFront(app) {
+            leaveSwitcher()
+            process.deliver(reason, to: app.sceneToShow)
+            return advance(process)
+        }
+        bringToFront(app, scene: app.sceneToShow, for: reason)
+    }
+
+    /// The road of every tap: what is missing of the app is launched, the others leave the screen.
+    private func bringToFront(_ app: AppRecord, scene: SceneID?, for reason: LaunchReason) {
+        leaveSwitcher()
+        sendToBackground(except: app.id)
+        display.show(app.id)
+        guard let process = app.process else { return launchCold(app, scene: scene, tapped: now, for: reason) }
+        if process.isEnding {
+            if let earlier = app.keepTap(at: now, reason) { abandonTap(at: earlier, on: app) }
+        } else {
+            resume(process, scene: scene ?? app.newSession(), for: reason)
+        }
+    }
+
+    private func resume(_ process: LiveProcess, scene: SceneID, for reason: LaunchReason) {
+        noteRelaunch(of: process.record, tapped: now)
+        abandonLaunch(of: process, outcome: "abandoned")
+        let isThere = process.isInMemory(scene)
+        process.launch.begin(isThere ? .hot : .warm, tapped: now)
+        process.course.show(scene)
+        // A scene that has still to connect is told by its connection options, which know one reason.
+        if isThere || !process.profile.scenes.support || hasOptions(process.record.session(scene)) {
+            process.deliver(reason, to: scene)
+        } else {
+            process.record.update(scene) { $0.reason = reason }
+        }
+        process.record.open(scene)
+        advance(process)
+    }
+
+    /// Whether its connection options are settled: it was told of them, or something that it is opened with is in them.
+    private func hasOptions(_ session: SceneSession) -> Bool {
+        session.isTold || session.reason.delivery(in: .sceneBased) != nil
+    }
+
+    private func sendToBackground(except app: AppID?) {
+        guard let old = display.frontApp, old != app else { return }
+        display.show(nil)
+        guard let process = processes.process(of: old), process.course.goal != .background else { return }
+        leaveScreen(process)
+        advance(process)
+    }
+
+    /// It is to leave the screen; also a main thread that waits for memory has a deadline for that.
+    private func leaveScreen(_ process: LiveProcess) {
+        abandonLaunch(of: process, outcome: "abandoned")
+        process.course.leaveScreen(at: now)
+        if waiters.isWaiting(process) { background.expectLeaving(of: process) }
+    }
+
+    private func goHome() {
+        guard !display.isLocked else { return note("home", nil, refused: .deviceIsLocked) }
+        note("home", nil)
+        leaveSwitcher()
+        sendToBackground(except: nil)
+    }
+
+    // MARK: Scenes
+
+    private func openScene(_ app: AppRecord) {
+        guard app.profile.scenes.multiple && app.profile.scenes.support else {
+            return note("open_scene", app, refused: .hasOneScene)
+        }
+        guard !display.isLocked else { return note("open_scene", app, refused: .deviceIsLocked) }
+        note("open_scene", app)
+        bringToFront(app, scene: app.newSession(), for: .userTap)
+    }
+
+    private func closeScene(_ app: AppRecord) {
+        guard let scene = app.closableScene else { return note("close_scene", app, refused: .hasNoScene) }
+        guard app.profile.scenes.support else { return note("close_scene", app, refused: .isWithoutScenes) }
+        note("close_scene", app)
+        guard let process = app.process else { return app.discardWhileDead(scene) }
+        // In front, or to come back there when the device is unlocked.
+        let isInFront = display.frontApp == app.id && display.isLocked && app.sceneToShow == scene
+        if isInFront || process.course.goal == .foreground(scene) {
+            leaveScreen(process)
+            display.leave(app.id)
+        }
+        if process.course.connecting == scene {
+            // The system's reason to launch it is gone with the scene.
+            process.thread.append(Array(process.course.endConnecting().dropFirst()))
+            process.reasons.stopAwaitingEvent()
+        }
+        leaveToUser(scene, of: process)
+        process.course.close(scene)
+        advance(process)
+    }
+
+    /// The user closes it, and so it is not taken away; an action that was to do it ends when it is gone.
+    func leaveToUser(_ scene: SceneID, of process: LiveProcess) {
+        process.course.keep(scene)
+        guard !process.record.session(scene).machine.phase.isConnected else { return }
+        reclaimer.stopWaiting(for: scene, of: process)
+    }
+
+    private func quit(_ app: AppRecord) {
+        let process = app.process
+        // The card of an app that has ended stays until it is swiped away.
+        guard process != nil || app.wasLaunched && !app.wasSwipedAway else {
+            return note("quit", app, refused: .isNotInSwitcher)
+        }
+        note("quit", app)
+        app.swipeAway()
+        guard let process else { return app.discardAllSessions() }
+        process.course.swipeAway()
+        abandonLaunch(of: process, outcome: "abandoned")
+        display.leave(app.id)
+        // A process that ends already does so for the reason, and in the time, that it was given.
+        guard !process.isEnding else { return }
+        if process.phase == .suspended && process.isQuiet {
+            return end(process, .userTerminated, "swiped away while suspended: no code ran")
+        }
+        askToEnd(process, QuitReason(.userTerminated, "swiped away", since: now))
+    }
+
+    /// It is called back and has some seconds.
+    func askToEnd(_ process: LiveProcess, _ quit: QuitReason) {
+        process.course.end(quit)
+        background.expectEnd(of: process)
+        advance(process)
+    }
+
+    // MARK: What covers the screen
+
+    private var nameInFront: String? { display.frontApp.map { processes[$0].profile.name } }
+
+    private func advanceFront() {
+        if let process = display.frontApp.flatMap({ processes.process(of: $0) }) { advance(process) }
+    }
+
+    private func interrupt(_ kind: Interruption, lasting span: TimeSpan) {
+        recorder.event(.user, at: now, app: nameInFront, "interrupt", reason: kind.rawValue)
+        agenda.schedule(.interruptionEnds(serial: display.interrupt(kind)), after: span)
+        advanceFront()
+    }
+
+    func endInterruption(_ serial: Int) {
+        guard let kind = display.endInterruption(serial) else { return }
+        noteEnd(of: kind)
+        advanceFront()
+    }
+
+    /// The user has chosen where to go, and that ends the switcher; a call or an alert goes on.
+    private func leaveSwitcher() {
+        while display.leaveSwitcher() { noteEnd(of: .switcher) }
+    }
+
+    private func noteEnd(of kind: Interruption) {
+        recorder.event(.user, at: now, app: nameInFront, "interruption_ends", reason: kind.rawValue)
+    }
+
+    private func lock(lasting span: TimeSpan) {
+        guard !display.isLocked else { return note("lock", nil, refused: .deviceIsLockedAlready) }
+        note("lock", nil)
+        display.lock()
+        agenda.schedule(.unlock, after: span)
+        for process in processes.live where process.phase.runsCode { background.tellThatProtectedDataGoes(process) }
+        if let process = display.frontApp.flatMap({ processes.process(of: $0) }) {
+            leaveScreen(process)
+            // A tap that waits for the end of this process is given up, as a launch under way is.
+            if process.isEnding { display.show(nil) }
+        }
+        advanceAll()
+    }
+
+    /// The app that was in front when the device locked comes back, if it still lives.
+    func unlock() {
+        display.unlock()
+        recorder.event(.user, at: now, "unlock")
+        for process in processes.live where process.phase.runsCode && process.missed.protectedData {
+            background.tellThatProtectedDataIsBack(process)
+        }
+        if let app = display.frontApp {
+            if let process = processes.process(of: app), !process.isEnding, let scene = processes[app].sceneToShow {
+                process.course.show(scene)
+            } else {
+                display.show(nil)
+            }
+        }
+        advanceAll()
+    }
+}

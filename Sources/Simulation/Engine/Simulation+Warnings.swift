@@ -1,0 +1,99 @@
+import Lifecycle
+import Memory
+import Metrics
+import Pressure
+import Quantities
+import Reclaim
+import Workload
+
+// A sample of the device, the warnings that follow from it, and how they are answered.
+extension Simulation {
+    func sample() {
+        watch.closeLevelTime()
+        if let change = watch.observe() { reclaimer.noteLevel(change) }
+        watch.scheduleWarning()
+        warnNearLimits()
+        reclaimer.followGrowth()
+        sampler.record(level: watch.level, waiters.stalls)
+        check()
+        retryWaiters()
+        agenda.schedule(.sample, after: plan.monitor.interval)
+    }
+
+    /// The books, now and then or at every sample; with `--verify` every claim.
+    private func check() {
+        if verifies { sampler.check() }
+        auditor.flushIfDue()
+        auditor.auditIfDue(always: verifies)
+        if verifies { Invariants(run: self).check() }
+    }
+
+    func warnNext() {
+        guard watch.takeDue() else { return }
+        if plan.monitor.endSuspendedFirst, let answer = reclaimer.endSuspended() {
+            follow(answer)
+            return watch.putOffWarning()
+        }
+        guard let (process, reason) = watch.nextWarned() else { return }
+        warn(process, reason)
+        watch.scheduleWarning()
+    }
+
+    /// Tells one process that memory is short.
+    func warn(_ process: LiveProcess, _ reason: String, detail: String? = nil) {
+        recorder.tally.warnings += 1
+        process.warnings.warn(at: now)
+        recorder.event(
+            .warning, at: now, app: process.profile.name, pid: process.pid, detail ?? watch.level.rawValue,
+            reason: reason)
+        process.thread.append(.memoryWarning)
+        advance(process)
+    }
+
+    /// A process that comes near its own limit is told, once per approach; also one that is above a soft one without
+    /// having allocated, for another limit applies than before. A process that has not changed is where it was.
+    private func warnNearLimits() {
+        guard worker.hasLimits else { return }
+        for reference in changes.all() {
+            guard let process = processes.process(reference) else { continue }
+            let footprint = memory.books(of: process.slot).footprint
+            process.warnings.forget(process.profile.limits, above: footprint)
+            guard let limit = process.explicitLimit, footprint >= limit.near, process.phase.runsCode,
+                !process.warnings.isAnswering
+            else { continue }
+            let told = process.toldOfLimit
+            let isAbove = footprint > limit.bytes
+            if isAbove && !limit.isFatal {
+                if !told.above { crossLimit(process, footprint) }
+            } else if !told.near {
+                process.tellOfLimit(ToldOfLimit(near: true, above: told.above))
+                warn(
+                    process,
+                    "its footprint \(footprint.readable) is \(isAbove ? "above" : "near") its "
+                        + "\(process.limitName) limit of \(limit.bytes.readable)",
+                    detail: "near_limit")
+            }
+        }
+    }
+
+    func receiveMemoryWarning(_ process: LiveProcess) {
+        recorder.event(
+            .callback, at: now, app: process.profile.name, pid: process.pid,
+            Callback.applicationDidReceiveMemoryWarning.rawValue)
+        post(.didReceiveMemoryWarning, scene: nil, process)
+        let cache = memory.requested(in: process.pools.cache)
+        let answer = process.workload.answerToWarning(cache: cache, using: &process.record.behaviour)
+        start(answer, of: process, answersWarning: cache, isDueToWarning: true)
+    }
+
+    func noteAnswer(of process: LiveProcess, cacheBefore: ByteCount) {
+        let isByPolicy = process.warnings.answer()
+        let freed = (cacheBefore - memory.requested(in: process.pools.cache)) * memory.scale
+        if freed > .zero { recorder.tally.warningsAnswered += 1 }
+        if freed == .zero && isByPolicy { reclaimer.noteFruitless(.warn(process.pid)) }
+        recorder.event(
+            .warningAnswered, at: now, app: process.profile.name, pid: process.pid, "\(freed.bytes)",
+            reason: freed > .zero ? "freed \(freed.readable) of its cache" : "freed nothing")
+        waiters.serve()
+    }
+}

@@ -1,0 +1,220 @@
+import Lifecycle
+import Memory
+import Quantities
+import Workload
+
+// Work of a process: its cost on the device, its memory slice by slice, waiting when there is no room, ticks and decay.
+extension Simulation {
+    /// The main thread pays the cost on a core, then does the work.
+    ///
+    /// - Parameters:
+    ///   - answersWarning: The work is the answer to a memory warning: what the cache held before.
+    ///   - isDueToWarning: A memory warning is why it is done, so it is no part of what a launch costs by itself.
+    func start(
+        _ work: CallbackWork, of process: LiveProcess, answersWarning: ByteCount? = nil, isDueToWarning: Bool = false
+    ) {
+        process.work.begin(work.memory, fillsAtDeviceRate: true, answersWarning: answersWarning)
+        process.thread.begin()
+        process.launch.add(cost: work.cost, isDueToWarning: isDueToWarning)
+        guard work.cost > .zero else { return continueWork(of: process) }
+        let order = order(.callback, for: process)
+        follow(device.run(work.cost, order, at: now), order)
+    }
+
+    /// Work that takes no time on the main thread: its cost was paid elsewhere.
+    func startAtOnce(_ items: [MemoryWork], of process: LiveProcess) {
+        process.work.begin(items, fillsAtDeviceRate: false)
+        process.thread.begin()
+        continueWork(of: process)
+    }
+
+    // MARK: The device
+
+    /// The main thread waits for the device; what it waited for before is void.
+    private func order(_ kind: WorkOrder.Kind, for process: LiveProcess) -> WorkOrder {
+        WorkOrder(kind: kind, owner: process.reference, serial: process.thread.expectContinuation())
+    }
+
+    /// The engine goes on when the work is done: at the instant that the device names, or when it says so.
+    func follow(_ answer: WorkAnswer, _ order: WorkOrder) {
+        guard case .done(let at, let span) = answer else { return }
+        note(order, took: span)
+        agenda.schedule(order.completion, at: at)
+    }
+
+    /// The device has done what it could not foresee.
+    func finish(_ order: WorkOrder, taking span: TimeSpan) {
+        note(order, took: span)
+        handle(order.completion)
+    }
+
+    /// Filling pages is a part of the launch under way.
+    private func note(_ order: WorkOrder, took span: TimeSpan) {
+        guard order.kind == .fill, let owner = order.owner else { return }
+        processes.process(owner)?.launch.add(fill: span)
+    }
+
+    /// The process has ended: no work is done for it any more, and what was queued behind its work is done earlier.
+    func releaseDevice(of process: LiveProcess) {
+        for advance in device.release(process.reference, at: now) {
+            guard let other = processes.process(advance.owner) else { continue }
+            switch advance.purpose {
+            case .mainThread: agenda.schedule(order(.callback, for: other).completion, at: advance.finish)
+            case .deferredWork: agenda.schedule(deferredWork(of: other).completion, at: advance.finish)
+            }
+        }
+    }
+
+    func continueMainThread(_ process: LiveProcess, _ serial: Int) {
+        guard process.thread.serial == serial else { return }
+        if process.thread.isRunning && !waiters.isWaiting(process) { continueWork(of: process) }
+        advance(process)
+    }
+
+    // MARK: Memory
+
+    /// Goes on with the work until it is done, time has to pass, or memory is missing.
+    func continueWork(of process: LiveProcess) {
+        while true {
+            switch worker.goOn(process, isFreeing: reclaimer.isFreeing) {
+            case .finished: return finishWork(of: process)
+            case .filling(let bytes):
+                let order = order(.fill, for: process)
+                return follow(device.fill(bytes, order, at: now), order)
+            case .noRoom(let shortage): return beginWaiting(process, shortage)
+            case .limitCrossed(let footprint):
+                crossLimit(process, footprint)
+                guard processes.isAlive(process) else { return }
+            case .traceIsOver(let trace): finishTrace(trace, of: process)
+            case .failed: return
+            }
+        }
+    }
+
+    private func finishWork(of process: LiveProcess) {
+        let answered = process.work.answersWarning
+        process.work.end()
+        process.thread.finish()
+        armDecay(process)
+        if let answered { noteAnswer(of: process, cacheBefore: answered) }
+    }
+
+    private func finishTrace(_ trace: TracePlayback, of process: LiveProcess) {
+        let books = memory.books(of: process.slot)
+        recorder.event(
+            .trace, at: now, app: process.profile.name, pid: process.pid, trace.profile.ends.rawValue,
+            reason: "\(trace.played) operations; at most \(trace.peakRequested.bytes) B requested in "
+                + "\(trace.peakObjects) objects; the process holds \(books.requested.bytes) B in \(books.objects)")
+        guard trace.profile.ends == .exit, !process.isEnding else { return }
+        display.leave(process.app)
+        process.course.end(QuitReason(.normalApp, "its trace is over", since: now))
+    }
+
+    // MARK: Waiting for memory
+
+    private func beginWaiting(_ process: LiveProcess, _ shortage: MemoryWaiters.Shortage) {
+        guard waiters.begin(process, shortage) else { return }
+        // A victim that waits itself cannot finish the action that waits for it.
+        reclaimer.stopWaiting(forScenesOf: process)
+        background.expectLeaving(of: process)
+    }
+
+    /// Every process that waits tries again, first come first served; then the policy is asked for those that are left.
+    ///
+    /// What an action frees is there when the action is done, so that its time is part of the waiting.
+    func retryWaiters() {
+        guard !reclaimer.isFreeing else { return }
+        for reference in waiters.takeAll() {
+            guard let process = processes.process(reference), waiters.isWaiting(process) else { continue }
+            continueWork(of: process)
+            advance(process)
+        }
+        considerReclaim()
+    }
+
+    // MARK: Limits
+
+    /// A fatal limit ends the process; of a soft one it is told, unless it is answering a warning already.
+    func crossLimit(_ process: LiveProcess, _ footprint: ByteCount) {
+        guard let limit = process.explicitLimit else { return }
+        let reason = "footprint \(footprint) crossed its \(process.limitName) limit of \(limit.bytes)"
+        guard limit.isFatal else {
+            process.tellOfLimit(ToldOfLimit(near: true, above: true))
+            guard process.phase.runsCode && !process.warnings.isAnswering else {
+                return recorder.event(
+                    .softLimit, at: now, app: process.profile.name, pid: process.pid, "not told", reason: reason)
+            }
+            return warn(process, reason, detail: "limit")
+        }
+        reports.reportKill(of: process, .perProcessLimit)
+        end(process, .memoryResourceLimit, reason)
+        closeReportOutsideSession()
+    }
+
+    /// A process's own limit ended it. Where no session is under way, that was all.
+    func closeReportOutsideSession() {
+        if !reclaimer.isInSession { reports.close() }
+    }
+
+    // MARK: Decay
+
+    /// Dirty pages go back by themselves after a while of virtual time.
+    private func armDecay(_ process: LiveProcess) {
+        guard !process.ticker.decayIsScheduled, memory.hasDirtyPages(process.slot) else { return }
+        process.ticker.scheduleDecay()
+        agenda.schedule(.decay(process.reference), after: plan.device.dirtyDecay)
+    }
+
+    func decay(_ process: LiveProcess) {
+        process.ticker.decay()
+        _ = purge(process)
+    }
+
+    /// - Returns: What went back to the device.
+    func purge(_ process: LiveProcess) -> ByteCount {
+        do {
+            let bytes = try memory.purge(process.slot)
+            recorder.tally.bytesPurged += bytes
+            snapshots.noteReclaim(of: bytes, from: process)
+            if bytes > .zero { waiters.serve() }
+            return bytes
+        } catch {
+            faults.fail("\(error)")
+            return .zero
+        }
+    }
+
+    // MARK: Ticks
+
+    /// The next movement of the app's memory, if it runs and anything will move.
+    func armTick(_ process: LiveProcess) {
+        guard process.mayTick else { return process.ticker.disarm() }
+        let serial = process.ticker.arm(at: now)
+        let cache = process.phase == .active ? memory.requested(in: process.pools.cache) : .zero
+        guard let span = process.workload.nextWork(phase: process.phase, cache: cache) else { return }
+        agenda.schedule(.tick(process.reference, serial: serial), at: max(now, process.ticker.at + span))
+    }
+
+    func tick(_ process: LiveProcess, _ serial: Int) {
+        guard process.ticker.serial == serial else { return }
+        guard process.isQuiet else {
+            // The main thread is busy; its memory moves when it is not. The time is not lost, it passes at once then.
+            let serial = process.ticker.postpone()
+            return agenda.schedule(.tick(process.reference, serial: serial), after: AppWorkload.interval)
+        }
+        worker.beginTick(of: process, lasting: process.ticker.pass(to: now))
+        process.thread.begin()
+        continueWork(of: process)
+        if !process.thread.isRunning { worker.endTick(of: process) }
+        if !process.thread.hasArrived || !process.isQuiet {
+            if processes.isAlive(process) { advance(process) }
+            return
+        }
+        // As above, without asking the planner what it has been asked.
+        if verifies {
+            faults.claim(
+                !Planner(process: process, display: display).next(), "\(process.profile.name) has not arrived")
+        }
+        armTick(process)
+    }
+}

@@ -1,0 +1,294 @@
+import Lifecycle
+import Memory
+import Metrics
+import Pressure
+import Quantities
+import Reclaim
+import Workload
+
+/// How a run ended.
+public enum RunEnding: Hashable, Sendable {
+    case completed
+    case interrupted
+}
+
+/// Our own fault, found in mid-run: what was claimed, with the seed and the instant that repeat it.
+public struct InternalFault: Error, CustomStringConvertible, Sendable {
+    public let seed: UInt64
+    public let at: Instant
+    public let claim: String
+
+    public var description: String { "at \(at) of a run with seed \(seed): \(claim)" }
+}
+
+public enum RunFailure: Error, Sendable {
+    case ours(InternalFault)
+    case output(OutputFailure)
+}
+
+/// One run: the clock, the queue and the dispatch. No wall clock, no tasks, one thread.
+///
+/// A step of the run: the queue gives the earliest event; the life-cycle machines answer with callbacks; the app's
+/// workload answers with work; the device does it; the monitor looks; the policy ranks; one action is carried out, and
+/// the question is asked again. Each component owns its state; what concerns several of them is a flow, and stands in
+/// an extension of this type.
+public final class Simulation {
+    public let plan: RunPlan
+    let agenda = Agenda()
+    let faults: RunFaults
+    let memory: any DeviceMemory
+    /// What the device does for the engine, and when it is done.
+    let device: any DeviceWork
+    let recorder: RunRecorder
+    let processes: ProcessTable
+    let changes: ChangedProcesses
+    let display = Display()
+    let waiters: MemoryWaiters
+    let worker: MemoryWorker
+    let background: BackgroundLife
+    let watch: PressureWatch
+    let snapshots: Snapshots
+    let sampler: Sampler
+    let auditor: Auditor
+    let reports: KillReporter
+    let reclaimer: Reclaimer
+    /// What the user and the system do, event by event.
+    private let user: [UserEvent]
+    let options: RunOptions
+
+    /// - Parameters:
+    ///   - plan: A valid plan: its policy exists, its apps are named by valid identifiers.
+    ///   - traces: Where the apps' allocation traces come from.
+    ///   - verify: Compare the books with jemalloc at every sample, and check every invariant.
+    ///   - dryRun: The policy is asked and recorded, but nothing that it chooses is done.
+    ///   - policy: A policy that is in no catalogue, instead of the plan's.
+    ///   - observer: Told of every decision that is recorded, with the snapshot that led to it.
+    ///   - reports: Given the report of every session of kills when the session is over.
+    public convenience init(
+        _ plan: RunPlan, memory: any DeviceMemory, sinks: RunSinks, traces: any TraceLibrary = NoTraces(),
+        verify: Bool = false, dryRun: Bool = false, policy: (any ReclaimPolicy)? = nil,
+        observer: ((DecisionRecord) -> Void)? = nil,
+        reports: (any KillReportSink)? = nil
+    ) {
+        let options = RunOptions(
+            traces: traces, verifies: verify, dryRun: dryRun, policy: policy, observer: observer, reports: reports)
+        self.init(plan, memory: memory, device: ScenarioDevice(plan.device), sinks: sinks, options)
+    }
+
+    /// - Parameter device: Does the work that takes time.
+    init(
+        _ plan: RunPlan, memory: any DeviceMemory, device: any DeviceWork, sinks: RunSinks, _ options: RunOptions
+    ) {
+        guard let policy = options.policy ?? PolicyCatalogue.make(plan.policy) else {
+            preconditionFailure("the plan names the policy \(plan.policy.name), which does not exist")
+        }
+        self.plan = plan
+        self.memory = memory
+        self.device = device
+        self.options = options
+        let ceiling = memory.books.ceiling
+        let size = DeviceSize(ceiling, meant: plan.device.meantCeiling, scale: plan.device.scale)
+        user = plan.expandedUser
+        faults = RunFaults(seed: plan.seed, agenda: agenda)
+        recorder = RunRecorder(
+            sinks,
+            tally: RunTally(scenario: plan.name, policy: plan.policy.title, seed: plan.seed, ceiling: ceiling))
+        let records = plan.apps.enumerated().map { [faults] in
+            AppRecord(AppID($0), $1, seed: plan.seed, faults: faults)
+        }
+        processes = ProcessTable(records)
+        changes = ChangedProcesses(processes, memory, agenda)
+        let slice = MemoryWorker.slice(of: plan.device)
+        waiters = MemoryWaiters(
+            slice: slice, memory: memory, processes: processes, agenda: agenda, recorder: recorder)
+        worker = MemoryWorker(
+            slice: slice, hasLimits: plan.hasProcessLimits, memory: memory, waiters: waiters, recorder: recorder,
+            faults: faults)
+        background = BackgroundLife(
+            time: plan.limits.backgroundTime, display: display, agenda: agenda, recorder: recorder)
+        watch = PressureWatch(
+            plan.monitor, memory: memory, processes: processes, waiters: waiters, recorder: recorder, agenda: agenda)
+        let knowsFuture = type(of: policy).needs.contains(.oracle)
+        snapshots = Snapshots(
+            of: size, plan.monitor,
+            foresight: knowsFuture ? Foresight(user, plan, memory: memory, processes: processes) : nil,
+            waiters: waiters, memory: memory, processes: processes, changes: changes, agenda: agenda, faults: faults,
+            verifies: options.verifies)
+        sampler = Sampler(
+            plan.appRows, looksAtMemory: recorder.apps.isRead || options.reports != nil || options.verifies,
+            memory: memory, processes: processes, changes: changes, recorder: recorder, faults: faults,
+            agenda: agenda)
+        auditor = Auditor(
+            memory: memory, processes: processes, recorder: recorder, faults: faults, agenda: agenda)
+        reports = KillReporter(
+            options.reports, memory: memory, processes: processes, display: display, snapshots: snapshots,
+            sampler: sampler, faults: faults, agenda: agenda)
+        reclaimer = Reclaimer(
+            policy, contentAbove: policy.contentAbove(on: size), mode: options.mode,
+            demands: Demands(
+                limits: plan.limits, memory: memory, processes: processes, waiters: waiters, watch: watch),
+            snapshots: snapshots, reports: reports, device: device, recorder: recorder, agenda: agenda, faults: faults)
+        scheduleStart()
+    }
+
+    private func scheduleStart() {
+        // In the order in which they happen; of the same instant, in the scenario's.
+        for index in user.indices.sorted(by: { (user[$0].at, $0) < (user[$1].at, $1) }) {
+            agenda.schedule(.userEvent(index: index), at: user[index].at)
+        }
+        agenda.schedule(.sample, at: .zero)
+    }
+
+    public var now: Instant { agenda.now }
+
+    /// What has happened so far.
+    public var tally: RunTally { recorder.tally }
+
+    /// The processes that the policy ended so far, by band and cause.
+    public var kills: KillTable { reclaimer.kills }
+
+    /// How many events the queue has given so far.
+    public var handled: Int { agenda.given }
+
+    /// Every claim is checked at every sample.
+    var verifies: Bool { options.verifies }
+
+    // MARK: Watching
+
+    /// The run as it stands.
+    public var glance: RunGlance { RunGlance(self) }
+
+    /// From now on the events are kept for `takeEvents`.
+    public func keepEvents() { recorder.keepEvents() }
+
+    /// From now on the waits for memory are kept for `takeWaits`.
+    public func keepWaits() { recorder.keepWaits() }
+
+    /// What has happened since the last call, in order.
+    public func takeEvents() -> [RunEvent] { recorder.takeEvents() }
+
+    /// The waits for memory that have ended since the last call, in the order of their ends.
+    public func takeWaits() -> [MemoryWait] { recorder.takeWaits() }
+
+    // MARK: Running
+
+    private static let eventsBetweenQuestions = 1024
+
+    /// Runs to the end of the scenario.
+    ///
+    /// - Parameters:
+    ///   - shouldStop: Asked at every sample and now and then in between; the run then ends in order, as interrupted.
+    ///   - progress: Told the virtual time at every sample.
+    public func run(
+        shouldStop: () -> Bool = { false }, progress: (Instant) -> Void = { _ in }
+    ) throws(RunFailure) -> RunEnding {
+        let end = Instant.zero + plan.duration
+        while let (at, event) = agenda.next(upTo: end) {
+            waiters.accountStalls(until: at)
+            agenda.advance(to: at)
+            handle(event)
+            if let failure = faults.failure {
+                // What led to it is what somebody needs to see.
+                recorder.flush()
+                throw failure
+            }
+            if case .sample = event {
+                progress(now)
+                if let failure = recorder.failure { throw .output(failure) }
+            } else if handled % Simulation.eventsBetweenQuestions != 0 {
+                continue
+            }
+            if shouldStop() {
+                try finish()
+                return .interrupted
+            }
+        }
+        agenda.advance(to: end)
+        try finish()
+        return .completed
+    }
+
+    func handle(_ event: SimulationEvent) {
+        switch event {
+        case .sample: sample()
+        case .userEvent(let index): perform(user[index].action)
+        case .interruptionEnds(let serial): endInterruption(serial)
+        case .unlock: unlock()
+        case .warnNext: warnNext()
+        case .reclaimDone(let serial): finishReclaim(serial)
+        case .retryWaiters: retryWaiters()
+        case .workDone(let order, let span): finish(order, taking: span)
+        case .mainThread(let reference, _), .tick(let reference, _), .decay(let reference),
+            .assertionEnds(let reference, _), .tasksExpire(let reference, _), .taskTimeOver(let reference, _),
+            .modesOver(let reference, _), .cpuLimit(let reference, _), .deadline(let reference, _),
+            .overdue(let reference), .deferredWorkDone(let reference, _), .politenessEnds(let reference):
+            // An event for a process that has died finds none.
+            if let process = processes.process(reference) { handle(event, for: process) }
+        }
+    }
+
+    private func handle(_ event: SimulationEvent, for process: LiveProcess) {
+        switch event {
+        case .mainThread(_, let serial): continueMainThread(process, serial)
+        case .tick(_, let serial): tick(process, serial)
+        case .decay: decay(process)
+        case .assertionEnds(_, let id): if background.endAssertion(id, of: process) { advance(process) }
+        case .tasksExpire(_, let serial): if background.expireTasks(of: process, serial) { advance(process) }
+        case .modesOver(_, let serial): if background.endModes(of: process, serial) { advance(process) }
+        case .taskTimeOver(_, let serial): end(process, background.taskTimeout(of: process, serial))
+        case .cpuLimit(_, let serial): end(process, background.cpuViolation(of: process, serial))
+        case .deadline(_, let serial): end(process, background.missedDeadline(of: process, serial))
+        case .overdue: if waiters.isWaiting(process) { end(process, background.overdue(process)) }
+        case .deferredWorkDone(_, let serial): finishDeferredWork(of: process, serial)
+        case .politenessEnds: endPoliteness(of: process)
+        case .sample, .userEvent, .interruptionEnds, .unlock, .warnNext, .reclaimDone, .retryWaiters, .workDone: break
+        }
+    }
+
+    /// The last sample, the end of all apps, the last comparison of the books, the summary.
+    private func finish() throws(RunFailure) {
+        // The monitor may have looked at this very instant: a sample is written once.
+        if watch.lastSampleAt != now || recorder.samples.rows == 0 {
+            sampler.record(level: watch.level, waiters.stalls)
+        }
+        watch.closeLevelTime()
+        reports.close()
+        for process in processes.live {
+            waiters.end(process)
+            abandonLaunch(of: process, outcome: "abandoned")
+            noteLife(of: process)
+            if let tap = process.record.tapAfterExit { abandonTap(at: tap.at, on: process.record) }
+        }
+        recorder.tally.duration = now - .zero
+        recorder.tally.peakResident = memory.books.peakResident
+        recorder.summary.summaryRow(of: recorder.tally)
+        while let process = processes.live.last { releaseEverything(of: process) }
+        auditor.audit(refreshingMetadata: true)
+        Invariants(run: self).checkDrained()
+        recorder.flush()
+        if let failure = faults.failure { throw failure }
+        if let failure = recorder.failure { throw .output(failure) }
+    }
+}
+
+/// How a run is to be done, beside its plan.
+struct RunOptions {
+    var traces: any TraceLibrary = NoTraces()
+    var verifies = false
+    var dryRun = false
+    /// A policy that is in no catalogue, instead of the plan's.
+    var policy: (any ReclaimPolicy)?
+    var observer: ((DecisionRecord) -> Void)?
+    var reports: (any KillReportSink)?
+
+    fileprivate var mode: Reclaimer.Mode {
+        Reclaimer.Mode(dryRun: dryRun, verifies: verifies, observer: observer)
+    }
+}
+
+extension RunPlan {
+    /// Some app has a limit of its own.
+    fileprivate var hasProcessLimits: Bool {
+        apps.contains { $0.limits.active != nil || $0.limits.inactive != nil }
+    }
+}

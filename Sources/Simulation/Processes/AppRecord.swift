@@ -1,0 +1,219 @@
+import Lifecycle
+import Memory
+import Quantities
+import Workload
+
+/// An app of the scenario: what outlives its processes.
+final class AppRecord {
+    // First what every tick looks at, in few cache lines.
+    let id: AppID
+    /// Streams of its own: adding an app does not change the draws of the others.
+    var sizes: SizeStream
+    /// In the order of creation.
+    private(set) var sessions: [SceneSession] = [] {
+        didSet { process?.stateDidChange() }
+    }
+    /// The scene that was in front last.
+    private(set) var frontScene: SceneID?
+    let profile: AppProfile
+    var behaviour: SeededGenerator
+    /// Whether the app does its duty off screen and on a disconnect.
+    var duty: SeededGenerator
+    /// Its live process; nil while there is none.
+    private(set) var process: LiveProcess?
+    private(set) var wasLaunched = false
+    /// The user swiped it away: pushes and refreshes do not launch it before the user opens it again.
+    private(set) var wasSwipedAway = false
+    /// Sessions that the user closed while the app was not running; it is told at the next launch.
+    private var discardedWhileDead = 0
+    /// What the system's ends of it mean to the user.
+    private(set) var ends = SystemEnds()
+    /// A tap that came while the old process was being ended.
+    private(set) var tapAfterExit: (at: Instant, reason: LaunchReason)?
+    private var lastScene = 0
+    private let faults: RunFaults
+
+    init(_ id: AppID, _ profile: AppProfile, seed: UInt64, faults: RunFaults) {
+        self.id = id
+        self.profile = profile
+        self.faults = faults
+        sizes = SizeStream(
+            SizeSampler(profile.memory.objects), SeededGenerator(seed: seed, stream: "app/\(profile.name)/sizes"))
+        behaviour = SeededGenerator(seed: seed, stream: "app/\(profile.name)/behaviour")
+        duty = SeededGenerator(seed: seed, stream: "app/\(profile.name)/duty")
+    }
+
+    // MARK: Its process
+
+    func begin(_ process: LiveProcess) {
+        wasLaunched = true
+        self.process = process
+    }
+
+    /// Its process is gone, and with it what its scenes held and were to be opened with.
+    func processEnded() { process = nil }
+
+    /// The user opens the app: the system may launch it off screen again.
+    func open(_ scene: SceneID) {
+        frontScene = scene
+        wasSwipedAway = false
+    }
+
+    /// The user swipes it away, and does not want back what the system ended before.
+    func swipeAway() {
+        wasSwipedAway = true
+        ends.forgetLast()
+    }
+
+    /// Keeps a tap until the old process is gone.
+    ///
+    /// - Returns: When an earlier tap came that nothing comes of.
+    func keepTap(at instant: Instant, _ reason: LaunchReason) -> Instant? {
+        defer { tapAfterExit = (instant, reason) }
+        return tapAfterExit?.at
+    }
+
+    /// The tap that waited for the end of the old process.
+    func takeTap() -> (at: Instant, reason: LaunchReason)? {
+        defer { tapAfterExit = nil }
+        return tapAfterExit
+    }
+
+    /// The system has ended its process.
+    ///
+    /// - Parameter fact: The number of the termination in the run's tally.
+    func noteTermination(at now: Instant, fact: Int, perceivedWithin span: TimeSpan) {
+        ends.add(at: now, fact: fact, perceivedWithin: span)
+    }
+
+    /// The user wants it: what the system did to it counts as felt from here on.
+    ///
+    /// - Returns: The numbers of the terminations that the user perceives.
+    func want(tapped: Instant, perceivedWithin span: TimeSpan) -> [Int] {
+        ends.takeFelt(tapped: tapped, perceivedWithin: span)
+    }
+
+    /// The user wants it back; the system may have ended it.
+    func noteRelaunch(tapped: Instant) {
+        if ends.relaunch(tapped: tapped) { process?.stateDidChange() }
+    }
+
+    // MARK: Its sessions
+
+    func newSession(isExternal: Bool = false) -> SceneID {
+        lastScene += 1
+        let id = SceneID(lastScene)
+        sessions.append(SceneSession(id: id, isExternal: isExternal))
+        return id
+    }
+
+    /// The scene that a tap brings back: the one in front last, else the youngest. One that is being closed is as
+    /// good as gone, and the second display's is not meant.
+    var sceneToShow: SceneID? {
+        let closing = process?.course.closing ?? []
+        let open = sessions.filter { !$0.isExternal && !closing.contains($0.id) }
+        if let front = frontScene, open.contains(where: { $0.id == front }) { return front }
+        return open.last?.id
+    }
+
+    /// The youngest scene of the device's own display that the user can still close.
+    var closableScene: SceneID? {
+        let closing = process?.course.closing ?? []
+        return sessions.last { !$0.isExternal && !closing.contains($0.id) }?.id
+    }
+
+    func session(_ scene: SceneID) -> SceneSession {
+        guard let found = sessions.first(where: { $0.id == scene }) else {
+            faults.fail("\(profile.name) has no session \(scene.number)")
+            return SceneSession(id: scene)
+        }
+        return found
+    }
+
+    func update(_ scene: SceneID, _ change: (inout SceneSession) -> Void) {
+        guard let index = sessions.firstIndex(where: { $0.id == scene }) else {
+            return faults.fail("\(profile.name) has no session \(scene.number)")
+        }
+        change(&sessions[index])
+    }
+
+    /// The session is over for good.
+    func discard(_ scene: SceneID) { sessions.removeAll { $0.id == scene } }
+
+    /// The user closed a scene while the app was not running.
+    func discardWhileDead(_ scene: SceneID) {
+        discard(scene)
+        discardedWhileDead += 1
+    }
+
+    /// The user has swiped the app away: its scenes are closed for good, and the app is told at its next launch.
+    func discardAllSessions() {
+        guard profile.scenes.support else { return }
+        discardedWhileDead += sessions.count(where: \.wasConnected)
+        sessions.removeAll()
+    }
+
+    /// Whether sessions were discarded that the app has not been told of; from now on it has.
+    func takeDiscarded() -> Bool {
+        defer { discardedWhileDead = 0 }
+        return discardedWhileDead > 0
+    }
+
+    /// The process dies: its connected scenes are disconnected without a word.
+    ///
+    /// - Returns: Those that were connected.
+    func disconnectAll() -> [SceneID] {
+        var left: [SceneID] = []
+        for index in sessions.indices where sessions[index].machine.phase.isConnected {
+            sessions[index].machine.processDied()
+            left.append(sessions[index].id)
+        }
+        return left
+    }
+
+    /// The process leaves the tables: its scenes' memory went with it, and with the process went what they were to be
+    /// opened with. What the user closed while it was on its way out is discarded all the same; a session of the second
+    /// display has no use without it.
+    func forgetProcess(closing: [SceneID], external: SceneID?) {
+        for index in sessions.indices {
+            sessions[index].machine.processDied()
+            sessions[index].pool = nil
+            sessions[index].forgetReason()
+        }
+        discardedWhileDead += closing.count
+        sessions.removeAll { closing.contains($0.id) }
+        if let external { discard(external) }
+    }
+}
+
+/// The times the system ended an app, as far as the user may still feel them.
+struct SystemEnds {
+    /// The last time, until the user has launched the app again.
+    private var last: Instant?
+    /// The times since the user last wanted the app, by the number of the termination.
+    private var unfelt: [(at: Instant, fact: Int)] = []
+    /// How soon the app was wanted again after each time; the last ten.
+    private(set) var relaunchIntervals: [TimeSpan] = []
+
+    mutating func add(at now: Instant, fact: Int, perceivedWithin span: TimeSpan) {
+        last = now
+        unfelt.removeAll { now - $0.at > span }
+        unfelt.append((now, fact))
+    }
+
+    mutating func takeFelt(tapped: Instant, perceivedWithin span: TimeSpan) -> [Int] {
+        defer { unfelt.removeAll() }
+        return unfelt.filter { tapped - $0.at <= span }.map(\.fact)
+    }
+
+    /// - Returns: Whether the system had ended the app.
+    mutating func relaunch(tapped: Instant) -> Bool {
+        guard let last else { return false }
+        self.last = nil
+        // A tap on a process that was being ended came before its end.
+        relaunchIntervals = relaunchIntervals.suffix(9) + [max(.zero, tapped - last)]
+        return true
+    }
+
+    mutating func forgetLast() { last = nil }
+}

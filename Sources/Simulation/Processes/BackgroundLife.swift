@@ -1,0 +1,271 @@
+import Lifecycle
+import Quantities
+import Reclaim
+import Workload
+
+/// How a process ends, as the system explains it.
+struct ProcessEnding {
+    let reason: ExitReason
+    let explanation: String
+
+    init(_ reason: ExitReason, _ explanation: String) {
+        self.reason = reason
+        self.explanation = explanation
+    }
+
+    /// A process that is on its way out gets no further.
+    init(_ quit: QuitReason, because why: String) {
+        self.init(quit.reason, "\(quit.explanation); \(why)")
+    }
+}
+
+/// The rules of life off screen: what keeps a process running, for how long, and when it has to end.
+///
+/// They set the timers and say what follows; the engine carries it out.
+struct BackgroundLife {
+    /// More than so much of a core over a minute is a violation off screen. Source: the CPU usage exceptions in Apple's
+    /// crash reports ("exceeded limit of 80% cpu over 60 seconds": 48 s of CPU time).
+    static let cpu = Ratio.percent(80)
+    static let cpuTime: TimeSpan = .seconds(48)
+
+    /// How long a process may run off screen without a background mode.
+    let time: TimeSpan
+    let display: Display
+    let agenda: Agenda
+    let recorder: RunRecorder
+
+    // MARK: Stays
+
+    func begin(of process: LiveProcess, from before: ProcessPhase) {
+        process.stay.begin(at: agenda.now)
+        // A process that was launched or woken meanwhile meets closed files, too.
+        if display.isLocked { process.missed.protectedData = true }
+        switch before {
+        case .suspended:
+            process.reasons.endModes()
+            tellWhatWasMissed(process)
+        case .notRunning: process.reasons.endModes()
+        case .inactive, .active, .background: leaveScreen(process)
+        }
+        let profile = process.profile.background
+        if profile.cpu > BackgroundLife.cpu {
+            // The time after which so large a share has used up the minute's allowance.
+            let span = TimeSpan(
+                microseconds: BackgroundLife.cpuTime.microseconds * 1_000_000 / profile.cpu.partsPerMillion)
+            agenda.schedule(.cpuLimit(process.reference, serial: process.stay.serial), after: span)
+        }
+        scheduleExpiry(of: process)
+    }
+
+    /// It has left the screen: a few seconds for every app, more for modes and tasks.
+    private func leaveScreen(_ process: LiveProcess) {
+        let profile = process.profile.background
+        if !process.reasons.hasModes {
+            let id = process.reasons.begin(.finishing)
+            agenda.schedule(.assertionEnds(process.reference, id: id), after: min(profile.work, time))
+        } else if let span = profile.modesLast {
+            agenda.schedule(.modesOver(process.reference, serial: process.stay.serial), after: span)
+        }
+        // At once, not after the snapshot: an app that asks for time asks while it leaves.
+        if (profile.task != nil || profile.leaksTask) && !process.reasons.holdsTask {
+            beginTask(of: process, lasting: profile.leaksTask ? nil : profile.task)
+        }
+    }
+
+    /// It is on screen again: nothing of the stay in the background counts any more, its tasks excepted.
+    func end(of process: LiveProcess) {
+        process.stay.end()
+        process.reasons.resumeModes()
+        process.course.forgetSuspension()
+        process.reasons.endFinishing()
+    }
+
+    func suspend(_ process: LiveProcess) {
+        recorder.tally.suspensions += 1
+        process.stay.suspend(at: agenda.now)
+        process.course.forgetSuspension()
+        process.reasons.endModes()
+        process.reasons.clear()
+        // 0xdead10cc, whether the device is locked or not. Source: Apple TN2151.
+        if process.profile.background.holdsProtectedFile {
+            process.thread.append(
+                .exit(.suspendedWithLockedFile, "suspended while it held a lock on a file or an SQLite database"))
+        }
+    }
+
+    /// The suspension under way counts up to now.
+    func noteSuspension(of process: LiveProcess) {
+        guard let since = process.stay.resume() else { return }
+        recorder.tally.suspendedTime += agenda.now - since
+    }
+
+    // MARK: Assertions
+
+    /// False when the assertion was not held any more.
+    func endAssertion(_ id: Int, of process: LiveProcess) -> Bool {
+        guard let kind = process.reasons.end(id) else { return false }
+        if kind == .task { noteTask("ends", of: process) } else { process.followBand(at: agenda.now) }
+        return true
+    }
+
+    /// The background modes have nothing to do any more; false when the stay is another one.
+    func endModes(of process: LiveProcess, _ serial: Int) -> Bool {
+        guard process.stay.serial == serial else { return false }
+        process.reasons.endModes()
+        process.stay.restart(at: agenda.now)
+        scheduleExpiry(of: process)
+        return true
+    }
+
+    func cpuViolation(of process: LiveProcess, _ serial: Int) -> ProcessEnding? {
+        guard process.stay.serial == serial else { return nil }
+        return ProcessEnding(
+            .cpuResourceLimit,
+            "used \(BackgroundLife.cpuTime) of CPU off screen at \(process.profile.background.cpu), "
+                + "above \(BackgroundLife.cpu) over 60s")
+    }
+
+    // MARK: Background tasks
+
+    /// A task has begun or ended, or its time is nearly over.
+    func noteTask(_ what: String, of process: LiveProcess, why: String? = nil) {
+        process.followBand(at: agenda.now)
+        recorder.event(
+            .backgroundTask, at: agenda.now, app: process.profile.name, pid: process.pid, what, reason: why)
+    }
+
+    /// `beginBackgroundTask`, by the app itself or by the scenario.
+    func beginTask(of process: LiveProcess, lasting span: TimeSpan?) {
+        let id = process.reasons.begin(.task)
+        noteTask("begins", of: process)
+        if let span { agenda.schedule(.assertionEnds(process.reference, id: id), after: span) }
+        if let since = process.stay.since, agenda.now - since >= time { process.stay.restart(at: agenda.now) }
+        process.stay.expectExpiry()
+        scheduleExpiry(of: process)
+    }
+
+    /// The time for tasks runs from entering the background; while a mode keeps the app running, it has no end.
+    private func scheduleExpiry(of process: LiveProcess) {
+        guard process.reasons.holdsTask, !process.reasons.hasModes, let since = process.stay.since else { return }
+        let end = since + time
+        let (serial, now) = (process.stay.serial, agenda.now)
+        let notice = RunAssertions.expiryNotice(of: time)
+        agenda.schedule(.tasksExpire(process.reference, serial: serial), at: max(now, end - notice))
+        agenda.schedule(.taskTimeOver(process.reference, serial: serial), at: max(now, end))
+    }
+
+    private func holdsExpiringTask(_ process: LiveProcess, _ serial: Int) -> Bool {
+        process.stay.serial == serial && process.reasons.holdsTask && !process.reasons.hasModes
+    }
+
+    /// The expiry handlers are called; false when nothing expires, or they were called before.
+    func expireTasks(of process: LiveProcess, _ serial: Int) -> Bool {
+        guard holdsExpiringTask(process, serial), process.stay.beginExpiring() else { return false }
+        noteTask("expires", of: process, why: "its expiry handler is called")
+        process.thread.append(.expiryHandler)
+        return true
+    }
+
+    /// The handlers run: they end every task, unless the app forgets to.
+    func endExpiredTasks(of process: LiveProcess) {
+        process.stay.endExpiring()
+        guard !process.profile.background.leaksTask else { return }
+        while process.reasons.endLastTask() { noteTask("ends", of: process, why: "in its expiry handler") }
+    }
+
+    func taskTimeout(of process: LiveProcess, _ serial: Int) -> ProcessEnding? {
+        guard holdsExpiringTask(process, serial), let since = process.stay.since, agenda.now - since >= time else {
+            return nil
+        }
+        return ProcessEnding(
+            .backgroundTaskAssertionTimeout, "still holds a background task when its time of \(time) is over")
+    }
+
+    // MARK: Events
+
+    /// What the app was launched or woken for reaches it, and keeps it running for a while.
+    func receive(_ reason: LaunchReason, lasting span: TimeSpan, _ process: LiveProcess) {
+        recorder.event(.backgroundEvent, at: agenda.now, app: process.profile.name, pid: process.pid, reason.rawValue)
+        let id = process.reasons.begin(.event(reason))
+        process.reasons.stopAwaitingEvent()
+        process.followBand(at: agenda.now)
+        let isLimited = reason != .processing
+        agenda.schedule(.assertionEnds(process.reference, id: id), after: isLimited ? min(span, time) : span)
+    }
+
+    // MARK: News
+
+    /// What happened while it was suspended and is still true.
+    private func tellWhatWasMissed(_ process: LiveProcess) {
+        if process.missed.protectedData && !display.isLocked { tellThatProtectedDataIsBack(process) }
+        if process.missed.timeChange { tellOfTimeChange(process) }
+        // What wakes it to take a scene away wakes it for nothing else.
+        if process.missed.deferredWork && process.course.reclaiming.isEmpty {
+            process.missed.deferredWork = false
+            process.thread.append(.deferredWork)
+        }
+    }
+
+    func tellOfTimeChange(_ process: LiveProcess) {
+        process.missed.timeChange = false
+        process.thread.append(.tell(.applicationSignificantTimeChange, nil))
+        process.thread.append(.post(.significantTimeChange))
+    }
+
+    func tellThatProtectedDataGoes(_ process: LiveProcess) {
+        guard !process.isEnding else { return }
+        process.missed.protectedData = true
+        process.thread.append(.tell(.applicationProtectedDataWillBecomeUnavailable, nil))
+        process.thread.append(.post(.protectedDataWillBecomeUnavailable))
+    }
+
+    func tellThatProtectedDataIsBack(_ process: LiveProcess) {
+        process.missed.protectedData = false
+        process.thread.append(.tell(.applicationProtectedDataDidBecomeAvailable, nil))
+        process.thread.append(.post(.protectedDataDidBecomeAvailable))
+    }
+
+    // MARK: Deadlines
+
+    func beginDeadline(_ kind: Deadline, of process: LiveProcess) {
+        guard let serial = process.thread.begin(kind) else { return }
+        agenda.schedule(.deadline(process.reference, serial: serial), after: kind.span)
+    }
+
+    /// It was told to end. The deadlines of what follows begin with its own steps, and a main thread that waits for
+    /// memory takes none: for such a one the time runs from here on.
+    func expectEnd(of process: LiveProcess) {
+        agenda.schedule(.overdue(process.reference), after: Deadline.terminate.span)
+    }
+
+    /// Likewise for a process that is to leave the screen: it has the time of entering the background. While a step of
+    /// it has a deadline, that one holds.
+    func expectLeaving(of process: LiveProcess) {
+        guard let since = process.course.leavingSince, process.isLeavingScreen else { return }
+        let due = max(agenda.now, since + Deadline.enterBackground.span)
+        agenda.schedule(.overdue(process.reference), at: due)
+    }
+
+    /// What becomes of a process that waits for memory and was to be gone by now.
+    func overdue(_ process: LiveProcess) -> ProcessEnding? {
+        if let quit = process.course.quit {
+            guard agenda.now - quit.since >= quit.time else { return nil }
+            return ProcessEnding(quit, because: "waits for memory and did not end within \(quit.time)")
+        }
+        let span = Deadline.enterBackground.span
+        guard process.isLeavingScreen, process.thread.deadline == nil, let since = process.course.leavingSince,
+            agenda.now - since >= span
+        else { return nil }
+        return ProcessEnding(.appWatchdog, "waits for memory and did not leave the screen within \(span)")
+    }
+
+    func missedDeadline(of process: LiveProcess, _ serial: Int) -> ProcessEnding? {
+        guard let deadline = process.thread.deadline, deadline.serial == serial else { return nil }
+        let explanation = "\(deadline.kind.rawValue) took longer than \(deadline.kind.span)"
+        if let quit = process.course.quit {
+            // Then it ends when its time is over, and not before.
+            return quit.hasGrace ? nil : ProcessEnding(quit, because: explanation)
+        }
+        return ProcessEnding(.appWatchdog, explanation)
+    }
+}

@@ -1,0 +1,131 @@
+import Lifecycle
+import Quantities
+
+/// What a process is heading for; the planner finds the next transition towards it.
+enum Goal: Equatable {
+    case foreground(SceneID)
+    case background
+}
+
+/// Why a process was asked to end, and when.
+struct QuitReason {
+    let reason: ExitReason
+    let explanation: String
+    let since: Instant
+    /// How long it has: what UIKit gives an app to return from `applicationWillTerminate`, or more.
+    let time: TimeSpan
+    /// The system's own deadlines do not hold for it.
+    var hasGrace: Bool { time > Deadline.terminate.span }
+
+    init(_ reason: ExitReason, _ explanation: String, since: Instant, grace: TimeSpan? = nil) {
+        self.reason = reason
+        self.explanation = explanation
+        self.since = since
+        time = max(grace ?? .zero, Deadline.terminate.span)
+    }
+}
+
+/// What the user, the system and the policy want of a process, and what has not come about yet.
+struct Course {
+    private(set) var goal: Goal
+    /// A policy asks for it.
+    private(set) var wantsSuspension = false
+    /// Scenes that the user closed.
+    private(set) var closing: [SceneID] = []
+    /// Scenes that the system takes away.
+    private(set) var reclaiming: [SceneID] = []
+    /// The system launched it off screen: the scene that connects to the background.
+    private(set) var connecting: SceneID?
+    /// Its scene on the second display.
+    private(set) var externalScene: SceneID?
+    private(set) var quit: QuitReason?
+    /// The user has swiped it away: its sessions go with it, and the user does not want it back.
+    private(set) var isSwipedAway = false
+    /// When it was last told to leave the screen.
+    private(set) var leavingSince: Instant?
+    /// The events that come before that scene has connected, or before a tap makes it the user's launch.
+    private(set) var launchEvents: [Step] = []
+    /// What its scenes have still to be told, each before it is active.
+    private(set) var deliveries: [Delivery] = []
+
+    init(_ goal: Goal) { self.goal = goal }
+
+    // MARK: On screen and off
+
+    mutating func show(_ scene: SceneID) { goal = .foreground(scene) }
+
+    mutating func leaveScreen(at now: Instant) {
+        goal = .background
+        leavingSince = now
+    }
+
+    mutating func suspend() { wantsSuspension = true }
+
+    /// It is suspended, or on screen: the wish is over.
+    mutating func forgetSuspension() { wantsSuspension = false }
+
+    // MARK: Scenes
+
+    /// The user closes the scene; what it was still to be told is void.
+    mutating func close(_ scene: SceneID) {
+        deliveries.removeAll { $0.scene == scene }
+        if !closing.contains(scene) { closing.append(scene) }
+    }
+
+    mutating func hasClosed(_ scene: SceneID) { closing.removeAll { $0 == scene } }
+
+    /// The system takes the scene away.
+    mutating func takeAway(_ scene: SceneID) { reclaiming.append(scene) }
+
+    /// It is gone, or the user was faster.
+    mutating func keep(_ scene: SceneID) { reclaiming.removeAll { $0 == scene } }
+
+    mutating func showExternally(_ scene: SceneID) { externalScene = scene }
+
+    /// The second display is unplugged: its scene is closed.
+    mutating func leaveExternalDisplay() -> SceneID? {
+        guard let scene = externalScene else { return nil }
+        externalScene = nil
+        return scene
+    }
+
+    // MARK: A launch off screen
+
+    mutating func connect(_ scene: SceneID, then events: [Step]) {
+        connecting = scene
+        launchEvents = events
+    }
+
+    mutating func addLaunchEvent(_ step: Step) { launchEvents.append(step) }
+
+    /// The scene has connected, or will not be connected by the system any more.
+    ///
+    /// - Returns: The events that waited for it.
+    mutating func endConnecting() -> [Step] {
+        connecting = nil
+        defer { launchEvents.removeAll() }
+        return launchEvents
+    }
+
+    // MARK: Its end
+
+    mutating func end(_ reason: QuitReason) {
+        goal = .background
+        quit = reason
+    }
+
+    mutating func swipeAway() { isSwipedAway = true }
+
+    // MARK: Deliveries
+
+    mutating func deliver(_ delivery: Delivery) { deliveries.append(delivery) }
+
+    /// What the scene, or the app without scenes, has still to be told.
+    mutating func takeDeliveries(for scene: SceneID?) -> [Delivery] {
+        guard !deliveries.isEmpty else { return [] }
+        let isDue = { (delivery: Delivery) in delivery.scene == nil || delivery.scene == scene }
+        let due = deliveries.filter(isDue)
+        deliveries.removeAll(where: isDue)
+        return due
+    }
+}

@@ -1,0 +1,85 @@
+import Lifecycle
+import Quantities
+
+/// A launch under way: from the tap to the first active frame.
+struct PendingLaunch {
+    let kind: LaunchKind
+    let tapped: Instant
+    private(set) var declared: TimeSpan = .zero
+    /// The costs of answering memory warnings that came meanwhile.
+    private(set) var answers: TimeSpan = .zero
+    private(set) var fill: TimeSpan = .zero
+    private(set) var memoryWait: TimeSpan = .zero
+
+    init(_ kind: LaunchKind, tapped: Instant) {
+        self.kind = kind
+        self.tapped = tapped
+    }
+
+    /// What is known of the latency; the rest was waiting for a core, for earlier work or for the screen.
+    var accounted: TimeSpan { declared + answers + fill + memoryWait }
+
+    mutating func add(cost: TimeSpan, isDueToWarning: Bool) {
+        if isDueToWarning { answers += cost } else { declared += cost }
+    }
+
+    mutating func add(fill span: TimeSpan) { fill += span }
+
+    /// What the process waited for before the tap is not part of this launch.
+    mutating func addWait(from since: Instant, until now: Instant) { memoryWait += now - max(since, tapped) }
+}
+
+/// How a process came to be, and how far its launch has come.
+struct LaunchState {
+    let at: Instant
+    /// What it was launched for.
+    let reason: LaunchReason
+    /// The declared time of a cold launch, memory to fill included.
+    let relaunchCost: TimeSpan
+    private(set) var isFirst: Bool
+    /// The user's launch under way.
+    private(set) var pending: PendingLaunch?
+    /// The delegate has returned from `didFinishLaunching`.
+    private(set) var hasFinished = false
+    /// Numbers the expectations of work that was moved off the main thread; an old one is void.
+    private(set) var deferredSerial = 0
+
+    init(at now: Instant, _ reason: LaunchReason, isFirst: Bool, relaunchCost: TimeSpan) {
+        at = now
+        self.reason = reason
+        self.isFirst = isFirst
+        self.relaunchCost = relaunchCost
+    }
+
+    mutating func begin(_ kind: LaunchKind, tapped: Instant) { pending = PendingLaunch(kind, tapped: tapped) }
+
+    /// The first frame is active, and the app was launched before from now on.
+    mutating func finish() -> PendingLaunch? {
+        guard let launch = abandon() else { return nil }
+        isFirst = false
+        return launch
+    }
+
+    /// The first frame will never come.
+    mutating func abandon() -> PendingLaunch? {
+        defer { pending = nil }
+        return pending
+    }
+
+    mutating func didFinishLaunching() { hasFinished = true }
+
+    mutating func expectDeferredWork() -> Int {
+        deferredSerial += 1
+        return deferredSerial
+    }
+
+    // MARK: What the launch under way consists of
+
+    mutating func add(cost: TimeSpan, isDueToWarning: Bool) {
+        pending?.add(cost: cost, isDueToWarning: isDueToWarning)
+    }
+
+    mutating func add(fill span: TimeSpan) { pending?.add(fill: span) }
+
+    mutating func addWait(from since: Instant, until now: Instant) { pending?.addWait(from: since, until: now) }
+}

@@ -1,0 +1,26 @@
+import Quantities
+import Reclaim
+import Workload
+
+// Every process has an active and an inactive limit; one of them applies.
+extension LiveProcess {
+    /// A process that is being launched for an event works for it already.
+    var hasActiveLimit: Bool { phase.isForeground || worksOffScreen || reasons.awaitsEvent }
+
+    /// Whether the inactive limit applies now, and not the active one.
+    private var hasInactiveLimit: Bool { !hasActiveLimit && profile.limits.inactive != nil }
+
+    /// The explicit limit that applies now.
+    var explicitLimit: MemoryLimit? { hasInactiveLimit ? profile.limits.whileInactive : profile.limits.whileActive }
+
+    /// Its key in the scenario.
+    var limitName: String { hasInactiveLimit ? "inactive" : "active" }
+
+    /// What it was told about that limit.
+    var toldOfLimit: ToldOfLimit { warnings.told(ofInactive: hasInactiveLimit) }
+
+    func tellOfLimit(_ told: ToldOfLimit) { warnings.tell(told, ofInactive: hasInactiveLimit) }
+
+    /// The limit that an allocation must not cross unnoticed; nil: none, or a soft one that it was told of.
+    var limitToNotice: ByteCount? { toldOfLimit.above ? nil : explicitLimit?.bytes }
+}

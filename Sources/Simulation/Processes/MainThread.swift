@@ -1,0 +1,82 @@
+import DequeModule
+import Lifecycle
+import Quantities
+
+/// A process's main thread: the steps that are queued on it, and whether it is busy.
+struct MainThread {
+    private var steps: Deque<Step> = []
+    /// It is paying a cost, filling pages or waiting for memory.
+    private(set) var isRunning = false
+    /// The planner is idle and its inputs are unchanged since; no steps are left. A change of the device (its display,
+    /// lock or interruptions) does not reset it: the engine then advances the processes that it concerns.
+    private(set) var hasArrived = false
+    /// Numbers the continuations; an old one is void.
+    private(set) var serial = 0
+    /// The deadline that runs.
+    private(set) var deadline: (kind: Deadline, serial: Int)?
+    private var lastDeadline = 0
+
+    /// Nothing is running and nothing is queued.
+    var isQuiet: Bool { !isRunning && (hasArrived || steps.isEmpty) }
+
+    // MARK: Steps
+
+    mutating func append(_ step: Step) {
+        hasArrived = false
+        steps.append(step)
+    }
+
+    mutating func append(_ more: [Step]) {
+        hasArrived = false
+        steps.append(contentsOf: more)
+    }
+
+    /// These come before all that is queued.
+    mutating func prepend(_ more: [Step]) {
+        hasArrived = false
+        steps.prepend(contentsOf: more)
+    }
+
+    mutating func next() -> Step? {
+        hasArrived = false
+        return steps.popFirst()
+    }
+
+    /// The planner has to be asked again.
+    mutating func lookAgain() { hasArrived = false }
+
+    /// The process is where it should be.
+    mutating func settle() { hasArrived = true }
+
+    // MARK: Running
+
+    mutating func begin() { isRunning = true }
+
+    mutating func finish() { isRunning = false }
+
+    /// - Returns: The number of the continuation that is expected now; every earlier one is void.
+    mutating func expectContinuation() -> Int {
+        serial += 1
+        return serial
+    }
+
+    /// The process has died: nothing of it goes on.
+    mutating func stop() {
+        steps.removeAll()
+        serial += 1
+    }
+
+    // MARK: Deadlines
+
+    /// - Returns: The number of the deadline that begins; nil when one runs already.
+    mutating func begin(_ kind: Deadline) -> Int? {
+        guard deadline == nil else { return nil }
+        lastDeadline += 1
+        deadline = (kind, lastDeadline)
+        return lastDeadline
+    }
+
+    mutating func meet(_ kind: Deadline) {
+        if deadline?.kind == kind { deadline = nil }
+    }
+}

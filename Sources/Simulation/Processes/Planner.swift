@@ -1,0 +1,267 @@
+import Lifecycle
+import Quantities
+import Workload
+
+/// Finds what a process does next on the way to its goal. It looks at the state as it is, so whatever happened in
+/// between (a change of mind, an interruption, a lock) needs no case of its own.
+struct Planner {
+    let process: LiveProcess
+    let display: Display
+
+    /// Queues the next transition; false when the process is where it should be.
+    func next() -> Bool {
+        process.profile.scenes.support ? planScenes() : planWithoutScenes()
+    }
+
+    private var sessions: [SceneSession] { process.record.sessions }
+
+    private func queueScene(_ event: SceneEvent, _ scene: SceneID, keepsSession: Bool = true) {
+        let isNew = !process.record.session(scene).wasConnected
+        let signals = event.signals(isNewSession: isNew, keepsSession: keepsSession)
+        queue(signals.map { .scene(scene, $0, event) }, within: event.deadline)
+        if event == .enterBackground { process.thread.append(.snapshot(scene)) }
+    }
+
+    func queueProcess(_ event: ProcessEvent) {
+        let signals = event.signals(in: process.profile.scenes.world)
+        queue(signals.map { .process($0, event) }, within: event.deadline)
+        if event == .enterBackground && !process.profile.scenes.support { process.thread.append(.snapshot(nil)) }
+    }
+
+    private func queue(_ steps: [Step], within deadline: Deadline?) {
+        if let deadline { process.thread.append(.deadline(deadline)) }
+        process.thread.append(steps)
+        if let deadline { process.thread.append(.deadlineMet(deadline)) }
+    }
+
+    // MARK: Scene-based
+
+    private func planScenes() -> Bool {
+        let wanted: SceneID? = if case .foreground(let scene) = process.course.goal { scene } else { nil }
+        let external = !display.isLocked && !process.isEnding ? process.course.externalScene : nil
+        // Off screen none of its scenes is in the foreground.
+        if process.phase.isForeground && leaveForeground(except: wanted, external) { return true }
+        // The system was first: an action waits for it. A process that quits disconnects that scene with all others.
+        if let scene = process.course.reclaiming.first {
+            let session = process.record.session(scene)
+            if !process.isEnding || !session.machine.phase.isConnected { return takeAway(session) }
+        }
+        if let scene = process.course.closing.first { return close(process.record.session(scene)) }
+        if let quit = process.course.quit { return planQuit(quit) }
+        if let scene = process.course.connecting {
+            planBackgroundLaunch(process.record.session(scene), wanted: wanted)
+            return true
+        }
+        if let external, approachExternalDisplay(process.record.session(external)) { return true }
+        if let wanted { return approachForeground(process.record.session(wanted)) }
+        if process.phase == .inactive && !sessions.contains(where: { $0.machine.phase.isForeground }) {
+            // It was to be launched to the foreground, and the user has left before a scene connected.
+            queueProcess(.enterBackground)
+            return true
+        }
+        return planSuspension()
+    }
+
+    /// The next scene that has to leave the foreground; false if there is none.
+    private func leaveForeground(except wanted: SceneID?, _ external: SceneID?) -> Bool {
+        // By their places: a copy would count references, at every tick.
+        for place in process.record.sessions.indices {
+            let id = process.record.sessions[place].id
+            guard id != wanted && id != external || process.course.closing.contains(id) else { continue }
+            if leaveForeground(process.record.sessions[place], wanted: wanted) { return true }
+        }
+        return false
+    }
+
+    private func leaveForeground(_ session: SceneSession, wanted: SceneID?) -> Bool {
+        switch session.machine.phase {
+        case .foregroundActive: queueScene(.resignActive, session.id)
+        case .foregroundInactive:
+            // Another scene of the app takes its place: the app stays in the foreground, so that one comes first.
+            let isLeaving = process.course.closing.contains(session.id)
+            if let wanted, !isLeaving, !process.record.session(wanted).machine.phase.isForeground { return false }
+            queueScene(.enterBackground, session.id)
+        case .unattached, .background, .suspended: return false
+        }
+        return true
+    }
+
+    /// The user closed it: it disconnects, and its session is discarded.
+    private func close(_ session: SceneSession) -> Bool {
+        switch session.machine.phase {
+        case .suspended: queueScene(.resume, session.id)
+        case .background, .foregroundActive, .foregroundInactive:
+            queueScene(.disconnect, session.id, keepsSession: false)
+        case .unattached:
+            if process.phase == .suspended {
+                queueProcess(.resume)
+            } else {
+                process.thread.append(.discardSession(session.id))
+            }
+        }
+        return true
+    }
+
+    /// The system takes it away: its session is kept.
+    private func takeAway(_ session: SceneSession) -> Bool {
+        switch session.machine.phase {
+        case .suspended: queueScene(.resume, session.id)
+        case .background: queueScene(.disconnect, session.id)
+        case .unattached:
+            process.course.keep(session.id)
+            process.record.update(session.id) { $0.wasReclaimed = true }
+            process.thread.append(.reclaimed(session.id))
+        case .foregroundActive, .foregroundInactive:
+            // The user was faster: nothing is taken away.
+            process.course.keep(session.id)
+            process.thread.append(.reclaimed(session.id))
+        }
+        return true
+    }
+
+    /// The system asked for the app: its scene connects to the background, then the app gets what it was launched for.
+    /// When the user was faster and wants that scene, it takes the user's road instead.
+    private func planBackgroundLaunch(_ session: SceneSession, wanted: SceneID?) {
+        if session.machine.phase == .unattached && wanted != session.id {
+            queueScene(.connectToBackground, session.id)
+            return
+        }
+        let events = process.course.endConnecting()
+        // The launch is over, and what comes now has its own time; on the user's road it lasts to the first frame.
+        if session.machine.phase != .unattached { process.thread.meet(.launch) }
+        guard !events.isEmpty else { return }
+        process.thread.append(events)
+        if process.course.goal == .background { process.thread.append(.snapshot(session.id)) }
+    }
+
+    /// Brings the scene onto a screen; false when it is inactive there, or active already.
+    private func approach(_ session: SceneSession) -> Bool {
+        switch session.machine.phase {
+        case .unattached:
+            if process.phase == .suspended {
+                queueProcess(.resume)
+            } else {
+                queueScene(.connectToForeground, session.id)
+            }
+        case .suspended: queueScene(.resume, session.id)
+        case .background: queueScene(.enterForeground, session.id)
+        case .foregroundInactive, .foregroundActive: return false
+        }
+        return true
+    }
+
+    /// The second display belongs to this scene alone, and nothing interrupts it.
+    private func approachExternalDisplay(_ session: SceneSession) -> Bool {
+        if approach(session) { return true }
+        guard session.machine.phase == .foregroundInactive else { return false }
+        queueScene(.activate, session.id)
+        return true
+    }
+
+    private func approachForeground(_ session: SceneSession) -> Bool {
+        if approach(session) || tellOfDeliveries(scene: session.id) { return true }
+        switch session.machine.phase {
+        case .unattached, .suspended, .background: return false
+        case .foregroundInactive:
+            guard display.take(for: process.pid) else { return false }
+            queueScene(.activate, session.id)
+            process.thread.append(.firstFrame)
+        case .foregroundActive:
+            if display.isFree { return showAtOnce() }
+            queueScene(.resignActive, session.id)
+        }
+        return true
+    }
+
+    /// It was tapped again before it had left the screen: it is there already.
+    private func showAtOnce() -> Bool {
+        guard process.launch.pending != nil else { return false }
+        process.thread.append(.firstFrame)
+        return true
+    }
+
+    private func planSuspension() -> Bool {
+        guard process.course.wantsSuspension || process.reasons.isEmpty, process.phase == .background else {
+            return false
+        }
+        if let session = sessions.first(where: { $0.machine.phase == .background }) {
+            queueScene(.suspend, session.id)
+        } else {
+            queueProcess(.suspend)
+        }
+        return true
+    }
+
+    /// Ended by the user while code runs: scenes disconnect, then the app hears that it will terminate. What the user
+    /// swipes away is not asked for a state to come back with.
+    private func planQuit(_ quit: QuitReason) -> Bool {
+        if let session = sessions.first(where: { $0.machine.phase.isConnected }) {
+            if session.machine.phase == .suspended {
+                queueScene(.resume, session.id)
+            } else {
+                queueScene(.disconnect, session.id, keepsSession: quit.reason != .userTerminated)
+            }
+        } else if process.phase == .suspended {
+            queueProcess(.resume)
+        } else {
+            queueTermination(quit)
+        }
+        return true
+    }
+
+    private func queueTermination(_ quit: QuitReason) {
+        let event = ProcessEvent.terminate
+        let signals = event.signals(in: process.profile.scenes.world).filter { $0 != .change }
+        queue(signals.map { .process($0, event) }, within: event.deadline)
+        process.thread.append(.exit(quit.reason, quit.explanation))
+    }
+
+    // MARK: App-based
+
+    private func planWithoutScenes() -> Bool {
+        if process.course.goal == .background || process.isEnding { return leaveWithoutScenes() }
+        if process.phase.isForeground && tellOfDeliveries(scene: nil) { return true }
+        switch process.phase {
+        case .suspended: queueProcess(.resume)
+        case .background: queueProcess(.enterForeground)
+        case .inactive:
+            guard display.take(for: process.pid) else { return false }
+            queueProcess(.activate)
+            process.thread.append(.firstFrame)
+        case .active:
+            if display.isFree { return showAtOnce() }
+            queueProcess(.resignActive)
+        case .notRunning: return false
+        }
+        return true
+    }
+
+    private func leaveWithoutScenes() -> Bool {
+        switch process.phase {
+        case .active: queueProcess(.resignActive)
+        case .inactive: queueProcess(.enterBackground)
+        case .background:
+            if let quit = process.course.quit {
+                queueTermination(quit)
+            } else {
+                guard process.course.wantsSuspension || process.reasons.isEmpty else { return false }
+                queueProcess(.suspend)
+            }
+        case .suspended:
+            guard process.isEnding else { return false }
+            queueProcess(.resume)
+        case .notRunning: return false
+        }
+        return true
+    }
+
+    // MARK: Deliveries
+
+    /// Queues what the scene, or the app without scenes, has still to be told; false when there is nothing.
+    private func tellOfDeliveries(scene: SceneID?) -> Bool {
+        guard !process.course.deliveries.isEmpty else { return false }
+        let due = process.course.takeDeliveries(for: scene)
+        process.thread.append(due.map { .tell($0.callback, $0.scene) })
+        return !due.isEmpty
+    }
+}

@@ -1,0 +1,65 @@
+import Lifecycle
+import Pressure
+import Quantities
+
+/// What keeps a process running off screen: its background modes, its tasks and the events that it was woken for.
+struct RunReasons {
+    private var assertions = RunAssertions()
+    /// The background modes have something to do: the app came from the screen, and they are not over.
+    private(set) var modesAreActive = true
+    /// Launched off screen for an event that has not reached it yet.
+    private(set) var awaitsEvent = false
+    /// Of its background modes those that keep it running.
+    private let lastingModes: [BackgroundMode]
+    private let hasLastingModes: Bool
+    /// The band in the background while these keep it running.
+    private let lastingBand: JetsamBand
+
+    init(_ modes: [BackgroundMode]) {
+        lastingModes = modes.filter(\.keepsRunning)
+        hasLastingModes = !lastingModes.isEmpty
+        lastingBand = JetsamBand.band(of: .background, modes: lastingModes)
+    }
+
+    /// The background modes that keep it running off screen; the others only launch it.
+    var modes: [BackgroundMode] { modesAreActive ? lastingModes : [] }
+
+    var hasModes: Bool { modesAreActive && hasLastingModes }
+
+    /// Whether it holds an assertion.
+    var holdsAny: Bool { !assertions.isEmpty }
+
+    var holdsTask: Bool { assertions.holdsTask }
+
+    /// A task or an event: more than the few seconds that every app gets.
+    var holdsMoreThanFinishing: Bool { assertions.holdsMoreThanFinishing }
+
+    /// Whether anything keeps it running.
+    var isEmpty: Bool { assertions.isEmpty && !hasModes }
+
+    /// Its band in the background. An event raises it for as long as it lasts, as a mode does.
+    var band: JetsamBand {
+        let band = modesAreActive ? lastingBand : .background
+        return assertions.holdsEvent ? max(band, .elevatedInactive) : band
+    }
+
+    // MARK: Changes
+
+    mutating func begin(_ kind: RunAssertions.Kind) -> Int { assertions.begin(kind) }
+
+    mutating func end(_ id: Int) -> RunAssertions.Kind? { assertions.end(id) }
+
+    mutating func endLastTask() -> Bool { assertions.endLastTask() }
+
+    mutating func endFinishing() { assertions.endAll(.finishing) }
+
+    mutating func clear() { assertions.clear() }
+
+    mutating func resumeModes() { modesAreActive = true }
+
+    mutating func endModes() { modesAreActive = false }
+
+    mutating func awaitEvent() { awaitsEvent = true }
+
+    mutating func stopAwaitingEvent() { awaitsEvent = false }
+}

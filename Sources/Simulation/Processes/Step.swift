@@ -1,0 +1,37 @@
+import Lifecycle
+import Quantities
+
+/// One thing that the main thread does. They run one after the other.
+enum Step {
+    /// The process is created and its code loaded.
+    case spawn
+    case process(Signal, ProcessEvent)
+    case scene(SceneID, Signal, SceneEvent)
+    case discardSession(SceneID)
+    case memoryWarning
+    /// The first frame of the wanted scene is active.
+    case firstFrame
+    /// The system has taken the scene away.
+    case reclaimed(SceneID)
+    /// The process ends: by itself, by the user, or because the system does not bear what it does.
+    case exit(ExitReason, String)
+    /// The delegate hears of an event that is no transition.
+    case tell(Callback, SceneID?)
+    case post(AppNotification)
+    /// The objects that observe a notification do their work.
+    case observe(AppNotification)
+    case snapshot(SceneID?)
+    /// What the system launched or woke the app for.
+    case backgroundEvent(LaunchReason, lasting: TimeSpan)
+    case expiryHandler
+    case deferredWork
+    case deadline(Deadline)
+    case deadlineMet(Deadline)
+}
+
+/// What an app is told that is opened with more than a tap.
+struct Delivery {
+    let callback: Callback
+    /// Nil: any scene that comes on screen will do, for the callback is the application's.
+    let scene: SceneID?
+}

@@ -1,0 +1,106 @@
+import Memory
+import Quantities
+import Reclaim
+import Workload
+
+/// How long each app is in front, and when: what only foresight knows.
+struct Visits {
+    /// By app, rising.
+    private var spans: [[(from: Instant, to: Instant)]] = []
+
+    init() {}
+
+    /// - Parameters:
+    ///   - user: What the user does, in any order.
+    ///   - end: Of the run; whoever is in front stays until then.
+    init(_ user: [UserEvent], apps: Int, until end: Instant) {
+        spans = Array(repeating: [], count: apps)
+        var front: AppID?
+        var since = Instant.zero
+        let ordered = user.enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
+        for (_, event) in ordered {
+            let next = event.action.front(after: front)
+            guard next != front else { continue }
+            if let front { spans[front.index].append((since, event.at)) }
+            (front, since) = (next, event.at)
+        }
+        if let front { spans[front.index].append((since, max(since, end))) }
+    }
+
+    /// How long it is in front from now on, or when it comes next; zero where it never does.
+    func next(of app: AppID, at now: Instant) -> TimeSpan {
+        guard app.index < spans.count, let span = spans[app.index].first(where: { $0.to > now }) else { return .zero }
+        return span.to - max(now, span.from)
+    }
+}
+
+extension UserAction {
+    /// The app that the user wants to see.
+    var wantedApp: AppID? {
+        switch self {
+        case .launch(let app), .switchTo(let app), .openScene(let app), .open(let app, _): app
+        default: nil
+        }
+    }
+
+    /// The app that the user looks at afterwards.
+    fileprivate func front(after front: AppID?) -> AppID? {
+        if let app = wantedApp { return app }
+        return switch self {
+        case .home, .lock: nil
+        case .quit(let app) where app == front: nil
+        default: front
+        }
+    }
+}
+
+/// What is to come, for a policy that knows the future: every launch of the scenario, what each app is likely to hold,
+/// and the limits.
+struct Foresight {
+    /// By app, the instants at which it is wanted, rising.
+    private let wanted: [[Instant]]
+    private let visits: Visits
+    private let limits: Limits
+    private let memory: any DeviceMemory
+    private let processes: ProcessTable
+
+    init(_ user: [UserEvent], _ plan: RunPlan, memory: any DeviceMemory, processes: ProcessTable) {
+        var wanted: [[Instant]] = Array(repeating: [], count: plan.apps.count)
+        for event in user {
+            if let app = event.action.wantedApp { wanted[app.index].append(event.at) }
+        }
+        self.wanted = wanted.map { $0.sorted() }
+        visits = Visits(user, apps: plan.apps.count, until: .zero + plan.duration)
+        limits = plan.limits
+        self.memory = memory
+        self.processes = processes
+    }
+
+    func oracle(at now: Instant) -> Oracle {
+        let launches = wanted.map { instants in instants.filter { $0 > now } }
+        var oracle = Oracle(nextLaunch: launches.map(\.first))
+        oracle.launches = launches
+        oracle.sizes = expectedSizes(at: now)
+        oracle.backgroundProcesses = limits.backgroundProcesses
+        oracle.backgroundMemory = limits.backgroundMemory
+        return oracle
+    }
+
+    /// What each app will hold at the end of its next visit to the front, by its profile. What it draws by chance is
+    /// not foreseen, and neither is what an allocator adds.
+    private func expectedSizes(at now: Instant) -> [ByteCount] {
+        processes.apps.map { app in
+            let declared = app.profile.memory
+            let launched = declared.base + declared.scene
+            let visit = visits.next(of: app.id, at: now)
+            guard let process = app.process else {
+                return (launched + declared.gain(from: .zero, over: visit, cache: .zero)) * memory.scale
+            }
+            let cache = memory.requested(in: process.pools.cache)
+            let gain = declared.gain(from: process.workload.activeTime, over: visit, cache: cache) * memory.scale
+            // A launch under way has not filled all that it will.
+            let held = memory.books(of: process.slot).footprint
+            return gain + (process.launch.pending == nil ? held : max(held, launched * memory.scale))
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import Lifecycle
+import Memory
+import Metrics
+import Pressure
+import Quantities
+import Reclaim
+
+/// Watches the device for the monitor: what it observes, which level holds since when, and which process is warned
+/// next.
+final class PressureWatch {
+    private var monitor: PressureMonitor
+    /// The instant that the next warning is queued for; events of other instants are of rounds that have ended.
+    private var warningDue: Instant?
+    /// Up to when the time of each level has been counted.
+    private(set) var lastSampleAt: Instant = .zero
+    private let settings: MonitorSettings
+    private let memory: any DeviceMemory
+    private let processes: ProcessTable
+    private let waiters: MemoryWaiters
+    private let recorder: RunRecorder
+    private let agenda: Agenda
+
+    init(
+        _ settings: MonitorSettings, memory: any DeviceMemory, processes: ProcessTable, waiters: MemoryWaiters,
+        recorder: RunRecorder, agenda: Agenda
+    ) {
+        self.settings = settings
+        self.memory = memory
+        self.processes = processes
+        self.waiters = waiters
+        self.recorder = recorder
+        self.agenda = agenda
+        monitor = PressureMonitor(settings, ceiling: memory.books.ceiling)
+    }
+
+    var level: PressureLevel { monitor.level }
+
+    var measureConcernsDevice: Bool { settings.measure.concernsDevice }
+
+    // MARK: Levels
+
+    /// The time since the last sample belongs to the level that was in force.
+    func closeLevelTime() {
+        let span = agenda.now - lastSampleAt
+        switch monitor.level {
+        case .normal: recorder.tally.timeNormal += span
+        case .warning: recorder.tally.timeWarning += span
+        case .critical: recorder.tally.timeCritical += span
+        }
+        lastSampleAt = agenda.now
+    }
+
+    /// Takes the monitor's sample.
+    ///
+    /// - Returns: The change of the level, if it changes.
+    func observe() -> LevelChange? {
+        guard let change = monitor.sample(at: agenda.now, observation()) else { return nil }
+        recorder.event(.pressureLevel, at: agenda.now, change.to.rawValue, reason: change.reading.text)
+        return change
+    }
+
+    /// What is missing before the level is left; nil: nothing, though the level may hold on for a while.
+    func demand() -> PressureDemand? {
+        guard monitor.level > .normal else { return nil }
+        return monitor.demand(observation())
+    }
+
+    /// What the monitor's measure needs to know.
+    private func observation() -> PressureObservation {
+        var observation = PressureObservation(available: memory.available)
+        observation.processes = processes.live.count
+        switch settings.measure {
+        case .available: break
+        case .uncompressed:
+            let suspended = processes.live.reduce(ByteCount.zero) {
+                $1.phase == .suspended ? $0 + memory.books(of: $1.slot).footprint : $0
+            }
+            observation.uncompressed = PressureObservation.uncompressedShare(
+                suspended: suspended, of: memory.books.ceiling)
+        case .stall:
+            let lost = waiters.stalls.lostWithinWindow
+            observation.some = lost.some.share(of: StallMeter.window)
+            observation.full = lost.full.share(of: StallMeter.window)
+        case .process:
+            // A process that runs no code can neither be told nor shrink.
+            for process in processes.live where process.phase.runsCode {
+                observation.process = max(observation.process, limitShare(of: process))
+            }
+        }
+        return observation
+    }
+
+    /// How much of its own limit a process holds; of the whole device where it has none.
+    private func limitShare(of process: LiveProcess) -> Ratio {
+        memory.books(of: process.slot).footprint.share(of: process.explicitLimit?.bytes ?? memory.books.ceiling)
+    }
+
+    // MARK: Warnings
+
+    /// Queues the monitor's next warning, once. A round that ends leaves its event behind; one that begins in its
+    /// place has an instant of its own.
+    func scheduleWarning() {
+        // No process is told while all is well: that spares a look at the round.
+        guard monitor.level > .normal, let due = monitor.nextWarning, due != warningDue else { return }
+        warningDue = due
+        agenda.schedule(.warnNext, at: due)
+    }
+
+    /// Whether a warning is due now; it is not due again before it is queued again.
+    func takeDue() -> Bool {
+        guard warningDue == agenda.now else { return false }
+        warningDue = nil
+        guard let due = monitor.nextWarning else { return false }
+        return due <= agenda.now
+    }
+
+    func putOffWarning() {
+        monitor.putOffWarning(to: agenda.now + max(settings.warningSpacing, .milliseconds(1)))
+        scheduleWarning()
+    }
+
+    /// Chooses the process that is warned next, and why; nil when the round is over.
+    func nextWarned() -> (process: LiveProcess, reason: String)? {
+        let candidates = processes.live.map { process in
+            var candidate = WarningCandidate(
+                pid: process.pid, phase: process.phase, band: process.naturalBand,
+                footprint: memory.books(of: process.slot).footprint)
+            candidate.limitShare = limitShare(of: process)
+            return candidate
+        }
+        let (next, verdicts) = monitor.warn(candidates, at: agenda.now)
+        guard let next, let process = processes.process(next) else { return nil }
+        // What the measure shows at this instant, against the threshold of the level in force.
+        var reading = monitor.reading(observation())
+        record(next, verdicts, reading)
+        if reading.measure == .process { reading.observed = limitShare(of: process).partsPerMillion }
+        return (process, reading.measure == .available ? "\(memory.available.readable) available" : reading.text)
+    }
+
+    private func record(
+        _ told: ProcessID, _ verdicts: [(WarningCandidate, WarningVerdict)], _ reading: PressureReading
+    ) {
+        let number = recorder.nextDecision()
+        var rank = 0
+        for (candidate, verdict) in verdicts {
+            let isEligible = verdict == .told
+            if isEligible { rank += 1 }
+            var row = DecisionRow(
+                number: number, demand: "warning", app: processes.process(candidate.pid)?.profile.name,
+                pid: candidate.pid, band: candidate.band,
+                reason: isEligible && candidate.pid != told ? "waits for its turn" : verdict.rawValue,
+                evidence: Evidence(
+                    reading.column,
+                    observed: reading.measure == .process ? candidate.limitShare.partsPerMillion : reading.observed,
+                    threshold: reading.threshold, rule: reading.text))
+            if isEligible {
+                row.action = .warn(candidate.pid)
+                (row.rank, row.score) = (rank, Int64(candidate.footprint.bytes))
+            }
+            row.isChosen = candidate.pid == told
+            recorder.decision(row, at: agenda.now)
+        }
+    }
+}

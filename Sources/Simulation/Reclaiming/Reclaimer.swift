@@ -1,0 +1,430 @@
+import Lifecycle
+import Memory
+import Metrics
+import Pressure
+import Quantities
+import Reclaim
+
+/// An action that the engine carries out for the reclaimer.
+struct ReclaimOrder {
+    let candidate: Candidate
+    let target: LiveProcess
+    let why: String
+}
+
+/// An allocation that nothing was done for.
+struct UnservedAllocation {
+    let pid: ProcessID
+    let wanted: ByteCount
+    /// Something may be done for it later.
+    let mayWait: Bool
+    let why: String
+}
+
+/// What comes of a question.
+enum ReclaimAnswer {
+    /// Nothing is to be done, or not yet.
+    case nothing
+    case order(ReclaimOrder)
+    case unserved(UnservedAllocation)
+}
+
+/// Asks the policy, checks its ranking against the limits, and remembers what was done: a question goes in, an order
+/// comes out. One action at a time; the next question waits until it is done.
+final class Reclaimer {
+    private let policy: any ReclaimPolicy
+    private let needs: PolicyNeeds
+    /// With so much available the policy is not asked if nothing is demanded.
+    private let contentAbove: ByteCount?
+    private var guardrails: Guardrails
+    /// No other action begins before it is done.
+    private var acting: ActionUnderWay?
+    private var lastAction = 0
+    /// Questions that nothing was done about since the last action, with their answers: said once, not at every sample.
+    private var said: [String] = []
+    /// What a policy may know of the past.
+    private var history = ReclaimHistory()
+    /// Band and cause of everything that the policy ended.
+    private(set) var kills = KillTable()
+    /// The policy does not want to be asked before this instant.
+    private var nextLook: Instant = .zero
+    /// The policy is asked and recorded, but nothing that it chooses is done.
+    private let dryRun: Bool
+    private let verifies: Bool
+    /// Told of every decision that is recorded.
+    private let observer: ((DecisionRecord) -> Void)?
+    private let demands: Demands
+    private let snapshots: Snapshots
+    private let reports: KillReporter
+    private let processes: ProcessTable
+    private let device: any DeviceWork
+    private let recorder: RunRecorder
+    private let agenda: Agenda
+    private let faults: RunFaults
+
+    /// How a run treats its policy.
+    struct Mode {
+        let dryRun: Bool
+        let verifies: Bool
+        let observer: ((DecisionRecord) -> Void)?
+    }
+
+    init(
+        _ policy: any ReclaimPolicy, contentAbove: ByteCount?, mode: Mode, demands: Demands, snapshots: Snapshots,
+        reports: KillReporter, device: any DeviceWork, recorder: RunRecorder, agenda: Agenda, faults: RunFaults
+    ) {
+        self.policy = policy
+        self.contentAbove = contentAbove
+        self.demands = demands
+        self.snapshots = snapshots
+        self.reports = reports
+        self.device = device
+        self.recorder = recorder
+        self.agenda = agenda
+        self.faults = faults
+        needs = type(of: policy).needs
+        guardrails = Guardrails(demands.limits)
+        dryRun = mode.dryRun
+        verifies = mode.verifies
+        observer = mode.observer
+        processes = demands.processes
+    }
+
+    private var now: Instant { agenda.now }
+
+    /// An action is under way.
+    var isActing: Bool { acting != nil }
+
+    /// Pages are on their way back to the device: a purge or a termination is under way.
+    var isFreeing: Bool { acting?.isFreeing ?? false }
+
+    /// A session of actions is under way.
+    var isInSession: Bool { history.sessionSince != nil }
+
+    // MARK: Questions
+
+    /// What the policy is to be asked now; nil: nothing.
+    func question() -> Question? {
+        if let question = demands.current() { return question }
+        guard needs.contains(.everySample) else { return nil }
+        guard isPolicyContent else { return Question(demand: .nothing, level: demands.level) }
+        // A question would have brought them up to date.
+        snapshots.followBands()
+        if verifies { checkContent() }
+        return nil
+    }
+
+    /// What the limits demand, whatever was done about pressure; nil: nothing, or an action is under way.
+    func questionOfLimits() -> Question? { acting == nil ? demands.byLimits() : nil }
+
+    /// So much is available that the policy need not be asked.
+    private var isPolicyContent: Bool {
+        guard let enough = contentAbove, demands.level == .normal, history.notNormalSince == nil else { return false }
+        return demands.memory.available >= enough
+    }
+
+    /// What the policy says of itself is so: with `--verify`.
+    private func checkContent() {
+        let decision = policy.decide(snapshot(Question(demand: .nothing, level: demands.level)))
+        guard case .content = decision.standstill, decision.ranking.isEmpty, decision.nextLook == nil else {
+            return faults.fail("\(type(of: policy).name) was to be content, but answers \(decision)")
+        }
+    }
+
+    private func snapshot(_ question: Question) -> SystemSnapshot { snapshots.snapshot(question, history) }
+
+    // MARK: Decisions
+
+    func decide(_ question: Question) -> ReclaimAnswer {
+        let snapshot = snapshot(question)
+        if snapshot.mayBePutOff && now < nextLook { return .nothing }
+        let decision = policy.decide(snapshot)
+        if needs.contains(.memory) { history.rules = policy.follow(snapshot) }
+        nextLook = decision.nextLook.map { now + $0 } ?? .zero
+        if decision.ranking.isEmpty {
+            if case .content = decision.standstill { endSession() }
+            if case .nothing = snapshot.demand {
+                forgetAnswers()
+                return .nothing
+            }
+        }
+        recorder.tally.decisions += 1
+        let verdict = verdict(on: decision, snapshot)
+        record(decision, verdict, snapshot)
+        if let chosen = verdict.chosen, !dryRun { return order(decision, chosen, snapshot) }
+        guard case .allocation(let pid, let wanted) = snapshot.demand else { return .nothing }
+        // In a dry run nothing comes of waiting for the policy.
+        let mayWait = verdict.refusals.contains { $0?.isTemporary == true } || decision.isWaiting
+        return .unserved(
+            UnservedAllocation(
+                pid: pid, wanted: wanted, mayWait: mayWait && !dryRun,
+                why: verdict.chosen.map { isNotDone(decision.ranking[$0].action) } ?? "nobody left to reclaim"))
+    }
+
+    /// What the limits say to a ranking.
+    private struct Verdict {
+        /// By rank; those after the chosen one are left out if they are not read.
+        var refusals: [Refusal?] = []
+        /// The first rank that they let pass.
+        var chosen: Int?
+    }
+
+    private func verdict(on decision: Decision, _ snapshot: SystemSnapshot) -> Verdict {
+        let asksForAll = recorder.decisions.isRead || observer != nil
+        var verdict = Verdict()
+        for (rank, candidate) in decision.ranking.enumerated() {
+            let refusal = guardrails.refusal(of: candidate.action, in: snapshot)
+            verdict.refusals.append(refusal)
+            if refusal == nil && verdict.chosen == nil { verdict.chosen = rank }
+            if verdict.chosen != nil && !asksForAll { break }
+        }
+        return verdict
+    }
+
+    private func isNotDone(_ action: ReclaimAction) -> String {
+        let name = processes.process(action.target)?.profile.name ?? "process \(action.target.number)"
+        return "a dry run does not carry out what was chosen: \(action.name) \(name)"
+    }
+
+    /// While an action is under way durations go on, and a process that was asked to end may still be ended at once.
+    func goOn() -> ReclaimAnswer {
+        let asked = acting?.asked
+        guard asked != nil || needs.contains(.memory), let question = question() else { return .nothing }
+        let snapshot = snapshot(question)
+        if needs.contains(.memory) { history.rules = policy.follow(snapshot) }
+        return asked == nil ? .nothing : hasten(snapshot)
+    }
+
+    /// The policy may cut the time short that it gave a process to end; no other is touched meanwhile. A limit on
+    /// background apps is answered already: by the process that is ending.
+    private func hasten(_ snapshot: SystemSnapshot) -> ReclaimAnswer {
+        switch snapshot.demand {
+        case .backgroundProcesses, .backgroundMemory: return .nothing
+        case .allocation, .pressure, .nothing: break
+        }
+        let decision = policy.decide(snapshot)
+        let verdict = verdict(on: decision, snapshot)
+        guard let chosen = verdict.chosen else { return .nothing }
+        recorder.tally.decisions += 1
+        record(decision, verdict, snapshot)
+        return order(decision, chosen, snapshot)
+    }
+
+    /// Ends the suspended app that was idle for longest, before a running one is told; nil when there is none.
+    /// Nothing is done while an action is under way, or when nothing is missing any more although the level holds.
+    func endSuspended() -> ReclaimAnswer? {
+        guard demands.level > .normal, demands.measureConcernsDevice else { return nil }
+        guard acting == nil, let question = demands.byPressure() else { return .nothing }
+        let snapshot = snapshot(question)
+        var decision = Decision()
+        decision.isByMonitor = true
+        for process in snapshot.processes where process.phase == .suspended {
+            decision.ranking.append(
+                Candidate(
+                    .terminate(process.pid), score: process.idleTime(at: now).microseconds,
+                    reason: "suspended apps end before running apps are warned", cause: .jettisoned))
+        }
+        decision.ranking.sort { ($0.score, $1.action.target) > ($1.score, $0.action.target) }
+        let verdict = verdict(on: decision, snapshot)
+        guard let chosen = verdict.chosen else { return nil }
+        record(decision, verdict, snapshot)
+        return order(decision, chosen, snapshot)
+    }
+
+    // MARK: Sessions
+
+    /// All is well: nothing is demanded.
+    func endDemand() {
+        endSession()
+        forgetAnswers()
+    }
+
+    /// The next time a question is put it is a new one.
+    private func forgetAnswers() { said.removeAll() }
+
+    /// The policy is content: every process may be tried again.
+    private func endSession() {
+        if demands.level == .normal { guardrails.forgetFruitless() }
+        history.sessionSince = nil
+        history.sessionHasReport = false
+        reports.close()
+    }
+
+    /// For a policy whose rules look at growth.
+    func followGrowth() {
+        if needs.contains(.memory) { snapshots.followGrowth() }
+    }
+
+    func noteLevel(_ change: LevelChange) {
+        history.levelSince = now
+        if change.to == .normal {
+            history.endEpisode()
+        } else if change.from == .normal {
+            history.notNormalSince = now
+        }
+    }
+
+    /// The action gave nothing back: it is not tried again before the pressure is over.
+    func noteFruitless(_ action: ReclaimAction) { guardrails.noteFruitless(action) }
+
+    // MARK: Orders
+
+    private func order(_ decision: Decision, _ chosen: Int, _ snapshot: SystemSnapshot) -> ReclaimAnswer {
+        let candidate = decision.ranking[chosen]
+        let action = candidate.action
+        guard let process = processes.process(action.target) else {
+            faults.fail("the limits let pass an action on process \(action.target.number), which is dead")
+            return .nothing
+        }
+        let why = "\(candidate.reason); \(candidate.evidence?.text ?? snapshot.reason)"
+        if candidate.isReported { writeReport(decision, snapshot) }
+        recorder.event(
+            .action, at: now, app: process.profile.name, pid: process.pid, scene: action.scene, action.name,
+            reason: why)
+        begin(action)
+        history.lastAction = now
+        history.sessionSince = history.sessionSince ?? now
+        if action.isTermination {
+            noteKill(candidate, snapshot)
+            reports.reportKill(of: process, candidate.cause ?? .jettisoned, opensReport: candidate.isReported)
+        }
+        noteRule(candidate, snapshot)
+        return .order(ReclaimOrder(candidate: candidate, target: process, why: why))
+    }
+
+    /// A process that was asked to end may be ended at once: it is the same action, made harder.
+    private func begin(_ action: ReclaimAction) {
+        if acting?.asked == action.target {
+            acting?.action = action
+        } else {
+            lastAction += 1
+            acting = ActionUnderWay(serial: lastAction, action: action, since: now)
+        }
+    }
+
+    /// What the rule is about to have freed.
+    private func noteRule(_ candidate: Candidate, _ snapshot: SystemSnapshot) {
+        guard let rule = candidate.rule, let target = snapshot.process(candidate.action.target) else { return }
+        let freed: ByteCount =
+            switch candidate.action {
+            case .warn, .suspend: .zero
+            case .purge: target.dirty
+            case .disconnectScene(_, let scene): target.scenes.first { $0.scene == scene }?.size ?? .zero
+            case .terminatePolitely, .terminate: target.footprint
+            }
+        history.noteAction(ofRule: rule, at: now, freed: freed)
+    }
+
+    /// A termination is ordered. What it has brought is booked when the process has ended.
+    private func noteKill(_ candidate: Candidate, _ snapshot: SystemSnapshot) {
+        guard let victim = snapshot.process(candidate.action.target) else { return }
+        guardrails.noteTermination(of: victim.pid, at: now)
+        acting?.kill = (candidate.cause ?? .jettisoned, victim.band)
+        if candidate.cause == .sustainedPressure && history.idleAtSustained == nil {
+            history.idleAtSustained = snapshot.processes.count { $0.band == .idle }
+        }
+        history.noteKill(
+            .init(at: now, pid: victim.pid, band: victim.band, cause: candidate.cause, footprint: victim.footprint))
+    }
+
+    /// The state of all processes before the first kill of a session, once.
+    private func writeReport(_ decision: Decision, _ snapshot: SystemSnapshot) {
+        guard let report = decision.report, !history.sessionHasReport else { return }
+        history.sessionHasReport = true
+        let lines = report.compactMap { pid in
+            snapshot.process(pid).map { "\($0.name) \($0.band.number)" }
+        }
+        recorder.event(
+            .report, at: now, "\(report.count) processes",
+            reason: "by band and place in it: " + lines.joined(separator: "; "))
+    }
+
+    // MARK: The action under way
+
+    /// The process was asked to end: no other is touched until it is gone.
+    func expectEnd(of process: LiveProcess) { guardrails.ending = process.pid }
+
+    /// Pages go back to the device from now on.
+    func beginFreeing() { acting?.isFreeing = true }
+
+    /// The action is done after this time.
+    func actionTakes(_ span: TimeSpan) {
+        agenda.schedule(
+            .reclaimDone(serial: lastAction), after: max(span, TimeSpan(microseconds: 100)))
+    }
+
+    /// The action is done when the device has so much back.
+    func takeBack(_ bytes: ByteCount) { follow(device.takeBack(bytes, workOrder, at: now)) }
+
+    private var workOrder: WorkOrder { WorkOrder(kind: .reclaim, owner: nil, serial: lastAction) }
+
+    private func follow(_ answer: WorkAnswer) {
+        if case .done(let at, _) = answer { actionTakes(at - now) }
+    }
+
+    /// - Returns: Whether the action was still expected.
+    func finish(_ serial: Int) -> Bool {
+        guard let acting, acting.serial == serial else { return false }
+        self.acting = nil
+        recorder.tally.reclaimTimes.append(now - acting.since)
+        return true
+    }
+
+    /// There is nothing of the scene to take away any more, whoever wanted it gone: the system, the user who has closed
+    /// it meanwhile, or the app that quits. An action waits for that, and not for what else they do.
+    func stopWaiting(for scene: SceneID, of process: LiveProcess) {
+        guard case .disconnectScene(process.pid, scene)? = acting?.action else { return }
+        actionTakes(.zero)
+    }
+
+    /// A process that waits for memory cannot give a scene back: no action waits for it.
+    func stopWaiting(forScenesOf process: LiveProcess) {
+        guard case .disconnectScene(process.pid, _)? = acting?.action else { return }
+        actionTakes(.zero)
+    }
+
+    /// A process has ended: what was to come of it does not come any more, and an action that was to end it has only
+    /// to bring its pages back, at the device's rate. The processes that wait go on when that is done.
+    func processEnded(_ process: LiveProcess, _ reason: ExitReason, held footprint: ByteCount) {
+        stopWaiting(forScenesOf: process)
+        guard let acting, acting.ends(process) else { return }
+        if reason == .memoryPressure, let kill = acting.kill {
+            kills.count(kill.cause, in: kill.band)
+            recorder.tally.bytesReclaimed += footprint
+        }
+        guardrails.ending = nil
+        beginFreeing()
+        follow(device.bury(footprint, workOrder, at: now))
+    }
+
+    // MARK: Record
+
+    /// A question that was answered like the one before it is not written down again.
+    private func record(_ decision: Decision, _ verdict: Verdict, _ snapshot: SystemSnapshot) {
+        let chosen = verdict.chosen
+        if chosen != nil && (!dryRun || decision.isByMonitor) {
+            forgetAnswers()
+        } else {
+            let answer = chosen.map { "\(decision.ranking[$0].action)" } ?? decision.standstillText
+            let text = "\(snapshot.demand.name) \(snapshot.requester?.number ?? 0): \(answer)"
+            if said.contains(text) { return }
+            said.append(text)
+        }
+        recorder.tally.actionsRefused += verdict.refusals.prefix(chosen ?? verdict.refusals.count).count { $0 != nil }
+        let record = DecisionRecord(
+            number: recorder.nextDecision(), snapshot: snapshot, decision: decision, refusals: verdict.refusals,
+            chosen: chosen, guardrails: guardrails)
+        observer?(record)
+        recorder.decision(record)
+    }
+
+    // MARK: Claims
+
+    /// A process that was asked to end is alive.
+    func check() {
+        for pid in [guardrails.ending, acting?.asked].compactMap(\.self) {
+            faults.claim(
+                processes.process(pid) != nil, "process \(pid.number) was asked to end, and is dead")
+        }
+    }
+}

@@ -1,0 +1,209 @@
+import Lifecycle
+import Memory
+import Pressure
+import Quantities
+import Reclaim
+import Workload
+
+/// Makes what a policy is shown, and keeps it: a question costs what has happened since the one before it.
+final class Snapshots {
+    /// What only policies look at, of one process.
+    private struct Observed {
+        var reclaimed = RecentReclaim()
+        /// A moving average; zero before the first update.
+        var averageFootprint: ByteCount = .zero
+    }
+
+    /// What policies were shown last, by rising process number; the latest processes may not be among them yet.
+    private var shown: [ProcessSnapshot] = []
+    /// By memory slot.
+    private var observed: [Observed] = []
+    /// When the averages of footprints were last updated.
+    private var growthAt: Instant = .zero
+    private let device: DeviceSize
+    private let monitor: MonitorSettings
+    private let waiters: MemoryWaiters
+    /// For a policy that knows the future.
+    private let foresight: Foresight?
+    private let memory: any DeviceMemory
+    private let processes: ProcessTable
+    private let changes: ChangedProcesses
+    private let agenda: Agenda
+    private let faults: RunFaults
+    /// Claims at every question that what is shown is what there is.
+    private let verifies: Bool
+
+    init(
+        of device: DeviceSize, _ monitor: MonitorSettings, foresight: Foresight?, waiters: MemoryWaiters,
+        memory: any DeviceMemory, processes: ProcessTable, changes: ChangedProcesses, agenda: Agenda,
+        faults: RunFaults, verifies: Bool
+    ) {
+        self.device = device
+        self.monitor = monitor
+        self.foresight = foresight
+        self.waiters = waiters
+        self.memory = memory
+        self.processes = processes
+        self.changes = changes
+        self.agenda = agenda
+        self.faults = faults
+        self.verifies = verifies
+    }
+
+    // MARK: The device
+
+    func snapshot(_ question: Question, _ history: ReclaimHistory) -> SystemSnapshot {
+        let books = memory.books
+        var snapshot = SystemSnapshot(
+            now: agenda.now, demand: question.demand, level: question.level, ceiling: books.ceiling,
+            resident: books.resident, available: books.available, threshold: question.threshold,
+            processes: processSnapshots(), monitor: monitor)
+        snapshot.reading = question.reading
+        snapshot.measures = SystemMeasures(waiters)
+        snapshot.history = history
+        snapshot.device = device
+        snapshot.oracle = foresight?.oracle(at: agenda.now)
+        return snapshot
+    }
+
+    /// Brings the bands up to date, as a question does.
+    func followBands() {
+        for reference in changes.entered() { processes.process(reference)?.followBand(at: agenda.now) }
+    }
+
+    /// Every live process. One that has not changed since the last question is shown as it was.
+    private func processSnapshots() -> [ProcessSnapshot] {
+        _ = changes.all()
+        for (index, process) in processes.live.enumerated() {
+            if index == shown.count {
+                shown.append(snapshot(process))
+            } else if !process.isShownAsItIs {
+                shown[index] = snapshot(process)
+            } else {
+                followMainThread(of: process, in: &shown[index])
+                continue
+            }
+            process.wasShown(isSettled: process.bands.isSettled(at: agenda.now))
+        }
+        if verifies {
+            faults.claim(shown == processes.live.map(snapshot), "policies are shown a process as it is no more")
+        }
+        return shown
+    }
+
+    /// What changes too often to be told.
+    private func followMainThread(of process: LiveProcess, in snapshot: inout ProcessSnapshot) {
+        snapshot.isBusy = process.isBusy
+        snapshot.isEnding = process.isEnding
+        snapshot.warnedAt = process.warnings.lastAt
+        snapshot.answersWarning = process.warnings.isAnswering
+        follow(process, in: &snapshot)
+    }
+
+    /// What was observed of it.
+    private func follow(_ process: LiveProcess, in snapshot: inout ProcessSnapshot) {
+        guard process.slot.index < observed.count else { return }
+        snapshot.recentlyReclaimed = observed[process.slot.index].reclaimed.bytes(at: agenda.now)
+        let average = observed[process.slot.index].averageFootprint
+        if average > .zero { snapshot.growth = snapshot.footprint.share(of: average) }
+    }
+
+    // MARK: Processes
+
+    func snapshot(_ process: LiveProcess) -> ProcessSnapshot {
+        process.followBand(at: agenda.now)
+        return snapshot(process, in: process.bands)
+    }
+
+    /// As a policy would be shown it now; the process itself keeps the place in its band that it has.
+    func preview(_ process: LiveProcess) -> ProcessSnapshot {
+        var bands = process.bands
+        if bands.requested != process.naturalBand { bands.set(process.naturalBand, at: agenda.now) }
+        return snapshot(process, in: bands)
+    }
+
+    private func snapshot(_ process: LiveProcess, in bands: BandMachine) -> ProcessSnapshot {
+        let books = memory.books(of: process.slot)
+        let modes = process.phase == .suspended ? [] : process.reasons.modes
+        var snapshot = ProcessSnapshot(
+            app: process.app, name: process.profile.name, pid: process.pid, phase: process.phase,
+            band: bands.band(at: agenda.now), footprint: books.footprint, dirty: books.dirty,
+            cache: memory.requested(in: process.pools.cache) * memory.scale, launchedAt: process.launch.at,
+            lastForeground: process.lastForeground, modes: modes, warnedAt: process.warnings.lastAt,
+            answersWarning: process.warnings.isAnswering, isBusy: process.isBusy,
+            relaunchCost: process.launch.relaunchCost, scenes: scenes(of: process))
+        snapshot.positionedAt = bands.position(at: agenda.now)
+        snapshot.limit = process.explicitLimit
+        snapshot.isEnding = process.isEnding
+        snapshot.relaunchIntervals = process.record.ends.relaunchIntervals
+        snapshot.like = process.profile.like
+        follow(process, in: &snapshot)
+        return snapshot
+    }
+
+    private func scenes(of process: LiveProcess) -> [SceneSnapshot] {
+        guard process.profile.scenes.support else { return [] }
+        var scenes: [SceneSnapshot] = []
+        for session in process.record.sessions where session.machine.phase.isConnected {
+            var scene = SceneSnapshot(
+                scene: session.id, phase: session.machine.phase,
+                size: session.pool.map { memory.requested(in: $0) * memory.scale } ?? .zero,
+                lastForeground: session.lastForeground)
+            scene.isExternal = session.isExternal
+            scenes.append(scene)
+        }
+        return scenes
+    }
+
+    // MARK: What is observed
+
+    private func observe(_ process: LiveProcess, _ change: (inout Observed) -> Void) {
+        while observed.count <= process.slot.index { observed.append(Observed()) }
+        change(&observed[process.slot.index])
+    }
+
+    /// So much went back from the process to the device without its end.
+    func noteReclaim(of bytes: ByteCount, from process: LiveProcess) {
+        observe(process) { $0.reclaimed.note(bytes, at: agenda.now) }
+    }
+
+    /// oomd's moving average of a footprint: every 5 s a quarter of the new one, and three quarters of the old average.
+    func followGrowth() {
+        guard agenda.now - growthAt >= .seconds(5) else { return }
+        growthAt = agenda.now
+        for process in processes.live {
+            let footprint = memory.books(of: process.slot).footprint
+            observe(process) { observed in
+                let average = observed.averageFootprint
+                observed.averageFootprint =
+                    average == .zero ? footprint : ByteCount((average.bytes * 3 + footprint.bytes) / 4)
+            }
+        }
+    }
+
+    /// The process has gone from the live ones.
+    func forget(_ process: LiveProcess) {
+        if process.position < shown.count { shown.remove(at: process.position) }
+        if process.slot.index < observed.count { observed[process.slot.index] = Observed() }
+    }
+
+    /// Policies are shown live processes, and each at its place.
+    func check() {
+        let pids = shown.map(\.pid)
+        faults.claim(
+            pids == processes.live.prefix(pids.count).map(\.pid),
+            "policies are shown the processes \(pids.map(\.number))")
+    }
+}
+
+extension SystemMeasures {
+    /// This device has neither a file cache nor swap: what they would tell stays zero.
+    fileprivate init(_ waiters: MemoryWaiters) {
+        self.init()
+        directReclaim = !waiters.isEmpty
+        some = waiters.stalls.some
+        full = waiters.stalls.full
+        (someLost, fullLost) = waiters.stalls.lostWithinWindow
+        stallUpdates = waiters.stalls.updates
+    }
+}

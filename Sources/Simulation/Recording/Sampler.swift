@@ -1,0 +1,273 @@
+import Lifecycle
+import Memory
+import Metrics
+import Pressure
+import Quantities
+
+/// What a row of `apps.csv` says of a process.
+struct SampledProcess: Equatable {
+    var phase: ProcessPhase
+    var band: JetsamBand
+    var books: ProcessBooks
+    var cache: ByteCount
+    /// Not in the row; part of the device's.
+    var connectedScenes: Int
+
+    /// False if that is what they are already.
+    mutating func change(_ books: ProcessBooks, _ cache: ByteCount) -> Bool {
+        guard books != self.books || cache != self.cache else { return false }
+        self.books = books
+        self.cache = cache
+        return true
+    }
+}
+
+/// The last sample of a process, and the row that was made of it.
+final class SampledRow {
+    let name: String
+    let pid: ProcessID
+    fileprivate(set) var facts: SampledProcess?
+    /// The largest footprint that a sample has found.
+    fileprivate(set) var largest: ByteCount = .zero
+    /// The facts have changed since the row was written.
+    fileprivate(set) var isStale = false
+    let memo = RowMemo()
+    /// What the head of the row says; nil before the first one.
+    private var head: RowHead?
+
+    fileprivate init(_ process: LiveProcess) {
+        name = process.profile.name
+        pid = process.pid
+    }
+
+    /// The row is written now.
+    func takeStale() -> SampledProcess? {
+        guard isStale, let facts else { return nil }
+        isStale = false
+        return facts
+    }
+
+    /// Whether the row begins as the last one did.
+    func keepsHead(_ facts: SampledProcess) -> Bool {
+        let head = RowHead(facts)
+        defer { self.head = head }
+        return self.head == head
+    }
+}
+
+/// What stays the same from row to row of a process while its memory alone changes.
+private struct RowHead: Equatable {
+    let phase: ProcessPhase
+    let band: JetsamBand
+
+    init(_ facts: SampledProcess) { (phase, band) = (facts.phase, facts.band) }
+}
+
+/// How many processes and scenes there are of each kind, as of the last sample.
+struct SampledCounts: Equatable {
+    var connectedScenes = 0
+    var foreground = 0
+    var background = 0
+    var suspended = 0
+
+    mutating func add(_ process: SampledProcess) { count(process, 1) }
+    mutating func remove(_ process: SampledProcess) { count(process, -1) }
+
+    private mutating func count(_ process: SampledProcess, _ one: Int) {
+        connectedScenes += one * process.connectedScenes
+        switch process.phase {
+        case .active, .inactive: foreground += one
+        case .background: background += one
+        case .suspended: suspended += one
+        case .notRunning: break
+        }
+    }
+}
+
+/// What a row of `samples.csv` says beside the device's books, and its instant: what stays the same from one sample to
+/// the next while memory alone moves.
+struct SampledDevice: Equatable {
+    var level: PressureLevel
+    var processes: Int
+    var counts: SampledCounts
+    var some: StallAverages
+    var full: StallAverages
+}
+
+/// Takes the samples: the rows of the device and of its processes. Their cost follows the number of processes that have
+/// changed; of the others bytes are copied.
+final class Sampler {
+    /// By memory slot.
+    private var rows: [SampledRow?] = []
+    private var counts = SampledCounts()
+    /// Apart, for both are compared where they lie; as one, a quarter of a kilobyte, they would be copied first.
+    private var books: DeviceBooks?
+    private var device: SampledDevice?
+    private let deviceRow = RowMemo()
+    /// What each process holds is asked for at every sample.
+    private let looksAtMemory: Bool
+    private let appRows: AppRows
+    private let memory: any DeviceMemory
+    private let processes: ProcessTable
+    private let changes: ChangedProcesses
+    private let recorder: RunRecorder
+    private let faults: RunFaults
+    private let agenda: Agenda
+
+    init(
+        _ appRows: AppRows, looksAtMemory: Bool, memory: any DeviceMemory, processes: ProcessTable,
+        changes: ChangedProcesses, recorder: RunRecorder, faults: RunFaults, agenda: Agenda
+    ) {
+        self.appRows = appRows
+        self.looksAtMemory = looksAtMemory
+        self.memory = memory
+        self.processes = processes
+        self.changes = changes
+        self.recorder = recorder
+        self.faults = faults
+        self.agenda = agenda
+    }
+
+    /// The largest footprint of the process that a sample has found.
+    func largest(of process: LiveProcess) -> ByteCount {
+        process.slot.index < rows.count ? rows[process.slot.index]?.largest ?? .zero : .zero
+    }
+
+    private func row(of process: LiveProcess) -> SampledRow {
+        while rows.count <= process.slot.index { rows.append(nil) }
+        if let row = rows[process.slot.index] { return row }
+        let row = SampledRow(process)
+        rows[process.slot.index] = row
+        return row
+    }
+
+    /// The process has died: it counts no more.
+    func forget(_ process: LiveProcess) {
+        guard process.slot.index < rows.count else { return }
+        if let before = rows[process.slot.index]?.facts { counts.remove(before) }
+        rows[process.slot.index] = nil
+    }
+
+    // MARK: Processes
+
+    func record(level: PressureLevel, _ stalls: StallMeter) {
+        // The device's own books have the sums: where no row is read, memory alone makes no process worth a look.
+        for reference in looksAtMemory ? changes.all() : changes.entered() {
+            guard let process = processes.process(reference) else { continue }
+            let row = row(of: process)
+            if process.stateHasChanged {
+                resampleAll(of: process, row)
+            } else if looksAtMemory {
+                resample(process, row)
+            }
+            if row.isStale && appRows == .changed { recorder.app(row, at: agenda.now, keepsRows: false) }
+            process.wasSampled()
+        }
+        changes.removeAll()
+        recordDevice(level, stalls)
+        guard appRows == .all else { return }
+        for process in processes.live { recorder.app(row(of: process), at: agenda.now, keepsRows: true) }
+    }
+
+    private func resample(_ process: LiveProcess, _ row: SampledRow) {
+        let books = memory.books(of: process.slot)
+        let cache = memory.requested(in: process.pools.cache) * memory.scale
+        guard row.facts?.change(books, cache) == true else { return }
+        row.largest = max(row.largest, books.footprint)
+        row.isStale = true
+    }
+
+    private func resampleAll(of process: LiveProcess, _ row: SampledRow) {
+        process.followBand(at: agenda.now)
+        if let change = process.bands.nextChange(after: agenda.now) { changes.expectChange(of: process, at: change) }
+        let facts = sampled(process)
+        guard facts != row.facts else { return }
+        if let before = row.facts { counts.remove(before) }
+        counts.add(facts)
+        row.facts = facts
+        row.largest = max(row.largest, facts.books.footprint)
+        row.isStale = true
+    }
+
+    private func sampled(_ process: LiveProcess) -> SampledProcess {
+        SampledProcess(
+            phase: process.phase, band: process.bands.band(at: agenda.now), books: memory.books(of: process.slot),
+            cache: memory.requested(in: process.pools.cache) * memory.scale,
+            connectedScenes: process.record.sessions.count { $0.machine.phase.isConnected })
+    }
+
+    // MARK: The device
+
+    private func recordDevice(_ level: PressureLevel, _ stalls: StallMeter) {
+        let books = memory.books
+        recorder.addSample(books)
+        let device = SampledDevice(
+            level: level, processes: processes.live.count, counts: counts, some: stalls.some, full: stalls.full)
+        let row = recorder.samples
+        let before = self.books
+        let isSteady = device == self.device
+        if isSteady && books == before { return row.repeatRow(deviceRow, at: agenda.now) }
+        self.books = books
+        if !isSteady { self.device = device }
+        guard row.isRead else { return row.skipRow() }
+        row.seconds(agenda.now)
+        let cells: InlineArray<6, Int> = [
+            books.ceiling.bytes, books.resident.bytes, books.active.bytes, books.dirty.bytes, books.metadata.bytes,
+            books.available.bytes,
+        ]
+        row.integers(cells.span)
+        if isSteady, books.reserved == before?.reserved, books.peakResident == before?.peakResident {
+            row.repeatTail(of: deviceRow)
+        } else {
+            row.beginTail(of: deviceRow)
+            write(device, books, into: row)
+        }
+        row.endRow(keeping: deviceRow)
+    }
+
+    /// The cells from the level on: the same while memory alone moves, and sets no record.
+    private func write(_ device: SampledDevice, _ books: DeviceBooks, into row: TableWriter) {
+        row.text(device.level.rawValue)
+        row.integer(device.processes)
+        row.integer(device.counts.connectedScenes)
+        row.integer(device.counts.foreground)
+        row.integer(device.counts.background)
+        row.integer(device.counts.suspended)
+        row.bytes(books.reserved)
+        row.bytes(books.peakResident)
+        write(device.some, into: row)
+        write(device.full, into: row)
+    }
+
+    private func write(_ averages: StallAverages, into row: TableWriter) {
+        row.ratio(averages.avg10)
+        row.ratio(averages.avg60)
+        row.ratio(averages.avg300)
+    }
+
+    // MARK: Claims
+
+    /// A process that did not say that it has changed has not: with `--verify`, at every sample.
+    func check() {
+        var counts = SampledCounts()
+        var (requested, usable, active, dirty) = (ByteCount.zero, ByteCount.zero, ByteCount.zero, ByteCount.zero)
+        for process in processes.live {
+            let facts = sampled(process)
+            faults.claim(
+                facts == row(of: process).facts, "the sample of \(process.profile.name) is not what it is now")
+            faults.claim(
+                process.bands.requested == process.naturalBand,
+                "the band of \(process.profile.name) is not what it is now")
+            counts.add(facts)
+            requested += facts.books.requested
+            usable += facts.books.usable
+            active += facts.books.active
+            dirty += facts.books.dirty
+        }
+        let books = memory.books
+        faults.claim(counts == self.counts, "the sample counts other processes than there are")
+        faults.claim(
+            requested == books.requested && usable == books.usable && active == books.active && dirty == books.dirty,
+            "the sums of the device are not those of the processes")
+    }
+}
