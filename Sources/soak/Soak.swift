@@ -74,7 +74,11 @@ struct Soak: ParsableCommand {
         print("\(state.words.worlds) worlds in \(took): \(backends.joined(separator: ", "))")
         print("slowest: seed \(state.slowest.seed), \(Int(state.slowest.seconds)) s")
         let isCovered = report(state)
-        let faults = state.faults.sorted { $0.seed < $1.seed }
+        let tooLarge = state.faults.filter(\.fault.isOfTheHost).map { "\($0.seed)" }.sorted()
+        if !tooLarge.isEmpty {
+            print("refused, for this host is too small: \(tooLarge.count), seeds \(tooLarge.joined(separator: ", "))")
+        }
+        let faults = state.faults.filter { !$0.fault.isOfTheHost }.sorted { $0.seed < $1.seed }
         print(faults.isEmpty ? "nothing failed" : "\(faults.count) failed")
         try report(faults, orders)
         if !faults.isEmpty || coverage && !isCovered { throw ExitCode(1) }

@@ -26,6 +26,13 @@ struct Fault: Error, Hashable {
 
     /// The kind of a run that does not end.
     static let hung = "hung"
+    /// The kind of a run that the program refuses in good order, because this host has too little left for it.
+    static let tooLarge = "too large for this host"
+    /// The program's exit status for that.
+    static let tooLargeStatus: Int32 = 71
+
+    /// Nothing is wrong with the program.
+    var isOfTheHost: Bool { kind == Fault.tooLarge }
 
     /// The same fault of a smaller world has other figures.
     func isSame(as other: Fault) -> Bool {
@@ -112,6 +119,8 @@ struct Trial {
         case .exited(0), .exited(99):
             guard check == .explain, !child.errors.isEmpty else { return }
             throw Fault(check: check, kind: "a warning", text: said)
+        case .exited(Fault.tooLargeStatus) where said.hasPrefix("plimsoll: the host has "):
+            throw Fault(check: check, kind: Fault.tooLarge, text: said)
         case .exited(let status): throw Fault(check: check, kind: "status \(status)", text: said)
         case .signalled(let signal): throw Fault(check: check, kind: "signal \(signal)", text: said)
         case .hung: throw Fault(check: check, kind: Fault.hung, text: "no end after \(seconds ?? self.seconds) s")
