@@ -2,11 +2,11 @@ import Quantities
 
 /// The device without memory: jemalloc's arithmetic on the same pages.
 final class AccountingDevice: NamedDevice {
-    let device: LedgerDevice<AccountingHeaps>
+    let device: BookedDevice<AccountingHeaps>
 
-    /// See `LedgerDevice`.
+    /// See `BookedDevice`.
     init(ceiling: ByteCount, reserved: ByteCount) throws(DeviceMemoryFailure) {
-        device = try LedgerDevice(ceiling: ceiling, reserved: reserved)
+        device = try BookedDevice(ceiling: ceiling, reserved: reserved)
     }
 }
 

@@ -7,11 +7,11 @@ import Quantities
 /// Pages are counted by the extent hooks, active pages are jemalloc's own counter. jemalloc's bookkeeping lies outside
 /// of the region.
 final class JemallocDevice: NamedDevice {
-    let device: LedgerDevice<JemallocHeaps>
+    let device: BookedDevice<JemallocHeaps>
 
-    /// See `LedgerDevice`.
+    /// See `BookedDevice`.
     init(ceiling: ByteCount, reserved: ByteCount, promised: ByteCount? = nil) throws(DeviceMemoryFailure) {
-        device = try LedgerDevice(ceiling: ceiling, reserved: reserved, promised: promised)
+        device = try BookedDevice(ceiling: ceiling, reserved: reserved, promised: promised)
     }
 }
 

@@ -155,7 +155,7 @@ extension ProcessHeaps where Self: ~Copyable {
         return ObjectHandle(made, requested: Int(step.size))
     }
 
-    /// As `LedgerDevice.resizeObject`.
+    /// As `BookedDevice.resizeObject`.
     private mutating func resize(
         _ step: ObjectStep, _ handle: inout ObjectHandle, _ slot: Int, _ sums: inout BoardSums
     ) -> StepOutcome {
@@ -179,7 +179,7 @@ extension ProcessHeaps where Self: ~Copyable {
     }
 }
 
-extension LedgerDevice where Heaps: ~Copyable {
+extension BookedDevice where Heaps: ~Copyable {
     func play(
         _ steps: borrowing Span<ObjectStep>, on board: inout ObjectBoard, in slot: MemorySlot, limit: ByteCount?
     ) -> PlayedSteps {

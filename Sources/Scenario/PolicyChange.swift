@@ -17,7 +17,7 @@ public struct PolicyChange: Hashable, Sendable {
     public let settings: PolicySettings
 
     /// Every change of one number of the plan's policy, near ones first for each number.
-    static func all(of plan: RunPlan) -> [PolicyChange] {
+    public static func all(of plan: RunPlan) -> [PolicyChange] {
         plan.policy.rules.isEmpty ? parameters(of: plan) : rules(of: plan)
     }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Explanation
 import Foundation
 import Interchange
 import Quantities

@@ -63,7 +63,7 @@ struct ScenarioRun {
     /// What is left of the run when the device and the simulation are gone.
     private struct Played {
         let directory: RunDirectory
-        let trace: TraceFile?
+        let trace: TimelineFile?
         /// How many reports were written, if they were wanted.
         let jetsamEvents: Int?
         let outcome: Outcome
@@ -95,14 +95,14 @@ struct ScenarioRun {
     }
 
     /// The folder with all its files begun. Where that fails, nothing is left that was made here.
-    private func prepareFolder() throws -> (RunDirectory, TraceFile?, JetsamEventFolder?, RunSinks) {
+    private func prepareFolder() throws -> (RunDirectory, TimelineFile?, JetsamEventFolder?, RunSinks) {
         let directory =
             try command.out.map { try RunDirectory(creating: $0, force: command.force, keeping: command.scenario) }
             ?? RunDirectory(free: plan.name)
-        let trace: TraceFile?
+        let trace: TimelineFile?
         do {
             trace = try command.trace.map {
-                try TraceFile(path: $0, besides: directory.path, force: command.force, keeping: command.scenario)
+                try TimelineFile(path: $0, besides: directory.path, force: command.force, keeping: command.scenario)
             }
             if command.jetsamEvents { try JetsamEventFolder.check(in: directory.path) }
             try directory.removeEarlierRun()

@@ -1,3 +1,4 @@
+import Explanation
 import Foundation
 import Metrics
 import Quantities

@@ -6,7 +6,7 @@ struct UniformSizes: Hashable, Sendable {
     var highest = ByteCount.kibibytes(64)
 }
 
-struct LogNormalSizes: Hashable, Sendable {
+struct LogNormalKeys: Hashable, Sendable {
     var median = ByteCount.kibibytes(2)
     var sigma = Ratio(partsPerMillion: 1_400_000)
     var highest = ByteCount.mebibytes(1)
@@ -32,7 +32,7 @@ extension Variant where Value == SizeDistribution {
                 "log_normal", .logNormal, { .logNormal(median: $0.median, sigma: $0.sigma, highest: $0.highest) },
                 {
                     guard case .logNormal(let median, let sigma, let highest) = $0 else { return nil }
-                    return LogNormalSizes(median: median, sigma: sigma, highest: highest)
+                    return LogNormalKeys(median: median, sigma: sigma, highest: highest)
                 }, "The logarithm of the size is normal; sizes above the highest are cut to it."),
             Variant(
                 "histogram", .histogram, { .histogram($0) },
@@ -64,11 +64,11 @@ extension Codec where Value == UniformSizes {
     }
 }
 
-extension Codec where Value == LogNormalSizes {
+extension Codec where Value == LogNormalKeys {
     fileprivate static var logNormal: Codec {
         Codec.record(
             Definition(
-                base: LogNormalSizes(),
+                base: LogNormalKeys(),
                 fields: [
                     Field("median", \.median, .objectSize, "Splits the objects in halves."),
                     Field(

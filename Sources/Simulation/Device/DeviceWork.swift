@@ -55,7 +55,8 @@ protocol DeviceWork: AnyObject {
     func bury(_ bytes: ByteCount, _ order: WorkOrder, at now: Instant) -> WorkAnswer
     /// The process has ended: no work is done for it any more.
     ///
-    /// - Returns: The work of others that is done earlier than was answered.
+    /// - Returns: The work of others that was answered with an instant, and is done earlier. Of work that was answered
+    ///   with `later` nothing is returned: its end is reported when it comes.
     func release(_ owner: ProcessReference, at now: Instant) -> [Cores.Advance]
     /// The processes that work is done for at this instant, or will be.
     func owners(at now: Instant) -> [ProcessReference]
@@ -81,13 +82,17 @@ final class ScenarioDevice: DeviceWork {
         run(device.fillRate.time(for: bytes), order, at: now)
     }
 
+    /// The least that a reclaim takes; ours.
+    private static let leastReclaim = TimeSpan(microseconds: 100)
+
     func takeBack(_ bytes: ByteCount, _ order: WorkOrder, at now: Instant) -> WorkAnswer {
-        let span = device.reclaimRate.time(for: bytes)
+        let span = max(device.reclaimRate.time(for: bytes), ScenarioDevice.leastReclaim)
         return .done(at: now + span, taking: span)
     }
 
     func bury(_ bytes: ByteCount, _ order: WorkOrder, at now: Instant) -> WorkAnswer {
-        let span = device.terminationTime + device.reclaimRate.time(for: bytes)
+        let span = max(
+            device.terminationTime + device.reclaimRate.time(for: bytes), ScenarioDevice.leastReclaim)
         return .done(at: now + span, taking: span)
     }
 

@@ -19,9 +19,9 @@ extension Simulation {
         recorder.event(
             .exit, at: now, app: process.profile.name, pid: process.pid, reason.rawValue, reason: explanation)
         leaveScenes(of: process)
-        noteLife(of: process)
+        countLife(of: process)
         if process.phase != .notRunning { apply(.terminate, to: process, reason: reason.rawValue) }
-        if reason.isBySystem { noteTermination(of: process, reason, wasForeground: wasForeground, footprint) }
+        if reason.isBySystem { recordTermination(of: process, reason, wasForeground: wasForeground, footprint) }
         releaseEverything(of: process)
         if process.course.isSwipedAway { app.discardAllSessions() }
         reclaimer.processEnded(process, reason, held: footprint)
@@ -30,7 +30,7 @@ extension Simulation {
             if display.frontApp == app.id {
                 return launchCold(app, scene: app.sceneToShow, tapped: tap.at, for: tap.reason)
             }
-            noteRelaunch(of: app, tapped: tap.at)
+            countWish(for: app, tapped: tap.at)
             abandonTap(at: tap.at, on: app)
         }
         display.leave(app.id)
@@ -44,7 +44,7 @@ extension Simulation {
         }
     }
 
-    private func noteTermination(
+    private func recordTermination(
         of process: LiveProcess, _ reason: ExitReason, wasForeground: Bool, _ footprint: ByteCount
     ) {
         recorder.tally.terminations.append(
@@ -52,7 +52,7 @@ extension Simulation {
                 app: process.profile.name, pid: process.pid, at: now, reason: reason.rawValue,
                 wasForeground: wasForeground, wasPerceived: false, footprint: footprint))
         if !process.course.isSwipedAway {
-            process.record.noteTermination(
+            process.record.wasTerminated(
                 at: now, fact: recorder.tally.terminations.count - 1, perceivedWithin: plan.perceivedWithin)
         }
         // It is still among them.
@@ -62,9 +62,9 @@ extension Simulation {
     }
 
     /// It ends, or the run does: how long it lived, and how long of that it was suspended.
-    func noteLife(of process: LiveProcess) {
+    func countLife(of process: LiveProcess) {
         recorder.tally.processTime += now - process.launch.at
-        background.noteSuspension(of: process)
+        background.countSuspension(of: process)
     }
 
     /// The process leaves every component; its memory goes back to the device.

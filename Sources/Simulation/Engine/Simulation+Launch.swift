@@ -8,7 +8,7 @@ import Workload
 extension Simulation {
     /// The user wants an app that has no process.
     func launchCold(_ app: AppRecord, scene: SceneID?, tapped: Instant, for reason: LaunchReason) {
-        noteRelaunch(of: app, tapped: tapped)
+        countWish(for: app, tapped: tapped)
         let scene = scene ?? app.newSession()
         guard let process = makeProcess(for: app, goal: .foreground(scene), reason) else { return }
         app.open(scene)
@@ -69,11 +69,11 @@ extension Simulation {
 
     /// The user wants an app back that the system may have ended: every time the system ended it a short while ago was
     /// felt. Also where a push or a refresh has brought it back since: what it had on screen is gone all the same.
-    func noteRelaunch(of app: AppRecord, tapped: Instant) {
+    func countWish(for app: AppRecord, tapped: Instant) {
         for fact in app.want(tapped: tapped, perceivedWithin: plan.perceivedWithin) {
             recorder.tally.terminations[fact].wasPerceived = true
         }
-        app.noteRelaunch(tapped: tapped)
+        app.wasRelaunched(tapped: tapped)
     }
 
     // MARK: The new process

@@ -153,12 +153,12 @@ extension Simulation {
         recorder.event(
             .sceneState, at: now, app: process.profile.name, pid: process.pid, scene: scene,
             session.machine.phase.rawValue, reason: event.rawValue)
-        noteConnection(event, of: scene, process)
+        followConnection(event, of: scene, process)
         followScenes(process)
         if event == .resignActive && !session.isExternal { releaseDisplay(by: process) }
     }
 
-    private func noteConnection(_ event: SceneEvent, of scene: SceneID, _ process: LiveProcess) {
+    private func followConnection(_ event: SceneEvent, of scene: SceneID, _ process: LiveProcess) {
         switch event {
         case .connectToForeground, .connectToBackground:
             process.record.update(scene) { $0.forgetReason() }
@@ -191,7 +191,7 @@ extension Simulation {
     private func phaseChanged(_ process: LiveProcess, from before: ProcessPhase) {
         let after = process.phase
         if before.isForeground || after.isForeground { process.wasSeen(at: now) }
-        if before == .suspended { background.noteSuspension(of: process) }
+        if before == .suspended { background.countSuspension(of: process) }
         process.followBand(at: now)
         if !process.profile.scenes.support && before == .active { releaseDisplay(by: process) }
         switch after {

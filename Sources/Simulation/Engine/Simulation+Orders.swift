@@ -36,7 +36,7 @@ extension Simulation {
         case .purge:
             reclaimer.beginFreeing()
             let bytes = purge(process)
-            if bytes == .zero { reclaimer.noteFruitless(action) }
+            if bytes == .zero { reclaimer.forbid(fruitless: action) }
             recorder.tally.bytesReclaimed += bytes
             reclaimer.takeBack(bytes)
         case .suspend:

@@ -9,17 +9,17 @@ extension Simulation {
     /// The system has an event for the app: it is launched, or woken and suspended again.
     func wake(_ app: AppRecord, for reason: LaunchReason, lasting span: TimeSpan?) {
         let name = reason.actionName
-        guard app.profile.supports(reason) else { return note(name, app, refused: .modeIsNotDeclared) }
+        guard app.profile.supports(reason) else { return record(name, app, refused: .modeIsNotDeclared) }
         let time = span ?? app.profile.background.eventWork
         guard let process = app.process else {
             guard !app.wasSwipedAway || reason.reachesQuitApps else {
-                return note(name, app, refused: .wasSwipedAway)
+                return record(name, app, refused: .wasSwipedAway)
             }
-            note(name, app)
+            record(name, app)
             return launchToBackground(app, for: reason, lasting: time)
         }
-        guard !process.isEnding else { return note(name, app, refused: .isBeingEnded) }
-        note(name, app)
+        guard !process.isEnding else { return record(name, app, refused: .isBeingEnded) }
+        record(name, app)
         if process.course.connecting != nil {
             // It is being launched for an event: this one comes after that, when there is a scene.
             return process.course.addLaunchEvent(.backgroundEvent(reason, lasting: time))
@@ -32,27 +32,27 @@ extension Simulation {
     func beginTask(_ app: AppRecord) {
         let name = "begin_background_task"
         guard let process = running(app, for: name) else { return }
-        note(name, app)
+        record(name, app)
         background.beginTask(of: process, lasting: nil)
     }
 
     func endTask(_ app: AppRecord) {
         let name = "end_background_task"
         guard let process = running(app, for: name) else { return }
-        guard process.reasons.endLastTask() else { return note(name, app, refused: .holdsNoTask) }
-        note(name, app)
-        background.noteTask("ends", of: process)
+        guard process.reasons.endLastTask() else { return record(name, app, refused: .holdsNoTask) }
+        record(name, app)
+        background.recordTask("ends", of: process)
         advance(process)
     }
 
     /// The app's process, if code of it runs; else the refusal is recorded.
     private func running(_ app: AppRecord, for name: String) -> LiveProcess? {
         guard let process = app.process else {
-            note(name, app, refused: .isNotRunning)
+            record(name, app, refused: .isNotRunning)
             return nil
         }
         guard process.phase.runsCode else {
-            note(name, app, refused: .isSuspended)
+            record(name, app, refused: .isSuspended)
             return nil
         }
         return process
@@ -61,7 +61,7 @@ extension Simulation {
     // MARK: News
 
     func changeTime(_ change: TimeChange) {
-        note("time_change", nil, why: change.rawValue)
+        record("time_change", nil, why: change.rawValue)
         for process in processes.live where !process.isEnding {
             if process.phase.runsCode {
                 background.tellOfTimeChange(process)
@@ -77,11 +77,11 @@ extension Simulation {
     func showOnDisplay(_ app: AppRecord) {
         let name = "show_on_display"
         let scenes = app.profile.scenes
-        guard scenes.support && scenes.multiple else { return note(name, app, refused: .hasOneScene) }
-        guard !display.isLocked else { return note(name, app, refused: .deviceIsLocked) }
-        if let other = display.externalApp { return note(name, app, refused: .displayIsTaken, by: other) }
-        guard let process = app.process, !process.isEnding else { return note(name, app, refused: .isNotRunning) }
-        note(name, app)
+        guard scenes.support && scenes.multiple else { return record(name, app, refused: .hasOneScene) }
+        guard !display.isLocked else { return record(name, app, refused: .deviceIsLocked) }
+        if let other = display.externalApp { return record(name, app, refused: .displayIsTaken, by: other) }
+        guard let process = app.process, !process.isEnding else { return record(name, app, refused: .isNotRunning) }
+        record(name, app)
         display.showExternally(app.id)
         process.course.showExternally(app.newSession(isExternal: true))
         advance(process)
@@ -90,8 +90,8 @@ extension Simulation {
     func unplugDisplay() {
         guard let app = display.externalApp, let process = processes.process(of: app),
             let scene = process.course.leaveExternalDisplay()
-        else { return note("unplug_display", nil, refused: .hasNoSecondDisplay) }
-        note("unplug_display", processes[app])
+        else { return record("unplug_display", nil, refused: .hasNoSecondDisplay) }
+        record("unplug_display", processes[app])
         display.showExternally(nil)
         leaveToUser(scene, of: process)
         process.course.close(scene)
@@ -102,16 +102,16 @@ extension Simulation {
 
     func crash(_ app: AppRecord) {
         guard let process = running(app, for: "crash") else { return }
-        note("crash", app)
+        record("crash", app)
         end(process, .abnormal, "crashed")
     }
 
     /// A suspended process is not told; the others say goodbye.
     func terminate(_ app: AppRecord) {
         guard let process = app.process, !process.isEnding else {
-            return note("terminate", app, refused: .isNotRunning)
+            return record("terminate", app, refused: .isNotRunning)
         }
-        note("terminate", app)
+        record("terminate", app)
         abandonLaunch(of: process, outcome: "abandoned")
         display.leave(app.id)
         if process.phase == .suspended && process.isQuiet {

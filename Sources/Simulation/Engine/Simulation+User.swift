@@ -29,7 +29,7 @@ extension Simulation {
     }
 
     /// - Parameter other: The app that stands in the way of a refused action, if one does.
-    func note(
+    func record(
         _ name: String, _ app: AppRecord?, refused refusal: UserRefusal? = nil, by other: AppID? = nil,
         why: String? = nil
     ) {
@@ -47,24 +47,24 @@ extension Simulation {
     }
 
     private func tap(_ app: AppRecord, name: String) {
-        guard !display.isLocked else { return note(name, app, refused: .deviceIsLocked) }
+        guard !display.isLocked else { return record(name, app, refused: .deviceIsLocked) }
         if let process = processInFront(app) {
             // From the switcher it comes back.
-            guard display.showsSwitcher else { return note(name, app, refused: .isInFront) }
-            note(name, app)
+            guard display.showsSwitcher else { return record(name, app, refused: .isInFront) }
+            record(name, app)
             leaveSwitcher()
             return advance(process)
         }
-        note(name, app)
+        record(name, app)
         bringToFront(app, scene: app.sceneToShow, for: .userTap)
     }
 
     /// A URL, a handed-off activity or a shortcut: a tap that the app is told more about.
     private func open(_ app: AppRecord, for reason: LaunchReason) {
         let name = reason.actionName
-        guard app.profile.supports(reason) else { return note(name, app, refused: .isNotSupported) }
-        guard !display.isLocked else { return note(name, app, refused: .deviceIsLocked) }
-        note(name, app)
+        guard app.profile.supports(reason) else { return record(name, app, refused: .isNotSupported) }
+        guard !display.isLocked else { return record(name, app, refused: .deviceIsLocked) }
+        record(name, app)
         if let process = processInFront(app) {
             leaveSwitcher()
             process.deliver(reason, to: app.sceneToShow)
@@ -87,7 +87,7 @@ extension Simulation {
     }
 
     private func resume(_ process: LiveProcess, scene: SceneID, for reason: LaunchReason) {
-        noteRelaunch(of: process.record, tapped: now)
+        countWish(for: process.record, tapped: now)
         abandonLaunch(of: process, outcome: "abandoned")
         let isThere = process.isInMemory(scene)
         process.launch.begin(isThere ? .hot : .warm, tapped: now)
@@ -123,8 +123,8 @@ extension Simulation {
     }
 
     private func goHome() {
-        guard !display.isLocked else { return note("home", nil, refused: .deviceIsLocked) }
-        note("home", nil)
+        guard !display.isLocked else { return record("home", nil, refused: .deviceIsLocked) }
+        record("home", nil)
         leaveSwitcher()
         sendToBackground(except: nil)
     }
@@ -133,17 +133,17 @@ extension Simulation {
 
     private func openScene(_ app: AppRecord) {
         guard app.profile.scenes.multiple && app.profile.scenes.support else {
-            return note("open_scene", app, refused: .hasOneScene)
+            return record("open_scene", app, refused: .hasOneScene)
         }
-        guard !display.isLocked else { return note("open_scene", app, refused: .deviceIsLocked) }
-        note("open_scene", app)
+        guard !display.isLocked else { return record("open_scene", app, refused: .deviceIsLocked) }
+        record("open_scene", app)
         bringToFront(app, scene: app.newSession(), for: .userTap)
     }
 
     private func closeScene(_ app: AppRecord) {
-        guard let scene = app.closableScene else { return note("close_scene", app, refused: .hasNoScene) }
-        guard app.profile.scenes.support else { return note("close_scene", app, refused: .isWithoutScenes) }
-        note("close_scene", app)
+        guard let scene = app.closableScene else { return record("close_scene", app, refused: .hasNoScene) }
+        guard app.profile.scenes.support else { return record("close_scene", app, refused: .isWithoutScenes) }
+        record("close_scene", app)
         guard let process = app.process else { return app.discardWhileDead(scene) }
         // In front, or to come back there when the device is unlocked.
         let isInFront = display.frontApp == app.id && display.isLocked && app.sceneToShow == scene
@@ -172,9 +172,9 @@ extension Simulation {
         let process = app.process
         // The card of an app that has ended stays until it is swiped away.
         guard process != nil || app.wasLaunched && !app.wasSwipedAway else {
-            return note("quit", app, refused: .isNotInSwitcher)
+            return record("quit", app, refused: .isNotInSwitcher)
         }
-        note("quit", app)
+        record("quit", app)
         app.swipeAway()
         guard let process else { return app.discardAllSessions() }
         process.course.swipeAway()
@@ -211,22 +211,22 @@ extension Simulation {
 
     func endInterruption(_ serial: Int) {
         guard let kind = display.endInterruption(serial) else { return }
-        noteEnd(of: kind)
+        recordEnd(of: kind)
         advanceFront()
     }
 
     /// The user has chosen where to go, and that ends the switcher; a call or an alert goes on.
     private func leaveSwitcher() {
-        while display.leaveSwitcher() { noteEnd(of: .switcher) }
+        while display.leaveSwitcher() { recordEnd(of: .switcher) }
     }
 
-    private func noteEnd(of kind: Interruption) {
+    private func recordEnd(of kind: Interruption) {
         recorder.event(.user, at: now, app: nameInFront, "interruption_ends", reason: kind.rawValue)
     }
 
     private func lock(lasting span: TimeSpan) {
-        guard !display.isLocked else { return note("lock", nil, refused: .deviceIsLockedAlready) }
-        note("lock", nil)
+        guard !display.isLocked else { return record("lock", nil, refused: .deviceIsLockedAlready) }
+        record("lock", nil)
         display.lock()
         agenda.schedule(.unlock, after: span)
         for process in processes.live where process.phase.runsCode { background.tellThatProtectedDataGoes(process) }

@@ -10,7 +10,7 @@ import Workload
 extension Simulation {
     func sample() {
         watch.closeLevelTime()
-        if let change = watch.observe() { reclaimer.noteLevel(change) }
+        if let change = watch.observe() { reclaimer.follow(change) }
         watch.scheduleWarning()
         warnNearLimits()
         reclaimer.followGrowth()
@@ -86,11 +86,11 @@ extension Simulation {
         start(answer, of: process, answersWarning: cache, isDueToWarning: true)
     }
 
-    func noteAnswer(of process: LiveProcess, cacheBefore: ByteCount) {
+    func finishAnswer(of process: LiveProcess, cacheBefore: ByteCount) {
         let isByPolicy = process.warnings.answer()
         let freed = (cacheBefore - memory.requested(in: process.pools.cache)) * memory.scale
         if freed > .zero { recorder.tally.warningsAnswered += 1 }
-        if freed == .zero && isByPolicy { reclaimer.noteFruitless(.warn(process.pid)) }
+        if freed == .zero && isByPolicy { reclaimer.forbid(fruitless: .warn(process.pid)) }
         recorder.event(
             .warningAnswered, at: now, app: process.profile.name, pid: process.pid, "\(freed.bytes)",
             reason: freed > .zero ? "freed \(freed.readable) of its cache" : "freed nothing")

@@ -38,18 +38,19 @@ extension Simulation {
     /// The engine goes on when the work is done: at the instant that the device names, or when it says so.
     func follow(_ answer: WorkAnswer, _ order: WorkOrder) {
         guard case .done(let at, let span) = answer else { return }
-        note(order, took: span)
+        count(order, took: span)
         agenda.schedule(order.completion, at: at)
     }
 
-    /// The device has done what it could not foresee.
+    /// The device has done what it could not foresee; what waits for something else by now does not go on.
     func finish(_ order: WorkOrder, taking span: TimeSpan) {
-        note(order, took: span)
+        let process = order.owner.flatMap { processes.process($0) }
+        if process?.thread.serial == order.serial { count(order, took: span) }
         handle(order.completion)
     }
 
     /// Filling pages is a part of the launch under way.
-    private func note(_ order: WorkOrder, took span: TimeSpan) {
+    private func count(_ order: WorkOrder, took span: TimeSpan) {
         guard order.kind == .fill, let owner = order.owner else { return }
         processes.process(owner)?.launch.add(fill: span)
     }
@@ -96,7 +97,7 @@ extension Simulation {
         process.work.end()
         process.thread.finish()
         armDecay(process)
-        if let answered { noteAnswer(of: process, cacheBefore: answered) }
+        if let answered { finishAnswer(of: process, cacheBefore: answered) }
     }
 
     private func finishTrace(_ trace: TracePlayback, of process: LiveProcess) {
@@ -175,7 +176,7 @@ extension Simulation {
         do {
             let bytes = try memory.purge(process.slot)
             recorder.tally.bytesPurged += bytes
-            snapshots.noteReclaim(of: bytes, from: process)
+            snapshots.add(reclaimed: bytes, from: process)
             if bytes > .zero { waiters.serve() }
             return bytes
         } catch {

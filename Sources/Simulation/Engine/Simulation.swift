@@ -256,7 +256,7 @@ public final class Simulation {
         for process in processes.live {
             waiters.end(process)
             abandonLaunch(of: process, outcome: "abandoned")
-            noteLife(of: process)
+            countLife(of: process)
             if let tap = process.record.tapAfterExit { abandonTap(at: tap.at, on: process.record) }
         }
         recorder.tally.duration = now - .zero

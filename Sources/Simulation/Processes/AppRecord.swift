@@ -82,7 +82,7 @@ final class AppRecord {
     /// The system has ended its process.
     ///
     /// - Parameter fact: The number of the termination in the run's tally.
-    func noteTermination(at now: Instant, fact: Int, perceivedWithin span: TimeSpan) {
+    func wasTerminated(at now: Instant, fact: Int, perceivedWithin span: TimeSpan) {
         ends.add(at: now, fact: fact, perceivedWithin: span)
     }
 
@@ -94,7 +94,7 @@ final class AppRecord {
     }
 
     /// The user wants it back; the system may have ended it.
-    func noteRelaunch(tapped: Instant) {
+    func wasRelaunched(tapped: Instant) {
         if ends.relaunch(tapped: tapped) { process?.stateDidChange() }
     }
 

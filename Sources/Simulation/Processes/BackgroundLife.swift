@@ -94,7 +94,7 @@ struct BackgroundLife {
     }
 
     /// The suspension under way counts up to now.
-    func noteSuspension(of process: LiveProcess) {
+    func countSuspension(of process: LiveProcess) {
         guard let since = process.stay.resume() else { return }
         recorder.tally.suspendedTime += agenda.now - since
     }
@@ -104,7 +104,7 @@ struct BackgroundLife {
     /// False when the assertion was not held any more.
     func endAssertion(_ id: Int, of process: LiveProcess) -> Bool {
         guard let kind = process.reasons.end(id) else { return false }
-        if kind == .task { noteTask("ends", of: process) } else { process.followBand(at: agenda.now) }
+        if kind == .task { recordTask("ends", of: process) } else { process.followBand(at: agenda.now) }
         return true
     }
 
@@ -128,7 +128,7 @@ struct BackgroundLife {
     // MARK: Background tasks
 
     /// A task has begun or ended, or its time is nearly over.
-    func noteTask(_ what: String, of process: LiveProcess, why: String? = nil) {
+    func recordTask(_ what: String, of process: LiveProcess, why: String? = nil) {
         process.followBand(at: agenda.now)
         recorder.event(
             .backgroundTask, at: agenda.now, app: process.profile.name, pid: process.pid, what, reason: why)
@@ -137,7 +137,7 @@ struct BackgroundLife {
     /// `beginBackgroundTask`, by the app itself or by the scenario.
     func beginTask(of process: LiveProcess, lasting span: TimeSpan?) {
         let id = process.reasons.begin(.task)
-        noteTask("begins", of: process)
+        recordTask("begins", of: process)
         if let span { agenda.schedule(.assertionEnds(process.reference, id: id), after: span) }
         if let since = process.stay.since, agenda.now - since >= time { process.stay.restart(at: agenda.now) }
         process.stay.expectExpiry()
@@ -161,7 +161,7 @@ struct BackgroundLife {
     /// The expiry handlers are called; false when nothing expires, or they were called before.
     func expireTasks(of process: LiveProcess, _ serial: Int) -> Bool {
         guard holdsExpiringTask(process, serial), process.stay.beginExpiring() else { return false }
-        noteTask("expires", of: process, why: "its expiry handler is called")
+        recordTask("expires", of: process, why: "its expiry handler is called")
         process.thread.append(.expiryHandler)
         return true
     }
@@ -170,7 +170,7 @@ struct BackgroundLife {
     func endExpiredTasks(of process: LiveProcess) {
         process.stay.endExpiring()
         guard !process.profile.background.leaksTask else { return }
-        while process.reasons.endLastTask() { noteTask("ends", of: process, why: "in its expiry handler") }
+        while process.reasons.endLastTask() { recordTask("ends", of: process, why: "in its expiry handler") }
     }
 
     func taskTimeout(of process: LiveProcess, _ serial: Int) -> ProcessEnding? {

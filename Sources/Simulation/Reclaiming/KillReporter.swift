@@ -44,10 +44,10 @@ final class KillReporter {
                 number: lastNumber, at: agenda.now, closed: agenda.now, ceiling: books.ceiling,
                 reserved: books.reserved, available: books.available, processes: reportedProcesses())
         }
-        note(KillReport.Kill(at: agenda.now, cause: cause), on: process)
+        add(KillReport.Kill(at: agenda.now, cause: cause), on: process)
     }
 
-    private func note(_ kill: KillReport.Kill, on process: LiveProcess) {
+    private func add(_ kill: KillReport.Kill, on process: LiveProcess) {
         guard var report else { return }
         // No other copy of it is held meanwhile, so that it is not copied.
         self.report = nil

@@ -12,7 +12,7 @@ struct RecentReclaim {
     private var total: ByteCount = .zero
 
     /// Instants must not fall from one call to the next.
-    mutating func note(_ bytes: ByteCount, at now: Instant) {
+    mutating func add(_ bytes: ByteCount, at now: Instant) {
         guard bytes > .zero else { return }
         forget(before: now)
         entries.append((now, bytes))

@@ -255,7 +255,7 @@ final class Reclaimer {
         if needs.contains(.memory) { snapshots.followGrowth() }
     }
 
-    func noteLevel(_ change: LevelChange) {
+    func follow(_ change: LevelChange) {
         history.levelSince = now
         if change.to == .normal {
             history.endEpisode()
@@ -265,7 +265,7 @@ final class Reclaimer {
     }
 
     /// The action gave nothing back: it is not tried again before the pressure is over.
-    func noteFruitless(_ action: ReclaimAction) { guardrails.noteFruitless(action) }
+    func forbid(fruitless action: ReclaimAction) { guardrails.noteFruitless(action) }
 
     // MARK: Orders
 
@@ -285,10 +285,10 @@ final class Reclaimer {
         history.lastAction = now
         history.sessionSince = history.sessionSince ?? now
         if action.isTermination {
-            noteKill(candidate, snapshot)
+            rememberKill(candidate, snapshot)
             reports.reportKill(of: process, candidate.cause ?? .jettisoned, opensReport: candidate.isReported)
         }
-        noteRule(candidate, snapshot)
+        rememberRule(candidate, snapshot)
         return .order(ReclaimOrder(candidate: candidate, target: process, why: why))
     }
 
@@ -303,7 +303,7 @@ final class Reclaimer {
     }
 
     /// What the rule is about to have freed.
-    private func noteRule(_ candidate: Candidate, _ snapshot: SystemSnapshot) {
+    private func rememberRule(_ candidate: Candidate, _ snapshot: SystemSnapshot) {
         guard let rule = candidate.rule, let target = snapshot.process(candidate.action.target) else { return }
         let freed: ByteCount =
             switch candidate.action {
@@ -316,7 +316,7 @@ final class Reclaimer {
     }
 
     /// A termination is ordered. What it has brought is booked when the process has ended.
-    private func noteKill(_ candidate: Candidate, _ snapshot: SystemSnapshot) {
+    private func rememberKill(_ candidate: Candidate, _ snapshot: SystemSnapshot) {
         guard let victim = snapshot.process(candidate.action.target) else { return }
         guardrails.noteTermination(of: victim.pid, at: now)
         acting?.kill = (candidate.cause ?? .jettisoned, victim.band)
@@ -359,7 +359,7 @@ final class Reclaimer {
     private var workOrder: WorkOrder { WorkOrder(kind: .reclaim, owner: nil, serial: lastAction) }
 
     private func follow(_ answer: WorkAnswer) {
-        if case .done(let at, _) = answer { actionTakes(at - now) }
+        if case .done(let at, _) = answer { agenda.schedule(workOrder.completion, at: at) }
     }
 
     /// - Returns: Whether the action was still expected.

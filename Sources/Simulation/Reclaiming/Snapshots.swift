@@ -163,8 +163,8 @@ final class Snapshots {
     }
 
     /// So much went back from the process to the device without its end.
-    func noteReclaim(of bytes: ByteCount, from process: LiveProcess) {
-        observe(process) { $0.reclaimed.note(bytes, at: agenda.now) }
+    func add(reclaimed bytes: ByteCount, from process: LiveProcess) {
+        observe(process) { $0.reclaimed.add(bytes, at: agenda.now) }
     }
 
     /// oomd's moving average of a footprint: every 5 s a quarter of the new one, and three quarters of the old average.

@@ -1,3 +1,5 @@
+import Workload
+
 /// One line of an allocation trace in the memory_replay format (Android's `tools/memory_replay`).
 ///
 /// Identifiers are the addresses of the recorded process; they are used again after a free. A null is 0.
@@ -10,24 +12,6 @@ public enum TraceOperation: Hashable, Sendable {
     case free(id: UInt64)
     /// A thread ended. Thread caches are off, so nothing follows for memory.
     case threadDone
-}
-
-/// What is wrong with a line of a trace.
-public struct TraceFault: Error, Hashable, Sendable {
-    /// From 1.
-    public var line: Int
-    /// From 1; where nobody has looked for the word, the beginning of the line.
-    public var column: Int
-    /// Which word of the line, from 0, where the fault was found without its text; see `TraceOperation.column`.
-    public var word: Int?
-    public var message: String
-
-    public init(line: Int, column: Int = 1, word: Int? = nil, message: String) {
-        self.line = line
-        self.column = column
-        self.word = word
-        self.message = message
-    }
 }
 
 extension TraceOperation {

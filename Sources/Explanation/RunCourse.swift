@@ -1,5 +1,6 @@
 import Metrics
 import Quantities
+import Scenario
 import Simulation
 
 /// What a whole run did, to compare it with another run of the same user.

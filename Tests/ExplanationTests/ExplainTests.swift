@@ -5,6 +5,7 @@ import Reclaim
 import Simulation
 import Testing
 
+@testable import Explanation
 @testable import Scenario
 
 @Suite("explaining a termination")

@@ -38,24 +38,25 @@ public struct TraceFiles: TraceLibrary, Sendable {
     private static func survey(
         _ path: String, lastLine: Int?, into steps: inout [TraceStep]?
     ) throws(ScenarioFault) -> TraceSurvey {
-        var survey = TraceSurvey()
+        var surveyor = TraceSurveyor()
         var kept: [TraceStep] = []
         let mostKept = steps == nil ? 0 : TraceProfile.longestKept
         do throws(TraceFault) {
             let reader = try TraceFileReader(path: path, lastLine: lastLine)
             while let operation = try reader.next() {
-                let step = try reader.note(operation, in: &survey)
-                if survey.lines <= mostKept { kept.append(step) }
+                let step = try reader.note(operation, in: &surveyor)
+                if surveyor.survey.lines <= mostKept { kept.append(step) }
             }
         } catch {
             guard error.line > 0 else { throw .unreadable(path: path, reason: error.message) }
             throw invalid(path, error.line, column: error.column, error.message)
         }
+        surveyor.close()
+        let survey = surveyor.survey
         guard survey.lines > 0 else { throw invalid(path, 1, "the trace holds no operation") }
         if let lastLine, survey.lines < lastLine {
             throw invalid(path, survey.lines, "the trace ends here, but last_line asks for line \(lastLine)")
         }
-        survey.close()
         steps = survey.lines <= mostKept ? kept : nil
         return survey
     }
@@ -99,7 +100,7 @@ private final class KeptTrace: TraceReader {
 /// A trace that is read from its file, again in every round: of any length it costs the same memory.
 private final class LongTrace: TraceReader {
     private let file: TraceFileReader
-    private var survey = TraceSurvey()
+    private var surveyor = TraceSurveyor()
 
     init(path: String, lastLine: Int?) throws(TraceFault) {
         file = try TraceFileReader(path: path, lastLine: lastLine)
@@ -108,12 +109,12 @@ private final class LongTrace: TraceReader {
     func read(_ most: Int, into batch: inout [TraceStep]) throws(TraceFault) {
         batch.removeAll(keepingCapacity: true)
         while batch.count < most, let operation = try file.next() {
-            batch.append(try file.note(operation, in: &survey))
+            batch.append(try file.note(operation, in: &surveyor))
         }
     }
 
     func rewind() throws(TraceFault) {
         try file.rewind()
-        survey = TraceSurvey()
+        surveyor = TraceSurveyor()
     }
 }

@@ -1,5 +1,6 @@
 import Quantities
 import Reclaim
+import Scenario
 import Simulation
 
 // What would have saved a process, and what that costs: each change is tried in a run of its own.

@@ -1,7 +1,7 @@
 import Quantities
 
 // Objects that are made and freed one by one, booked as those of the pools are.
-extension LedgerDevice where Heaps: ~Copyable {
+extension BookedDevice where Heaps: ~Copyable {
     func makeObject(
         _ size: ByteCount, alignment: ByteCount?, in slot: MemorySlot, limit: ByteCount?
     ) -> ObjectAllocation {

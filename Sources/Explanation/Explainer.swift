@@ -2,6 +2,7 @@ import Memory
 import Metrics
 import Quantities
 import Reclaim
+import Scenario
 import Simulation
 import Workload
 

@@ -64,9 +64,9 @@ public final class TraceFileReader {
 
     /// Notes the operation that was read last; a fault of it has its column.
     @inline(__always)
-    func note(_ operation: TraceOperation, in survey: inout TraceSurvey) throws(TraceFault) -> TraceStep {
+    func note(_ operation: TraceOperation, in surveyor: inout TraceSurveyor) throws(TraceFault) -> TraceStep {
         do throws(TraceFault) {
-            return try survey.note(operation)
+            return try surveyor.note(operation)
         } catch {
             throw located(error)
         }

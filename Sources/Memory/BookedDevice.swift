@@ -8,7 +8,7 @@ import Quantities
 ///
 /// Limits: one thread; at most `MemoryLimits.liveProcesses` processes at once. The tables of objects are the harness's
 /// own memory, not the device's.
-final class LedgerDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
+final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     var heaps: Heaps
     var processes = ProcessTable()
     private let size: DeviceSize

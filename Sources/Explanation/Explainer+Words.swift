@@ -1,5 +1,6 @@
 import Quantities
 import Reclaim
+import Scenario
 import Simulation
 
 extension Explainer {

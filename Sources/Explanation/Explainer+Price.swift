@@ -2,6 +2,7 @@ import Lifecycle
 import Metrics
 import Quantities
 import Reclaim
+import Scenario
 import Simulation
 
 // What would have saved a process, and what that costs, in words.

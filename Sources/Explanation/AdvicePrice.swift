@@ -1,5 +1,6 @@
 import Metrics
 import Quantities
+import Scenario
 import Simulation
 
 /// What a change costs: the losses of the whole run with it that the run without it does not have.

@@ -3,7 +3,7 @@ import Interchange
 import Metrics
 
 /// The file of `--trace`: made from the run's CSV when the run is over, whole or not at all.
-struct TraceFile {
+struct TimelineFile {
     let path: String
     /// Its name, if it lies in the run's own folder.
     let nameInside: String?
@@ -24,7 +24,7 @@ struct TraceFile {
             throw Failure(.cannotCreate, "\(path) is one of the run's own files; give another --trace")
         }
         try OutputFile.check(path, force: force, keeping: (scenario, "scenario"), option: "--trace")
-        guard !FileManager.default.fileExists(atPath: path) || TraceFile.isTimeline(path) else {
+        guard !FileManager.default.fileExists(atPath: path) || TimelineFile.isTimeline(path) else {
             throw Failure(
                 .cannotCreate,
                 "\(path) is no timeline of a run, and --force overwrites nothing else; give another --trace")
