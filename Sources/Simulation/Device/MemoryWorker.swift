@@ -4,6 +4,49 @@ import Memory
 import Quantities
 import Workload
 
+/// Work on memory that the main thread is in the middle of. Each process has one, used again and again.
+struct WorkInProgress: ~Copyable {
+    fileprivate(set) var items = UniqueArray<MemoryWork>()
+    fileprivate(set) var position = 0
+    private(set) var isUnderWay = false
+    /// Of the current allocation: what is still to be allocated; nil before it begins.
+    fileprivate(set) var remaining: ByteCount?
+    /// Sizes that were drawn and found no room: they are tried again as they are, not drawn anew.
+    fileprivate var refused: [Int] = []
+    /// Filled and not yet paid for.
+    fileprivate var unpaid: ByteCount = .zero
+    /// A slice was allocated up to a limit, and what it costs has still to be settled.
+    fileprivate var isSettling = false
+    /// Filling fresh pages takes time; for a tick the time has already passed.
+    private(set) var fillsAtDeviceRate = false
+    /// A memory warning is being answered: what the cache held before.
+    private(set) var answersWarning: ByteCount?
+
+    mutating func begin(_ items: [MemoryWork], fillsAtDeviceRate: Bool, answersWarning: ByteCount? = nil) {
+        self.items.removeAll(keepingCapacity: true)
+        self.items.append(copying: items)
+        begin(fillsAtDeviceRate: fillsAtDeviceRate, answersWarning: answersWarning)
+    }
+
+    /// Begins with the items that are there.
+    mutating func begin(fillsAtDeviceRate: Bool, answersWarning: ByteCount? = nil) {
+        isUnderWay = true
+        position = 0
+        self.fillsAtDeviceRate = fillsAtDeviceRate
+        self.answersWarning = answersWarning
+    }
+
+    mutating func end() {
+        isUnderWay = false
+        items.removeAll(keepingCapacity: true)
+        remaining = nil
+        if !refused.isEmpty { refused = [] }
+        unpaid = .zero
+    }
+
+    fileprivate var nextItem: MemoryWork? { position < items.count ? items[position] : nil }
+}
+
 /// How far a process's work on memory has come.
 enum WorkProgress {
     case finished
@@ -72,7 +115,7 @@ final class MemoryWorker {
                 if let held = existingPool(pool, of: process).map({ memory.requested(in: $0) }) {
                     release(held * share, from: pool, of: process)
                 }
-            case .abandonScene(let scene): process.record.update(scene) { $0.pool = nil }
+            case .abandonScene(let scene): process.record.update(scene) { $0.dropPool() }
             case .endScene(let scene): endScenePool(scene, of: process)
             }
             process.work.position += 1
@@ -159,7 +202,7 @@ final class MemoryWorker {
     private func play(_ operations: Int, of process: LiveProcess, _ isFreeing: Bool) -> WorkProgress? {
         guard let trace = process.trace else { return nil }
         if process.work.remaining == nil {
-            trace.due += operations
+            trace.expect(operations)
             process.work.remaining = .zero
         }
         waiters.keepBackWhatIsOwed(isFreeing: isFreeing)
@@ -194,7 +237,7 @@ final class MemoryWorker {
     private func pool(_ pool: Pool, of process: LiveProcess) -> PoolID {
         if let existing = existingPool(pool, of: process) { return existing }
         let fresh = memory.makePool(in: process.slot)
-        if case .scene(let scene) = pool { process.record.update(scene) { $0.pool = fresh } }
+        if case .scene(let scene) = pool { process.record.update(scene) { $0.hold(fresh) } }
         return fresh
     }
 
@@ -206,7 +249,7 @@ final class MemoryWorker {
     private func endScenePool(_ scene: SceneID, of process: LiveProcess) {
         guard let pool = process.record.session(scene).pool else { return }
         _ = memory.endPool(pool)
-        process.record.update(scene) { $0.pool = nil }
+        process.record.update(scene) { $0.dropPool() }
     }
 }
 

@@ -12,7 +12,7 @@ final class TracePlayback {
     /// How many operations there are in one round.
     var length: Int { survey.lines }
     /// How many are due and not yet played.
-    var due = 0
+    private var due = 0
     private(set) var played = 0
     private(set) var isOver = false
     private let reader: any TraceReader
@@ -39,6 +39,9 @@ final class TracePlayback {
         stride = profile.copiesOfEach
         board = ObjectBoard(places: survey.peakObjects * stride)
     }
+
+    /// So many operations more are due.
+    func expect(_ operations: Int) { due += operations }
 
     /// Plays what is due. Answers why it stopped before that was done, and how much was wanted.
     func play(

@@ -12,7 +12,7 @@ extension Simulation {
         let scene = scene ?? app.newSession()
         guard let process = makeProcess(for: app, goal: .foreground(scene), reason) else { return }
         app.open(scene)
-        app.update(scene) { $0.reason = reason }
+        app.update(scene) { $0.ask(for: reason) }
         process.launch.begin(.cold, tapped: tapped)
         if !process.profile.scenes.support { process.deliver(reason, to: scene) }
         process.thread.append(.spawn)
@@ -23,7 +23,7 @@ extension Simulation {
     func launchToBackground(_ app: AppRecord, for reason: LaunchReason, lasting span: TimeSpan) {
         let scene = app.sceneToShow ?? app.newSession()
         guard let process = makeProcess(for: app, goal: .background, reason) else { return }
-        app.update(scene) { $0.reason = reason }
+        app.update(scene) { $0.ask(for: reason) }
         process.reasons.awaitEvent()
         process.thread.append(.spawn)
         if app.profile.scenes.support {
@@ -153,12 +153,7 @@ extension Simulation {
 
     func finishDeferredWork(of process: LiveProcess, _ serial: Int) {
         guard process.launch.deferredSerial == serial else { return }
-        guard process.phase.runsCode else {
-            process.missed.deferredWork = true
-            return
-        }
-        process.thread.append(.deferredWork)
-        advance(process)
+        if background.finishDeferredWork(of: process) { advance(process) }
     }
 
     func addDeferredMemory(of process: LiveProcess) {

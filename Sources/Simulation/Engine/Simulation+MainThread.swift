@@ -74,10 +74,10 @@ extension Simulation {
             .callback, at: now, app: process.profile.name, pid: process.pid, scene: scene, callback.rawValue,
             reason: launchOptions(of: callback, scene: scene, process))
         if callback == .stateRestorationActivity, let scene {
-            process.record.update(scene) { $0.hasRestorationActivity = true }
+            process.record.update(scene) { $0.storeActivity() }
         }
         if callback == .configurationForConnecting || callback == .sceneWillConnect, let scene {
-            process.record.update(scene) { $0.isTold = true }
+            process.record.update(scene) { $0.tell() }
         }
         if callback == .didFinishLaunching { beginDeferredWork(of: process) }
         let work = process.workload.work(
@@ -161,11 +161,7 @@ extension Simulation {
     private func followConnection(_ event: SceneEvent, of scene: SceneID, _ process: LiveProcess) {
         switch event {
         case .connectToForeground, .connectToBackground:
-            process.record.update(scene) { $0.forgetReason() }
-            if process.record.session(scene).wasReclaimed {
-                recorder.tally.scenesReconnected += 1
-                process.record.update(scene) { $0.wasReclaimed = false }
-            }
+            process.record.update(scene) { if $0.connected() { recorder.tally.scenesReconnected += 1 } }
         case .disconnect:
             if process.course.reclaiming.contains(scene) {
                 recorder.tally.scenesDisconnected += 1

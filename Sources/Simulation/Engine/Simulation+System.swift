@@ -62,13 +62,7 @@ extension Simulation {
 
     func changeTime(_ change: TimeChange) {
         record("time_change", nil, why: change.rawValue)
-        for process in processes.live where !process.isEnding {
-            if process.phase.runsCode {
-                background.tellOfTimeChange(process)
-            } else {
-                process.missed.timeChange = true
-            }
-        }
+        for process in processes.live where !process.isEnding { background.tellOfTimeChange(process) }
         advanceAll()
     }
 

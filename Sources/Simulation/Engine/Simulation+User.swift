@@ -96,7 +96,7 @@ extension Simulation {
         if isThere || !process.profile.scenes.support || hasOptions(process.record.session(scene)) {
             process.deliver(reason, to: scene)
         } else {
-            process.record.update(scene) { $0.reason = reason }
+            process.record.update(scene) { $0.ask(for: reason) }
         }
         process.record.open(scene)
         advance(process)

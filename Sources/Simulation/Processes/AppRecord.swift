@@ -165,7 +165,7 @@ final class AppRecord {
     func disconnectAll() -> [SceneID] {
         var left: [SceneID] = []
         for index in sessions.indices where sessions[index].machine.phase.isConnected {
-            sessions[index].machine.processDied()
+            sessions[index].processDied()
             left.append(sessions[index].id)
         }
         return left
@@ -175,11 +175,7 @@ final class AppRecord {
     /// opened with. What the user closed while it was on its way out is discarded all the same; a session of the second
     /// display has no use without it.
     func forgetProcess(closing: [SceneID], external: SceneID?) {
-        for index in sessions.indices {
-            sessions[index].machine.processDied()
-            sessions[index].pool = nil
-            sessions[index].forgetReason()
-        }
+        for index in sessions.indices { sessions[index].forgetProcess() }
         discardedWhileDead += closing.count
         sessions.removeAll { closing.contains($0.id) }
         if let external { discard(external) }

@@ -206,10 +206,25 @@ struct BackgroundLife {
         }
     }
 
+    /// The time has jumped. A process that runs no code misses it, and is told when it runs again.
     func tellOfTimeChange(_ process: LiveProcess) {
-        process.missed.timeChange = false
+        process.missed.timeChange = !process.phase.runsCode
+        guard process.phase.runsCode else { return }
         process.thread.append(.tell(.applicationSignificantTimeChange, nil))
         process.thread.append(.post(.significantTimeChange))
+    }
+
+    /// Work that the app has moved off its main thread is done. A process that runs no code misses it, and adds the
+    /// memory when it runs again.
+    ///
+    /// - Returns: Whether the main thread has something to do for it.
+    func finishDeferredWork(of process: LiveProcess) -> Bool {
+        guard process.phase.runsCode else {
+            process.missed.deferredWork = true
+            return false
+        }
+        process.thread.append(.deferredWork)
+        return true
     }
 
     func tellThatProtectedDataGoes(_ process: LiveProcess) {

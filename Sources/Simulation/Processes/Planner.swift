@@ -109,7 +109,7 @@ struct Planner {
         case .background: queueScene(.disconnect, session.id)
         case .unattached:
             process.course.keep(session.id)
-            process.record.update(session.id) { $0.wasReclaimed = true }
+            process.record.update(session.id) { $0.reclaim() }
             process.thread.append(.reclaimed(session.id))
         case .foregroundActive, .foregroundInactive:
             // The user was faster: nothing is taken away.

@@ -5,20 +5,20 @@ import Quantities
 /// A scene's session. It outlives the connection and the process; only the user discards it.
 struct SceneSession {
     let id: SceneID
-    var machine = SceneMachine()
-    var wasConnected = false
-    var hasRestorationActivity = false
-    var pool: PoolID?
-    /// When it was last on a screen; nil: never since its process began.
-    var lastForeground: Instant?
-    /// The system took it away to reclaim memory, and it has not come back.
-    var wasReclaimed = false
     /// It is shown on the second display.
-    var isExternal = false
+    let isExternal: Bool
+    private(set) var machine = SceneMachine()
+    private(set) var wasConnected = false
+    private(set) var hasRestorationActivity = false
+    private(set) var pool: PoolID?
+    /// When it was last on a screen; nil: never since its process began.
+    private(set) var lastForeground: Instant?
+    /// The system took it away to reclaim memory, and it has not come back.
+    private var wasReclaimed = false
     /// Why it was asked for, until it has connected.
-    var reason = LaunchReason.userTap
+    private(set) var reason = LaunchReason.userTap
     /// It is connecting, and has been told why: what it is asked for from now on is told when it is on a screen.
-    var isTold = false
+    private(set) var isTold = false
 
     init(id: SceneID, isExternal: Bool = false) {
         self.id = id
@@ -36,6 +36,47 @@ struct SceneSession {
         if event == .connectToBackground { lastForeground = nil }
     }
 
-    /// It has connected, or its process has died: what it was asked for is over.
-    mutating func forgetReason() { (reason, isTold) = (.userTap, false) }
+    // MARK: Connecting
+
+    /// The scene is wanted for this reason.
+    mutating func ask(for reason: LaunchReason) { self.reason = reason }
+
+    /// The scene has heard why it connects.
+    mutating func tell() { isTold = true }
+
+    /// It has connected: what it was asked for is over.
+    ///
+    /// - Returns: Whether the system had taken it away.
+    mutating func connected() -> Bool {
+        forgetReason()
+        defer { wasReclaimed = false }
+        return wasReclaimed
+    }
+
+    private mutating func forgetReason() { (reason, isTold) = (.userTap, false) }
+
+    // MARK: Disconnecting
+
+    /// The app has given an activity to restore the scene from.
+    mutating func storeActivity() { hasRestorationActivity = true }
+
+    /// The system has taken it away to reclaim memory.
+    mutating func reclaim() { wasReclaimed = true }
+
+    /// Its process dies: it is disconnected without a word.
+    mutating func processDied() { machine.processDied() }
+
+    /// Its process is gone, and with it its memory and what it was to be opened with.
+    mutating func forgetProcess() {
+        machine.processDied()
+        pool = nil
+        forgetReason()
+    }
+
+    // MARK: Memory
+
+    mutating func hold(_ pool: PoolID) { self.pool = pool }
+
+    /// The pool is freed, or the app has forgotten it.
+    mutating func dropPool() { pool = nil }
 }
