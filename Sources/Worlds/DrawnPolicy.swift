@@ -1,6 +1,7 @@
 import Quantities
 import Reclaim
 import Scenario
+import Workload
 
 /// A policy drawn at random: any of the catalogue, with parameters from its own table, or rules.
 struct DrawnPolicy {

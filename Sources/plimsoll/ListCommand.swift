@@ -4,6 +4,7 @@ import Metrics
 import Quantities
 import Reclaim
 import Scenario
+import Workload
 
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

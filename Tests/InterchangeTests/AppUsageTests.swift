@@ -3,6 +3,7 @@ import Quantities
 import Scenario
 import Simulation
 import Testing
+import Workload
 
 @testable import Interchange
 

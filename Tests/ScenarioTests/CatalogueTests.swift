@@ -2,6 +2,7 @@ import Quantities
 import Scenario
 import Simulation
 import Testing
+import Workload
 
 @Suite("the catalogue of archetypes")
 struct CatalogueTests {

@@ -1,5 +1,6 @@
 import Quantities
 import Reclaim
+import Workload
 
 /// What claims about a measure may compare it with: its kind, and how far that goes.
 struct ClaimScope: Hashable {

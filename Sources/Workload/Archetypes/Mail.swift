@@ -1,6 +1,5 @@
 import Lifecycle
 import Quantities
-import Workload
 
 extension Archetype {
     /// In all 68 MiB after the launch, 108 MiB with a full cache; mail has a band of its own in jetsam, which is not

@@ -1,6 +1,5 @@
 import Lifecycle
 import Quantities
-import Workload
 
 extension Archetype {
     /// In all 165 MiB after the launch, 400 MiB while a filter runs.

@@ -1,6 +1,5 @@
 import Lifecycle
 import Quantities
-import Workload
 
 extension Archetype {
     /// In all 44 MiB after the launch, 56 MiB with a full cache.

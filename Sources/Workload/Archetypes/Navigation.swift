@@ -1,6 +1,5 @@
 import Lifecycle
 import Quantities
-import Workload
 
 extension Archetype {
     /// In all 210 MiB after the launch, 390 MiB after 5 min on the road.

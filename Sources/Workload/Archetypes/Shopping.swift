@@ -1,5 +1,4 @@
 import Quantities
-import Workload
 
 extension Archetype {
     /// In all 118 MiB after the launch, 200 MiB with a full cache.

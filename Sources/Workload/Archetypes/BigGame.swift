@@ -1,5 +1,4 @@
 import Quantities
-import Workload
 
 extension Archetype {
     /// 326 MB 10 s after the launch, 821 MB after 5 min of play.

@@ -1,5 +1,3 @@
-import Workload
-
 /// A kind of app with typical figures: what `like:` names.
 public struct Archetype: Sendable {
     /// The name in scenarios.

@@ -1,5 +1,4 @@
 import Quantities
-import Workload
 
 extension Archetype {
     /// In all 60 MiB, and nothing grows.

@@ -1,5 +1,4 @@
 import Quantities
-import Workload
 
 extension Archetype {
     /// In all 15 MiB after the launch, 20 MiB with a full cache.

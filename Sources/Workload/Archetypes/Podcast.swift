@@ -1,6 +1,5 @@
 import Lifecycle
 import Quantities
-import Workload
 
 extension Archetype {
     /// In all 58 MiB after the launch, 82 MiB with a full cache.

@@ -1,5 +1,4 @@
 import Quantities
-import Workload
 
 extension Archetype {
     /// The sheet on which every archetype is written: what is common to ordinary apps.

@@ -1,5 +1,4 @@
 import Quantities
-import Workload
 
 extension Archetype {
     /// In all 105 MiB after the launch, and 140 MiB more for some seconds.

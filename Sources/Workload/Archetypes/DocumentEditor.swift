@@ -1,5 +1,4 @@
 import Quantities
-import Workload
 
 extension Archetype {
     /// In all 110 MiB with one document, 35 MiB more for each further one.

@@ -1,5 +1,4 @@
 import Quantities
-import Workload
 
 extension Archetype {
     /// 177 MB 10 s after the launch, 358 MB after 5 min of watching.

@@ -1,6 +1,5 @@
 import Lifecycle
 import Quantities
-import Workload
 
 extension Archetype {
     /// 180 MB 10 s after the launch, 270 MB after 5 min of scrolling.

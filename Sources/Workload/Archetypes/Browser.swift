@@ -1,5 +1,4 @@
 import Quantities
-import Workload
 
 extension Archetype {
     /// 560 MB 10 s after the launch and 716 MB after 5 min with the literature's set of pages; here about ten tabs of

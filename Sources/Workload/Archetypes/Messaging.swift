@@ -1,6 +1,5 @@
 import Lifecycle
 import Quantities
-import Workload
 
 extension Archetype {
     /// In all 62 MiB after the launch, 96 MiB with a full cache.
