@@ -110,7 +110,7 @@ public final class Simulation {
             plan.monitor, memory: memory, processes: processes, waiters: waiters, recorder: recorder, agenda: agenda)
         let knowsFuture = type(of: policy).needs.contains(.oracle)
         snapshots = Snapshots(
-            of: size, plan.monitor,
+            of: size, plan.monitor, seed: plan.seed,
             foresight: knowsFuture ? Foresight(user, plan, memory: memory, processes: processes) : nil,
             waiters: waiters, memory: memory, processes: processes, changes: changes, agenda: agenda, faults: faults,
             verifies: options.verifies)

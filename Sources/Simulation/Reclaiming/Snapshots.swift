@@ -21,6 +21,8 @@ final class Snapshots {
     /// When the averages of footprints were last updated.
     private var growthAt: Instant = .zero
     private let device: DeviceSize
+    /// The run's, for policies that draw lots.
+    private let seed: UInt64
     private let monitor: MonitorSettings
     private let waiters: MemoryWaiters
     /// For a policy that knows the future.
@@ -34,11 +36,12 @@ final class Snapshots {
     private let verifies: Bool
 
     init(
-        of device: DeviceSize, _ monitor: MonitorSettings, foresight: Foresight?, waiters: MemoryWaiters,
+        of device: DeviceSize, _ monitor: MonitorSettings, seed: UInt64, foresight: Foresight?, waiters: MemoryWaiters,
         memory: any DeviceMemory, processes: ProcessTable, changes: ChangedProcesses, agenda: Agenda,
         faults: RunFaults, verifies: Bool
     ) {
         self.device = device
+        self.seed = seed
         self.monitor = monitor
         self.foresight = foresight
         self.waiters = waiters
@@ -62,6 +65,7 @@ final class Snapshots {
         snapshot.measures = SystemMeasures(waiters)
         snapshot.history = history
         snapshot.device = device
+        snapshot.seed = SystemSnapshot.seed(ofRun: seed, at: agenda.now)
         snapshot.oracle = foresight?.oracle(at: agenda.now)
         return snapshot
     }
