@@ -4,8 +4,9 @@
 
 FOLDER is made, and holds a run per policy. The scenario's limits on background processes and background memory are off: most
 ends would be for them, whatever the policy. `unbounded` is never beaten on what it bounds: terminations that the user feels.
-`foresight`, a reference and no bound, is beaten by one at most. `none` is never better than all others. The table in
-Policies.md must be that of the runs; --write puts it there. Ends with 1 where something does not hold.
+`foresight`, a reference and no bound, is beaten by one at most; who does better here is played under other seeds, for a single
+evening may be luck. `none` is never better than all others. The rows in Policies.md must be those of the runs; a policy that has
+no row yet is named. --write puts the whole table there. Ends with 1 where something does not hold.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -46,6 +48,18 @@ DEMANDS = {"pressure": "pressure", "allocation": "allocation", "nothing": "own l
 CAUSES = ("pressure", "allocation", "own look", "no room", "watchdog", "limits")
 
 
+OTHER_SEEDS = (1, 2, 3, 4)
+"""For a policy that does better than `foresight` under the scenario's own seed."""
+
+
+def play(program: Path, policy: str, out: Path, *more: str) -> Path:
+    """One run under a policy."""
+    sets = [word for setting in SETTINGS for word in ("--set", setting)]
+    command = [program, "run", SCENARIO, "--quiet", "--backend", "accounting", *sets, "--policy", policy, "--out", out]
+    subprocess.run([*command, *more], check=True, cwd=ROOT)
+    return out
+
+
 def run_all(program: Path, folder: Path) -> list[Path]:
     """One run per policy, in the order of the catalogue."""
     listed = subprocess.run(
@@ -53,16 +67,20 @@ def run_all(program: Path, folder: Path) -> list[Path]:
     ).stdout
     policies = [policy["policy"] for policy in json.loads(listed)["policies"]] + list(FILES)
     folder.mkdir(parents=True)
-    sets = [word for setting in SETTINGS for word in ("--set", setting)]
-
-    def run(policy: str) -> Path:
-        out = folder / Path(policy).stem
-        command = [program, "run", SCENARIO, "--quiet", "--backend", "accounting", *sets, "--policy", policy, "--out", out]
-        subprocess.run(command, check=True, cwd=ROOT)
-        return out
-
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        return list(pool.map(run, policies))
+        return list(pool.map(lambda policy: play(program, policy, folder / Path(policy).stem), policies))
+
+
+def gains_over_foresight(program: Path, folder: Path, policy: str) -> list[float]:
+    """By how much the policy does better under each of the other seeds, in terminations that are felt."""
+
+    def felt(policy: str, seed: int) -> float:
+        out = folder / f"{Path(policy).stem}-{seed}"
+        if not out.exists():
+            play(program, policy, out, "--seed", str(seed))
+        return number(summary(out), "terminations_felt")
+
+    return [felt("foresight", seed) - felt(policy, seed) for seed in OTHER_SEEDS]
 
 
 def summary(directory: Path) -> dict[str, str]:
@@ -109,7 +127,15 @@ def page_with(table_: str, page: str) -> str:
     return "\n".join([*lines[:first], table_, *lines[last:]])
 
 
-def faults(rows: list[dict[str, str]], counts: list[dict[str, int]]) -> list[str]:
+def missing_rows(made: str, page: str) -> list[str]:
+    """The policies that the page's table does not have yet."""
+    own = {line.split("|")[1] for line in page.split("\n") if line.startswith("| ")}
+    return [row for row in made.split("\n")[2:] if row.split("|")[1] not in own]
+
+
+def faults(
+    rows: list[dict[str, str]], counts: list[dict[str, int]], gains: Callable[[str], list[float]]
+) -> list[str]:
     by_name = {row["policy"]: row for row in rows}
     found = [f"there is no run under {name}" for name in sorted(YARDSTICKS) if name not in by_name]
     if found:
@@ -118,7 +144,9 @@ def faults(rows: list[dict[str, str]], counts: list[dict[str, int]]) -> list[str
     others = [name for name in by_name if name not in YARDSTICKS]
     for bound, forgiven in (("unbounded", 0), ("foresight", 1)):
         for name in [*others, "none"]:
-            if felt[name] + forgiven < felt[bound]:
+            if felt[name] + forgiven >= felt[bound]:
+                continue
+            if bound == "unbounded" or sum(gain > forgiven for gain in gains(name)) * 2 > len(OTHER_SEEDS):
                 found.append(f"{name} ({felt[name]:.0f} felt) beats {bound} ({felt[bound]:.0f})")
     if felt["unbounded"] != 0:
         found.append(f"unbounded ended {felt['unbounded']:.0f} apps in a way that is felt")
@@ -137,13 +165,18 @@ def main(arguments: list[str]) -> int:
     directories = run_all(program, folder)
     rows = [summary(directory) for directory in directories]
     counts = [causes(read_run(directory)) for directory in directories]
-    found = faults(rows, counts)
+    found = faults(rows, counts, lambda policy: gains_over_foresight(program, folder, policy))
     made = table(rows, counts)
     print(made)
     page = PAGE.read_text("utf-8")
     if "--write" in arguments:
         PAGE.write_text(page_with(made, page), "utf-8")
-    elif page_with(made, page) != page:
+        page = PAGE.read_text("utf-8")
+    missing = missing_rows(made, page)
+    known = "\n".join(line for line in made.split("\n") if line not in missing)
+    for row in missing:
+        print(f"not yet in {PAGE.name}:{row.split('|')[1]}; --write puts it there", file=sys.stderr)
+    if page_with(known, page) != page:
         found.append(f"the table in {PAGE.relative_to(ROOT)} is another one; {Path(__file__).name} --write makes it anew")
     for fault in found:
         print(fault, file=sys.stderr)

@@ -56,6 +56,10 @@ class Tables(FolderCase):
         self.assertEqual(made, PAGE.replace("| policy | ended |\n|---|---|\n| old | 1 |", "| policy | new |\n|---|---|"))
         self.assertEqual(check_policies.page_with("| policy | new |\n|---|---|", made), made)
 
+    def test_a_policy_that_the_page_does_not_have_yet_is_told_apart(self) -> None:
+        made = "| policy | ended |\n|---|---|\n| old | 2 |\n| new | 1 |"
+        self.assertEqual(check_policies.missing_rows(made, PAGE), ["| new | 1 |"])
+
     def test_the_page_has_the_columns_of_today(self) -> None:
         titles = ["policy", *(title for title, _ in check_policies.COLUMNS), *check_policies.CAUSES]
         self.assertIn("| " + " | ".join(titles) + " |", check_policies.PAGE.read_text("utf-8"))

@@ -38,7 +38,7 @@ struct StateTablePageTests {
             var rest = tables
             let isTable = { (part: String) in part.hasPrefix("| event") || part == "PROCESS" || part == "SCENE" }
             let fresh = parts.map { isTable($0) ? rest.removeFirst() : $0 }
-            try fresh.joined(separator: "\n\n").write(to: Self.page, atomically: true, encoding: .utf8)
+            return try fresh.joined(separator: "\n\n").write(to: Self.page, atomically: true, encoding: .utf8)
         }
         #expect(parts.filter { $0.hasPrefix("| event") } == tables)
     }

@@ -20,10 +20,23 @@ struct GoldenRunTests {
         if golden == nil || ProcessInfo.processInfo.environment["PLIMSOLL_RECORD"] == "1" {
             try FileManager.default.createDirectory(at: Self.folder, withIntermediateDirectories: true)
             try Data(written.utf8).write(to: file)
+            return #expect(golden != nil, "\(table).csv was not there; now it is recorded")
         }
-        let (old, new) = (golden?.split(separator: "\n") ?? [], written.split(separator: "\n"))
+        let (old, new) = (golden?.split(separator: "\n") ?? [], Self.rows(written, asIn: golden ?? ""))
         let first = zip(old, new).first { $0 != $1 }
-        #expect(golden == written, "\(table).csv: first difference \(String(describing: first))")
+        #expect(old == new, "\(table).csv: first difference \(String(describing: first))")
+    }
+
+    /// Without columns at the end of a table that the golden run did not have yet, if it has none that are quoted.
+    private static func rows(_ text: String, asIn golden: String) -> [Substring] {
+        func head(_ text: String) -> [Substring] { (text.split(separator: "\n").first ?? "").split(separator: ",") }
+        let (known, columns) = (head(golden), head(text))
+        let rows = text.split(separator: "\n")
+        guard columns.count > known.count, columns.starts(with: known), !text.contains("\"") else { return rows }
+        return rows.map { row in
+            let cells = row.split(separator: ",", omittingEmptySubsequences: false)
+            return Substring(cells.prefix(known.count).joined(separator: ","))
+        }
     }
 
     /// By name; computed once.

@@ -5,6 +5,8 @@ import Workload
 /// What claims about a measure may compare it with: its kind, and how far that goes.
 struct ClaimScope: Hashable {
     let kind: RuleKind
+    /// What is expected, where the list of all words would be as long as a catalogue.
+    var expected: String?
     /// The greatest share. A figure that people write as a percentage without its sign is refused by it.
     var mostShare = Ratio.one
     var counts = 0...Int.max
@@ -33,7 +35,9 @@ extension SystemMeasure: ClaimMeasure {
 extension ProcessFeature: ClaimMeasure {
     var scope: ClaimScope {
         switch self {
-        case .like: ClaimScope(kind: .choice(Archetype.all.map(\.name)))
+        case .like:
+            ClaimScope(
+                kind: .choice(Archetype.all.map(\.name)), expected: "an archetype of `plimsoll list apps`")
         case .limitShare, .growth: ClaimScope(kind: kind, mostShare: ClaimScope.open)
         case .oomScore: ClaimScope(kind: kind, counts: -1_000...1_000)
         case .state, .app, .mode, .busy, .answering, .waiting, .likelihood, .footprint, .dirty, .cache, .swapped,
@@ -152,7 +156,8 @@ extension ClaimScope {
     }
 
     fileprivate var expectation: String {
-        switch kind {
+        if let expected { return expected }
+        return switch kind {
         case .memory: "a share such as 5% or a size such as 150MB"
         case .share: "a share up to \(mostShare), such as 60%"
         case .time: TimeSpan.expectation
