@@ -398,6 +398,23 @@ class Spaces(unittest.TestCase):
         self.assertEqual(keep.text(keep.clamped(0.0)), "0s")
         self.assertEqual(self.dimension("reserve").text(4096.0), "4KiB")
 
+    def test_where_a_zero_would_stand_is_the_table_s_figure(self) -> None:
+        table = {
+            "parameter": "critical", "type": "ratio", "default": "table", "meaning": "a threshold", "may_be_table": True,
+            "minimum": "0.0001%", "minimum_value": 1e-6, "maximum": "100%", "maximum_value": 1.0,
+        }  # fmt: skip
+        found = space.dimension(table, {})
+        assert found
+        self.assertEqual(found.range_text, "table to 100%, logarithmic")
+        self.assertEqual(found.text(found.clamped(found.standard)), "table")
+        self.assertEqual(found.text(0.05), "5%")
+        given = space.dimension({**table, "default": "5%", "default_value": 0.05}, {})
+        assert given
+        self.assertEqual(given.text(given.clamped(given.standard)), "5%")
+        for ends in ("table..10%", "0%..10%"):
+            self.assertEqual(space.narrowed(found, ends, table).range_text, "table to 10%, logarithmic")
+        self.assertEqual(space.narrowed(found, "1%..10%", table).range_text, "1% to 10%")
+
     def test_texts_are_read_back_as_what_they_say(self) -> None:
         for kind, values in {
             "time": (0.012, 1.0, 32.7, 60.0, 90.0, 3600.0),

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 from program import Fault, Program, Summary
-from space import Dimension, dimension, narrowed, quantity
+from space import TABLE, Dimension, dimension, narrowed, quantity
 
 GOAL = re.compile(r"^([a-z][a-z0-9_]*)\s*(<=|>=|==)\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)$")
 
@@ -304,7 +304,7 @@ def space_of(
         row = dict(entry)
         if name in given:
             row["default"] = given[name]
-            if entry["type"] in ("time", "bytes", "ratio", "count"):
+            if given[name] != TABLE and entry["type"] in ("time", "bytes", "ratio", "count"):
                 try:
                     row["default_value"] = quantity(str(given[name]), str(entry["type"]))
                 except ValueError as error:

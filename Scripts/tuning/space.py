@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from optuna.trial import Trial
@@ -15,6 +15,9 @@ FLOORS = {"time": 0.01, "bytes": 65536.0, "ratio": 0.001}
 
 SHARE_LOG_BELOW = 0.25
 """A share whose default is below a quarter of its range is searched logarithmically: thresholds are small shares."""
+
+TABLE = "table"
+"""What the reproduced system's own table says. The search holds it as a zero."""
 
 UNITS = {
     "B": 1,
@@ -42,6 +45,8 @@ class Dimension:
     zero_below: float
     """Values below it are zero; 0 where the range has no zero or the scale is linear."""
     meaning: str
+    may_be_table: bool = False
+    """Whether `table` stands where a zero would: what the reproduced system's own table says."""
 
     def suggest(self, trial: Trial) -> Any:
         if self.kind == "flag":
@@ -59,6 +64,10 @@ class Dimension:
 
     def text(self, value: Any) -> str:
         """As scenarios, policy files and `--set` take it, rounded to three figures."""
+        text = self.number_text(value)
+        return TABLE if self.may_be_table and not quantity(text, self.kind) else text
+
+    def number_text(self, value: Any) -> str:
         if self.kind == "flag":
             return "true" if value else "false"
         if self.kind == "count":
@@ -134,9 +143,16 @@ def dimension(entry: dict[str, Any], most: dict[str, float]) -> Dimension | None
         return Dimension(name, kind, 0, 1, standard, False, 0, meaning)
     if entry.get("minimum_value") is None or kind not in ("time", "bytes", "ratio", "count"):
         return None
-    low, high, standard = (float(entry[f"{end}_value"]) for end in ("minimum", "maximum", "default"))
+    low, high = range_of(entry)
+    standard = 0.0 if entry["default"] == TABLE else float(entry["default_value"])
     ends = (low, min(high, max(most.get(kind, high), standard)))
-    return fitted(name, kind, ends, standard, meaning, str(entry.get("scale")) == "even")
+    found = fitted(name, kind, ends, standard, meaning, str(entry.get("scale")) == "even")
+    return replace(found, may_be_table=bool(entry.get("may_be_table")))
+
+
+def range_of(entry: dict[str, Any]) -> tuple[float, float]:
+    """The least and the greatest value; zero is the table's."""
+    return 0.0 if entry.get("may_be_table") else float(entry["minimum_value"]), float(entry["maximum_value"])
 
 
 def fitted(
@@ -162,16 +178,19 @@ def narrowed(found: Dimension, text: str, entry: dict[str, Any]) -> Dimension:
     try:
         if not dots or found.kind == "flag":
             raise ValueError(text)
-        low, high = quantity(low_text, found.kind), quantity(high_text, found.kind)
+        starts_at_table = found.may_be_table and low_text.strip() == TABLE
+        low, high = 0.0 if starts_at_table else quantity(low_text, found.kind), quantity(high_text, found.kind)
     except ValueError as error:
         raise Fault(64, f"--range {found.name}={text}: expected LOW..HIGH, such as {example(found)}") from error
     if low >= high:
         raise Fault(64, f"--range {found.name}={text}: the range is empty")
-    if low < float(entry["minimum_value"]) or high > float(entry["maximum_value"]):
+    least, greatest = range_of(entry)
+    if low < least or high > greatest:
         allowed = f"{entry['minimum']}..{entry['maximum']}"
         raise Fault(64, f"--range {found.name}={text}: the policy takes {allowed}")
     is_even = str(entry.get("scale")) == "even"
-    return fitted(found.name, found.kind, (low, high), found.standard, found.meaning, is_even)
+    narrow = fitted(found.name, found.kind, (low, high), found.standard, found.meaning, is_even)
+    return replace(narrow, may_be_table=found.may_be_table)
 
 
 def example(found: Dimension) -> str:

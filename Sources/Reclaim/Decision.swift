@@ -163,12 +163,6 @@ public struct Decision: Hashable, Sendable {
         self.standstill = standstill
     }
 
-    /// The policy's own trigger is why it acts on anybody at all.
-    public mutating func justify(by evidence: Evidence) {
-        self.evidence = evidence
-        for index in ranking.indices { ranking[index].evidence = evidence }
-    }
-
     /// More evidence is needed, or something is under way.
     public var isWaiting: Bool {
         if case .waiting = standstill { return true }
@@ -182,11 +176,5 @@ public struct Decision: Hashable, Sendable {
         case .waiting(let reason): "waits: \(reason)"
         case nil: "no victim: nobody is left who may be reclaimed"
         }
-    }
-
-    /// Nothing is asked for, for a reason that is said once for all.
-    static func nothing(_ standstill: Standstill, _ snapshot: SystemSnapshot) -> Decision {
-        Decision(
-            spared: snapshot.processes.map { Spared($0.pid, reason: standstill.reason) }, standstill: standstill)
     }
 }

@@ -8,17 +8,13 @@ public protocol ReclaimPolicy: Sendable {
     static var summary: String { get }
     /// What a scenario that names the policy is told when it is checked and run, as a sentence; nil: nothing.
     static var advice: String? { get }
-    static var parameters: [PolicyParameter] { get }
+    /// What scenarios can set: each entry declares a parameter and the field that it sets.
+    static var parameters: [Parameter<Self>] { get }
     /// What the policy needs beside being asked when the monitor or a limit demands something.
     static var needs: PolicyNeeds { get }
 
-    /// What a parameter's default stands for on a device, where the default means "as the table of the system says".
-    ///
-    /// - Parameter values: The policy's other parameters; one of them may say which row of the table is taken.
-    static func meaning(ofDefault parameter: String, in values: ParameterValues, on device: DeviceSize)
-        -> ParameterValue?
-
-    init(_ values: ParameterValues)
+    /// The policy with every field at its default.
+    init()
 
     func decide(_ snapshot: SystemSnapshot) -> Decision
 
@@ -52,9 +48,6 @@ extension ReclaimPolicy {
     public static var needs: PolicyNeeds { [] }
     public static var advice: String? { nil }
     public func contentAbove(on device: DeviceSize) -> ByteCount? { nil }
-    public static func meaning(
-        ofDefault parameter: String, in values: ParameterValues, on device: DeviceSize
-    ) -> ParameterValue? { nil }
     public func follow(_ snapshot: SystemSnapshot) -> [RuleMemory] { [] }
 }
 
@@ -68,12 +61,5 @@ public enum PolicyCatalogue {
     /// The policy type of that name.
     public static func type(named name: String) -> (any ReclaimPolicy.Type)? {
         all.first { $0.name == name }
-    }
-
-    /// The policy with its parameters; nil when no policy has that name.
-    public static func make(_ settings: PolicySettings) -> (any ReclaimPolicy)? {
-        guard let type = type(named: settings.name) else { return nil }
-        if !settings.rules.isEmpty && type == Ladder.self { return RuleLadder(rules: settings.rules) }
-        return type.init(ParameterValues(of: type, settings: settings))
     }
 }

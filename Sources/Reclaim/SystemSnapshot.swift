@@ -41,6 +41,9 @@ public struct SystemSnapshot: Sendable {
     public var oracle: Oracle?
     /// What a system's tables by the size of a device are looked up by.
     public var device: DeviceSize
+    /// Where chance comes from for a policy that draws lots (`lots`). It follows from the run's seed and the instant,
+    /// so that the same run draws the same lots, and so does the same snapshot when it is asked about again.
+    public var seed: UInt64 = 0
 
     public init(
         now: Instant, demand: ReclaimDemand, level: PressureLevel, ceiling: ByteCount, resident: ByteCount,
@@ -55,6 +58,16 @@ public struct SystemSnapshot: Sendable {
         self.threshold = threshold
         self.processes = processes
         self.monitor = monitor
+    }
+
+    /// A generator for this question. Every question at one instant gets the same numbers; draw them in the order of
+    /// `processes`, one for each.
+    public var lots: SeededGenerator { SeededGenerator(seed: seed, stream: "lots") }
+
+    /// The seed of the questions at an instant of a run: a number of the run's stream `policy`, mixed with the time.
+    public static func seed(ofRun seed: UInt64, at instant: Instant) -> UInt64 {
+        var generator = SeededGenerator(seed: seed, stream: "policy")
+        return generator.next() ^ UInt64(bitPattern: instant.microseconds)
     }
 
     /// The process of that number.
@@ -81,15 +94,35 @@ public struct DeviceSize: Hashable, Sendable {
     }
 }
 
+/// What a process holds; all sizes at the device's scale.
+public struct MemorySnapshot: Hashable, Sendable {
+    public var footprint: ByteCount
+    /// Unused pages, a part of the footprint.
+    public var dirty: ByteCount
+    /// What it can make again, a part of the footprint.
+    public var cache: ByteCount
+    /// What it has in swap.
+    public var swapped = ByteCount.zero
+    /// The unused pages that went back to the device from it within the last 30 s, by a policy's purge or by themselves
+    /// after `device.dirty_decay`.
+    ///
+    /// It stands for what Linux counts as reclaimed from a control group (`pgscan`). systemd-oomd, the policy that asks
+    /// for it, purges nothing itself, so what goes back by decay has to count.
+    public var recentlyReclaimed = ByteCount.zero
+
+    public init(footprint: ByteCount, dirty: ByteCount, cache: ByteCount) {
+        (self.footprint, self.dirty, self.cache) = (footprint, dirty, cache)
+    }
+}
+
+/// A live process.
 public struct ProcessSnapshot: Hashable, Sendable {
     public var app: AppID
     public var name: String
     public var pid: ProcessID
     public var phase: ProcessPhase
     public var band: JetsamBand
-    public var footprint: ByteCount
-    public var dirty: ByteCount
-    public var cache: ByteCount
+    public var memory: MemorySnapshot
     public var launchedAt: Instant
     /// When it was last in the foreground; nil: never since its launch, for the system has launched it off screen.
     public var lastForeground: Instant?
@@ -115,14 +148,6 @@ public struct ProcessSnapshot: Hashable, Sendable {
     /// Processes that belong together; the largest group in the foreground goes first.
     public var group: Int?
     public var role: GroupRole = .undefined
-    /// The unused pages that went back to the device from it within the last 30 s, by a policy's purge or by themselves
-    /// after `device.dirty_decay`; at the device's scale, as all sizes here.
-    ///
-    /// It stands for what Linux counts as reclaimed from a control group (`pgscan`). systemd-oomd, the policy that asks
-    /// for it, purges nothing itself, so what goes back by decay has to count.
-    public var recentlyReclaimed: ByteCount = .zero
-    /// What it has in swap.
-    public var swapped: ByteCount = .zero
     /// The archetype that it was made from.
     public var like = ""
     /// Its footprint over its average one.
@@ -138,9 +163,7 @@ public struct ProcessSnapshot: Hashable, Sendable {
         self.pid = pid
         self.phase = phase
         self.band = band
-        self.footprint = footprint
-        self.dirty = dirty
-        self.cache = cache
+        memory = MemorySnapshot(footprint: footprint, dirty: dirty, cache: cache)
         self.launchedAt = launchedAt
         self.lastForeground = lastForeground
         self.modes = modes
@@ -179,6 +202,34 @@ public struct ProcessSnapshot: Hashable, Sendable {
     public var isOnSecondDisplayAlone: Bool {
         let shown = scenes.filter { $0.phase.isForeground }
         return !shown.isEmpty && shown.allSatisfy(\.isExternal)
+    }
+}
+
+// The figures of its memory.
+extension ProcessSnapshot {
+    public var footprint: ByteCount {
+        get { memory.footprint }
+        set { memory.footprint = newValue }
+    }
+
+    public var dirty: ByteCount {
+        get { memory.dirty }
+        set { memory.dirty = newValue }
+    }
+
+    public var cache: ByteCount {
+        get { memory.cache }
+        set { memory.cache = newValue }
+    }
+
+    public var swapped: ByteCount {
+        get { memory.swapped }
+        set { memory.swapped = newValue }
+    }
+
+    public var recentlyReclaimed: ByteCount {
+        get { memory.recentlyReclaimed }
+        set { memory.recentlyReclaimed = newValue }
     }
 }
 

@@ -5,27 +5,19 @@ import Reclaim
 struct ParameterSteps {
     let values: [(value: ParameterValue, distance: Double)]
 
+    /// - Parameter present: Zero is meant where it is `table` and stands for no figure.
     init(_ parameter: PolicyParameter, from present: ParameterValue) {
-        switch (present, parameter.lowest, parameter.highest) {
-        case (.flag(let flag), _, _): values = [(.flag(!flag), 0.5)]
-        case (.choice(let choice), _, _):
+        switch present {
+        case .flag(let flag): values = [(.flag(!flag), 0.5)]
+        case .choice(let choice):
             // Another choice is a larger step than a flag, and as large as twice the number.
             values = parameter.choices.filter { $0 != choice }.map { (.choice($0), 1) }
-        case (.ratio(let value), .ratio(let low), .ratio(let high)):
+        case .ratio, .bytes, .time, .count, .table:
+            guard let numbers = parameter.numbers else { preconditionFailure("\(parameter.name) has no range") }
             values = ParameterSteps.around(
-                value.partsPerMillion, low.partsPerMillion, high.partsPerMillion, unit: 1_000
-            ).map { (.ratio(Ratio(partsPerMillion: $0.0)), $0.1) }
-        case (.bytes(let value), .bytes(let low), .bytes(let high)):
-            values = ParameterSteps.around(Int64(value.bytes), Int64(low.bytes), Int64(high.bytes), unit: 1 << 12)
-                .map { (.bytes(ByteCount(Int($0.0))), $0.1) }
-        case (.time(let value), .time(let low), .time(let high)):
-            values = ParameterSteps.around(
-                value.microseconds, low.microseconds, high.microseconds, unit: 1_000
-            ).map { (.time(TimeSpan(microseconds: $0.0)), $0.1) }
-        case (.count(let value), .count(let low), .count(let high)):
-            values = ParameterSteps.around(Int64(value), Int64(low), Int64(high), unit: 1)
-                .map { (.count(Int($0.0)), $0.1) }
-        default: values = []
+                present.number ?? 0, numbers.lowerBound, numbers.upperBound, unit: parameter.unit
+            ).map { (parameter.value($0.0), $0.1) }
+        case .names: values = []
         }
     }
 
@@ -45,5 +37,16 @@ struct ParameterSteps {
         }
         for end in [low, high] where end != value && !found.contains(end) { found.append(end) }
         return found.map { ($0, Double(abs($0 - value)) / Double(scale)) }
+    }
+}
+
+extension PolicyParameter {
+    /// No step is smaller.
+    fileprivate var unit: Int64 {
+        switch lowest {
+        case .ratio, .time: 1_000
+        case .bytes: 1 << 12
+        case .count, .flag, .choice, .names, .table: 1
+        }
     }
 }

@@ -28,14 +28,9 @@ public struct PolicyChange: Hashable, Sendable {
 
     private static func parameters(of plan: RunPlan) -> [PolicyChange] {
         guard let type = PolicyCatalogue.type(named: plan.policy.name) else { return [] }
-        let values = ParameterValues(of: type, settings: plan.policy)
         let device = DeviceSize(plan.device.ceiling, meant: plan.device.meantCeiling, scale: plan.device.scale)
         var changes: [PolicyChange] = []
-        for parameter in type.parameters {
-            var present = plan.policy.parameters.last { $0.name == parameter.name }?.value ?? parameter.standard
-            if present == parameter.standard {
-                present = type.meaning(ofDefault: parameter.name, in: values, on: device) ?? present
-            }
+        for (parameter, present) in zip(type.parameterTable, type.present(plan.policy.parameters, on: device)) {
             for step in ParameterSteps(parameter, from: present).values {
                 var settings = plan.policy
                 settings.parameters.removeAll { $0.name == parameter.name }

@@ -66,7 +66,7 @@ extension PolicySettings {
         settings.parameters.removeAll()
         // Rules stand in place of the parameters.
         guard rules.isEmpty else { return settings }
-        for parameter in PolicyCatalogue.type(named: name)?.parameters ?? [] {
+        for parameter in PolicyCatalogue.type(named: name)?.parameterTable ?? [] {
             let given = parameters.first { $0.name == parameter.name }
             if let value = parameter.scaled(given?.value ?? parameter.standard, by: ratio) {
                 settings.parameters.append(Assignment(name: parameter.name, value: value))
@@ -101,8 +101,8 @@ extension LadderRule {
 }
 
 extension PolicyParameter {
-    /// Nil for what is no size of what the device holds, and for zero: it stands for what the system's own table says
-    /// of the device that is meant.
+    /// Nil for what is no size of what the device holds: what the system's own table says is about the device that is
+    /// meant.
     fileprivate func scaled(_ value: ParameterValue, by ratio: Ratio) -> ParameterValue? {
         guard isScaled, case .bytes(let size) = value, size > .zero, case .bytes(let lowest) = lowest,
             case .bytes(let highest) = highest

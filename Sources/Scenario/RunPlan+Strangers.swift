@@ -2,10 +2,12 @@ import Reclaim
 import Simulation
 
 extension RunPlan {
-    /// What the scenario is told when it is checked and run, as sentences: none of it is a fault.
-    public var warnings: [String] {
+    /// What is said when the scenario is checked and run, a line each: none of it is a fault.
+    ///
+    /// - Parameter speaker: Begins a line that is about no place of the scenario's text.
+    public func warnings(from speaker: String) -> [String] {
         let advice = PolicyCatalogue.type(named: policy.name)?.advice
-        return (advice.map { [$0] } ?? []) + strangers
+        return remarks + ((advice.map { [$0] } ?? []) + strangers).map { "\(speaker): warning: \($0)" }
     }
 
     /// Names in the policy's rules and parameters that are no app's, as sentences. They are no faults: a policy file

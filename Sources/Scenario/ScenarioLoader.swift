@@ -75,6 +75,9 @@ public enum ScenarioLoader {
             try tree.checkDepth()
             let decoding = decoding(of: tree)
             plan = decode(tree, decoding, faults: &faults)
+            plan?.remarks = decoding.warnings.map { warning in
+                "\(warning.origin.location(in: file)): warning: \(warning.message)".onOneLine
+            }
             if let folder { missing = findFiles(of: &plan, tree, decoding, beside: folder) }
         } catch {
             faults.add(error)

@@ -35,7 +35,7 @@ struct DrawnPolicy {
             return policy
         }
         var parameters = Record()
-        for parameter in type.parameters where draw.chance(parameter.choices.isEmpty ? 45 : 85) {
+        for parameter in type.parameterTable where draw.chance(parameter.choices.isEmpty ? 45 : 85) {
             parameters.put(parameter.name, DrawnPolicy.value(of: parameter, &draw, apps))
         }
         policy.put("parameters", parameters)
@@ -45,31 +45,29 @@ struct DrawnPolicy {
     /// A value within the parameter's range: often near the default, sometimes an end of the range.
     private static func value(of parameter: PolicyParameter, _ draw: inout Draw, _ apps: [DrawnApp]) -> Tree {
         if draw.chance(15) {
-            let ends = [parameter.lowest, parameter.highest].filter { _ in parameter.hasRange }
+            let ends = [parameter.mayBeTable ? .table : parameter.lowest, parameter.highest]
             // So many futures cannot be followed.
-            if !ends.isEmpty && parameter.name != "futures" { return .plain("\(draw.pick(ends))") }
+            if parameter.hasRange && parameter.name != "futures" { return .plain(text(draw.pick(ends), of: parameter)) }
         }
-        func near(_ value: Int64, _ lowest: Int64, _ highest: Int64, _ draw: inout Draw) -> Int64 {
-            let most = draw.chance(70) ? min(highest, max(lowest, value, 1) * 4) : highest
-            return Int64(draw.magnitude(Int(lowest), Int(min(most, 1 << 46))))
+        switch parameter.lowest {
+        case .flag: return draw.flag()
+        case .choice: return .plain(draw.pick(parameter.choices))
+        case .names: return .list(draw.some(of: apps, 25).map { .plain($0.name) })
+        case .ratio, .bytes, .time, .count, .table: break
         }
-        switch (parameter.standard, parameter.lowest, parameter.highest) {
-        case (.ratio(let value), .ratio(let low), .ratio(let high)):
-            let parts = near(value.partsPerMillion, low.partsPerMillion, high.partsPerMillion, &draw)
-            return .plain("\(Ratio(partsPerMillion: parts))")
-        case (.bytes(let value), .bytes(let low), .bytes(let high)):
-            return .plain("\(ByteCount(Int(near(Int64(value.bytes), Int64(low.bytes), Int64(high.bytes), &draw))))")
-        case (.time(let value), .time(let low), .time(let high)):
-            return .plain(
-                "\(TimeSpan(microseconds: near(value.microseconds, low.microseconds, high.microseconds, &draw)))")
-        case (.count(let value), .count(let low), .count(let high)):
-            return .plain(
-                "\(min(near(Int64(value), Int64(low), Int64(high), &draw), parameter.name == "futures" ? 500 : .max))")
-        case (.flag, _, _): return draw.flag()
-        case (.choice, _, _): return .plain(draw.pick(parameter.choices))
-        case (.names, _, _): return .list(draw.some(of: apps, 25).map { .plain($0.name) })
-        case (.ratio, _, _), (.bytes, _, _), (.time, _, _), (.count, _, _):
-            preconditionFailure("parameter \(parameter.name) has a default and a range of different kinds")
+        guard let numbers = parameter.numbers else { preconditionFailure("\(parameter.name) has no range") }
+        let usual = max(numbers.lowerBound, parameter.standard.number ?? 0, 1) * 4
+        let most = draw.chance(70) ? min(numbers.upperBound, usual) : numbers.upperBound
+        let number = Int64(draw.magnitude(Int(numbers.lowerBound), Int(min(most, 1 << 46))))
+        return .plain(text(parameter.value(parameter.name == "futures" ? min(number, 500) : number), of: parameter))
+    }
+
+    /// Of `table` the zero of earlier versions, which is still read.
+    private static func text(_ value: ParameterValue, of parameter: PolicyParameter) -> String {
+        switch (value, parameter.lowest) {
+        case (.table, .ratio): "\(Ratio.zero)"
+        case (.table, .bytes): "\(ByteCount.zero)"
+        default: "\(value)"
         }
     }
 }

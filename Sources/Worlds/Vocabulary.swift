@@ -11,17 +11,20 @@ package enum Vocabulary {
     /// Every word: keys and named values, parameters of each policy, claims of rules, metrics. A later addition to the
     /// code is a word by itself.
     package static let all: [String] =
-        FormatKeys.all + parameters + rules
+        keys + parameters + rules
         + SummaryMetrics.all.filter { $0.type != .string }.map { "expect \($0.name)" }
         + Expectation.Comparison.allCases.map { "expect \($0.rawValue)" }
         + MemoryBackend.allCases.map { "--backend \($0.rawValue)" }
         + ["--scale", "--policy FILE", "--dry-run", "--trace", "--jetsam-events"]
 
+    /// Worlds say `table` with the zero of earlier versions, so that these can play them, too.
+    private static let keys = FormatKeys.all.filter { !$0.hasSuffix("=\(ParameterValue.table)") }
+
     /// The actions of the format, as words.
     package static let actions: [String] = ActionForm.all.map { "user[].\($0.key)" }
 
     private static let parameters = PolicyCatalogue.all.flatMap { type in
-        ["policy \(type.name)"] + type.parameters.map { "policy \(type.name) \($0.name)" }
+        ["policy \(type.name)"] + type.parameterTable.map { "policy \(type.name) \($0.name)" }
     }
 
     private static let rules =

@@ -55,7 +55,7 @@ struct ListCommand: ParsableCommand {
     private func policies() {
         for type in PolicyCatalogue.all {
             Terminal.say("\(Terminal.bold(type.name)): \(type.summary)")
-            for parameter in type.parameters {
+            for parameter in type.parameterTable {
                 Terminal.say("  \(pad(parameter.name, 22)) \(values(of: parameter))")
                 Terminal.say("      \(parameter.meaning) [\(parameter.source)]")
             }

@@ -14,7 +14,7 @@ struct PolicyTable: Encodable {
     }
 
     /// One parameter. `default`, `minimum` and `maximum` are written as scenarios and `--set` take them; the fields
-    /// ending in `_value` are the same as numbers in `unit`.
+    /// ending in `_value` are the same as numbers in `unit`. A default of `table` has no number.
     struct Parameter: Encodable {
         let policy: String
         let parameter: String
@@ -32,28 +32,31 @@ struct PolicyTable: Encodable {
         let scale: String
         /// Where only a few values are possible.
         let choices: [String]?
+        /// Whether it may be `table` instead of a number: what the reproduced system's own table says.
+        let mayBeTable: Bool
         let meaning: String
         let source: String
 
         init(_ parameter: PolicyParameter, of policy: String) {
             self.policy = policy
             self.parameter = parameter.name
-            type = parameter.standard.type
-            unit = parameter.standard.unit
+            type = parameter.lowest.type
+            unit = parameter.lowest.unit
             `default` = "\(parameter.standard)"
-            defaultValue = parameter.standard.number
-            let isNumber = parameter.standard.number != nil
+            defaultValue = parameter.standard.measure
+            let isNumber = parameter.lowest.number != nil
             minimum = isNumber ? "\(parameter.lowest)" : nil
-            minimumValue = parameter.lowest.number
+            minimumValue = parameter.lowest.measure
             maximum = isNumber ? "\(parameter.highest)" : nil
-            maximumValue = parameter.highest.number
+            maximumValue = parameter.highest.measure
             scale = parameter.scale.rawValue
             choices =
-                switch parameter.standard {
+                switch parameter.lowest {
                 case .flag: ["false", "true"]
                 case .choice: parameter.choices
-                case .ratio, .bytes, .time, .count, .names: nil
+                case .ratio, .bytes, .time, .count, .names, .table: nil
                 }
+            mayBeTable = parameter.mayBeTable
             meaning = parameter.meaning
             source = parameter.source
         }
@@ -63,7 +66,7 @@ struct PolicyTable: Encodable {
         let policies = PolicyCatalogue.all.map { type in
             Policy(
                 policy: type.name, summary: type.summary,
-                parameters: type.parameters.map { Parameter($0, of: type.name) })
+                parameters: type.parameterTable.map { Parameter($0, of: type.name) })
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -82,6 +85,7 @@ extension ParameterValue {
         case .flag: "flag"
         case .choice: "choice"
         case .names: "names"
+        case .table: "table"
         }
     }
 
@@ -91,17 +95,17 @@ extension ParameterValue {
         case .bytes: "bytes"
         case .time: "s"
         case .count: "1"
-        case .flag, .choice, .names: nil
+        case .flag, .choice, .names, .table: nil
         }
     }
 
-    fileprivate var number: Double? {
+    fileprivate var measure: Double? {
         switch self {
         case .ratio(let value): Double(value.partsPerMillion) / 1_000_000
         case .bytes(let value): Double(value.bytes)
         case .time(let value): Double(value.microseconds) / 1_000_000
         case .count(let value): Double(value)
-        case .flag, .choice, .names: nil
+        case .flag, .choice, .names, .table: nil
         }
     }
 }

@@ -215,9 +215,8 @@ struct ScenarioRun {
     // MARK: After
 
     private func report(_ played: Played, _ manifest: Manifest, _ warnings: [MeasurementWarning]) {
-        for warning in plan.warnings + warnings.map(\.text) where !command.quiet {
-            Terminal.complain("plimsoll: warning: \(warning)")
-        }
+        let lines = plan.warnings(from: "plimsoll") + warnings.map { "plimsoll: warning: \($0.text)" }
+        if !command.quiet { lines.forEach(Terminal.complain) }
         for result in manifest.expectations where !result.held {
             Terminal.complain(
                 "plimsoll: expectation failed: \(result.expectation) "

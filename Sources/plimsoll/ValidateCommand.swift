@@ -34,9 +34,8 @@ struct ValidateCommand: ParsableCommand {
             for path in scenarios {
                 switch check(path) {
                 case .success(let plan):
-                    for warning in plan.warnings + [OutputEstimate(plan).text].compactMap(\.self) {
-                        Terminal.complain("\(path): warning: \(warning)")
-                    }
+                    let estimate = OutputEstimate(plan).text.map { "\(path): warning: \($0)" }
+                    (plan.warnings(from: path) + [estimate].compactMap(\.self)).forEach(Terminal.complain)
                     let apps = "\(plan.apps.count) \(plan.apps.count == 1 ? "app" : "apps")"
                     Terminal.say("\(path.onOneLine): valid (\(apps), \(plan.duration), \(plan.policy.title))")
                 case .failure(let fault):

@@ -327,11 +327,7 @@ extension AdvicePrice.Kind {
 private struct SuspendedOnly: ReclaimPolicy {
     static let name = "suspended-only"
     static let summary = "ends suspended processes"
-    static let parameters: [PolicyParameter] = []
-
-    init(_ values: ParameterValues) {}
-
-    init() {}
+    static let parameters: [Parameter<Self>] = []
 
     func decide(_ snapshot: SystemSnapshot) -> Decision {
         Decision(

@@ -246,12 +246,8 @@ extension ExplainTests {
 private struct Nonsense: ReclaimPolicy {
     static let name = "nonsense"
     static let summary = "names whom it may not"
-    static let parameters: [PolicyParameter] = []
+    static let parameters: [Parameter<Self>] = []
     static let needs: PolicyNeeds = .everySample
-
-    init(_ values: ParameterValues) {}
-
-    init() {}
 
     func decide(_ snapshot: SystemSnapshot) -> Decision {
         let front = snapshot.processes.filter(\.phase.isForeground).map {

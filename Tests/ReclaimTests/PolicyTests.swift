@@ -51,7 +51,7 @@ struct PolicyTests {
     func catalogue() {
         #expect(Set(PolicyCatalogue.all.map { $0.name }).count == PolicyCatalogue.all.count)
         for type in PolicyCatalogue.all {
-            for parameter in type.parameters {
+            for parameter in type.parameterTable {
                 #expect(parameter.lowest <= parameter.standard, "\(type.name).\(parameter.name)")
                 #expect(parameter.standard <= parameter.highest, "\(type.name).\(parameter.name)")
             }
@@ -337,7 +337,7 @@ extension ParameterValue {
         case (.count(let a), .count(let b)): a <= b
         case (.flag(let a), .flag(let b)): !a || b
         case (.choice(let a), .choice(let b)): a == b
-        case (.names, .names): true
+        case (.names, .names), (.table, _), (_, .table): true
         default: false
         }
     }

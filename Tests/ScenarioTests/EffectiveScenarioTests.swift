@@ -57,7 +57,7 @@ struct EffectiveScenarioTests {
     func everyProperty() throws {
         let plan = try Samples.load(Samples.commute).get()
         let app = plan.apps[0]
-        let elsewhere = ["expectations", "perceived_within", "app_rows"]
+        let elsewhere = ["expectations", "perceived_within", "app_rows", "remarks"]
         expectKeys(of: plan, besides: elsewhere)
         expectKeys(of: plan.device)
         expectKeys(of: plan.monitor)
@@ -136,7 +136,7 @@ enum RandomPlan {
     private static func policy(_ random: inout SeededGenerator) -> PolicySettings {
         let type = PolicyCatalogue.all[random.number(in: 0...PolicyCatalogue.all.count - 1)]
         var settings = PolicySettings(name: type.name)
-        for parameter in type.parameters {
+        for parameter in type.parameterTable {
             let values = [parameter.standard, parameter.lowest, parameter.highest]
             settings.parameters.append(.init(name: parameter.name, value: values[random.number(in: 0...2)]))
         }

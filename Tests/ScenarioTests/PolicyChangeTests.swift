@@ -21,7 +21,7 @@ struct PolicyChangeTests {
 
     @Test("so has each policy of the catalogue that has numbers")
     func parameters() throws {
-        for policy in PolicyCatalogue.all where !policy.parameters.isEmpty {
+        for policy in PolicyCatalogue.all where !policy.parameterTable.isEmpty {
             try check(Overrides(policy: policy.name))
         }
     }

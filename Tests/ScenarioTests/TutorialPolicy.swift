@@ -9,34 +9,31 @@ import Simulation
 public struct LargestAsleep: ReclaimPolicy {
     public static let name = "largest-asleep"
     public static let summary = "ends the largest suspended app that was not seen for a while"
-    public static let parameters: [PolicyParameter] = [
-        PolicyParameter(
-            "unseen", .time(.seconds(10)), from: .time(.zero), to: .time(.hours(1)),
-            meaning: "who was seen within this time is left alone", source: "the tutorial")
+    public static let parameters: [Parameter<Self>] = [
+        Parameter(
+            \.unseen, "unseen", from: .zero, to: .hours(1), meaning: "apps seen within this time are left alone",
+            source: "the tutorial")
     ]
 
-    private let unseen: TimeSpan
+    private var unseen = TimeSpan.seconds(10)
 
-    public init(_ values: ParameterValues) {
-        unseen = values.time("unseen")
-    }
+    public init() {}
 
     public func decide(_ snapshot: SystemSnapshot) -> Decision {
         var decision = Decision()
         for process in snapshot.processes {
             let idle = process.idleTime(at: snapshot.now)
             if process.phase != .suspended {
-                decision.spared.append(Spared(process.pid, reason: "it does not sleep"))
+                decision.spare(process, because: "it does not sleep")
             } else if idle < unseen {
-                decision.spared.append(Spared(process.pid, reason: "seen \(idle.readable) ago"))
+                decision.spare(process, because: "seen \(idle.readable) ago")
             } else {
-                decision.ranking.append(
-                    Candidate(
-                        .terminate(process.pid), score: Int64(process.footprint.bytes),
-                        reason: "asleep, and holds \(process.footprint.readable)"))
+                decision.rank(
+                    .terminate(process.pid), score: Int64(process.footprint.bytes),
+                    because: "asleep, and holds \(process.footprint.readable)")
             }
         }
-        decision.ranking.sort { ($0.score, $1.action.target) > ($1.score, $0.action.target) }
+        decision.sortByScore()
         return decision
     }
 }
@@ -46,9 +43,8 @@ public func play(_ scenario: String, sets: [String], under policy: LargestAsleep
     let overrides = Overrides(sets: sets, backend: .accounting)
     let plan = try ScenarioLoader.load(path: scenario, overrides: overrides).get()
     let memory = try plan.makeDevice()
-    let values = ParameterValues(of: policy, settings: PolicySettings(name: policy.name))
     let simulation = Simulation(
-        plan, memory: memory, sinks: RunSinks { _ in MemorySink() }, policy: policy.init(values))
+        plan, memory: memory, sinks: RunSinks { _ in MemorySink() }, policy: policy.init())
     _ = try simulation.run()
     return simulation.tally
 }

@@ -101,13 +101,15 @@ struct PolicyCommandTests {
             #expect(policies.map { $0["policy"] as? String } == PolicyCatalogue.all.map { $0.name })
             for (policy, type) in zip(policies, PolicyCatalogue.all) {
                 let parameters = try #require(policy["parameters"] as? [[String: Any]])
-                #expect(parameters.map { $0["parameter"] as? String } == type.parameters.map(\.name))
+                #expect(parameters.map { $0["parameter"] as? String } == type.parameterTable.map(\.name))
                 for parameter in parameters {
                     for key in ["policy", "type", "default", "scale", "meaning", "source"] {
                         #expect(parameter[key] is String, "\(type.name): \(key)")
                     }
-                    let isNumber = parameter["default_value"] != nil
-                    for key in ["unit", "minimum", "maximum", "minimum_value", "maximum_value"] {
+                    let isNumber = parameter["minimum_value"] != nil
+                    let isTable = parameter["default"] as? String == "table"
+                    #expect((parameter["default_value"] != nil) == (isNumber && !isTable), "\(type.name)")
+                    for key in ["unit", "minimum", "maximum", "maximum_value"] {
                         #expect((parameter[key] != nil) == isNumber, "\(type.name): \(key)")
                     }
                     let isChosen = ["flag", "choice"].contains(parameter["type"] as? String)

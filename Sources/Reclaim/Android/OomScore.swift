@@ -68,11 +68,11 @@ extension SystemSnapshot {
         var victims: [ScoredProcess] = []
         for (process, score) in zip(processes, OomScore.all(of: self)) {
             if process.pid == requester {
-                decision.spared.append(Spared(process.pid, reason: "the memory is for itself"))
+                decision.spare(process, because: Spared.requester)
             } else if process.isEnding {
-                decision.spared.append(Spared(process.pid, reason: "it is on its way out"))
+                decision.spare(process, because: "it is on its way out")
             } else if score < floor {
-                decision.spared.append(Spared(process.pid, reason: "its score \(score) is below the floor \(floor)"))
+                decision.spare(process, because: "its score \(score) is below the floor \(floor)")
             } else {
                 victims.append(ScoredProcess(process: process, score: score))
             }

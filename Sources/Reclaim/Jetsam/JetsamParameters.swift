@@ -1,117 +1,153 @@
 import Quantities
 
-/// The parameters of `jetsam`, and those of `jetsam-classic`, which has no choice of the kernel.
-enum JetsamParameters {
+/// `jetsam`, and `jetsam-classic`, which has no choice of the kernel and no reaper.
+protocol JetsamPolicy: ReclaimPolicy {
+    var rules: JetsamRules { get set }
+}
+
+extension Jetsam: JetsamPolicy {}
+extension JetsamClassic: JetsamPolicy {}
+
+extension JetsamPolicy {
+    typealias Row = any KeyPath<JetsamThresholds, Ratio> & Sendable
+
     private static func share(
-        _ name: String, _ row: KeyPath<JetsamThresholds, Ratio>, _ meaning: String, of kernel: JetsamKernel,
+        _ field: Parameter<Self>.Field<Ratio?>, _ row: Row, _ name: String, _ meaning: String, of kernel: JetsamKernel,
         before: String = ""
-    ) -> PolicyParameter {
+    ) -> Parameter<Self> {
         let exception = before.isEmpty ? "" : "; \(before)"
-        return PolicyParameter(
-            name, .ratio(.zero), from: .ratio(.zero), to: .ratio(.one),
-            meaning: "\(meaning); 0%: \(byRAM(row, kernel))\(exception)", source: kernel.version)
+        return Parameter(
+            field, name, table: { $0.rules.row(for: $1)[keyPath: row] }, from: Ratio(partsPerMillion: 1), to: .one,
+            meaning: "\(meaning); table: \(byRAM(row, kernel))\(exception)", source: kernel.version)
     }
 
     /// "5% up to 3GiB of RAM, 4% up to 6GiB, 4% above".
-    private static func byRAM(_ row: KeyPath<JetsamThresholds, Ratio>, _ kernel: JetsamKernel) -> String {
+    private static func byRAM(_ row: Row, _ kernel: JetsamKernel) -> String {
         let bounds = JetsamThresholds.bounds
         let shares = (bounds + [.gibibytes(64)]).map { JetsamThresholds.row(for: $0, in: kernel)[keyPath: row] }
         return "\(shares[0]) up to \(bounds[0]) of RAM, \(shares[1]) up to \(bounds[1]), \(shares[2]) above"
     }
 
-    /// The kernel that is reproduced; `fixed` for a policy that stands for one of them.
-    static func kernel(_ values: ParameterValues, fixed: JetsamKernel?) -> JetsamKernel {
-        if let fixed { return fixed }
-        let name = values.choice("kernel")
-        guard let kernel = JetsamKernel(rawValue: name) else { preconditionFailure("no kernel is called \(name)") }
-        return kernel
-    }
-
-    /// The RAM whose row of thresholds is taken.
-    static func ram(_ values: ParameterValues, on device: DeviceSize) -> ByteCount {
-        let given = values.bytes("ram")
-        return given == .zero ? device.meant : given
-    }
-
-    /// The share that a threshold of 0% stands for, and the RAM that 0B does.
-    static func meaning(
-        ofDefault parameter: String, in values: ParameterValues, on device: DeviceSize, fixed: JetsamKernel?
-    ) -> ParameterValue? {
-        let ram = ram(values, on: device)
-        let row = JetsamThresholds.row(for: ram, in: kernel(values, fixed: fixed))
-        switch parameter {
-        case "ram": return .bytes(ram)
-        case "critical": return .ratio(row.critical)
-        case "idle": return .ratio(row.idle)
-        case "soft": return .ratio(row.soft)
-        case "reaper": return .ratio(row.reaper)
-        default: return nil
-        }
-    }
-
     /// The choice of the kernel, and the thresholds of every kernel.
-    static let table: [PolicyParameter] =
-        [
-            PolicyParameter(
-                "kernel", choice: JetsamKernel.standard.rawValue, among: JetsamKernel.allCases.map(\.rawValue),
+    static var thresholds: [Parameter<Self>] {
+        let kernel = JetsamKernel.standard
+        return [
+            Parameter(
+                \.rules.kernel, "kernel",
                 meaning: "the release of XNU whose rules and classes of RAM hold: iOS 16, 17, 18.0, 18.4",
                 source: "xnu-8792, xnu-10063, xnu-11215, xnu-11417.101.15"),
             share(
-                "critical", \.critical, "below this share of RAM available any band may go", of: .standard),
+                \.rules.critical, \.critical, "critical", "below this share of RAM available any band may go",
+                of: kernel),
             share(
-                "idle", \.idle,
+                \.rules.idle, \.idle, "idle",
                 "below it band 0 goes; kernels 8792 and 10063 raise critical to it while band 0 is occupied",
-                of: .standard, before: "9% above 3GiB under kernel 8792"),
+                of: kernel, before: "9% above 3GiB under kernel 8792"),
             share(
-                "soft", \.soft, "below it those over a soft limit go", of: .standard,
+                \.rules.soft, \.soft, "soft", "below it those over a soft limit go", of: kernel,
                 before: "15% everywhere under kernel 8792"),
             share(
-                "reaper", \.reaper, "below it those that have long been idle go", of: .standard,
+                \.rules.reaper, \.reaper, "reaper", "below it those that have long been idle go", of: kernel,
                 before: "none before kernel 11417"),
-            PolicyParameter(
-                "reaper_idle", .time(.seconds(300)), from: .time(.zero), to: .time(.hours(24)),
+            Parameter(
+                \.rules.reaperIdle, "reaper_idle", from: .zero, to: .hours(24),
                 meaning: "how long in band 0 is long", source: JetsamKernel.xnu11417.version),
-        ] + common(JetsamKernel.standard.version)
-
-    /// Those of a policy that stands for one kernel without a reaper.
-    static func table(of kernel: JetsamKernel) -> [PolicyParameter] {
-        [
-            share("critical", \.critical, "below this share of RAM available any band may go", of: kernel),
-            share("idle", \.idle, "below it band 0 goes", of: kernel),
-            share("soft", \.soft, "below it those over a soft limit go", of: kernel),
-        ] + common(kernel.version)
+        ]
     }
 
-    private static func common(_ source: String) -> [PolicyParameter] {
+    /// Those of a policy that stands for one kernel without a reaper.
+    static func thresholds(of kernel: JetsamKernel) -> [Parameter<Self>] {
         [
-            PolicyParameter(
-                "ram", .bytes(.zero), from: .bytes(.zero), to: .bytes(.gibibytes(64)), isScaled: false,
-                meaning: "the RAM whose row of thresholds is taken; 0B: the device's own", source: source),
-            PolicyParameter(
-                "ballast", .ratio(.zero), from: .ratio(.zero), to: .ratio(.percent(50)),
+            share(
+                \.rules.critical, \.critical, "critical", "below this share of RAM available any band may go",
+                of: kernel),
+            share(\.rules.idle, \.idle, "idle", "below it band 0 goes", of: kernel),
+            share(\.rules.soft, \.soft, "soft", "below it those over a soft limit go", of: kernel),
+        ]
+    }
+
+    static func common(of kernel: JetsamKernel) -> [Parameter<Self>] {
+        let source = kernel.version
+        return [
+            Parameter(
+                \.rules.ram, "ram", table: { $0.rules.ram ?? $1.meant }, from: ByteCount(1), to: .gibibytes(64),
+                isScaled: false, meaning: "the RAM whose row of thresholds is taken; table: the device's own",
+                source: source),
+            Parameter(
+                \.rules.ballast, "ballast", from: .zero, to: .percent(50),
                 meaning: "added to every threshold but critical; under kernels 8792 and 10063 to critical alone",
                 source: source),
-            PolicyParameter(
-                "aggressive_available", .ratio(.percent(7)), from: .ratio(.zero), to: .ratio(.one),
+            Parameter(
+                \.rules.aggressiveAvailable, "aggressive_available", from: .zero, to: .one,
                 meaning: "at or below this share available the aggressive mode may begin", source: source),
-            PolicyParameter(
-                "aggressive_candidates", .count(5), from: .count(1), to: .count(1_000),
+            Parameter(
+                \.rules.aggressiveCandidates, "aggressive_candidates", from: 1, to: 1_000,
                 meaning: "with so many idle apps, all very likely to be relaunched", source: source),
-            PolicyParameter(
-                "aggressive_window", .time(.seconds(6)), from: .time(.zero), to: .time(.minutes(10)),
+            Parameter(
+                \.rules.aggressiveWindow, "aggressive_window", from: .zero, to: .minutes(10),
                 meaning: "rounds within this time climb the bands", source: source),
-            PolicyParameter(
-                "sustained_after", .time(.minutes(10)), from: .time(.zero), to: .time(.hours(24)),
+            Parameter(
+                \.rules.sustainedAfter, "sustained_after", from: .zero, to: .hours(24),
                 meaning: "a level that is not normal for so long ends band 0 one by one", source: source),
-            PolicyParameter(
-                "sustained_spacing", .time(.milliseconds(500)), from: .time(.zero), to: .time(.minutes(10)),
+            Parameter(
+                \.rules.sustainedSpacing, "sustained_spacing", from: .zero, to: .minutes(10),
                 meaning: "between two of these kills", source: source),
-            PolicyParameter(
-                "sustained_factor", .count(2), from: .count(0), to: .count(1_000),
+            Parameter(
+                \.rules.sustainedFactor, "sustained_factor", from: 0, to: 1_000,
                 meaning: "at most so many times the number in band 0 when it began", source: source),
-            PolicyParameter(
-                "purge_first", .flag(true), from: .flag(false), to: .flag(true),
+            Parameter(
+                \.rules.purgesFirst, "purge_first",
                 meaning: "the victim's own unused pages go first; if that is enough it is spared", source: source),
         ]
+    }
+}
+
+// MARK: The kernel's tables
+
+/// jetsam's thresholds for one size of RAM, as shares of it that are available.
+///
+/// Source: xnu-11417.101.15; what differs in older releases stands at `row(for:in:)`.
+public struct JetsamThresholds: Hashable, Sendable {
+    /// Below: any band.
+    public var critical: Ratio
+    /// Below: band 0 only. A kernel without such a step raises `critical` to it while band 0 is occupied.
+    public var idle: Ratio
+    /// Below: those over a soft limit only.
+    public var soft: Ratio
+    /// Below: those that have been idle for long. Zero: the kernel has no reaper.
+    public var reaper: Ratio
+
+    public init(critical: Ratio, idle: Ratio, soft: Ratio, reaper: Ratio) {
+        self.critical = critical
+        self.idle = idle
+        self.soft = soft
+        self.reaper = reaper
+    }
+
+    /// Up to so much RAM the first row holds, and the second; above, the third.
+    static let bounds = [ByteCount.gibibytes(3), .gibibytes(6)]
+
+    /// The row for a device with so much RAM under a release of the kernel.
+    ///
+    /// xnu-8792 has a critical threshold of 5 % up to 3 GiB and of 4 % above, an idle one 5 % above that, and 15 % as
+    /// its soft one everywhere. The three classes hold from xnu-10002 on, the reaper from xnu-11417 on.
+    public static func row(for ram: ByteCount, in kernel: JetsamKernel = .standard) -> JetsamThresholds {
+        var row = newest(for: ram)
+        switch kernel {
+        case .xnu8792: (row.idle, row.soft, row.reaper) = (row.critical + .percent(5), .percent(15), .zero)
+        case .xnu10063, .xnu11215: row.reaper = .zero
+        case .xnu11417: break
+        }
+        return row
+    }
+
+    private static func newest(for ram: ByteCount) -> JetsamThresholds {
+        if ram <= bounds[0] {
+            JetsamThresholds(critical: .percent(5), idle: .percent(10), soft: .percent(15), reaper: .percent(20))
+        } else if ram <= bounds[1] {
+            JetsamThresholds(critical: .percent(4), idle: .percent(9), soft: .percent(15), reaper: .percent(18))
+        } else {
+            JetsamThresholds(critical: .percent(4), idle: .percent(8), soft: .percent(12), reaper: .percent(16))
+        }
     }
 }

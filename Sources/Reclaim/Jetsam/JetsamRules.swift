@@ -9,35 +9,27 @@ import Quantities
 /// first. The releases differ in three things: how band 0 is treated before the shortage is critical, whether there is
 /// a reaper, and their thresholds. That everything else is alike in all four is a guess where only one was read.
 struct JetsamRules: Sendable {
-    private let kernel: JetsamKernel
-    private let given: JetsamThresholds
-    private let ram: ByteCount
-    private let ballast: Ratio
-    private let reaperIdle: TimeSpan
-    private let aggressiveAvailable: Ratio
-    private let aggressiveCandidates: Int
-    private let aggressiveWindow: TimeSpan
-    private let sustainedAfter: TimeSpan
-    private let sustainedSpacing: TimeSpan
-    private let sustainedFactor: Int
-    private let purgesFirst: Bool
+    var kernel = JetsamKernel.standard
+    /// Shares of RAM; without a value the kernel's row decides.
+    var critical: Ratio?
+    var idle: Ratio?
+    var soft: Ratio?
+    var reaper: Ratio?
+    /// The RAM whose row is taken; nil: the device's.
+    var ram: ByteCount?
+    var ballast = Ratio.zero
+    var reaperIdle = TimeSpan.seconds(300)
+    var aggressiveAvailable = Ratio.percent(7)
+    var aggressiveCandidates = 5
+    var aggressiveWindow = TimeSpan.seconds(6)
+    var sustainedAfter = TimeSpan.minutes(10)
+    var sustainedSpacing = TimeSpan.milliseconds(500)
+    var sustainedFactor = 2
+    var purgesFirst = true
 
-    /// - Parameter fixed: The kernel of a policy that has no parameters for it and its reaper.
-    init(_ values: ParameterValues, fixed: JetsamKernel? = nil) {
-        kernel = JetsamParameters.kernel(values, fixed: fixed)
-        given = JetsamThresholds(
-            critical: values.ratio("critical"), idle: values.ratio("idle"), soft: values.ratio("soft"),
-            reaper: fixed == nil ? values.ratio("reaper") : .zero)
-        ram = values.bytes("ram")
-        ballast = values.ratio("ballast")
-        reaperIdle = fixed == nil ? values.time("reaper_idle") : .zero
-        aggressiveAvailable = values.ratio("aggressive_available")
-        aggressiveCandidates = values.count("aggressive_candidates")
-        aggressiveWindow = values.time("aggressive_window")
-        sustainedAfter = values.time("sustained_after")
-        sustainedSpacing = values.time("sustained_spacing")
-        sustainedFactor = values.count("sustained_factor")
-        purgesFirst = values.flag("purge_first")
+    /// The kernel's row of thresholds for a device.
+    func row(for device: DeviceSize) -> JetsamThresholds {
+        JetsamThresholds.row(for: ram ?? device.meant, in: kernel)
     }
 
     /// The bands up to which the rounds of the aggressive mode climb.
@@ -47,11 +39,10 @@ struct JetsamRules: Sendable {
     ///
     /// - Parameter hasIdle: A process is in band 0. Some kernels then have another critical threshold.
     func thresholds(for device: DeviceSize, hasIdle: Bool) -> JetsamThresholds {
-        let row = JetsamThresholds.row(for: ram == .zero ? device.meant : ram, in: kernel)
-        func pick(_ given: Ratio, _ standard: Ratio) -> Ratio { given == .zero ? standard : given }
+        let row = row(for: device)
         var found = JetsamThresholds(
-            critical: pick(given.critical, row.critical), idle: pick(given.idle, row.idle),
-            soft: pick(given.soft, row.soft), reaper: pick(given.reaper, row.reaper))
+            critical: critical ?? row.critical, idle: idle ?? row.idle, soft: soft ?? row.soft,
+            reaper: reaper ?? row.reaper)
         if found.reaper > .zero { found.reaper = found.reaper + ballast }
         guard kernel.raisesCritical else {
             // The ballast moves every threshold but the critical one.
@@ -310,7 +301,7 @@ extension ProcessSnapshot {
     }
 
     func whyNoVictim(in snapshot: SystemSnapshot) -> String {
-        if pid == snapshot.requester { return "the memory is for itself" }
+        if pid == snapshot.requester { return Spared.requester }
         return isEnding ? "it is on its way out" : "in the internal band"
     }
 }

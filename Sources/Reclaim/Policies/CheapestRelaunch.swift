@@ -7,22 +7,19 @@ import Quantities
 public struct CheapestRelaunch: ReclaimPolicy {
     public static let name = "cheapest-relaunch"
     public static let summary = "ends the app that costs least to bring back per byte freed"
-    public static let parameters: [PolicyParameter] = [
-        PolicyParameter(
-            "only_when_critical", .flag(true), from: .flag(false), to: .flag(true),
+    public static let parameters: [Parameter<Self>] = [
+        Parameter(
+            \.onlyWhenCritical, "only_when_critical",
             meaning: "act at the critical level only; otherwise from the warning level on", source: "ours"),
-        PolicyParameter(
-            "minimum_idle", .time(.zero), from: .time(.zero), to: .time(.hours(24)),
+        Parameter(
+            \.minimumIdle, "minimum_idle", from: .zero, to: .hours(24),
             meaning: "apps that were seen within this time go last", source: "ours"),
     ]
 
-    private let onlyWhenCritical: Bool
-    private let minimumIdle: TimeSpan
+    private var onlyWhenCritical = true
+    private var minimumIdle = TimeSpan.zero
 
-    public init(_ values: ParameterValues) {
-        onlyWhenCritical = values.flag("only_when_critical")
-        minimumIdle = values.time("minimum_idle")
-    }
+    public init() {}
 
     public func decide(_ snapshot: SystemSnapshot) -> Decision {
         guard snapshot.demandsTermination(onlyWhenCritical: onlyWhenCritical) else {

@@ -13,60 +13,46 @@ public struct EarlyOOM: ReclaimPolicy {
 
     private static let source = "earlyoom's documentation"
 
-    private static func share(_ name: String, _ percent: Int64, _ meaning: String) -> PolicyParameter {
-        PolicyParameter(
-            name, .ratio(.percent(percent)), from: .ratio(.zero), to: .ratio(.one), meaning: meaning, source: source)
+    private static func share(
+        _ field: Parameter<Self>.Field<Ratio>, _ name: String, _ meaning: String
+    ) -> Parameter<Self> {
+        Parameter(field, name, from: .zero, to: .one, meaning: meaning, source: source)
     }
 
-    public static let parameters: [PolicyParameter] = [
-        share("terminate", 10, "at or below this share available the victim is asked to end"),
-        share("kill", 5, "at or below this share available the victim is killed"),
-        share("swap_terminate", 10, "and so much of swap free"),
-        share("swap_kill", 5, "and so much of swap free"),
-        PolicyParameter(
-            "poll_fastest", .time(.milliseconds(100)), from: .time(.milliseconds(1)), to: .time(.minutes(1)),
-            meaning: "it looks no more often", source: source),
-        PolicyParameter(
-            "poll_slowest", .time(.seconds(1)), from: .time(.milliseconds(1)), to: .time(.minutes(1)),
-            meaning: "it looks no less often", source: source),
-        PolicyParameter(
-            "fill_rate", .bytes(.gibibytes(6)), from: .bytes(.mebibytes(1)), to: .bytes(.gibibytes(64)),
+    public static let parameters: [Parameter<Self>] = [
+        share(\.terminate, "terminate", "at or below this share available the victim is asked to end"),
+        share(\.kill, "kill", "at or below this share available the victim is killed"),
+        share(\.swapTerminate, "swap_terminate", "and so much of swap free"),
+        share(\.swapKill, "swap_kill", "and so much of swap free"),
+        Parameter(
+            \.fastest, "poll_fastest", from: .milliseconds(1), to: .minutes(1), meaning: "it looks no more often",
+            source: source),
+        Parameter(
+            \.slowest, "poll_slowest", from: .milliseconds(1), to: .minutes(1), meaning: "it looks no less often",
+            source: source),
+        Parameter(
+            \.fillRate, "fill_rate", from: .mebibytes(1), to: .gibibytes(64),
             meaning: "how much can be filled within a second: headroom over it is the time to the next look",
             source: "ours"),
-        PolicyParameter(
-            "wait", .time(.seconds(10)), from: .time(.zero), to: .time(.minutes(10)),
+        Parameter(
+            \.wait, "wait", from: .zero, to: .minutes(10),
             meaning: "how long it waits for a victim before it escalates", source: source),
-        PolicyParameter(
-            "prefer", .names([]), from: .names([]), to: .names([]),
-            meaning: "apps whose badness is raised by 300 of 1000", source: source),
-        PolicyParameter(
-            "avoid", .names([]), from: .names([]), to: .names([]),
-            meaning: "apps whose badness is lowered by 300 of 1000", source: source),
+        Parameter(\.prefer, "prefer", meaning: "apps whose badness is raised by 300 of 1000", source: source),
+        Parameter(\.avoid, "avoid", meaning: "apps whose badness is lowered by 300 of 1000", source: source),
     ]
 
-    private let terminate: Ratio
-    private let kill: Ratio
-    private let swapTerminate: Ratio
-    private let swapKill: Ratio
-    private let fastest: TimeSpan
-    private let slowest: TimeSpan
-    private let fillRate: ByteCount
-    private let wait: TimeSpan
-    private let prefer: [String]
-    private let avoid: [String]
+    private var terminate = Ratio.percent(10)
+    private var kill = Ratio.percent(5)
+    private var swapTerminate = Ratio.percent(10)
+    private var swapKill = Ratio.percent(5)
+    private var fastest = TimeSpan.milliseconds(100)
+    private var slowest = TimeSpan.seconds(1)
+    private var fillRate = ByteCount.gibibytes(6)
+    private var wait = TimeSpan.seconds(10)
+    private var prefer: [String] = []
+    private var avoid: [String] = []
 
-    public init(_ values: ParameterValues) {
-        terminate = values.ratio("terminate")
-        kill = values.ratio("kill")
-        swapTerminate = values.ratio("swap_terminate")
-        swapKill = values.ratio("swap_kill")
-        fastest = values.time("poll_fastest")
-        slowest = values.time("poll_slowest")
-        fillRate = values.bytes("fill_rate")
-        wait = values.time("wait")
-        prefer = values.names("prefer")
-        avoid = values.names("avoid")
-    }
+    public init() {}
 
     public func decide(_ snapshot: SystemSnapshot) -> Decision {
         let share = snapshot.available.share(of: snapshot.ceiling)
@@ -96,7 +82,7 @@ public struct EarlyOOM: ReclaimPolicy {
         var decision = Decision()
         for process in snapshot.processes {
             if process.pid == snapshot.requester {
-                decision.spared.append(Spared(process.pid, reason: "the memory is for itself"))
+                decision.spare(process, because: Spared.requester)
                 continue
             }
             let action: ReclaimAction =
@@ -105,14 +91,12 @@ public struct EarlyOOM: ReclaimPolicy {
             if case .terminatePolitely = action { candidate.grace = wait }
             decision.ranking.append(candidate)
         }
-        decision.ranking.sort { ($0.score, $1.action.target) > ($1.score, $0.action.target) }
+        decision.sortByScore()
         if !snapshot.isAboutLimits && snapshot.requester == nil {
             let threshold = mustKill ? kill : terminate
             decision.justify(
-                by: Evidence(
-                    "available_bytes", observed: Int64(snapshot.available.bytes),
-                    threshold: Int64((snapshot.ceiling * threshold).bytes),
-                    rule: "\(share) available, \(threshold) asked for"))
+                by: snapshot.evidence(
+                    availableBelow: snapshot.ceiling * threshold, rule: "\(share) available, \(threshold) asked for"))
         }
         return decision
     }

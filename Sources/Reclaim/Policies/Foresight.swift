@@ -19,18 +19,16 @@ public struct Foresight: ReclaimPolicy {
     public static let name = "foresight"
     public static let summary = "knows the future launches: the reference that no online policy can know"
     public static let needs: PolicyNeeds = .oracle
-    public static let parameters: [PolicyParameter] = [
-        PolicyParameter(
-            "futures", .count(64), from: .count(0), to: .count(100_000),
+    public static let parameters: [Parameter<Self>] = [
+        Parameter(
+            \.width, "futures", from: 0, to: 100_000,
             meaning: "so many futures are followed at once; none: the most room for longest at the least cost goes",
             source: "ours")
     ]
 
-    private let width: Int
+    private var width = 64
 
-    public init(_ values: ParameterValues) {
-        width = values.count("futures")
-    }
+    public init() {}
 
     public func decide(_ snapshot: SystemSnapshot) -> Decision {
         guard snapshot.requester != nil || snapshot.isAboutLimits else {
@@ -39,14 +37,14 @@ public struct Foresight: ReclaimPolicy {
         var decision = Decision()
         if snapshot.requester != nil {
             for process in snapshot.processes where process.dirty > .zero {
-                decision.ranking.append(
-                    Candidate(.purge(process.pid), score: Int64(process.dirty.bytes), reason: "holds dirty pages"))
+                decision.rank(
+                    .purge(process.pid), score: Int64(process.dirty.bytes), because: "holds dirty pages")
             }
         }
         var candidates: [ProcessSnapshot] = []
         for process in snapshot.processes {
             if process.phase.isForeground || process.pid == snapshot.requester {
-                decision.spared.append(Spared(process.pid, reason: "in the foreground, or the memory is for itself"))
+                decision.spare(process, because: "in the foreground, or \(Spared.requester)")
             } else {
                 candidates.append(process)
             }
@@ -58,10 +56,9 @@ public struct Foresight: ReclaimPolicy {
                 > (best.contains(b.app) ? 1 : 0, score(b, snapshot), a.pid)
         }
         for process in ordered {
-            decision.ranking.append(
-                Candidate(
-                    .terminate(process.pid), score: score(process, snapshot),
-                    reason: why(process, snapshot, isBest: best.contains(process.app))))
+            decision.rank(
+                .terminate(process.pid), score: score(process, snapshot),
+                because: why(process, snapshot, isBest: best.contains(process.app)))
         }
         return decision
     }

@@ -9,20 +9,12 @@ import Quantities
 public struct Jetsam: ReclaimPolicy {
     public static let name = "jetsam"
     public static let summary = "iOS's kernel: priority bands against shares of RAM available (xnu-8792 to xnu-11417)"
-    public static let parameters = JetsamParameters.table
+    public static let parameters = thresholds + common(of: .standard)
     public static let needs: PolicyNeeds = .everySample
 
-    private let rules: JetsamRules
+    var rules = JetsamRules()
 
-    public static func meaning(
-        ofDefault parameter: String, in values: ParameterValues, on device: DeviceSize
-    ) -> ParameterValue? {
-        JetsamParameters.meaning(ofDefault: parameter, in: values, on: device, fixed: nil)
-    }
-
-    public init(_ values: ParameterValues) {
-        rules = JetsamRules(values)
-    }
+    public init() {}
 
     public func contentAbove(on device: DeviceSize) -> ByteCount? { rules.contentAbove(on: device) }
 

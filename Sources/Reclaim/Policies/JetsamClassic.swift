@@ -10,21 +10,13 @@ public struct JetsamClassic: ReclaimPolicy {
     public static let advice: String? =
         "policy 'jetsam-classic' is jetsam with kernel 11215; "
         + "write policy: { name: jetsam, parameters: { kernel: 11215 } }"
-    public static let parameters = JetsamParameters.table(of: kernel)
+    public static let parameters = thresholds(of: kernel) + common(of: kernel)
     public static let needs: PolicyNeeds = .everySample
 
     private static let kernel = JetsamKernel.xnu11215
-    private let rules: JetsamRules
+    var rules = JetsamRules(kernel: kernel)
 
-    public static func meaning(
-        ofDefault parameter: String, in values: ParameterValues, on device: DeviceSize
-    ) -> ParameterValue? {
-        JetsamParameters.meaning(ofDefault: parameter, in: values, on: device, fixed: kernel)
-    }
-
-    public init(_ values: ParameterValues) {
-        rules = JetsamRules(values, fixed: JetsamClassic.kernel)
-    }
+    public init() {}
 
     public func contentAbove(on device: DeviceSize) -> ByteCount? { rules.contentAbove(on: device) }
 

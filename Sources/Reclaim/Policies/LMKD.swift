@@ -15,77 +15,62 @@ public struct LMKD: ReclaimPolicy {
     private static let source = "AOSP lmkd android-13"
     private static let ours = "ours; Linux derives it from min_free_kbytes"
 
-    public static let parameters: [PolicyParameter] = [
-        PolicyParameter(
-            "partial_stall", .time(.milliseconds(70)), from: .time(.zero), to: .time(.seconds(1)),
+    public static let parameters: [Parameter<Self>] = [
+        Parameter(
+            \.partialStall, "partial_stall", from: .zero, to: .seconds(1),
             meaning: "some process waited so long within a second: it wakes", source: source),
-        PolicyParameter(
-            "complete_stall", .time(.milliseconds(700)), from: .time(.zero), to: .time(.seconds(1)),
+        Parameter(
+            \.completeStall, "complete_stall", from: .zero, to: .seconds(1),
             meaning: "all processes waited so long within a second: anybody may go", source: source),
-        PolicyParameter(
-            "poll_window", .time(.seconds(1)), from: .time(.zero), to: .time(.minutes(1)),
+        Parameter(
+            \.pollWindow, "poll_window", from: .zero, to: .minutes(1),
             meaning: "after an action it keeps looking for so long", source: source),
-        PolicyParameter(
-            "kill_wait", .time(.milliseconds(100)), from: .time(.zero), to: .time(.minutes(1)),
+        Parameter(
+            \.killWait, "kill_wait", from: .zero, to: .minutes(1),
             meaning: "how long it waits for the last victim to die", source: source),
-        PolicyParameter(
-            "swap_low", .ratio(.percent(10)), from: .ratio(.zero), to: .ratio(.one),
-            meaning: "swap is low below this share free", source: source),
-        PolicyParameter(
-            "thrashing", .ratio(.one), from: .ratio(.zero), to: .ratio(.percent(1_000)),
+        Parameter(
+            \.swapLow, "swap_low", from: .zero, to: .one, meaning: "swap is low below this share free", source: source),
+        Parameter(
+            \.thrashing, "thrashing", from: .zero, to: .percent(1_000),
             meaning: "file pages read again, as a share of the file cache, that count as thrashing", source: source),
-        PolicyParameter(
-            "thrashing_decay", .ratio(.percent(10)), from: .ratio(.zero), to: .ratio(.one),
+        Parameter(
+            \.thrashingDecay, "thrashing_decay", from: .zero, to: .one,
             meaning: "how much the limit of thrashing falls with every kill", source: source),
-        PolicyParameter(
-            "thrashing_critical", .count(2), from: .count(1), to: .count(100),
+        Parameter(
+            \.thrashingCritical, "thrashing_critical", from: 1, to: 100,
             meaning: "so many times the limit: anybody may go", source: source),
-        PolicyParameter(
-            "file_cache_low", .ratio(.percent(5)), from: .ratio(.zero), to: .ratio(.one),
+        Parameter(
+            \.fileCacheLow, "file_cache_low", from: .zero, to: .one,
             meaning: "the file cache is low below this share of RAM", source: "ours; lmkd compares file pages"),
-        PolicyParameter(
-            "watermark_min", .ratio(.percent(1)), from: .ratio(.zero), to: .ratio(.one),
+        Parameter(
+            \.watermarkMin, "watermark_min", from: .zero, to: .one,
             meaning: "the kernel's min watermark as a share of RAM", source: ours),
-        PolicyParameter(
-            "watermark_low", .ratio(.percent(3)), from: .ratio(.zero), to: .ratio(.one),
+        Parameter(
+            \.watermarkLow, "watermark_low", from: .zero, to: .one,
             meaning: "the kernel's low watermark as a share of RAM", source: ours),
-        PolicyParameter(
-            "heaviest_at", .count(200), from: .count(0), to: .count(1_000),
+        Parameter(
+            \.heaviestAt, "heaviest_at", from: 0, to: 1_000,
             meaning: "of one score at or below this the largest goes first, else the oldest", source: source),
-        PolicyParameter(
-            "low_watermark_alone", .flag(false), from: .flag(false), to: .flag(true),
+        Parameter(
+            \.lowWatermarkAlone, "low_watermark_alone",
             meaning: "only the low watermark is crossed: scores from 701 on may go", source: "AOSP lmkd android-14"),
     ]
 
-    private let partialStall: TimeSpan
-    private let completeStall: TimeSpan
-    private let pollWindow: TimeSpan
-    private let killWait: TimeSpan
-    private let swapLow: Ratio
-    private let thrashing: Ratio
-    private let thrashingDecay: Ratio
-    private let thrashingCritical: Int
-    private let fileCacheLow: Ratio
-    private let watermarkMin: Ratio
-    private let watermarkLow: Ratio
-    private let heaviestAt: Int
-    private let lowWatermarkAlone: Bool
+    private var partialStall = TimeSpan.milliseconds(70)
+    private var completeStall = TimeSpan.milliseconds(700)
+    private var pollWindow = TimeSpan.seconds(1)
+    private var killWait = TimeSpan.milliseconds(100)
+    private var swapLow = Ratio.percent(10)
+    private var thrashing = Ratio.one
+    private var thrashingDecay = Ratio.percent(10)
+    private var thrashingCritical = 2
+    private var fileCacheLow = Ratio.percent(5)
+    private var watermarkMin = Ratio.percent(1)
+    private var watermarkLow = Ratio.percent(3)
+    private var heaviestAt = 200
+    private var lowWatermarkAlone = false
 
-    public init(_ values: ParameterValues) {
-        partialStall = values.time("partial_stall")
-        completeStall = values.time("complete_stall")
-        pollWindow = values.time("poll_window")
-        killWait = values.time("kill_wait")
-        swapLow = values.ratio("swap_low")
-        thrashing = values.ratio("thrashing")
-        thrashingDecay = values.ratio("thrashing_decay")
-        thrashingCritical = values.count("thrashing_critical")
-        fileCacheLow = values.ratio("file_cache_low")
-        watermarkMin = values.ratio("watermark_min")
-        watermarkLow = values.ratio("watermark_low")
-        heaviestAt = values.count("heaviest_at")
-        lowWatermarkAlone = values.flag("low_watermark_alone")
-    }
+    public init() {}
 
     public func decide(_ snapshot: SystemSnapshot) -> Decision {
         if snapshot.isAboutLimits {
@@ -94,16 +79,12 @@ public struct LMKD: ReclaimPolicy {
         let history = snapshot.history
         let polls = history.lastAction.map { snapshot.now - $0 <= pollWindow } ?? false
         guard snapshot.measures.someLost >= partialStall || polls else {
-            let reason = "processes waited less than \(partialStall) within the last second"
-            return .nothing(snapshot.requester == nil ? .content(reason) : .waiting(reason), snapshot)
+            return .notDue("processes waited less than \(partialStall) within the last second", snapshot)
         }
         if let last = history.lastKill, snapshot.now - last < killWait {
             return .nothing(.waiting("the last victim is still dying"), snapshot)
         }
-        guard let finding = finding(snapshot) else {
-            let reason = "no condition holds"
-            return .nothing(snapshot.requester == nil ? .content(reason) : .waiting(reason), snapshot)
-        }
+        guard let finding = finding(snapshot) else { return .notDue("no condition holds", snapshot) }
         var decision = snapshot.rankingByScore(
             floor: finding.floor, heaviestAt: heaviestAt, because: finding.evidence.rule)
         decision.justify(by: finding.evidence)
@@ -119,9 +100,7 @@ public struct LMKD: ReclaimPolicy {
     private func finding(_ snapshot: SystemSnapshot) -> Finding? {
         let measures = snapshot.measures
         func free(_ share: Ratio, _ rule: String) -> Evidence {
-            Evidence(
-                "available_bytes", observed: Int64(snapshot.available.bytes),
-                threshold: Int64((snapshot.ceiling * share).bytes), rule: rule)
+            snapshot.evidence(availableBelow: snapshot.ceiling * share, rule: rule)
         }
         let isBelowMin = snapshot.available < snapshot.ceiling * watermarkMin
         let isBelowLow = snapshot.available < snapshot.ceiling * watermarkLow

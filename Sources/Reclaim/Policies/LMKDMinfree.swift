@@ -26,24 +26,24 @@ public struct LMKDMinfree: ReclaimPolicy {
     private static let source = "AOSP lmkd android-13"
     private static let tableSource = "AOSP android-13, ProcessList.updateOomLevels"
 
-    public static let parameters: [PolicyParameter] =
+    public static let parameters: [Parameter<Self>] =
         floors.indices.map { row in
-            PolicyParameter(
-                "minfree_\(floors[row])", .bytes(.zero), from: .bytes(.zero), to: .bytes(.gibibytes(64)),
-                meaning: "below it, scores from \(floors[row]) on may go; 0B: \(words(ofRow: row))",
+            Parameter(
+                \.given[row], "minfree_\(floors[row])", table: { $0.standard(for: $1)[row] * $1.scale },
+                from: ByteCount(1), to: .gibibytes(64),
+                meaning: "below it, scores from \(floors[row]) on may go; table: \(words(ofRow: row))",
                 source: tableSource)
         } + [
-            PolicyParameter(
-                "is_64_bit", .flag(true), from: .flag(false), to: .flag(true),
+            Parameter(
+                \.is64Bit, "is_64_bit",
                 meaning: "a 64-bit device: larger figures for scores from 900 and 950 on", source: tableSource),
-            PolicyParameter(
-                "small_below", .bytes(.zero), from: .bytes(.zero), to: .bytes(.gibibytes(64)),
-                isScaled: false,
+            Parameter(
+                \.smallBelow, "small_below", from: ByteCount(1), to: .gibibytes(64), isScaled: false,
                 meaning: "devices with less RAM use the small table, others the large one, and nothing lies between; "
-                    + "0B: in proportion, as the activity manager does",
+                    + "table: in proportion, as the activity manager does",
                 source: "ours"),
-            PolicyParameter(
-                "heaviest_at", .count(200), from: .count(0), to: .count(1_000),
+            Parameter(
+                \.heaviestAt, "heaviest_at", from: 0, to: 1_000,
                 meaning: "of one score at or below this the largest goes first, else the oldest", source: source),
         ]
 
@@ -70,34 +70,24 @@ public struct LMKDMinfree: ReclaimPolicy {
 
     private static func pages(_ kibibytes: Int) -> ByteCount { .kibibytes(kibibytes / 4 * 4) }
 
-    public static func meaning(
-        ofDefault parameter: String, in values: ParameterValues, on device: DeviceSize
-    ) -> ParameterValue? {
-        let table = standard(for: device, values.bytes("small_below"), is64Bit: values.flag("is_64_bit"))
-        return floors.firstIndex { "minfree_\($0)" == parameter }.map { .bytes(table[$0] * device.scale) }
+    /// The table's figures for the device that is meant.
+    private func standard(for device: DeviceSize) -> [ByteCount] {
+        guard let smallBelow else { return LMKDMinfree.levels(ofRAM: device.meant, is64Bit: is64Bit) }
+        let table = device.meant < smallBelow ? LMKDMinfree.small : is64Bit ? LMKDMinfree.large64 : LMKDMinfree.large
+        return table.map(ByteCount.kibibytes)
     }
 
-    private static func standard(for device: DeviceSize, _ smallBelow: ByteCount, is64Bit: Bool) -> [ByteCount] {
-        guard smallBelow > .zero else { return levels(ofRAM: device.meant, is64Bit: is64Bit) }
-        return (device.meant < smallBelow ? small : is64Bit ? large64 : large).map(ByteCount.kibibytes)
-    }
+    /// Without a value the table decides.
+    private var given = [ByteCount?](repeating: nil, count: floors.count)
+    private var smallBelow: ByteCount?
+    private var is64Bit = true
+    private var heaviestAt = 200
 
-    private let given: [ByteCount]
-    private let smallBelow: ByteCount
-    private let is64Bit: Bool
-    private let heaviestAt: Int
-
-    public init(_ values: ParameterValues) {
-        given = LMKDMinfree.floors.map { values.bytes("minfree_\($0)") }
-        smallBelow = values.bytes("small_below")
-        is64Bit = values.flag("is_64_bit")
-        heaviestAt = values.count("heaviest_at")
-    }
+    public init() {}
 
     /// The figures for a device: those given are about it, those of the table about the one that is meant.
     private func table(for device: DeviceSize) -> [ByteCount] {
-        let standard = LMKDMinfree.standard(for: device, smallBelow, is64Bit: is64Bit)
-        return zip(given, standard).map { $0 == .zero ? $1 * device.scale : $0 }
+        zip(given, standard(for: device)).map { $0 ?? $1 * device.scale }
     }
 
     public func contentAbove(on device: DeviceSize) -> ByteCount? { table(for: device).max() }
@@ -111,9 +101,7 @@ public struct LMKDMinfree: ReclaimPolicy {
             var decision = snapshot.rankingByScore(
                 floor: floor, heaviestAt: heaviestAt, because: "free memory and file cache are low")
             decision.justify(
-                by: Evidence(
-                    "available_bytes", observed: Int64(snapshot.available.bytes), threshold: Int64(figure.bytes),
-                    rule: "below the row of score \(floor)"))
+                by: snapshot.evidence(availableBelow: figure, rule: "below the row of score \(floor)"))
             return decision
         }
         if snapshot.requester != nil {

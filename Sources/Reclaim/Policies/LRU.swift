@@ -6,18 +6,16 @@ import Quantities
 public struct LRU: ReclaimPolicy {
     public static let name = "lru"
     public static let summary = "ends the least recently used process, whatever its size"
-    public static let parameters: [PolicyParameter] = [
-        PolicyParameter(
-            "only_when_critical", .flag(true), from: .flag(false), to: .flag(true),
+    public static let parameters: [Parameter<Self>] = [
+        Parameter(
+            \.onlyWhenCritical, "only_when_critical",
             meaning: "act at the critical level only; otherwise from the warning level on",
             source: "ours; the usual baseline of published comparisons acts at the low-memory mark only")
     ]
 
-    private let onlyWhenCritical: Bool
+    private var onlyWhenCritical = true
 
-    public init(_ values: ParameterValues) {
-        onlyWhenCritical = values.flag("only_when_critical")
-    }
+    public init() {}
 
     public func decide(_ snapshot: SystemSnapshot) -> Decision {
         guard snapshot.demandsTermination(onlyWhenCritical: onlyWhenCritical) else {

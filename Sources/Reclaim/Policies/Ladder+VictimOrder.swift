@@ -9,30 +9,24 @@ extension Ladder {
     /// seen a moment ago for last. Idle time, size and cost count as shares of the greatest among the processes off
     /// screen; a score is in microseconds of idle time.
     struct VictimOrder {
-        static let parameters: [PolicyParameter] = [
-            PolicyParameter(
-                "size_weight", .ratio(.zero), from: .ratio(.zero), to: .ratio(.one), scale: .even,
+        static let parameters: [Parameter<Ladder>] = [
+            Parameter(
+                \.order.sizeWeight, "size_weight", from: .zero, to: .one, scale: .even,
                 meaning: "whom to end: 0% the longest idle, 100% the largest, a mix between",
                 source: "ours; xnu goes by idle time within a band, Linux's oom_badness by size"),
-            PolicyParameter(
-                "relaunch_weight", .ratio(.zero), from: .ratio(.zero), to: .ratio(.one), scale: .even,
+            Parameter(
+                \.order.relaunchWeight, "relaunch_weight", from: .zero, to: .one, scale: .even,
                 meaning: "how much a costly launch speaks against ending an app, beside idle time and size",
                 source: "ours; GreedyDual-Size, Cao and Irani 1997"),
-            PolicyParameter(
-                "spare_recent", .time(.zero), from: .time(.zero), to: .time(.hours(24)),
+            Parameter(
+                \.order.spareRecent, "spare_recent", from: .zero, to: .hours(24),
                 meaning: "an app seen within this time goes after the others, and not at all for the level's sake",
                 source: "ours; Android keeps the previous app above cached ones, PREVIOUS_APP_ADJ"),
         ]
 
-        private let sizeWeight: Ratio
-        private let relaunchWeight: Ratio
-        private let spareRecent: TimeSpan
-
-        init(_ values: ParameterValues) {
-            sizeWeight = values.ratio("size_weight")
-            relaunchWeight = values.ratio("relaunch_weight")
-            spareRecent = values.time("spare_recent")
-        }
+        private var sizeWeight = Ratio.zero
+        private var relaunchWeight = Ratio.zero
+        private var spareRecent = TimeSpan.zero
 
         func among(_ snapshot: SystemSnapshot) -> Among {
             let all = snapshot.processes.filter { !$0.phase.isForeground }

@@ -14,58 +14,49 @@ import Quantities
 public struct Ladder: ReclaimPolicy {
     public static let name = "ladder"
     public static let summary = "warn, purge, suspend, disconnect scenes, then end background processes"
-    public static let parameters: [PolicyParameter] =
+    public static let parameters: [Parameter<Self>] =
         [
-            PolicyParameter(
-                "warning_grace", .time(.milliseconds(1_000)), from: .time(.zero), to: .time(.seconds(60)),
+            Parameter(
+                \.warningGrace, "warning_grace", from: .zero, to: .seconds(60),
                 meaning: "how long a warned app may take to answer before the ladder climbs past purging",
                 source: "ours; UIKit gives no figure"),
-            PolicyParameter(
-                "purge_minimum", .bytes(.kibibytes(256)), from: .bytes(.kibibytes(4)), to: .bytes(.gibibytes(1)),
+            Parameter(
+                \.purgeMinimum, "purge_minimum", from: .kibibytes(4), to: .gibibytes(1),
                 meaning: "dirty pages below this are not worth a purge", source: "ours"),
-            PolicyParameter(
-                "purge_minimum_running", .bytes(.mebibytes(8)), from: .bytes(.kibibytes(4)), to: .bytes(.gibibytes(1)),
+            Parameter(
+                \.purgeMinimumRunning, "purge_minimum_running", from: .kibibytes(4), to: .gibibytes(1),
                 meaning: "the same for an app whose code runs: its pages come and go, and decay by themselves",
                 source: "ours"),
-            PolicyParameter(
-                "disconnect_idle", .time(.seconds(20)), from: .time(.zero), to: .time(.hours(24)),
+            Parameter(
+                \.disconnectIdle, "disconnect_idle", from: .zero, to: .hours(24),
                 meaning: "a scene is disconnected only after it was off screen this long", source: "ours"),
-            PolicyParameter(
-                "terminate_at_warning", .flag(false), from: .flag(false), to: .flag(true),
+            Parameter(
+                \.terminateAtWarning, "terminate_at_warning",
                 meaning: "end suspended apps at the warning level already (UIKit: before running apps are warned)",
                 source: "UIKit, \"Responding to memory warnings\""),
-            PolicyParameter(
-                "terminate_after", .time(.zero), from: .time(.zero), to: .time(.minutes(10)),
+            Parameter(
+                \.terminateAfter, "terminate_after", from: .zero, to: .minutes(10),
                 meaning:
                     "the level must have held so long before anybody is ended for it; who waits for memory does not",
                 source: "ours; systemd-oomd waits 30 s, DefaultMemoryPressureDurationSec"),
-            PolicyParameter(
-                "terminate_below", .ratio(.one), from: .ratio(.zero), to: .ratio(.one), scale: .even,
+            Parameter(
+                \.terminateBelow, "terminate_below", from: .zero, to: .one, scale: .even,
                 meaning:
                     "and only while less than this share of the memory that the level asks for is available; it "
                     + "does nothing with another measure than available",
                 source: "ours; earlyoom kills at half of where it begins"),
         ] + VictimOrder.parameters
 
-    private let warningGrace: TimeSpan
-    private let purgeMinimum: ByteCount
-    private let purgeMinimumRunning: ByteCount
-    private let disconnectIdle: TimeSpan
-    private let terminateAtWarning: Bool
-    private let terminateAfter: TimeSpan
-    private let terminateBelow: Ratio
-    private let order: VictimOrder
+    private var warningGrace = TimeSpan.milliseconds(1_000)
+    private var purgeMinimum = ByteCount.kibibytes(256)
+    private var purgeMinimumRunning = ByteCount.mebibytes(8)
+    private var disconnectIdle = TimeSpan.seconds(20)
+    private var terminateAtWarning = false
+    private var terminateAfter = TimeSpan.zero
+    private var terminateBelow = Ratio.one
+    var order = VictimOrder()
 
-    public init(_ values: ParameterValues) {
-        warningGrace = values.time("warning_grace")
-        purgeMinimum = values.bytes("purge_minimum")
-        purgeMinimumRunning = values.bytes("purge_minimum_running")
-        disconnectIdle = values.time("disconnect_idle")
-        terminateAtWarning = values.flag("terminate_at_warning")
-        terminateAfter = values.time("terminate_after")
-        terminateBelow = values.ratio("terminate_below")
-        order = VictimOrder(values)
-    }
+    public init() {}
 
     public func decide(_ snapshot: SystemSnapshot) -> Decision {
         var rungs = Rungs(snapshot, order.among(snapshot))
@@ -81,7 +72,7 @@ public struct Ladder: ReclaimPolicy {
             rungs.add(.purge(process.pid), rung: 0, process, "holds dirty pages")
         }
         if process.phase.isForeground { return climbInFront(process, in: snapshot, rungs: &rungs) }
-        if process.pid == snapshot.requester { return rungs.spare(process, "the memory is for itself") }
+        if process.pid == snapshot.requester { return rungs.spare(process, Spared.requester) }
         if snapshot.isAboutMemory && waitsForAnswer(process, snapshot) {
             return rungs.spareForNow(process, .waiting("was warned and may still answer"))
         }
@@ -111,7 +102,7 @@ public struct Ladder: ReclaimPolicy {
 
     /// Why an app in front keeps its windows off screen, whatever becomes of the next moments; nil: they may be taken.
     private func keepsWindows(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> String? {
-        if process.pid == snapshot.requester { return "the memory is for itself" }
+        if process.pid == snapshot.requester { return Spared.requester }
         let mayGo = process.scenesOffScreen.contains { isRested($0, of: process, snapshot) }
         return mayGo ? nil : "seen within disconnect_idle"
     }
@@ -226,14 +217,6 @@ public struct Ladder: ReclaimPolicy {
 }
 
 extension SystemSnapshot {
-    /// Whether taking pages back serves the demand; a limit on the number of processes is not served by it.
-    var isAboutMemory: Bool {
-        switch demand {
-        case .pressure, .allocation, .backgroundMemory: true
-        case .nothing, .backgroundProcesses: false
-        }
-    }
-
     /// Whether pages of this process serve the demand. A limit on background memory does not count who is in front.
     func isAboutMemory(of process: ProcessSnapshot) -> Bool {
         isAboutMemory && !(isAboutLimits && process.phase.isForeground)

@@ -7,18 +7,15 @@ public struct LargestFirst: ReclaimPolicy {
     public static let name = "largest-first"
     public static let summary = "ends the largest process when memory is below a floor (the kernel's badness)"
     public static let needs: PolicyNeeds = .everySample
-    public static let parameters: [PolicyParameter] = [
-        PolicyParameter(
-            "floor", .ratio(.percent(2)), from: .ratio(.zero), to: .ratio(.one),
-            meaning: "acts below this share of RAM available",
+    public static let parameters: [Parameter<Self>] = [
+        Parameter(
+            \.floor, "floor", from: .zero, to: .one, meaning: "acts below this share of RAM available",
             source: "ours; the kernel acts when no page can be found")
     ]
 
-    private let floor: Ratio
+    private var floor = Ratio.percent(2)
 
-    public init(_ values: ParameterValues) {
-        floor = values.ratio("floor")
-    }
+    public init() {}
 
     public func contentAbove(on device: DeviceSize) -> ByteCount? { device.ceiling * floor }
 
@@ -29,10 +26,7 @@ public struct LargestFirst: ReclaimPolicy {
         }
         var decision = snapshot.rankingTerminations(because: "holds most") { Int64($0.footprint.bytes) }
         if snapshot.available < threshold && !snapshot.isAboutLimits {
-            decision.justify(
-                by: Evidence(
-                    "available_bytes", observed: Int64(snapshot.available.bytes), threshold: Int64(threshold.bytes),
-                    rule: "below \(floor) of RAM"))
+            decision.justify(by: snapshot.evidence(availableBelow: threshold, rule: "below \(floor) of RAM"))
         }
         return decision
     }

@@ -2,9 +2,9 @@
 public struct None: ReclaimPolicy {
     public static let name = "none"
     public static let summary = "never reclaims: what the ceiling alone does"
-    public static let parameters: [PolicyParameter] = []
+    public static let parameters: [Parameter<Self>] = []
 
-    public init(_ values: ParameterValues) {}
+    public init() {}
 
     public func decide(_ snapshot: SystemSnapshot) -> Decision {
         .nothing(.content("this policy never reclaims"), snapshot)

@@ -4,7 +4,7 @@ import Quantities
 /// systemd-oomd: acts on swap that is used up, or on pressure that lasts.
 ///
 /// Memory and swap above a share of use: the process that has most in swap goes. Full stalls above a share for a while:
-/// the process goes from which most was reclaimed (`ProcessSnapshot.recentlyReclaimed`), and of equals the largest.
+/// the process goes from which most was reclaimed (`MemorySnapshot.recentlyReclaimed`), and of equals the largest.
 /// After an action the second condition rests. Source: systemd v261. Where there is no swap the first condition cannot
 /// hold, as on a machine without one.
 public struct SystemdOOMD: ReclaimPolicy {
@@ -14,32 +14,25 @@ public struct SystemdOOMD: ReclaimPolicy {
 
     private static let source = "systemd v261"
 
-    public static let parameters: [PolicyParameter] = [
-        PolicyParameter(
-            "used", .ratio(.percent(90)), from: .ratio(.zero), to: .ratio(.one),
-            meaning: "memory and swap are used up above this share", source: source),
-        PolicyParameter(
-            "pressure", .ratio(.percent(60)), from: .ratio(.zero), to: .ratio(.one),
+    public static let parameters: [Parameter<Self>] = [
+        Parameter(
+            \.used, "used", from: .zero, to: .one, meaning: "memory and swap are used up above this share",
+            source: source),
+        Parameter(
+            \.pressure, "pressure", from: .zero, to: .one,
             meaning: "full stalls, averaged over 10 s, above this share", source: source),
-        PolicyParameter(
-            "duration", .time(.seconds(30)), from: .time(.zero), to: .time(.minutes(5)),
-            meaning: "for so long", source: source),
-        PolicyParameter(
-            "pause", .time(.seconds(15)), from: .time(.zero), to: .time(.minutes(10)),
+        Parameter(\.duration, "duration", from: .zero, to: .minutes(5), meaning: "for so long", source: source),
+        Parameter(
+            \.pause, "pause", from: .zero, to: .minutes(10),
             meaning: "after an action pressure is not looked at for so long", source: source),
     ]
 
-    private let used: Ratio
-    private let pressure: Ratio
-    private let duration: TimeSpan
-    private let pause: TimeSpan
+    private var used = Ratio.percent(90)
+    private var pressure = Ratio.percent(60)
+    private var duration = TimeSpan.seconds(30)
+    private var pause = TimeSpan.seconds(15)
 
-    public init(_ values: ParameterValues) {
-        used = values.ratio("used")
-        pressure = values.ratio("pressure")
-        duration = values.time("duration")
-        pause = values.time("pause")
-    }
+    public init() {}
 
     public func decide(_ snapshot: SystemSnapshot) -> Decision {
         if snapshot.isAboutLimits {
@@ -60,8 +53,7 @@ public struct SystemdOOMD: ReclaimPolicy {
             decision.justify(by: evidence)
             return decision
         }
-        let reason = "neither swap nor lasting pressure"
-        return .nothing(snapshot.requester == nil ? .content(reason) : .waiting(reason), snapshot)
+        return .notDue("neither swap nor lasting pressure", snapshot)
     }
 
     private func usedUp(_ snapshot: SystemSnapshot) -> Evidence? {
@@ -102,10 +94,9 @@ public struct SystemdOOMD: ReclaimPolicy {
         }
         for process in sorted {
             if process.pid == snapshot.requester {
-                decision.spared.append(Spared(process.pid, reason: "the memory is for itself"))
+                decision.spare(process, because: Spared.requester)
             } else {
-                decision.ranking.append(
-                    Candidate(.terminate(process.pid), score: Int64(measure(process).0.bytes), reason: why))
+                decision.rank(.terminate(process.pid), score: Int64(measure(process).0.bytes), because: why)
             }
         }
         return decision

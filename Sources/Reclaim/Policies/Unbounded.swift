@@ -4,10 +4,10 @@
 public struct Unbounded: ReclaimPolicy {
     public static let name = "unbounded"
     public static let summary = "infinite memory: the upper bound of every comparison"
-    public static let parameters: [PolicyParameter] = []
+    public static let parameters: [Parameter<Self>] = []
     public static let needs: PolicyNeeds = .unboundedMemory
 
-    public init(_ values: ParameterValues) {}
+    public init() {}
 
     public func decide(_ snapshot: SystemSnapshot) -> Decision {
         .nothing(.content("memory is not bounded"), snapshot)

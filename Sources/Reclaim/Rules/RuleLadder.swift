@@ -9,14 +9,14 @@ import Quantities
 public struct RuleLadder: ReclaimPolicy {
     public static let name = Ladder.name
     public static let summary = "ordered rules of one's own"
-    public static let parameters: [PolicyParameter] = []
+    public static let parameters: [Parameter<Self>] = []
     public static let needs: PolicyNeeds = [.everySample, .memory]
 
     private let rules: [LadderRule]
 
     public init(rules: [LadderRule]) { self.rules = rules }
 
-    public init(_ values: ParameterValues) { rules = [] }
+    public init() { rules = [] }
 
     public func follow(_ snapshot: SystemSnapshot) -> [RuleMemory] {
         let known = snapshot.history.rules
@@ -106,7 +106,7 @@ extension LadderRule {
     func text(_ objection: RuleObjection) -> String {
         switch objection {
         case .inFront: "in the foreground"
-        case .requester: "the memory is for itself"
+        case .requester: Spared.requester
         case .ending: "on its way out"
         case .who: "\(who) does not hold"
         case .noTier: "it stands in no tier of its order"

@@ -44,6 +44,8 @@ final class Decoding {
     /// The first index of each name; looked up, never iterated.
     private(set) var appIndex: [String: Int] = [:]
     private(set) var faults = FaultList()
+    /// What is understood, but is better written in another way.
+    private(set) var warnings: [Fault] = []
     private(set) var path: [String] = []
     /// The paths at which there was a fault, and these with all that lead to them; looked up, never iterated.
     private var faulty: Set<[String]> = []
@@ -82,6 +84,11 @@ final class Decoding {
     /// A fault that names the present path: `device.ceiling: expected …`.
     func faultHere(_ origin: Origin, _ message: @autoclosure () -> String) {
         fault(origin, path.isEmpty ? message() : "\(steps): \(message())")
+    }
+
+    /// A warning that names the present path.
+    func warnHere(_ origin: Origin, _ message: String) {
+        warnings.append(Fault(origin: origin, message: "\(steps): \(message)"))
     }
 
     func within<Result>(_ step: String, _ body: () -> Result) -> Result {

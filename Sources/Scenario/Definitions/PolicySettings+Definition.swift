@@ -8,7 +8,7 @@ extension PolicySettings {
     /// A policy with every parameter at its default, in the order of its table.
     init(_ type: any ReclaimPolicy.Type) {
         self.init(
-            name: type.name, parameters: type.parameters.map { Assignment(name: $0.name, value: $0.standard) })
+            name: type.name, parameters: type.parameterTable.map { Assignment(name: $0.name, value: $0.standard) })
     }
 }
 
@@ -89,7 +89,7 @@ enum PolicyShape {
                         + Nearest.advice(for: entry.key, among: values.map(\.name), kind: "parameters"))
                 continue
             }
-            let codec = Codec.parameter(type.parameters[index])
+            let codec = Codec.parameter(type.parameterTable[index])
             let value = decoding.within(entry.key) { codec.decode(entry.value, nil, decoding) }
             if let value { values[index].value = value }
         }
@@ -101,7 +101,7 @@ enum PolicyShape {
             preconditionFailure("no policy is called \(settings.name)")
         }
         var entries: [(String, Tree)] = []
-        for parameter in type.parameters {
+        for parameter in type.parameterTable {
             let given = settings.parameters.last { $0.name == parameter.name }
             let value = given?.value ?? parameter.standard
             entries.append((parameter.name, Codec.parameter(parameter).encode(value, encoding)))
@@ -113,6 +113,17 @@ enum PolicyShape {
         }
         record.append(("parameters", .record(entries)))
         return .record(record)
+    }
+
+    /// Whether a text says zero in the parameter's own kind.
+    static func isZero(_ text: String, of parameter: PolicyParameter) -> Bool {
+        switch parameter.lowest {
+        case .ratio: (try? Ratio(parsing: text)) == .zero
+        case .bytes: (try? ByteCount(parsing: text)) == .zero
+        case .time: (try? TimeSpan(parsing: text)) == .zero
+        case .count: Int(text) == 0
+        case .flag, .choice, .names, .table: false
+        }
     }
 
     // MARK: Rules
@@ -162,7 +173,7 @@ enum PolicyShape {
     /// The forms of each policy's mapping; `more` are keys that every form has beside its own.
     static func mappings(adding more: [JSON.Member] = []) -> [JSON] {
         PolicyCatalogue.all.flatMap { type in
-            let parameters = type.parameters.map { parameter in
+            let parameters = type.parameterTable.map { parameter in
                 JSON.Member(
                     key: parameter.name,
                     value: Codec.parameter(parameter).schema(parameter.standard).adding([
@@ -206,49 +217,58 @@ enum PolicyShape {
 extension Codec where Value == ParameterValue {
     /// The codec of one parameter: its kind and its range come from the policy's table.
     static func parameter(_ parameter: PolicyParameter) -> Codec {
-        switch (parameter.standard, parameter.lowest, parameter.highest) {
-        case (.ratio, .ratio(let lowest), .ratio(let highest)):
-            Codec<Ratio>.quantity(from: lowest, to: highest).mapped({ .ratio($0) }, { $0.ratio })
-        case (.bytes, .bytes(let lowest), .bytes(let highest)):
-            Codec<ByteCount>.quantity(from: lowest, to: highest).mapped({ .bytes($0) }, { $0.bytes })
-        case (.time, .time(let lowest), .time(let highest)):
-            Codec<TimeSpan>.quantity(from: lowest, to: highest).mapped({ .time($0) }, { $0.time })
-        case (.count, .count(let lowest), .count(let highest)):
-            Codec<Int>.count(lowest...highest).mapped({ .count($0) }, { $0.count })
-        case (.flag, .flag, .flag): Codec<Bool>.flag.mapped({ .flag($0) }, { $0.flag })
-        case (.choice, .choice, .choice):
+        let codec = plain(parameter)
+        return parameter.mayBeTable ? codec.orTable(parameter) : codec
+    }
+
+    private static func plain(_ parameter: PolicyParameter) -> Codec {
+        switch (parameter.lowest, parameter.highest) {
+        case (.ratio(let lowest), .ratio(let highest)):
+            Codec<Ratio>.quantity(from: lowest, to: highest).mapped({ .ratio($0) }, { Ratio($0) })
+        case (.bytes(let lowest), .bytes(let highest)):
+            Codec<ByteCount>.quantity(from: lowest, to: highest).mapped({ .bytes($0) }, { ByteCount($0) })
+        case (.time(let lowest), .time(let highest)):
+            Codec<TimeSpan>.quantity(from: lowest, to: highest).mapped({ .time($0) }, { TimeSpan($0) })
+        case (.count(let lowest), .count(let highest)):
+            Codec<Int>.count(lowest...highest).mapped({ .count($0) }, { Int($0) })
+        case (.flag, .flag): Codec<Bool>.flag.mapped({ .flag($0) }, { $0.flag })
+        case (.choice, .choice):
             Codec<String>.choice(parameter.name, among: parameter.choices).mapped({ .choice($0) }, { $0.choice })
-        case (.names, .names, .names):
+        case (.names, .names):
             Codec<[String]>.list(of: .name, called: "app names", atMost: ListLimits.names)
                 .mapped({ .names($0) }, { $0.names })
-        case (.ratio, _, _), (.bytes, _, _), (.time, _, _), (.count, _, _), (.flag, _, _), (.choice, _, _),
-            (.names, _, _):
-            preconditionFailure("parameter \(parameter.name) has a default and a range of different kinds")
+        case (.ratio, _), (.bytes, _), (.time, _), (.count, _), (.flag, _), (.choice, _), (.names, _), (.table, _):
+            preconditionFailure("parameter \(parameter.name) has a range of different kinds")
         }
+    }
+
+    /// The value, or `table`. A zero, which said the same in earlier versions, still does, and is warned of.
+    private func orTable(_ parameter: PolicyParameter) -> Codec {
+        let table = ParameterValue.table.description
+        let expected = "\(expected), or \(table)"
+        return Codec(
+            expected: expected,
+            decode: { tree, existing, decoding in
+                if tree.text == table { return .table }
+                guard let text = tree.text, text.first?.isNumber == true else {
+                    decoding.faultHere(tree.origin, "expected \(expected), not \(tree.summary)")
+                    return nil
+                }
+                guard PolicyShape.isZero(text, of: parameter) else { return decode(tree, existing, decoding) }
+                decoding.warnHere(
+                    tree.origin, "\(text) stands for what the system's table says; write \(table), or leave it out")
+                return .table
+            },
+            encode: { value, encoding in value == .table ? .plain(table) : encode(value, encoding) },
+            schema: { _ in
+                .object([
+                    "anyOf": .array([.object(["const": .string(table)]), schema(nil)]), "default": .string(table),
+                ])
+            })
     }
 }
 
 extension ParameterValue {
-    fileprivate var ratio: Ratio? {
-        guard case .ratio(let value) = self else { return nil }
-        return value
-    }
-
-    fileprivate var bytes: ByteCount? {
-        guard case .bytes(let value) = self else { return nil }
-        return value
-    }
-
-    fileprivate var time: TimeSpan? {
-        guard case .time(let value) = self else { return nil }
-        return value
-    }
-
-    fileprivate var count: Int? {
-        guard case .count(let value) = self else { return nil }
-        return value
-    }
-
     fileprivate var flag: Bool? {
         guard case .flag(let value) = self else { return nil }
         return value

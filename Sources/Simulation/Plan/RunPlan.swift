@@ -27,6 +27,8 @@ public struct RunPlan: Hashable, Sendable {
     public var perceivedWithin: TimeSpan
     /// Which processes have a row at a sample.
     public var appRows: AppRows
+    /// What was said of the scenario's text when it was read, each a line with its place: it does not decide the run.
+    public var remarks: [String] = []
 
     public init(
         name: String, seed: UInt64, duration: TimeSpan, device: Device, monitor: MonitorSettings,

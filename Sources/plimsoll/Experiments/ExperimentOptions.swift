@@ -139,7 +139,7 @@ struct ExperimentPlanner {
                 let loaded = try ScenarioLoader.load(path: path, overrides: overrides).get()
                 // Reads the traces from end to end, so that a broken one is found before the first run.
                 try need(loaded)
-                for warning in loaded.warnings.map({ "\(path): warning: \($0)" }) where !warnings.contains(warning) {
+                for warning in loaded.warnings(from: path) where !warnings.contains(warning) {
                     warnings.append(warning)
                 }
                 if input == nil { input = ExperimentPlanner.input(path, loaded) }

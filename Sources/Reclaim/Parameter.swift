@@ -1,0 +1,276 @@
+import Quantities
+
+/// One parameter of a policy, declared once: its name, range, meaning and source, and the field that it sets. The
+/// field's initial value is the default, and its type is the parameter's.
+///
+/// A scenario gives an optional field a value or the word `table`: what the reproduced system's own table says.
+public struct Parameter<Policy: ReclaimPolicy>: Sendable {
+    public typealias Field<Value> = any WritableKeyPath<Policy, Value> & Sendable
+
+    /// What lists, the schema, codecs and the tuner need to know.
+    public let description: PolicyParameter
+    /// False: the value is of another kind than the field.
+    private let set: @Sendable (inout Policy, ParameterValue) -> Bool
+    /// What `table` stands for under the policy's other parameters.
+    private let standing: (@Sendable (Policy, DeviceSize) -> ParameterValue)?
+
+    /// A share, a size, a time or a count within a range.
+    ///
+    /// - Parameters:
+    ///   - field: What the parameter sets.
+    ///   - name: As in scenarios: snake_case.
+    ///   - lowest: Like the highest it is a value that the parameter may have.
+    ///   - isScaled: See `PolicyParameter.isScaled`.
+    ///   - meaning: What the value does, for lists and the schema.
+    ///   - source: Where the default comes from.
+    public init<Value: ParameterQuantity>(
+        _ field: Field<Value>, _ name: String, from lowest: Value, to highest: Value,
+        scale: PolicyParameter.Scale = .ranged, isScaled: Bool = true, meaning: String, source: String
+    ) {
+        description = PolicyParameter(
+            name: name, standard: Policy()[keyPath: field].parameterValue, lowest: lowest.parameterValue,
+            highest: highest.parameterValue, scale: scale, isScaled: isScaled, meaning: meaning, source: source)
+        set = { policy, value in Value(value).map { policy[keyPath: field] = $0 } != nil }
+        standing = nil
+    }
+
+    /// The same for a figure that the reproduced system takes from a table; without a value the table decides.
+    ///
+    /// - Parameter table: What the table says on a device, in view of the policy's other parameters; nil: it says no
+    ///   single figure.
+    public init<Value: ParameterQuantity>(
+        _ field: Field<Value?>, _ name: String, table: (@Sendable (Policy, DeviceSize) -> Value)? = nil,
+        from lowest: Value, to highest: Value, isScaled: Bool = true, meaning: String, source: String
+    ) {
+        description = PolicyParameter(
+            name: name, standard: .table, lowest: lowest.parameterValue, highest: highest.parameterValue,
+            isScaled: isScaled, meaning: meaning, source: source)
+        set = { policy, value in
+            policy[keyPath: field] = Value(value)
+            return value == .table || policy[keyPath: field] != nil
+        }
+        guard let table else {
+            standing = nil
+            return
+        }
+        standing = { policy, device in table(policy, device).parameterValue }
+    }
+
+    /// A flag.
+    public init(_ field: Field<Bool>, _ name: String, meaning: String, source: String) {
+        description = PolicyParameter(
+            name: name, standard: .flag(Policy()[keyPath: field]), lowest: .flag(false), highest: .flag(true),
+            meaning: meaning, source: source)
+        set = { policy, value in
+            guard case .flag(let flag) = value else { return false }
+            policy[keyPath: field] = flag
+            return true
+        }
+        standing = nil
+    }
+
+    /// One of a few values that have no order, such as the release of a system: the cases of the field's type.
+    public init<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
+        _ field: Field<Choice>, _ name: String, meaning: String, source: String
+    ) {
+        let standard = ParameterValue.choice(Policy()[keyPath: field].rawValue)
+        description = PolicyParameter(
+            name: name, standard: standard, lowest: standard, highest: standard,
+            choices: Choice.allCases.map(\.rawValue), isScaled: false, meaning: meaning, source: source)
+        set = { policy, value in
+            guard case .choice(let name) = value, let choice = Choice(rawValue: name) else { return false }
+            policy[keyPath: field] = choice
+            return true
+        }
+        standing = nil
+    }
+
+    /// Apps by name.
+    public init(_ field: Field<[String]>, _ name: String, meaning: String, source: String) {
+        let standard = ParameterValue.names(Policy()[keyPath: field])
+        description = PolicyParameter(
+            name: name, standard: standard, lowest: standard, highest: standard, meaning: meaning, source: source)
+        set = { policy, value in
+            guard case .names(let names) = value else { return false }
+            policy[keyPath: field] = names
+            return true
+        }
+        standing = nil
+    }
+
+    fileprivate func apply(_ value: ParameterValue, to policy: inout Policy) {
+        precondition(set(&policy, value), "\(Policy.name).\(description.name) cannot be \(value)")
+    }
+
+    fileprivate func present(_ value: ParameterValue, in policy: Policy, on device: DeviceSize) -> ParameterValue {
+        value == .table ? standing?(policy, device) ?? value : value
+    }
+}
+
+extension ReclaimPolicy {
+    /// Its parameters as lists, the schema, codecs and the tuner read them.
+    public static var parameterTable: [PolicyParameter] { parameters.map(\.description) }
+
+    /// The policy with the values that are given, and its defaults for the rest.
+    public init(_ given: [PolicySettings.Assignment]) {
+        self.init()
+        for parameter in Self.parameters {
+            let last = given.last { $0.name == parameter.description.name }
+            if let last { parameter.apply(last.value, to: &self) }
+        }
+    }
+
+    /// The values that hold on a device, in the order of the table: those that are given, the defaults for the rest,
+    /// and what the system's table says where that decides.
+    public static func present(_ given: [PolicySettings.Assignment], on device: DeviceSize) -> [ParameterValue] {
+        let policy = Self(given)
+        return parameters.map { parameter in
+            let last = given.last { $0.name == parameter.description.name }
+            return parameter.present(last?.value ?? parameter.description.standard, in: policy, on: device)
+        }
+    }
+}
+
+/// A type of which a parameter may be that has a range.
+public protocol ParameterQuantity: Comparable, Sendable {
+    /// Nil: the value is of another kind.
+    init?(_ value: ParameterValue)
+    var parameterValue: ParameterValue { get }
+}
+
+extension Ratio: ParameterQuantity {
+    public init?(_ value: ParameterValue) {
+        guard case .ratio(let ratio) = value else { return nil }
+        self = ratio
+    }
+
+    public var parameterValue: ParameterValue { .ratio(self) }
+}
+
+extension ByteCount: ParameterQuantity {
+    public init?(_ value: ParameterValue) {
+        guard case .bytes(let bytes) = value else { return nil }
+        self = bytes
+    }
+
+    public var parameterValue: ParameterValue { .bytes(self) }
+}
+
+extension TimeSpan: ParameterQuantity {
+    public init?(_ value: ParameterValue) {
+        guard case .time(let time) = value else { return nil }
+        self = time
+    }
+
+    public var parameterValue: ParameterValue { .time(self) }
+}
+
+extension Int: ParameterQuantity {
+    public init?(_ value: ParameterValue) {
+        guard case .count(let count) = value else { return nil }
+        self = count
+    }
+
+    public var parameterValue: ParameterValue { .count(self) }
+}
+
+/// The value of one policy parameter, typed.
+public enum ParameterValue: Hashable, Sendable {
+    case ratio(Ratio)
+    case bytes(ByteCount)
+    case time(TimeSpan)
+    case count(Int)
+    case flag(Bool)
+    /// One of the parameter's `choices`.
+    case choice(String)
+    /// Apps by name; such a parameter has no range.
+    case names([String])
+    /// What the reproduced system's own table says.
+    case table
+}
+
+extension ParameterValue: CustomStringConvertible {
+    /// As scenarios and `--set` take it.
+    public var description: String {
+        switch self {
+        case .ratio(let value): "\(value)"
+        case .bytes(let value): "\(value)"
+        case .time(let value): "\(value)"
+        case .count(let value): "\(value)"
+        case .flag(let value): "\(value)"
+        case .choice(let value): value
+        case .names(let names): "[\(names.joined(separator: ", "))]"
+        case .table: "table"
+        }
+    }
+}
+
+extension ParameterValue {
+    /// As a whole number: parts per million, bytes, microseconds or a count. Nil: it is none.
+    public var number: Int64? {
+        switch self {
+        case .ratio(let value): value.partsPerMillion
+        case .bytes(let value): Int64(value.bytes)
+        case .time(let value): value.microseconds
+        case .count(let value): Int64(value)
+        case .flag, .choice, .names, .table: nil
+        }
+    }
+}
+
+/// A parameter as it is described: everything that help, schema, decoder and tuner need to know.
+public struct PolicyParameter: Hashable, Sendable {
+    /// As in scenarios: snake_case.
+    public let name: String
+    /// The default; `table` where the system's own table decides.
+    public let standard: ParameterValue
+    /// Of the parameter's kind; both ends included. Of a choice and of names, which have no range, the default.
+    public let lowest: ParameterValue
+    public let highest: ParameterValue
+    /// The values of a choice, in the order in which they are listed; empty for every other kind.
+    public var choices: [String] = []
+    /// How a search spaces its values.
+    public var scale = Scale.ranged
+    /// Whether a size is about what the device holds, so that a scale model has it in its own measure; false for one
+    /// that says which device is meant.
+    public var isScaled = true
+    public let meaning: String
+    /// Where the default comes from.
+    public let source: String
+
+    /// Choices and names have none.
+    public var hasRange: Bool {
+        switch lowest {
+        case .choice, .names, .table: false
+        case .ratio, .bytes, .time, .count, .flag: true
+        }
+    }
+
+    /// Whether `table` is one of its values.
+    public var mayBeTable: Bool { standard == .table }
+
+    /// Its range as whole numbers (`ParameterValue.number`), with zero for `table`; nil: it has none.
+    public var numbers: ClosedRange<Int64>? {
+        guard let low = lowest.number, let high = highest.number else { return nil }
+        return (mayBeTable ? 0 : low)...high
+    }
+
+    /// The value of that number, of a parameter that has numbers; zero is `table` where that is a value.
+    public func value(_ number: Int64) -> ParameterValue {
+        switch lowest {
+        case _ where mayBeTable && number == 0: .table
+        case .ratio: .ratio(Ratio(partsPerMillion: number))
+        case .bytes: .bytes(ByteCount(Int(number)))
+        case .time: .time(TimeSpan(microseconds: number))
+        case .count: .count(Int(number))
+        case .flag, .choice, .names, .table: preconditionFailure("parameter \(name) is no number")
+        }
+    }
+
+    public enum Scale: String, Sendable {
+        /// By the range: evenly, or by powers of ten where it spans several.
+        case ranged
+        /// Evenly, for weights and shares that have no small values of interest.
+        case even
+    }
+}

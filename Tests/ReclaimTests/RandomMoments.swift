@@ -1,0 +1,137 @@
+import Lifecycle
+import Pressure
+import Quantities
+import Reclaim
+
+/// Moments at which a policy may be asked, drawn at random from a seed: with everything in them that a policy can see.
+struct RandomMoments {
+    private var random: SeededGenerator
+
+    init(seed: UInt64, stream: String) { random = SeededGenerator(seed: seed, stream: stream) }
+
+    mutating func next() -> SystemSnapshot {
+        let ceiling = pick([ByteCount.mebibytes(256), .mebibytes(1_000), .gibibytes(4)])
+        // Nearly all thresholds are about what is scarce.
+        let available = ceiling * Ratio(partsPerMillion: Int64(number(0, number(1, 10) * 100_000)))
+        let processes = self.processes()
+        var snapshot = SystemSnapshot(
+            now: now, demand: demand(processes), level: pick(PressureLevel.allCases), ceiling: ceiling,
+            resident: ceiling - available, available: available, threshold: ceiling * .percent(10),
+            processes: processes, monitor: .ios)
+        snapshot.measures = measures(of: ceiling)
+        snapshot.history = history(idle: processes.count { $0.band == .idle })
+        snapshot.oracle = oracle()
+        snapshot.seed = random.next()
+        return snapshot
+    }
+
+    private mutating func number(_ low: Int, _ high: Int) -> Int { random.number(in: low...max(low, high)) }
+
+    private mutating func pick<Element>(_ elements: [Element]) -> Element { elements[number(0, elements.count - 1)] }
+
+    private mutating func chance(_ percent: Int64) -> Bool { random.chance(.percent(percent)) }
+
+    private mutating func demand(_ processes: [ProcessSnapshot]) -> ReclaimDemand {
+        switch number(0, 6) {
+        case 0: .allocation(by: processes.last?.pid ?? ProcessID(99), wanted: .mebibytes(number(1, 90)))
+        case 1: .backgroundProcesses(excess: number(1, 3))
+        case 2: .backgroundMemory(excess: .mebibytes(number(1, 90)))
+        case 3, 4: .pressure(deficit: .mebibytes(number(1, 200)))
+        default: .nothing
+        }
+    }
+
+    /// Milliseconds before now, moments ago as often as long ago.
+    private mutating func ago(_ most: Int = 900_000) -> Instant {
+        now - .milliseconds(Int64(number(0, pick([100, 1_000, 10_000, most]))))
+    }
+
+    private mutating func processes() -> [ProcessSnapshot] {
+        let areAlike = chance(30)
+        return (0..<number(areAlike ? 4 : 0, 9)).map { index in
+            let phase =
+                areAlike && index > 0 ? .suspended : pick([ProcessPhase.active, .background, .suspended, .suspended])
+            let modes: [BackgroundMode] = phase == .background && chance(50) ? [pick([.audio, .location])] : []
+            let scene: ScenePhase? = chance(40) ? (phase.isForeground ? .foregroundActive : .background) : nil
+            return process(
+                index, phase, idle: Int64(number(0, pick([20, 100, 900]))), size: number(1, pick([20, 300])),
+                dirty: pick([0, 0, 1, 4, 20]), scene: scene, modes: modes
+            ) { decorate(&$0, areAlike) }
+        }
+    }
+
+    private mutating func decorate(_ process: inout ProcessSnapshot, _ areAlike: Bool) {
+        process.positionedAt = ago()
+        if process.phase == .background && chance(50) { process.band = pick([.background, .interfaceSupport]) }
+        process.relaunchCost = .milliseconds(Int64(number(100, 9_000)))
+        process.swapped = .mebibytes(pick([0, number(0, 50)]))
+        process.recentlyReclaimed = .mebibytes(pick([0, number(0, 50)]))
+        if areAlike || chance(30) { process.relaunchIntervals = [.seconds(areAlike ? 1 : Int64(number(1, 20)))] }
+        if chance(30) { process.limit = MemoryLimit(bytes: .mebibytes(number(1, 100)), isFatal: chance(50)) }
+        if chance(30) { (process.warnedAt, process.answersWarning) = (ago(), true) }
+        process.isEnding = chance(10)
+    }
+
+    private mutating func measures(of ceiling: ByteCount) -> SystemMeasures {
+        var measures = SystemMeasures()
+        if chance(50) {
+            measures.swapTotal = ceiling
+            measures.swapFree = ceiling * .percent(Int64(number(0, 30)))
+        }
+        if chance(30) { measures.fileBacked = ceiling * .percent(Int64(number(0, 10))) }
+        if chance(50) { measures.thrashing = .percent(Int64(number(0, 400))) }
+        measures.directReclaim = chance(50)
+        measures.someLost = .milliseconds(Int64(number(0, 400)))
+        measures.fullLost = .milliseconds(chance(60) ? 0 : Int64(number(0, 1_000)))
+        let share = StallAverages(avg10: .percent(Int64(number(0, 100))))
+        measures.full = share
+        for second in stride(from: Int64(number(0, 60)), through: 0, by: -2) {
+            measures.stallUpdates.append(.init(at: now - .seconds(second), some: share, full: share))
+        }
+        return measures
+    }
+
+    private mutating func history(idle: Int) -> ReclaimHistory {
+        var history = ReclaimHistory()
+        history.levelSince = ago()
+        if chance(50) { history.notNormalSince = ago() }
+        if chance(30) { history.lastAction = ago() }
+        let causes: [KillCause?] = [nil, .sustainedPressure, .processThrashing, .fileCacheThrashing]
+        let times = (0..<pick([0, 0, 1, 2, 5])).map { _ in ago(60_000) }.sorted()
+        let cause = pick(causes)
+        history.kills = times.map { at in
+            .init(
+                at: at, pid: ProcessID(70), band: .idle, cause: chance(20) ? pick(causes) : cause, footprint: .zero)
+        }
+        if chance(50) {
+            history.idleAtSustained = max(1, idle)
+            history.sustainedKills = number(1, 4)
+        }
+        return history
+    }
+
+    private mutating func oracle() -> Oracle {
+        var oracle = Oracle(nextLaunch: [])
+        for _ in 0..<10 {
+            let launches = (0..<number(0, 3)).map { _ in now + .seconds(Int64(number(1, 900))) }.sorted()
+            oracle.launches.append(launches)
+            oracle.nextLaunch.append(launches.first)
+            oracle.sizes.append(.mebibytes(number(1, 300)))
+        }
+        return oracle
+    }
+
+    /// Another value of a parameter: an end of its range, or any number within it, small ones as often as large ones.
+    mutating func value(of parameter: PolicyParameter) -> ParameterValue {
+        switch parameter.standard {
+        case .flag(let flag): return .flag(!flag)
+        case .choice(let choice): return .choice(pick(parameter.choices.filter { $0 != choice }))
+        case .names: return .names(["app\(number(0, 9))"])
+        case .ratio, .bytes, .time, .count, .table: break
+        }
+        guard let numbers = parameter.numbers else { preconditionFailure("\(parameter.name) has no range") }
+        if chance(20) { return chance(50) ? parameter.lowest : parameter.highest }
+        let most = numbers.upperBound >> Int64(number(0, 40))
+        return parameter.value(min(max(Int64(number(0, Int(most))), numbers.lowerBound), numbers.upperBound))
+    }
+}

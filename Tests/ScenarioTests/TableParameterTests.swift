@@ -1,0 +1,61 @@
+import Quantities
+import Reclaim
+import Simulation
+import Testing
+
+@testable import Scenario
+
+/// Parameters that a system's own table gives a value where the scenario gives none.
+@Suite("parameters that are the system's table's")
+struct TableParameterTests {
+    private static func plan(_ policy: String, _ sets: [String] = []) throws -> RunPlan {
+        let text = Samples.minimal + "policy: \(policy)\n"
+        return try ScenarioLoader.load(text: text, file: "t.yaml", overrides: Overrides(sets: sets)).get()
+    }
+
+    /// `policy.parameter`.
+    private static let all = PolicyCatalogue.all.flatMap { type in
+        type.parameterTable.filter(\.mayBeTable).map { "\(type.name).\($0.name)" }
+    }
+
+    @Test("they are jetsam's thresholds and RAM, and lmkd-minfree's rows")
+    func known() {
+        #expect(Self.all.contains("jetsam.critical") && Self.all.contains("jetsam-classic.ram"))
+        #expect(Self.all.contains("lmkd-minfree.minfree_950") && Self.all.contains("lmkd-minfree.small_below"))
+        #expect(Self.all.count == 5 + 4 + 7)
+    }
+
+    @Test("a word, nothing at all, and the zero of earlier files say the same; the zero is warned of", arguments: all)
+    func zero(name: String) throws {
+        let parts = name.split(separator: ".").map(String.init)
+        let type = try #require(PolicyCatalogue.type(named: parts[0]))
+        let parameter = try #require(type.parameterTable.first { $0.name == parts[1] })
+        let zero = if case .bytes = parameter.lowest { "0B" } else { "0%" }
+        let standard = try Self.plan(parts[0])
+        #expect(standard.remarks.isEmpty)
+        #expect(try Self.plan("{ name: \(parts[0]), parameters: { \(parts[1]): table } }") == standard)
+        var old = try Self.plan("{ name: \(parts[0]), parameters: { \(parts[1]): \(zero) } }")
+        let lines = Samples.minimal.split(separator: "\n", omittingEmptySubsequences: false).count
+        let column = "policy: { name: \(parts[0]), parameters: { \(parts[1]): ".count + 1
+        let sentence =
+            "policy.parameters.\(parts[1]): \(zero) stands for what the system's table says; write table, "
+            + "or leave it out"
+        #expect(old.remarks == ["t.yaml:\(lines):\(column): warning: \(sentence)"])
+        old.remarks = []
+        #expect(old == standard)
+        let option = "policy.parameters.\(parts[1])=\(zero)"
+        #expect(try Self.plan(parts[0], [option]).remarks == ["--set \(option): warning: \(sentence)"])
+        #expect(EffectiveScenario.yaml(of: old).contains("\(parts[1]): table"))
+    }
+
+    @Test("another word is refused")
+    func refused() throws {
+        let text = Samples.minimal + "policy: { name: jetsam, parameters: { critical: tabel } }\n"
+        guard case .failure(let fault) = ScenarioLoader.load(text: text, file: "t.yaml") else {
+            Issue.record("it is taken")
+            return
+        }
+        #expect("\(fault)".contains("policy.parameters.critical: expected "), "\(fault)")
+        #expect("\(fault)".contains(", or table, not 'tabel'"), "\(fault)")
+    }
+}
