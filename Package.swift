@@ -54,7 +54,7 @@ let package = Package(
             ["Lifecycle", "Quantities", .product(name: "BasicContainers", package: "swift-collections")], [quick]),
         module("Pressure", ["Lifecycle", "Quantities"]),
         module("Reclaim", ["Lifecycle", "Pressure", "Quantities"]),
-        module("Metrics", ["Quantities"], [quick]),
+        module("Metrics", ["Lifecycle", "Quantities"], [quick]),
         module(
             "Simulation",
             [
@@ -116,7 +116,7 @@ let package = Package(
             "Simulation",
             ["Simulation", "Memory", "Metrics", "Workload", "Lifecycle", "Pressure", "Reclaim", "Quantities"]),
         tests("Memory", ["Memory", "Quantities"]),
-        tests("Metrics", ["Metrics", "Quantities"]),
+        tests("Metrics", ["Metrics", "Lifecycle", "Quantities"]),
         tests("Experiments", ["Experiments", "Metrics", "Quantities"]),
         tests(
             "Interchange",

@@ -16,12 +16,12 @@ CRASHED = "abnormal"
 
 FOREGROUND = ("active", "inactive")
 
-NO_ROOM = "no room for "
-"""So begins the reason of who ended because its own allocation found none, and nobody was left to reclaim."""
+NO_ROOM = ("no_room", "fragmented", "kept_back")
+"""Causes of the end of a process whose own allocation found no room, when nobody was left to reclaim."""
 OWN, ANOTHER = "own", "another"
 """Whose allocation found no room when a process was ended for that; most are ended for the monitor's level or a limit."""
 
-COLUMNS = ["time_s", "app", "pid", "cause", "why", "want", "band", "state", "footprint_bytes", "idle_s", "lead_s"]
+COLUMNS = ["time_s", "app", "pid", "cause", "why", "want", "demand", "band", "state", "footprint_bytes", "idle_s", "lead_s"]
 
 
 def terminations(run: Run) -> pd.DataFrame:
@@ -30,14 +30,14 @@ def terminations(run: Run) -> pd.DataFrame:
     if exits.empty:
         actions = run.events_named("action")
         # Who is asked to end and then made to is one termination.
-        return actions[actions["detail"].str.startswith("terminate")].drop_duplicates("pid", keep="last")
-    return exits[~exits["detail"].isin(NOT_BY_THE_SYSTEM)]
+        return actions[actions["action"].str.startswith("terminate")].drop_duplicates("pid", keep="last")
+    return exits[~exits["exit_reason"].isin(NOT_BY_THE_SYSTEM)]
 
 
 def crashes(run: Run) -> pd.DataFrame:
     """The exits by which apps ended themselves: losses, too, but nobody's termination."""
     exits = run.events_named("exit")
-    return exits[exits["detail"] == CRASHED]
+    return exits[exits["exit_reason"] == CRASHED]
 
 
 def kills_of(run: Run) -> pd.DataFrame:
@@ -46,9 +46,8 @@ def kills_of(run: Run) -> pd.DataFrame:
     last_seen = last_rows(run.apps)
     decisions = decided(run)
     rows = []
-    for time_s, app, pid, detail, reason in terminations(run)[["time_s", "app", "pid", "detail", "reason"]].itertuples(
-        index=False
-    ):
+    for row in terminations(run).itertuples(index=False):
+        time_s, pid = row.time_s, row.pid
         events = by_pid.get(pid, run.events.iloc[:0])
         seen = last_seen.get(pid)
         # The decision knows the band at that very moment, the samples that of a moment before.
@@ -56,11 +55,12 @@ def kills_of(run: Run) -> pd.DataFrame:
         rows.append(
             {
                 "time_s": time_s,
-                "app": app,
+                "app": row.app,
                 "pid": pid,
-                "cause": cause or detail,
-                "why": reason,
-                "want": OWN if reason.startswith(NO_ROOM) else ANOTHER if demand == "allocation" else "",
+                "cause": cause or row.exit_reason or row.action,
+                "why": row.reason,
+                "want": OWN if row.cause in NO_ROOM else ANOTHER if demand == "allocation" else "",
+                "demand": demand,
                 "band": band or ("" if seen is None else seen.band),
                 "state": "" if seen is None else seen.state,
                 "footprint_bytes": math.nan if seen is None else seen.footprint_bytes,
@@ -80,10 +80,10 @@ def last_rows(apps: pd.DataFrame) -> dict[str, object]:
 def idle_time(events: pd.DataFrame, time_s: float) -> float:
     """Since when it was off screen. Zero in the foreground; since its start if it never was there."""
     states = events[(events["event"] == "process_state") & (events["time_s"] <= time_s)]
-    states = states[states["detail"] != "notRunning"]
+    states = states[states["state"] != "notRunning"]
     if states.empty:
         return math.nan
-    shown = states["detail"].isin(FOREGROUND).to_numpy()
+    shown = states["state"].isin(FOREGROUND).to_numpy()
     if shown[-1]:
         return 0.0
     left = np.flatnonzero(shown)
@@ -135,7 +135,7 @@ def spared_in(decision: pd.DataFrame) -> list[tuple[str, str]]:
         choice = f"choice {row.rank:.0f}" if row.rank == row.rank else "no choice"
         if row.action == "":
             weight, why = 2, row.reason
-        elif row.reason.startswith("refused by "):
+        elif row.outcome == "refused":
             weight, why = 3 if row.action.startswith("terminate") else 1, row.reason
         elif row.action.startswith("terminate"):
             weight, why = 3, f"its turn was later ({choice})"

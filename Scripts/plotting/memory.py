@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
@@ -125,30 +124,20 @@ def level_spans(run: Run) -> list[tuple[float, float, str]]:
     return list(zip(starts, starts[1:] + [run.end_s], levels.loc[changed, "pressure_level"].tolist()))
 
 
-THRESHOLD = re.compile(r"(?:threshold|below|under|<)[^\d<]{0,14}([\d.,_]+)\s*(%|bytes|B|KiB|MiB|GiB)?", re.IGNORECASE)
-SIZES = {"b": 1, "bytes": 1, "": 1, "kib": 1 << 10, "mib": style.MIB, "gib": style.GIB}
-
-
 def thresholds(run: Run) -> dict[str, float]:
-    """Level -> the resident bytes from which it counts, as far as the reasons of its first rise tell.
-
-    The reasons name available memory, in bytes or as a share of the ceiling; what they do not name is not drawn. A fall
-    names another threshold, at which the higher level is left.
+    """Level -> the resident bytes from which it counts, as the first rise to it tells; none where the monitor looks at
+    something else than available memory. A fall names another threshold, at which the higher level is left.
     """
     ceiling = float(run.samples["ceiling_bytes"].max())
     ranks = list(style.LEVEL_COLOURS)
     found: dict[str, float] = {}
     before = "normal"
-    for level, reason in run.events_named("pressure_level")[["detail", "reason"]].itertuples(index=False):
+    changes = run.events_named("pressure_level")[["level", "measure", "threshold"]]
+    for level, measure, available in changes.itertuples(index=False):
         if level not in ranks:
             continue
         rises, before = ranks.index(level) > ranks.index(before), level
-        match = THRESHOLD.search(reason)
-        if not rises or match is None:
-            continue
-        number, unit = float(match[1].strip(".,_").replace(",", "").replace("_", "")), (match[2] or "").lower()
-        available = number / 100 * ceiling if unit == "%" else number * SIZES[unit]
-        if 0 < available < ceiling:
+        if rises and measure == "available_bytes" and 0 < available < ceiling:
             found.setdefault(level, ceiling - available)
     return found
 
@@ -190,7 +179,7 @@ def draw_levels(axes: Axes, strip: Axes, spans: list[tuple[float, float, str]]) 
 
 def draw_warnings(lane: Axes, warnings: pd.DataFrame, seconds_per_px: float) -> None:
     """Every warning: in its level's colour, the worst on top; those of an app near its own limit in grey."""
-    colours = [style.LEVEL_COLOURS.get(detail, style.SYSTEM_COLOUR) for detail in warnings["detail"]]
+    colours = [style.LEVEL_COLOURS.get(level, style.SYSTEM_COLOUR) for level in warnings["level"]]
     for colour in (style.SYSTEM_COLOUR, style.LEVEL_COLOURS["warning"], style.LEVEL_COLOURS["critical"]):
         times = sorted(time_s for time_s, own in zip(warnings["time_s"], colours) if own == colour)
         shown = style.thin(times, 3 * seconds_per_px)

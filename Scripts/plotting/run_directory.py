@@ -17,21 +17,28 @@ from command_line import visible
 TEXT_COLUMNS: dict[str, tuple[str, ...]] = {
     "samples": ("pressure_level",),
     "apps": ("app", "pid", "state", "band"),
-    "events": ("event", "app", "pid", "scene", "detail", "reason"),
+    "events": ("event", "app", "pid", "scene", "detail", "reason", "state", "level", "action", "exit_reason", "cause", "measure"),
     "launches": ("app", "kind", "pid", "outcome"),
-    "decisions": ("decision", "action", "app", "pid", "chosen", "reason", "demand", "measure", "band", "cause"),
+    "decisions": ("decision", "action", "app", "pid", "chosen", "reason", "demand", "measure", "band", "cause", "outcome"),
     "summary": ("scenario", "policy", "seed"),
 }
 NUMBER_COLUMNS: dict[str, tuple[str, ...]] = {
     "samples": ("time_s", "ceiling_bytes", "resident_bytes", "available_bytes"),
     "apps": ("time_s", "footprint_bytes"),
-    "events": ("time_s",),
+    "events": ("time_s", "threshold"),
     "decisions": ("time_s", "rank", "observed", "threshold"),
     "launches": ("tapped_s", "ready_s", "latency_ms"),
     "summary": ("ceiling_bytes",),
 }
-LATER = {"decisions.measure", "decisions.band", "decisions.cause"}
+FACTS = {"events": ("state", "level", "action", "exit_reason", "cause", "measure", "threshold"), "decisions": ("outcome",)}
+"""Columns that say in words for programs what `detail` and `reason` say for people. Runs before them have none."""
+LATER = {"decisions.measure", "decisions.band", "decisions.cause"} | {
+    f"{name}.{column}" for name, columns in FACTS.items() for column in columns
+}
 """Columns that came later: a run without them is not incomplete."""
+NEWEST_FORMAT = 1
+"""Of run folders, as `format_version` in manifest.json counts. Columns that were added do not raise it; a newer one may mean
+something else by the columns that we know."""
 IN_ORDER = ("samples", "apps", "events", "decisions")
 """Tables whose rows stand in the order of their time, and of what happened within an instant."""
 STALLS = "psi_"
@@ -49,6 +56,8 @@ class Run:
     notes: list[str] = field(default_factory=list)
     left_out: set[str] = field(default_factory=set)
     """Of the missing files, those that are there and cannot be used; a note says why."""
+    older: set[str] = field(default_factory=set)
+    """Columns that came later (`LATER`), of tables that are there and have not got them."""
 
     @property
     def samples(self) -> pd.DataFrame:
@@ -156,7 +165,9 @@ def read_table(run: Run, name: str) -> pd.DataFrame:
     if name == "samples":
         numbers += tuple(column for column in header if column.startswith(STALLS))
     if name not in run.missing:
-        run.missing.update({f"{name}.{column}" for column in texts + numbers if column not in present} - LATER)
+        absent = {f"{name}.{column}" for column in texts + numbers if column not in present}
+        run.missing.update(absent - LATER)
+        run.older.update(absent & LATER)
     wanted = [column for column in texts + numbers if column in present]
     if wanted:
         # Everything as text first: a nan, NA or 007 in a name is a name.
@@ -198,6 +209,42 @@ def leave_out_disorder(run: Run) -> None:
                          "the rows are not in the run's order, and the table is left out")  # fmt: skip
         run.tables[name] = run.tables[name].iloc[:0]
         run.leave_out(name)
+
+
+def fill_older(run: Run) -> None:
+    """Gives a run that is older than the columns of facts what its `detail` and `chosen` say without a doubt.
+
+    There `detail` was a state, a level, an action or an exit reason, as the kind of event had it. What only sentences say
+    stays unknown: thresholds, whose allocation found no room, and what a limit refused.
+    """
+    if run.older.isdisjoint(f"{name}.{column}" for name, columns in FACTS.items() for column in columns):
+        return
+    events, decisions = run.events, run.decisions
+    if "events.detail" in run.missing:
+        run.missing.update(name for name in run.older if name.startswith("events."))
+    for column, kinds in (("state", ("process_state", "scene_state")), ("level", ("pressure_level", "warning")),
+                          ("action", ("action",)), ("exit_reason", ("exit",))):  # fmt: skip
+        if f"events.{column}" in run.older:
+            events[column] = events["detail"].where(events["event"].isin(kinds), "")
+    if "events.level" in run.older:
+        of_its_own = events["level"].isin(("limit", "near_limit"))
+        events["cause"] = events["level"].where(of_its_own, "")
+        events["level"] = events["level"].mask(of_its_own, "")
+    if "decisions.outcome" in run.older:
+        ranked = decisions["action"].map(lambda action: "ranked" if action else "spared")
+        decisions["outcome"] = ranked.where(decisions["app"] != "", "").mask(decisions["chosen"] == "true", "chosen")
+    run.notes.append("an older run, without columns of facts: the levels' thresholds, whose allocation found no room, and "
+                     "what a limit refused are not shown")  # fmt: skip
+
+
+def demand_readable(directory: Path) -> None:
+    """Raises FileNotFoundError, with one line for the user, when the folder is of a format that is newer than ours."""
+    try:
+        version = json.loads((directory / "manifest.json").read_text(encoding="utf-8")).get("format_version")
+    except (OSError, ValueError, AttributeError):
+        return
+    if isinstance(version, int) and version > NEWEST_FORMAT:
+        raise FileNotFoundError(f"{directory} is a run of format {version}, and these scripts read formats up to {NEWEST_FORMAT}")
 
 
 def has_rows_of_changed(directory: Path) -> bool:
@@ -267,6 +314,7 @@ def read_run(directory: Path) -> Run:
     """Reads what is there. Raises FileNotFoundError when there is no directory, or no CSV that we know in it."""
     if not directory.is_dir():
         raise FileNotFoundError(f"no run directory {directory}")
+    demand_readable(directory)
     run = Run(directory)
     tables, notes = run.tables, run.notes
     for name in TEXT_COLUMNS:
@@ -277,6 +325,7 @@ def read_run(directory: Path) -> Run:
     for name in IN_ORDER:
         # A row without its time has no place in a picture.
         tables[name] = tables[name].dropna(subset=["time_s"]).reset_index(drop=True)
+    fill_older(run)
     # Early formats wrote the last sample twice.
     tables["samples"] = tables["samples"].drop_duplicates("time_s", keep="last").reset_index(drop=True)
     tables["apps"] = tables["apps"].drop_duplicates(["time_s", "app", "pid"], keep="last").reset_index(drop=True)

@@ -14,7 +14,7 @@ from matplotlib.patches import Patch
 import style
 from run_directory import Run
 
-NEEDS = ("events.time_s", "events.event", "events.app", "events.scene", "events.detail")
+NEEDS = ("events.time_s", "events.event", "events.app", "events.scene", "events.state")
 
 MOST_APPS = 40
 MOST_APPS_WITH_SCENES = 20
@@ -68,7 +68,7 @@ def spans(changes: list[tuple[float, str]], end_s: float) -> Spans:
 
 
 def process_changes(run: Run) -> pd.DataFrame:
-    """time_s, app, detail: every change of a process's state. An exit is one, too.
+    """time_s, app, state: every change of a process's state. An exit is one, too.
 
     Without events the samples tell, at the grain of a sample.
     """
@@ -76,8 +76,8 @@ def process_changes(run: Run) -> pd.DataFrame:
     changes = events[events["event"].isin(["process_state", "exit"])]
     if not (events["event"] == "process_state").any():
         return sampled_changes(run)
-    return changes[["time_s", "app", "detail"]].assign(
-        detail=changes["detail"].where(changes["event"] == "process_state", "notRunning")
+    return changes[["time_s", "app", "state"]].assign(
+        state=changes["state"].where(changes["event"] == "process_state", "notRunning")
     )
 
 
@@ -90,14 +90,14 @@ def sampled_changes(run: Run) -> pd.DataFrame:
     for app in states.columns:
         changed = states[app].ne(states[app].shift(fill_value="notRunning"))
         rows += [(time_s, app, state) for time_s, state in states.loc[changed, app].items()]
-    return pd.DataFrame(rows, columns=["time_s", "app", "detail"])
+    return pd.DataFrame(rows, columns=["time_s", "app", "state"])
 
 
 def scene_spans(events: pd.DataFrame, end_s: float) -> dict[str, list[Spans]]:
     """App -> its scenes' spans, by scene number."""
     rows = events[(events["event"] == "scene_state") & (events["scene"] != "")]
     found: dict[str, dict[str, list[tuple[float, str]]]] = {}
-    for time_s, app, scene, state in rows[["time_s", "app", "scene", "detail"]].itertuples(index=False):
+    for time_s, app, scene, state in rows[["time_s", "app", "scene", "state"]].itertuples(index=False):
         state = style.SCENE_STATES.get(state, "unattached")
         found.setdefault(app, {}).setdefault(scene, []).append((time_s, state))
     return {
@@ -112,9 +112,9 @@ def lanes_of(run: Run) -> list[Lane]:
     scenes = scene_spans(run.events, run.end_s)
     for app, changes in process_changes(run).groupby("app", sort=False):
         if app != "":
-            listed = list(zip(changes["time_s"], changes["detail"]))
+            listed = list(zip(changes["time_s"], changes["state"]))
             lanes[str(app)] = Lane(str(app), spans(listed, run.end_s), scenes.get(str(app), []))
-    for event, app, time_s, detail in run.events[["event", "app", "time_s", "detail"]].itertuples(index=False):
+    for event, app, time_s in run.events[["event", "app", "time_s"]].itertuples(index=False):
         lane = lanes.get(app)
         if lane is None:
             continue

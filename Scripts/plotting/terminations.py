@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -16,7 +15,7 @@ import kills
 import style
 from run_directory import Run
 
-NEEDS = ("events.event", "events.pid", "events.detail", "events.reason", "apps.pid", "apps.band", "apps.footprint_bytes")
+NEEDS = ("events.event", "events.pid", "events.exit_reason", "apps.pid", "apps.band", "apps.footprint_bytes")
 
 MOST_CAUSES = 8
 MOST_BANDS = 6
@@ -60,24 +59,25 @@ FOUND_NO_ROOM = "found no room"
 """So ends the name of every cause that is a want of memory."""
 
 
-def cause_of(cause: str, why: str, want: str = "") -> str:
-    """The cause in the tables' words, with the first clause of the reason as far as it has no figures.
+LIMITS = {"background_processes": "background processes", "background_memory": "memory off screen"}
+"""Demands that are about a limit, and what is limited."""
 
-    Who ends because an allocation found no room has a cause of his own, whether it was his or another's.
+
+def cause_of(cause: str, want: str = "", demand: str = "") -> str:
+    """The cause in the tables' words, and what the policy was asked for where that was no level.
+
+    The end of an app because an allocation found no room is a cause of its own, whether it was its own or another's.
     """
     if want == kills.OWN:
         return f"{cause}: its own allocation {FOUND_NO_ROOM}"
     if want == kills.ANOTHER:
-        return f"{cause_of(cause, why)}, for an allocation that {FOUND_NO_ROOM}"
-    if why.startswith(f"{cause}:"):
-        why = why.removeprefix(f"{cause}:")
-    clause = re.split(r"[;:,(]", why, maxsplit=1)[0].strip()
-    return f"{cause}: {clause}" if clause and not re.search(r"\d", clause) else cause
+        return f"{cause}, for an allocation that {FOUND_NO_ROOM}"
+    return f"{cause}, for the limit of {LIMITS[demand]}" if demand in LIMITS else cause
 
 
 def causes_of(table: pd.DataFrame) -> pd.DataFrame:
     """Counts: a row per cause, the most frequent first, a column per band."""
-    causes = [cause_of(*row) for row in table[["cause", "why", "want"]].itertuples(index=False)]
+    causes = [cause_of(*row) for row in table[["cause", "want", "demand"]].itertuples(index=False)]
     counts = pd.crosstab(pd.Series(causes, name="cause"), table["band"].reset_index(drop=True))
     counts = counts.loc[counts.sum(axis=1).sort_values(ascending=False, kind="stable").index]
     if len(counts) > MOST_CAUSES:

@@ -70,7 +70,7 @@ def kills_of(run: Run, reasons: Reasons) -> list[dict[str, object]]:
         rows.append(
             {
                 "t": plain(row.time_s), "app": row.app, "pid": row.pid, "cause": row.cause, "why": row.why,
-                "group": terminations.cause_of(row.cause, row.why, row.want), "want": row.want != "",
+                "group": terminations.cause_of(row.cause, row.want, row.demand), "want": row.want != "",
                 "band": terminations.band_name(row.band) if row.band else "",
                 "footprint": plain(row.footprint_bytes), "idle": plain(row.idle_s), "lead": plain(row.lead_s),
                 "spared": [[app, reasons.place(why)] for app, why in others[:MOST_SPARED]],
@@ -87,7 +87,7 @@ def decisions_of(run: Run, reasons: Reasons) -> tuple[list[list[object]], int]:
     """
     table = run.decisions
     others = table.groupby("decision", sort=False).size() - 1
-    chosen = table[(table["chosen"] == "true") | table["reason"].str.startswith("no victim")]
+    chosen = table[table["outcome"].isin(("chosen", "no_victim"))]
     ranks = chosen["action"].map({action: rank for rank, action in enumerate(ACTIONS)}).fillna(len(ACTIONS))
     kept = chosen.loc[ranks.sort_values(kind="stable").index[:MOST_DECISIONS]].sort_index()
     rows = [
@@ -198,8 +198,10 @@ def payload_of(run: Run, label: str) -> dict[str, object]:
             for name in run.samples if name.startswith(STALLS)
         ],
         "warnings": [
-            [plain(time_s), app, level]
-            for time_s, app, level in warnings[["time_s", "app", "detail"]].head(MOST_WARNINGS).itertuples(index=False)
+            [plain(time_s), app, level or cause]
+            for time_s, app, level, cause in warnings[["time_s", "app", "level", "cause"]]
+            .head(MOST_WARNINGS)
+            .itertuples(index=False)
         ],
         "kills": kills_of(run, reasons), "lanes": lanes, "lanesLeftOut": lanes_left_out,
         "launches": launches_of(run), "decisions": decisions, "decisionsLeftOut": decisions_left_out,

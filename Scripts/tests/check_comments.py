@@ -80,15 +80,15 @@ def claims(runs: Runs) -> dict[str, bool]:
     greedy = runs.one("one-greedy-neighbour", "events")
     fall = next(row for row in greedy if row["event"] == "exit")
     levels = [row for row in greedy if row["event"] == "pressure_level"]
-    critical = next(float(row["time_s"]) for row in levels if row["detail"] == "critical")
+    critical = next(float(row["time_s"]) for row in levels if row["level"] == "critical")
     leak = next(float(row["time_s"]) for row in runs.one("leak", "events") if row["event"] == "exit")
     ends = [row["app"] for row in quick if row["event"] == "exit"]
-    taken = {row["detail"] for row in quick if row["event"] == "action" and row["app"] == "music"}
+    taken = {row["action"] for row in quick if row["event"] == "action" and row["app"] == "music"}
     told = {row["app"] for row in runs.one("life-cycle-4-duties", "events") if row["event"] == "warning"}
     people = {row["seed"]: row["terminations"] for row in runs.seeds("seeded-commuter", "ladder")["ladder"]}
     return {
         "one-greedy-neighbour: critical at 25.7 s, and reader is ended then, by the policy":
-            (critical, float(fall["time_s"]), fall["app"], fall["detail"]) == (25.7, 25.7, "reader", "memoryPressure"),
+            (critical, float(fall["time_s"]), fall["app"], fall["exit_reason"]) == (25.7, 25.7, "reader", "memoryPressure"),
         "leak: ends after 41 s": round(leak) == 41,
         "quickstart: music gives its scene and its unused pages, and weather is ended":
             ends == ["weather"] and taken == {"disconnect_scene", "purge"},

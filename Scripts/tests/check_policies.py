@@ -96,8 +96,8 @@ def causes(run: Run) -> dict[str, int]:
     """What the run's terminations were for: what the policy was asked for, or what ended the process without it."""
     counts = dict.fromkeys(CAUSES, 0)
     decided = kills.decided(run)
-    for pid, cause, why in kills.kills_of(run)[["pid", "cause", "why"]].itertuples(index=False):
-        if why.startswith(kills.NO_ROOM):
+    for pid, cause, want in kills.kills_of(run)[["pid", "cause", "want"]].itertuples(index=False):
+        if want == kills.OWN:
             column = "no room"
         elif pid in decided:
             column = DEMANDS.get(decided[pid][2], "limits")

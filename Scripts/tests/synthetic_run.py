@@ -22,11 +22,17 @@ COLUMNS = {
     "samples": "time_s ceiling_bytes resident_bytes active_bytes dirty_bytes metadata_bytes available_bytes "
     "pressure_level processes scenes_connected apps_foreground apps_background apps_suspended reserved_bytes",
     "apps": "time_s app pid state band footprint_bytes active_bytes dirty_bytes",
-    "events": "time_s event app pid scene detail reason",
+    "events": "time_s event app pid scene detail reason state level action exit_reason cause measure observed threshold",
     "launches": "app kind tapped_s ready_s latency_ms pid outcome",
-    "decisions": "time_s decision action app pid rank chosen reason observed threshold demand",
+    "decisions": "time_s decision action app pid rank chosen reason observed threshold demand "
+    "measure outcome",
     "summary": "scenario policy seed ceiling_bytes",
 }
+OLDER = {"events": 7, "decisions": 11}
+"""How many columns these tables had before those of facts were added."""
+
+FACTS = {"process_state": "state", "scene_state": "state", "pressure_level": "level", "warning": "level",
+         "action": "action", "exit": "exit_reason"}  # fmt: skip
 
 
 @dataclass
@@ -70,9 +76,13 @@ class Phone:
 
     # What happens
 
-    def event(self, time_s: float, event: str, app: App | None, detail: str, reason: str = "", scene: object = "") -> None:
+    def event(self, time_s: float, event: str, app: App | None, detail: str, reason: str = "", scene: object = "",
+              compared: tuple[object, ...] = ("", "", "")) -> None:
         name, pid = (app.name, app.pid) if app else ("", "")
-        self.rows["events"].append([f"{time_s:.6f}", event, name, pid, scene, detail, reason])
+        facts = [detail if FACTS.get(event) == column else "" for column in ("state", "level", "action", "exit_reason")]
+        cause = "level" if event == "warning" else ""
+        row = [f"{time_s:.6f}", event, name, pid, scene, detail, reason, *facts, cause, *compared]
+        self.rows["events"].append(row)
 
     def enter(self, time_s: float, app: App, state: str) -> None:
         app.state = state
@@ -124,7 +134,8 @@ class Phone:
             self.rows["decisions"].append(
                 [f"{time_s:.6f}", self.decisions, "" if spared else "terminate", app.name, app.pid, "" if spared else rank,
                  "true" if app is victim else "false", "in the foreground" if spared else "idle longest",
-                 self.ceiling - self.resident(), self.ceiling // 20, "pressure"]
+                 self.ceiling - self.resident(), self.ceiling // 20, "pressure", "available_bytes",
+                 "spared" if spared else "chosen" if app is victim else "ranked"]
             )  # fmt: skip
 
     def resident(self) -> int:
@@ -154,7 +165,9 @@ class Phone:
         level = "critical" if used > 0.92 else "warning" if used > 0.82 else "normal"
         if level != self.level:
             self.level = level
-            self.event(time_s, "pressure_level", None, level, f"available {1 - used:.1%}, threshold {8 if level == 'critical' else 18}%")
+            self.event(time_s, "pressure_level", None, level, f"available {1 - used:.1%}, threshold {8 if level == 'critical' else 18}%",
+                       compared=("available_bytes", self.ceiling - self.resident(),
+                                 self.ceiling * (8 if level == "critical" else 18) // 100))
             if level != "normal":
                 for app in self.apps:
                     if app.state in ("active", "background"):
@@ -194,17 +207,19 @@ class Phone:
 
 
 def write_run(
-    directory: Path, apps: int = 14, minutes: float = 30, seed: int = 1, ceiling: int = 1 << 30, step_s: float = 1.0
+    directory: Path, apps: int = 14, minutes: float = 30, seed: int = 1, ceiling: int = 1 << 30, step_s: float = 1.0,
+    older: bool = False,
 ) -> None:
-    """Writes the CSVs of one made-up run."""
+    """Writes the CSVs of one made-up run; an older one has no columns of facts."""
     phone = Phone(apps, minutes, seed, ceiling)
     phone.run(step_s)
     directory.mkdir(parents=True, exist_ok=True)
     for name, columns in COLUMNS.items():
         with (directory / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(columns.split())
-            writer.writerows(phone.rows[name])
+            most = OLDER.get(name) if older else None
+            writer.writerow(columns.split()[:most])
+            writer.writerows(row[:most] for row in phone.rows[name])
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import shutil
 import tempfile
 import unittest
@@ -397,39 +398,36 @@ user:
         table = memory.at_times(memory.footprints(self.run_of().apps), np.array([0.0, 1.0, 1e6]))
         self.assertEqual(table.loc[1e6].sum(), 0)
 
-    def test_thresholds_are_read_from_reasons_in_bytes_units_and_percent(self) -> None:
+    def test_thresholds_are_those_of_available_memory(self) -> None:
         run = self.run_of()
         ceiling = run.samples["ceiling_bytes"].max()
-        for reason, available in (
-            ("available 1000 bytes, threshold 157286400 bytes", 157286400), ("180 MiB is below 200 MiB", 200 * MIB),
-            ("available 4.9%, threshold 5%", 0.05 * ceiling), ("available 5 < 157286400", 157286400),
-            ("24.9 MiB available, threshold 25.6 MiB", 25.6 * MIB),
-        ):  # fmt: skip
-            with self.subTest(reason=reason):
-                run.tables["events"] = self.level_changes(("critical", reason))
-                self.assertAlmostEqual(memory.thresholds(run)["critical"], ceiling - available)
+        run.tables["events"] = self.level_changes(("critical", "available_bytes", 25 * MIB))
+        self.assertEqual(memory.thresholds(run), {"critical": ceiling - 25 * MIB})
+        run.tables["events"] = self.level_changes(("critical", "uncompressed_ppm", 300_000))
+        self.assertEqual(memory.thresholds(run), {})
 
     def test_the_threshold_at_which_a_level_is_left_is_not_taken_for_its_own(self) -> None:
         run = self.run_of()
         ceiling = run.samples["ceiling_bytes"].max()
-        run.tables["events"] = self.level_changes(
-            ("critical", "threshold 50 MiB"), ("warning", "threshold 70 MiB"), ("normal", "threshold 200 MiB"),
-            ("warning", "threshold 150 MiB"),
-        )  # fmt: skip
+        run.tables["events"] = self.level_changes(*(
+            (level, "available_bytes", mib * MIB)
+            for level, mib in (("critical", 50), ("warning", 70), ("normal", 200), ("warning", 150))
+        ))  # fmt: skip
         self.assertEqual(
             memory.thresholds(run), {"critical": ceiling - 50 * MIB, "warning": ceiling - 150 * MIB}
         )
 
     @staticmethod
-    def level_changes(*changes: tuple[str, str]) -> pd.DataFrame:
+    def level_changes(*changes: tuple[str, str, float]) -> pd.DataFrame:
         rows = [
-            {"time_s": float(index), "event": "pressure_level", "app": "", "scene": "", "detail": level, "reason": reason}
-            for index, (level, reason) in enumerate(changes)
-        ]
+            {"time_s": float(index), "event": "pressure_level", "app": "", "scene": "", "level": level, "measure": measure,
+             "threshold": threshold}
+            for index, (level, measure, threshold) in enumerate(changes)
+        ]  # fmt: skip
         return pd.DataFrame(rows)
 
     def test_every_kind_of_warning_has_its_marks(self) -> None:
-        told = pd.DataFrame({"time_s": [1.0, 2.0, 3.0, 4.0], "detail": ["warning", "critical", "near_limit", ""]})
+        told = pd.DataFrame({"time_s": [1.0, 2.0, 3.0, 4.0], "level": ["warning", "critical", "", ""]})
         figure = plt.figure()
         memory.draw_warnings(figure.add_subplot(), told, seconds_per_px=0.01)
         marks = {line.get_color(): list(line.get_xdata()) for line in figure.axes[0].lines}
@@ -438,7 +436,7 @@ user:
             style.SYSTEM_COLOUR: [3.0, 4.0], style.LEVEL_COLOURS["warning"]: [1.0], style.LEVEL_COLOURS["critical"]: [2.0],
         })  # fmt: skip
 
-    def test_a_reason_without_threshold_draws_no_line(self) -> None:
+    def test_a_run_without_changes_of_level_draws_no_line(self) -> None:
         run = self.run_of()
         run.tables["events"] = run.events.iloc[:0].copy()
         self.assertEqual(memory.thresholds(run), {})
@@ -484,11 +482,24 @@ class Launches(RunDirectoryCase):
 
 
 class Kills(RunDirectoryCase):
-    HEADER = "time_s,event,app,pid,scene,detail,reason\n"
+    HEADER = "time_s,event,app,pid,scene,reason,state,level,action,exit_reason,cause,measure,threshold"
+    FACTS = {"process_state": 6, "warning": 7, "action": 8, "exit": 9}
 
-    def run_of(self, events: str) -> Run:
+    def run_of(self, events: str, causes: dict[str, str] | None = None) -> Run:
+        """A run with these events: time, kind, app, process, scene, the fact that the kind has, and the reason.
+
+        `causes` are by process number.
+        """
+        rows = []
+        for time_s, kind, app, pid, scene, fact, reason in csv.reader(events.splitlines()):
+            row = [time_s, kind, app, pid, scene, reason, *[""] * 7]
+            row[self.FACTS[kind]] = fact
+            if kind == "exit":
+                row[10] = (causes or {}).get(pid, "")
+            rows.append(row)
         run = self.make()
-        (run / "events.csv").write_text(self.HEADER + events, "utf-8")
+        with (run / "events.csv").open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([self.HEADER.split(","), *rows])
         return read_run(run)
 
     def test_idle_time_counts_from_the_last_time_on_screen(self) -> None:
@@ -541,16 +552,16 @@ class Kills(RunDirectoryCase):
         self.assertNotIn("idle longest", rows)
 
     def test_each_spared_process_has_one_true_reason(self) -> None:
-        header = "time_s,decision,action,app,pid,rank,chosen,reason,observed,threshold,demand\n"
+        header = "time_s,decision,action,app,pid,rank,chosen,reason,observed,threshold,demand,outcome\n"
         (run := self.run_of("7,exit,a,1,,memoryPressure,why\n"))
         rows = (
-            "7,1,terminate,f,6,1,false,refused by foreground: on a screen,0,0,pressure\n"
-            "7,1,terminate,a,1,2,true,idle longest,0,0,pressure\n"
-            "7,1,disconnect_scene,b,2,3,false,off screen,0,0,pressure\n"
-            "7,1,terminate,b,2,4,false,idle longest,0,0,pressure\n"
-            "7,1,warn,c,3,5,false,running,0,0,pressure\n"
-            "7,1,,d,4,,false,plays audio,0,0,pressure\n"
-            "7,1,terminate,a,1,6,false,idle longest,0,0,pressure\n"
+            "7,1,terminate,f,6,1,false,refused by foreground: on a screen,0,0,pressure,refused\n"
+            "7,1,terminate,a,1,2,true,idle longest,0,0,pressure,chosen\n"
+            "7,1,disconnect_scene,b,2,3,false,off screen,0,0,pressure,ranked\n"
+            "7,1,terminate,b,2,4,false,idle longest,0,0,pressure,ranked\n"
+            "7,1,warn,c,3,5,false,running,0,0,pressure,ranked\n"
+            "7,1,,d,4,,false,plays audio,0,0,pressure,spared\n"
+            "7,1,terminate,a,1,6,false,idle longest,0,0,pressure,ranked\n"
         )
         (run.directory / "decisions.csv").write_text(header + rows, "utf-8")
         self.assertEqual(kills.spared(read_run(run.directory))["1"], [
@@ -563,12 +574,12 @@ class Kills(RunDirectoryCase):
     def test_the_decision_knows_band_and_cause_better(self) -> None:
         run = self.make(apps=14, minutes=30.0)
         text = (run / "decisions.csv").read_text("utf-8").splitlines()
-        lines = [text[0] + ",measure,band,cause"] + [f"{line},available_bytes,20,idle-exit" for line in text[1:]]
+        lines = [text[0] + ",band,cause"] + [f"{line},20,idle-exit" for line in text[1:]]
         (run / "decisions.csv").write_text("\n".join(lines) + "\n", "utf-8")
         table = kills.kills_of(read_run(run))
         self.assertEqual(set(table["band"]), {"20"})
         self.assertEqual(set(table["cause"]), {"idle-exit"})
-        self.assertEqual(terminations.cause_of("idle-exit", "idle-exit: idle; below"), "idle-exit: idle")
+        self.assertEqual(terminations.cause_of("idle-exit"), "idle-exit")
 
     def test_who_was_asked_to_end_goes_later_than_the_decision(self) -> None:
         run = self.make(apps=14, minutes=30.0)
@@ -580,15 +591,19 @@ class Kills(RunDirectoryCase):
         later = read_run(run)
         self.assertEqual(set(kills.spared(later)), set(kills.kills_of(later)["pid"]))
 
-    def test_a_cause_is_named_by_its_reason_unless_that_holds_figures(self) -> None:
-        self.assertEqual(terminations.cause_of("memoryPressure", "idle longest; 5 MiB left"), "memoryPressure: idle longest")
-        self.assertEqual(terminations.cause_of("memoryPressure", "no room for 5 MiB"), "memoryPressure")
+    def test_a_cause_says_which_limit_the_policy_was_asked_about(self) -> None:
+        self.assertEqual(
+            terminations.cause_of("jettisoned", demand="background_processes"),
+            "jettisoned, for the limit of background processes",
+        )
+        self.assertEqual(terminations.cause_of("memoryPressure", demand="pressure"), "memoryPressure")
 
     def test_the_want_of_memory_is_a_cause_of_its_own(self) -> None:
         run = self.run_of(
             "7,exit,a,1,,memoryPressure,\"no room for 24KiB, 16KiB free, and nobody left to reclaim\"\n"
             "8,exit,b,2,,memoryPressure,least recently used; process 4 waits for 8.0 KiB\n"
-            "9,exit,c,3,,memoryPressure,least recently used; critical\n"
+            "9,exit,c,3,,memoryPressure,least recently used; critical\n",
+            causes={"1": "no_room"},
         )
         (run.directory / "decisions.csv").write_text(
             "time_s,decision,action,app,pid,rank,chosen,reason,observed,threshold,demand\n"
@@ -604,7 +619,7 @@ class Kills(RunDirectoryCase):
             coloured,
             {
                 "memoryPressure: its own allocation found no room",
-                "memoryPressure: least recently used, for an allocation that found no room",
+                "memoryPressure, for an allocation that found no room",
             },
         )
         self.assertIn("an allocation found no room", [text.get_text() for text in words])

@@ -8,15 +8,15 @@ import check_policies
 from harness import FolderCase
 from run_directory import read_run
 
-EVENTS = """time_s,event,app,pid,scene,detail,reason
-1,exit,a,1,,memoryPressure,idle longest
-2,exit,b,2,,memoryPressure,idle longest
-3,exit,c,3,,memoryPressure,idle longest
-4,exit,d,4,,memoryPressure,idle longest
-5,exit,e,5,,memoryPressure,"no room for 4KiB, 0B free, and nobody left to reclaim"
-6,exit,f,6,,appWatchdog,launch took longer than 20s
-7,exit,g,7,,memoryResourceLimit,above its limit
-8,exit,h,8,,userTerminated,swiped away
+EVENTS = """time_s,event,app,pid,scene,reason,state,level,action,exit_reason,cause,measure,threshold
+1,exit,a,1,,idle longest,,,,memoryPressure,jettisoned,,
+2,exit,b,2,,idle longest,,,,memoryPressure,jettisoned,,
+3,exit,c,3,,idle longest,,,,memoryPressure,jettisoned,,
+4,exit,d,4,,idle longest,,,,memoryPressure,jettisoned,,
+5,exit,e,5,,nobody left to reclaim,,,,memoryPressure,no_room,free_bytes,4096
+6,exit,f,6,,launch took longer than 20s,,,,appWatchdog,,,
+7,exit,g,7,,above its limit,,,,memoryResourceLimit,per-process-limit,footprint_bytes,1024
+8,exit,h,8,,swiped away,,,,userTerminated,,,
 """
 DECISIONS = """time_s,decision,action,app,pid,rank,chosen,reason,demand
 1,1,terminate,a,1,1,true,idle longest,pressure

@@ -177,7 +177,7 @@ class Pages(ReportCase):
         header, *rows = table.read_text("utf-8").splitlines()
         columns = header.split(",")
         last = dict(zip(columns, rows[-1].split(","), strict=True))
-        last |= {"decision": "999999", "action": "", "rank": "", "chosen": "false", "reason": "in front"}
+        last |= {"decision": "999999", "action": "", "rank": "", "chosen": "false", "reason": "in front", "outcome": "spared"}
         table.write_text("\n".join([header, *rows, ",".join(last[name] for name in columns)]) + "\n", "utf-8")
         after = data_of(self.page(run))["runs"][0]  # type: ignore[index]
         self.assertEqual(after["decisions"], before["decisions"])

@@ -343,7 +343,7 @@ def tune(options: argparse.Namespace, command: Sequence[str], program: Program, 
     chosen, pairs = choose(problem, position.completed), pairs_of(problem, confirmation)
     about = outcome.Study(board.study.study_name, list(dict.fromkeys(board.builds() + confirmation.builds())))
     try:
-        verdicts = outcome.write(problem, about, position, chosen, pairs, folder, command)
+        verdicts = outcome.write(problem, about, position, chosen, pairs, folder, command, program.interval)
     except OSError as error:
         raise Fault(74, f"cannot write {error.filename or folder}: {error.strerror}") from error
     for verdict in verdicts:

@@ -19,7 +19,7 @@ from board import Position
 from optuna.trial import FrozenTrial, TrialState
 from problem import Problem
 from search import front, importance, is_feasible, means, rounds_of
-from verdict import Difference, Pair, breaches, differences, figure, judgement, sentence, varied_in_training
+from verdict import Ask, Difference, Pair, breaches, differences, figure, judgement, sentence, varied_in_training
 from whole_file import write_text, writing
 
 POLICY = "policy.yaml"
@@ -42,27 +42,31 @@ class Verdict:
     text: str
 
 
-def verdict_on(problem: Problem, pairs: Sequence[Pair], where: str, varied: Collection[tuple[str, str]]) -> Verdict:
-    found = differences(problem, pairs, varied)
+def verdict_on(
+    problem: Problem, pairs: Sequence[Pair], where: str, ask: Ask, varied: Collection[tuple[str, str]]
+) -> Verdict:
+    found = differences(problem, pairs, ask, varied)
     broken = breaches(problem, pairs)
     return Verdict(where, found, judgement(problem, found, broken), sentence(problem, where, found, broken))
 
 
-def verdicts_of(problem: Problem, pairs: Sequence[Pair], varied: Collection[tuple[str, str]] = ()) -> list[Verdict]:
+def verdicts_of(
+    problem: Problem, pairs: Sequence[Pair], ask: Ask, varied: Collection[tuple[str, str]] = ()
+) -> list[Verdict]:
     """On the training scenarios with seeds that the search never saw, and on scenarios that it never saw."""
     known = {scenario.name for scenario in problem.scenarios}
     count = len(problem.held_out_seeds)
     seen = [pair for pair in pairs if pair.scenario in known]
     unseen = [pair for pair in pairs if pair.scenario not in known]
-    found = [verdict_on(problem, seen, f"{count} seeds it never saw", varied)]
+    found = [verdict_on(problem, seen, f"{count} seeds it never saw", ask, varied)]
     if unseen:
         names = ", ".join(scenario.name for scenario in problem.held_out)
-        found.append(verdict_on(problem, unseen, f"scenarios it never saw ({names}; {count} seeds)", varied))
+        found.append(verdict_on(problem, unseen, f"scenarios it never saw ({names}; {count} seeds)", ask, varied))
     return found
 
 
 def by_scenario(
-    problem: Problem, pairs: Sequence[Pair], varied: Collection[tuple[str, str]] = ()
+    problem: Problem, pairs: Sequence[Pair], ask: Ask, varied: Collection[tuple[str, str]] = ()
 ) -> dict[str, list[Difference]]:
     """For the picture and its table: each scenario, then all of a kind together."""
     known = [scenario.name for scenario in problem.scenarios]
@@ -70,9 +74,9 @@ def by_scenario(
     rows: dict[str, list[Difference]] = {}
     for names, label in ((known, "all training scenarios"), (unknown, "all held-out scenarios")):
         for name in names:
-            rows[name] = differences(problem, [pair for pair in pairs if pair.scenario == name], varied)
+            rows[name] = differences(problem, [pair for pair in pairs if pair.scenario == name], ask, varied)
         if len(names) > 1:
-            rows[label] = differences(problem, [pair for pair in pairs if pair.scenario in names], varied)
+            rows[label] = differences(problem, [pair for pair in pairs if pair.scenario in names], ask, varied)
     return rows
 
 
@@ -324,13 +328,14 @@ def write(
     pairs: Sequence[Pair],
     folder: Path,
     command: Sequence[str],
+    ask: Ask,
 ) -> list[Verdict]:
     """Everything but the study itself. The same study gives the same files."""
     style.prepare()
     complete = position.completed
     varied = varied_in_training(problem, next(one for one in complete if one.user_attrs["slot"] == 0), chosen)
-    verdicts = verdicts_of(problem, pairs, varied)
-    rows = by_scenario(problem, pairs, varied)
+    verdicts = verdicts_of(problem, pairs, ask, varied)
+    rows = by_scenario(problem, pairs, ask, varied)
     shares = importance(problem, complete)
     write_trials(problem, position, folder)
     write_verdict(problem, pairs, rows, folder)

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from dataclasses import dataclass
@@ -110,10 +110,10 @@ class Program:
             os.close(end)
         shutil.rmtree(self.scratch, ignore_errors=True)
 
-    def ask(self, *arguments: str) -> str:
-        """What the program prints; a Fault with its own words and status otherwise."""
+    def ask(self, *arguments: str, given: str | None = None) -> str:
+        """What the program prints, `given` being its standard input; a Fault with its own words and status otherwise."""
         try:
-            result = subprocess.run([self.path, *arguments], capture_output=True, text=True, check=False)
+            result = subprocess.run([self.path, *arguments], capture_output=True, text=True, check=False, input=given)
         except OSError as error:
             raise Fault(71, f"cannot start {self.path}: {error.strerror or error}") from error
         if result.returncode:
@@ -135,6 +135,12 @@ class Program:
 
     def metrics(self) -> list[str]:
         return [line.split()[0] for line in self.ask("list", "metrics").splitlines() if line.strip()]
+
+    def interval(self, strata: Sequence[Sequence[float]], confidence: float, stream: str) -> tuple[float, float]:
+        """Of the mean of the strata's means, by bootstrap, widened for few values."""
+        question = json.dumps({"strata": strata, "confidence": confidence, "stream": stream})
+        answer = json.loads(self.ask("interval", given=question))
+        return float(answer["low"]), float(answer["high"])
 
     def submit(self, job: Job) -> Future[Summary]:
         return self.pool.submit(self._run, job)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,6 @@ from problem import Objective, Problem, Scenario, value_of
 from program import Interrupted, Job, Summary, gather, rest
 from search import rounds_of
 
-RESAMPLES = 10_000
 MISTAKE = 0.05
 """The chance, over all objectives together, that an interval misses; shared out among them (Bonferroni)."""
 
@@ -149,24 +147,8 @@ def pairs_of(problem: Problem, board: Board) -> list[Pair]:
 # --- Statistics -------------------------------------------------------------------------------------------------------
 
 
-def resampled(values: np.ndarray, generator: np.random.Generator) -> np.ndarray:
-    """Means of resamples of one scenario's differences."""
-    picks = generator.integers(0, len(values), size=(RESAMPLES, len(values)))
-    return values[picks].mean(axis=1)
-
-
-def widened(draws: np.ndarray, mean: float, sizes: Sequence[int], confidence: float) -> np.ndarray:
-    """The draws, spread as few seeds demand.
-
-    A resample of n values varies by (n - 1) / n of what it should, and knows nothing of how uncertain the spread itself
-    is; the quantile of Student's t over that of the normal says how much (expansion by Hill, 1970).
-    """
-    least, freedom = min(sizes, default=0), sum(sizes) - len(sizes)
-    if least < 2:
-        return draws
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
-    t = z + (z**3 + z) / (4 * freedom) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)
-    return mean + (draws - mean) * math.sqrt(least / (least - 1)) * t / z
+Ask = Callable[[Sequence[Sequence[float]], float, str], tuple[float, float]]
+"""Asks the program for the interval of a mean of means: the strata, the confidence, and the name of the stream of chance."""
 
 
 def changes(metric: str, within: Sequence[Pair], direction: str) -> np.ndarray:
@@ -205,6 +187,7 @@ def difference(
     pairs: Sequence[Pair],
     seed: int,
     confidence: float,
+    ask: Ask,
     direction: str = "minimize",
     seen: Collection[str] | None = None,
     varied: Collection[tuple[str, str]] = (),
@@ -216,7 +199,6 @@ def difference(
     Where it was not, the case counts, without a spread. `varied` names the scenarios and metrics whose differences
     varied between training seeds.
     """
-    generator = np.random.Generator(np.random.PCG64(seed))
     by_name: dict[str, list[Pair]] = {}
     for pair in pairs:
         by_name.setdefault(pair.scenario, []).append(pair)
@@ -226,7 +208,7 @@ def difference(
     familiar = [name for name in cases if seen is None or name in seen]
     left_out = tuple(familiar) if len(familiar) < len(by_name) else ()
     names = [name for name in by_name if name not in left_out]
-    base, mine, draws, sizes = [], [], np.zeros(RESAMPLES), []
+    base, mine, strata = [], [], []
     is_constant = bool(names)
     for name in names:
         within = by_name[name]
@@ -234,18 +216,16 @@ def difference(
         mine.append(np.mean([value_of(metric, pair.tuned, direction) for pair in within]))
         gaps = changes(metric, within, direction)
         is_constant = is_constant and len(gaps) > 1 and len(set(gaps)) == 1
-        draws += resampled(gaps, generator) / len(names)
-        if name not in cases:
-            sizes.append(len(gaps))
+        # A case is one value: it counts, and adds no certainty.
+        strata.append(gaps[:1] if name in cases else gaps)
     mean = float(np.mean(mine) - np.mean(base))
     count = len(names) if all(name in cases for name in names) else 0
     if count and (familiar or count < FEWEST_CASES):
         low = high = math.nan
     else:
         if count:
-            draws, sizes, is_constant = resampled(np.subtract(mine, base), generator), [count], False
-        tail = (1 - confidence) / 2
-        low, high = np.quantile(widened(draws, mean, sizes, confidence), [tail, 1 - tail])
+            strata, is_constant = [np.subtract(mine, base)], False
+        low, high = ask([list(map(float, values)) for values in strata], confidence, f"{seed}")
     runs = sum(len(by_name[name]) for name in names)
     return Difference(
         metric, float(np.mean(base)), float(np.mean(mine)), mean, float(low), float(high), runs, confidence,
@@ -254,20 +234,20 @@ def difference(
 
 
 def differences(
-    problem: Problem, pairs: Sequence[Pair], varied: Collection[tuple[str, str]] = ()
+    problem: Problem, pairs: Sequence[Pair], ask: Ask, varied: Collection[tuple[str, str]] = ()
 ) -> list[Difference]:
     """The objectives, their intervals right together in 95 of 100 verdicts; then the side effects, one by one."""
     confidence = 1 - MISTAKE / len(problem.objectives)
     seen = {scenario.name for scenario in problem.scenarios}
     found = [
-        difference(goal.metric, pairs, problem.seed, confidence, goal.direction, seen, varied)
+        difference(goal.metric, pairs, problem.seed, confidence, ask, goal.direction, seen, varied)
         for goal in problem.objectives
     ]
     known = {goal.metric for goal in problem.objectives}
     present = set(pairs[0].standard) if pairs else set()
     extra = [metric for metric in SIDE_EFFECTS if metric not in known and metric in present]
     return found + [
-        difference(metric, pairs, problem.seed, 1 - MISTAKE, seen=seen, varied=varied) for metric in extra
+        difference(metric, pairs, problem.seed, 1 - MISTAKE, ask, seen=seen, varied=varied) for metric in extra
     ]
 
 

@@ -1,3 +1,4 @@
+import Lifecycle
 import Metrics
 import Quantities
 import Scenario
@@ -34,10 +35,10 @@ struct AdvicePrice {
     }
 
     struct LaunchTime: Hashable {
-        let kind: RunTally.LaunchFact.Kind
+        let kind: LaunchKind
         let latency: TimeSpan
 
-        init(_ kind: RunTally.LaunchFact.Kind, _ latency: TimeSpan) {
+        init(_ kind: LaunchKind, _ latency: TimeSpan) {
             self.kind = kind
             self.latency = latency
         }

@@ -121,7 +121,7 @@ public struct Explainer {
         found.terminations = Array(found.terminations.prefix(most))
         found.otherEnds = tally.terminations.filter {
             !ordered.contains($0.pid) && (app == nil || $0.app == app)
-        }.map { ($0.reason, $0.app) }
+        }.map { ($0.reason.rawValue, $0.app) }
         return found
     }
 

@@ -8,6 +8,16 @@ public enum LaunchKind: String, CaseIterable, Sendable {
     case hot
 }
 
+/// How a launch by the user came out.
+public enum LaunchOutcome: String, CaseIterable, Sendable {
+    /// Its first frame was active.
+    case ready
+    /// The user wanted something else first, or the run was over.
+    case abandoned
+    /// The process ended.
+    case terminated
+}
+
 /// Why an app was launched; a key of UIApplication.LaunchOptionsKey, or the user's tap.
 public enum LaunchReason: String, CaseIterable, Sendable {
     case userTap

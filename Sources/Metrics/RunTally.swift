@@ -1,11 +1,9 @@
+import Lifecycle
 import Quantities
 
 /// What happened in a run, as facts; the metrics are computed from it.
 public struct RunTally: Sendable {
-    public var scenario: String
-    public var policy: String
-    public var seed: UInt64
-    public var ceiling: ByteCount
+    public let run: Identity
     public var duration: TimeSpan = .zero
     public var peakResident: ByteCount = .zero
     public var launches: [LaunchFact] = []
@@ -20,23 +18,13 @@ public struct RunTally: Sendable {
     /// Written again while in use.
     public var bytesRewritten: ByteCount = .zero
     public var bytesRead: ByteCount = .zero
-    /// Sums over all processes and samples, for ratios between them.
-    public var sampledRequested: ByteCount = .zero
-    public var sampledUsable: ByteCount = .zero
-    public var sampledActive: ByteCount = .zero
-    public var sampledDirty: ByteCount = .zero
+    public var sampled = SampledMemory()
     public var stalls = 0
     public var stallTime: TimeSpan = .zero
     public var decisions = 0
     public var actionsRefused = 0
-    public var timeNormal: TimeSpan = .zero
-    public var timeWarning: TimeSpan = .zero
-    public var timeCritical: TimeSpan = .zero
-    /// The lives of all processes, summed.
-    public var processTime: TimeSpan = .zero
-    public var suspendedTime: TimeSpan = .zero
-    /// After any termination by the system.
-    public var leastProcesses: Int?
+    public var levels = LevelTimes()
+    public var lives = Lives()
     /// From the last warning to the termination by the system, of each that was warned.
     public var warningLeads: [TimeSpan] = []
     /// How long each reclaim action took.
@@ -44,21 +32,49 @@ public struct RunTally: Sendable {
     public var events = 0
 
     public init(scenario: String, policy: String, seed: UInt64, ceiling: ByteCount) {
-        self.scenario = scenario
-        self.policy = policy
-        self.seed = seed
-        self.ceiling = ceiling
+        run = Identity(scenario: scenario, policy: policy, seed: seed, ceiling: ceiling)
+    }
+
+    /// What was run.
+    public struct Identity: Sendable {
+        public let scenario: String
+        public let policy: String
+        public let seed: UInt64
+        public let ceiling: ByteCount
+    }
+
+    /// Sums over all processes and samples, for ratios between them.
+    public struct SampledMemory: Sendable {
+        public var requested: ByteCount = .zero
+        public var usable: ByteCount = .zero
+        public var active: ByteCount = .zero
+        public var dirty: ByteCount = .zero
+    }
+
+    /// How long each level of pressure was in force.
+    public struct LevelTimes: Sendable {
+        public var normal: TimeSpan = .zero
+        public var warning: TimeSpan = .zero
+        public var critical: TimeSpan = .zero
+    }
+
+    /// What the processes' lives come to.
+    public struct Lives: Sendable {
+        /// All of them, summed.
+        public var time: TimeSpan = .zero
+        public var suspended: TimeSpan = .zero
+        /// The fewest processes after any termination by the system.
+        public var fewest: Int?
     }
 
     public struct LaunchFact: Sendable {
-        public enum Kind: Sendable { case cold, warm, hot }
         public var app: String
-        public var kind: Kind
+        public var kind: LaunchKind
         public var tapped: Instant
         /// Nil: the first frame never came.
         public var latency: TimeSpan?
 
-        public init(app: String, kind: Kind, tapped: Instant, latency: TimeSpan?) {
+        public init(app: String, kind: LaunchKind, tapped: Instant, latency: TimeSpan?) {
             self.app = app
             self.kind = kind
             self.tapped = tapped
@@ -71,14 +87,14 @@ public struct RunTally: Sendable {
         public var app: String
         public var pid: ProcessID
         public var at: Instant
-        public var reason: String
+        public var reason: ExitReason
         public var wasForeground: Bool
         /// The user wanted the app again soon after, whether or not the system had launched it in the meantime.
         public var wasPerceived: Bool
         public var footprint: ByteCount
 
         public init(
-            app: String, pid: ProcessID, at: Instant, reason: String, wasForeground: Bool, wasPerceived: Bool,
+            app: String, pid: ProcessID, at: Instant, reason: ExitReason, wasForeground: Bool, wasPerceived: Bool,
             footprint: ByteCount
         ) {
             self.app = app

@@ -57,21 +57,24 @@ public enum MetricSense: String, Hashable, Sendable {
     }
 }
 
-/// One column of `summary.csv`: a name with its unit last, its meaning, and how it follows from the facts.
+/// One column of `summary.csv`: its name and unit, its meaning, and how it follows from the facts.
 public struct SummaryMetric: Sendable {
     public let name: String
     public let type: ColumnType
+    public let unit: ColumnUnit?
     public let meaning: String
     public let better: MetricSense
     public let isOptional: Bool
     public let value: @Sendable (RunTally) -> MetricValue
 
     public init(
-        _ name: String, _ type: ColumnType, _ meaning: String, better: MetricSense, optional: Bool = false,
+        _ name: String, _ type: ColumnType, unit: ColumnUnit? = nil, _ meaning: String, better: MetricSense,
+        optional: Bool = false,
         value: @escaping @Sendable (RunTally) -> MetricValue
     ) {
         self.name = name
         self.type = type
+        self.unit = unit
         self.meaning = meaning
         self.better = better
         self.isOptional = optional

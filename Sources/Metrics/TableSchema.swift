@@ -6,10 +6,23 @@ public enum ColumnType: String, Sendable {
     case boolean
 }
 
-/// One column of a CSV: its name is a contract, its unit is last in the name.
+/// What the numbers of a column measure; counts, names and flags have no unit. The raw value stands in
+/// `datapackage.json`.
+public enum ColumnUnit: String, CaseIterable, Sendable {
+    case seconds = "s"
+    case milliseconds = "ms"
+    case bytes = "byte"
+    case bytesPerSecond = "byte/s"
+    /// A part of one.
+    case share = "1"
+}
+
+/// One column of a CSV: its name is a contract.
 public struct Column: Sendable {
     public let name: String
     public let type: ColumnType
+    /// The unit, which is the last word of most names, too; nil for counts, names and flags.
+    public let unit: ColumnUnit?
     public let meaning: String
     /// An absence is an empty cell; false where there is always a value.
     public let isOptional: Bool
@@ -19,31 +32,22 @@ public struct Column: Sendable {
     public let isSigned: Bool
 
     public init(
-        _ name: String, _ type: ColumnType, _ meaning: String, optional: Bool = false, choices: [String] = [],
-        signed: Bool = false
+        _ name: String, _ type: ColumnType, unit: ColumnUnit? = nil, _ meaning: String, optional: Bool = false,
+        choices: [String] = [], signed: Bool = false
     ) {
         self.name = name
         self.type = type
+        self.unit = unit
         self.meaning = meaning
         self.isOptional = optional
         self.choices = choices
         isSigned = signed
     }
 
-    private static let units = ["s": "s", "ms": "ms", "bytes": "byte", "ratio": "1"]
-
-    /// The unit, which the last word of the name says; nil for counts, names and flags.
-    public var unit: String? {
-        guard type == .integer || type == .number else { return nil }
-        // Pressure stall information is named as the kernel names it; it is a share of time.
-        if name.hasPrefix("psi_") { return "1" }
-        return name.split(separator: "_").last.flatMap { Column.units[String($0)] }
-    }
-
     /// The smallest and the largest number that may occur.
     public var bounds: (lowest: Int?, highest: Int?) {
         guard type == .integer || type == .number, !isSigned else { return (nil, nil) }
-        return (0, unit == "1" ? 1 : nil)
+        return (0, unit == .share ? 1 : nil)
     }
 }
 
@@ -81,5 +85,10 @@ public struct TableSchema: Sendable {
     }
 }
 
-/// The format version of the run directory; a change of meaning bumps it.
+/// The format version of the run directory.
+///
+/// It is raised when something that was there changes: the name, place, type, unit or meaning of a column, the spelling
+/// of a value, the name of a file or of a key of `manifest.json`. Columns that are added at the end of a table, keys and
+/// files that are added do not raise it: readers look at a table's first record. Readers read older versions as far as
+/// they go, and refuse newer ones in one line.
 public let runFormatVersion = 1

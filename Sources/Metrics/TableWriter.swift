@@ -212,6 +212,32 @@ public final class TableWriter {
         count += length
     }
 
+    // MARK: Checks
+
+    /// Where the next row begins, for `check`.
+    public var position: Int { count }
+
+    /// For checks alone: it writes every row as its table declares it.
+    private var declared: TableWriter?
+
+    /// Claims that the row that was written last, by parts of rows before it or by runs of numbers, is what the table's
+    /// columns make of `row`.
+    ///
+    /// - Parameter position: What `position` was before the row was written.
+    public func check<Row>(_ row: Row, of table: RowTable<Row>, from position: Int) {
+        guard sink != nil, failure == nil else { return }
+        let writer = declared ?? TableWriter(schema, to: MemorySink())
+        declared = writer
+        writer.count = 0
+        table.write(row, to: writer)
+        // What was given to the sink meanwhile still lies there.
+        let written = UnsafeBufferPointer(start: buffer + position, count: min(writer.count, capacity - position))
+        precondition(
+            written.elementsEqual(UnsafeBufferPointer(start: writer.buffer, count: writer.count)),
+            "\(schema.file) has a row that is not what its columns say: "
+                + String(decoding: written, as: UTF8.self))
+    }
+
     /// Gives all whole rows to the sink.
     public func flush() {
         defer { count = 0 }

@@ -34,11 +34,11 @@ package enum Outcomes {
     ///   - events: The bytes of `events.csv`; likewise the other two.
     package static func things(events: [UInt8], decisions: [UInt8], launches: [UInt8]) -> [String] {
         var things: Set<String> = []
-        for row in TableReader(events, columns: ["event", "detail", "reason"]).rows {
+        for row in TableReader(events, columns: ["event", "detail", "reason", "exit_reason", "action"]).rows {
             things.insert("event \(row[0])")
             switch EventKind(rawValue: row[0]) {
-            case .exit: things.insert("exit \(row[1])")
-            case .action: things.insert("action \(row[1])")
+            case .exit: things.insert("exit \(row[3])")
+            case .action: things.insert("action \(row[4])")
             case .callback: things.insert("callback \(row[1])")
             case .notification: things.insert("notification \(row[1])")
             case .refused:
@@ -50,8 +50,8 @@ package enum Outcomes {
             default: break
             }
         }
-        for row in TableReader(decisions, columns: ["reason"]).rows where row[0].hasPrefix("refused by ") {
-            things.insert(String(row[0].prefix { $0 != ":" }))
+        for row in TableReader(decisions, columns: ["rule"]).rows where !row[0].isEmpty {
+            things.insert("refused by \(row[0])")
         }
         for row in TableReader(launches, columns: ["kind"]).rows { things.insert("launch \(row[0])") }
         return things.sorted()

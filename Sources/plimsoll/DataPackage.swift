@@ -35,7 +35,7 @@ struct DataPackage: Encodable {
         let name: String
         let type: String
         let description: String
-        /// Not a word of Table Schema, which allows further ones: `byte`, `s`, `ms`, or `1` for a ratio.
+        /// Not a word of Table Schema, which allows further ones: `byte`, `s`, `ms`, `byte/s`, or `1` for a ratio.
         let unit: String?
         let constraints: Constraints
     }
@@ -95,9 +95,7 @@ struct DataPackage: Encodable {
     static func tables() throws -> String { try encode(RunTables.all.map { Resource(table: $0) }) }
 
     private static func encode(_ value: some Encodable) throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
+        try JSONDocument.of(value, keepsKeys: true) + "\n"
     }
 }
 
@@ -120,7 +118,7 @@ extension DataPackage.Field {
         name = column.name
         type = column.type.rawValue
         description = column.meaning
-        unit = column.unit
+        unit = column.unit?.rawValue
         constraints = DataPackage.Constraints(
             required: !column.isOptional, enum: column.choices.isEmpty ? nil : column.choices,
             minimum: column.bounds.lowest, maximum: column.bounds.highest)

@@ -5,25 +5,13 @@ import Quantities
 import Simulation
 
 /// `manifest.json`: everything about a run that cannot be deterministic, and what repeats it. Written last, at once.
+///
+/// Its keys stand in one object, whatever group a fact belongs to here.
 struct Manifest: Encodable {
-    var formatVersion = runFormatVersion
-    var plimsoll = plimsollVersion
-    var scenario: String
-    var scenarioFile: String
-    var seed: UInt64
-    var policy: String
-    /// The file that the policy came from, if it was one.
-    var policyFile: String?
-    var backend: String
-    /// `completed`, `interrupted` or `failed`.
-    var ending: String
-    /// The signal, or what failed.
-    var endingDetail: String?
-    var exitStatus: Int32
-    var startedAt: String
-    var wallS: Double
-    var cpuS: Double
-    var virtualS: Double
+    var plan: PlanFacts
+    var ending: EndingFacts
+    var times: TimeFacts
+    var build: BuildFacts
     /// How many events the run's queue has handled.
     var queueEvents: Int
     var commandLine: [String]
@@ -33,13 +21,65 @@ struct Manifest: Encodable {
     var traceFile: String?
     /// How many JetsamEvent reports the run left, if it was to (`--jetsam-events`).
     var jetsamEvents: Int?
-    var build: String
-    var buildId = BuildIdentity.current
     var host: HostFacts
     var allocator: AllocatorFacts?
     var memory: MemoryFacts
     var expectations: [ExpectationResult]
     var measurementWarnings: [String]
+
+    private enum CodingKeys: String, CodingKey {
+        case queueEvents, commandLine, dryRun, traceFile, jetsamEvents, host, allocator, memory, expectations
+        case measurementWarnings
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        for group in [plan, ending, times, build] as [any Encodable] { try group.encode(to: encoder) }
+        var facts = encoder.container(keyedBy: CodingKeys.self)
+        try facts.encode(queueEvents, forKey: .queueEvents)
+        try facts.encode(commandLine, forKey: .commandLine)
+        try facts.encode(dryRun, forKey: .dryRun)
+        try facts.encodeIfPresent(traceFile, forKey: .traceFile)
+        try facts.encodeIfPresent(jetsamEvents, forKey: .jetsamEvents)
+        try facts.encode(host, forKey: .host)
+        try facts.encodeIfPresent(allocator, forKey: .allocator)
+        try facts.encode(memory, forKey: .memory)
+        try facts.encode(expectations, forKey: .expectations)
+        try facts.encode(measurementWarnings, forKey: .measurementWarnings)
+    }
+
+    /// What was run.
+    struct PlanFacts: Encodable {
+        var scenario: String
+        var scenarioFile: String
+        var seed: UInt64
+        var policy: String
+        /// The file that the policy came from, if it was one.
+        var policyFile: String?
+        var backend: String
+    }
+
+    struct EndingFacts: Encodable {
+        /// `completed`, `interrupted` or `failed`.
+        var ending: String
+        /// The signal, or what failed.
+        var endingDetail: String?
+        var exitStatus: Int32
+    }
+
+    struct TimeFacts: Encodable {
+        var startedAt: String
+        var wallS: Double
+        var cpuS: Double
+        var virtualS: Double
+    }
+
+    /// What made the run.
+    struct BuildFacts: Encodable {
+        var formatVersion = runFormatVersion
+        var plimsoll = plimsollVersion
+        var build: String
+        var buildId = BuildIdentity.current
+    }
 
     struct HostFacts: Codable {
         var kernel = Host.kernel
@@ -91,10 +131,5 @@ struct Manifest: Encodable {
         var held: Bool
     }
 
-    func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        encoder.keyEncodingStrategy = .convertToSnakeCase
-        return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
-    }
+    func json() throws -> String { try JSONDocument.of(self) + "\n" }
 }

@@ -35,7 +35,7 @@ struct Plimsoll: ParsableCommand {
         subcommands: [
             RunCommand.self, CompareCommand.self, SweepCommand.self, ExplainCommand.self, ValidateCommand.self,
             ImportCommand.self, ListCommand.self, SchemaCommand.self, DoctorCommand.self, CaseCommand.self,
-            BuildCommand.self,
+            BuildCommand.self, IntervalCommand.self,
         ])
 
     static func main() {

@@ -68,10 +68,7 @@ struct PolicyTable: Encodable {
                 policy: type.name, summary: type.summary,
                 parameters: type.parameterTable.map { Parameter($0, of: type.name) })
         }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        encoder.keyEncodingStrategy = .convertToSnakeCase
-        return String(decoding: try encoder.encode(PolicyTable(policies: policies)), as: UTF8.self)
+        return try JSONDocument.of(PolicyTable(policies: policies))
     }
 }
 

@@ -29,10 +29,7 @@ extension RunDirectory {
     /// The name of the timeline that the run left here, by its manifest.
     private var timelineOnRecord: String? {
         struct Record: Decodable { var traceFile: String? }
-        let decoder = JSONDecoder()
-        decoder.keyDecodingStrategy = .convertFromSnakeCase
-        guard let data = FileManager.default.contents(atPath: "\(path)/manifest.json"),
-            let name = (try? decoder.decode(Record.self, from: data))?.traceFile,
+        guard let name = JSONDocument.read(Record.self, from: "\(path)/manifest.json")?.traceFile,
             !name.contains("/"), !RunDirectory.files.contains(name)
         else { return nil }
         return name

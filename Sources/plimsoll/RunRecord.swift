@@ -30,6 +30,11 @@ final class RunRecord {
         self.path = path
         self.plan = plan
         made = Maker(of: path)
+        if let version = made?.formatVersion, version > runFormatVersion {
+            throw Failure(
+                .missingInput,
+                "\(path) is a run of format \(version), and this plimsoll reads formats up to \(runFormatVersion)")
+        }
         silence = RunRecord.silence(of: path)
         readDecisions()
         guard made != nil || obstacle == nil else {
@@ -150,6 +155,7 @@ final class RunRecord {
 
     /// What the manifest says; nil where there is none, as after a kill, or it cannot be read.
     private struct Maker: Decodable {
+        var formatVersion: Int?
         var plimsoll: String?
         var buildId: String?
         var ending: String?
@@ -158,11 +164,7 @@ final class RunRecord {
         var dryRun: Bool?
 
         init?(of path: String) {
-            let decoder = JSONDecoder()
-            decoder.keyDecodingStrategy = .convertFromSnakeCase
-            guard let data = FileManager.default.contents(atPath: "\(path)/manifest.json"),
-                let found = try? decoder.decode(Maker.self, from: data)
-            else { return nil }
+            guard let found = JSONDocument.read(Maker.self, from: "\(path)/manifest.json") else { return nil }
             self = found
         }
     }

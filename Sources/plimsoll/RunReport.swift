@@ -35,15 +35,15 @@ struct RunReport {
 
     /// A dozen lines that a person reads.
     var text: String {
-        let reasons = Dictionary(grouping: tally.terminations, by: \.reason).mapValues(\.count)
+        let reasons = Dictionary(grouping: tally.terminations, by: \.reason.rawValue).mapValues(\.count)
         let causes = reasons.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
-        let share = tally.peakResident.share(of: tally.ceiling)
+        let share = tally.peakResident.share(of: tally.run.ceiling)
         let percent = String(format: "%.1f%%", Double(share.partsPerMillion) / 10_000)
         var lines = [
-            Terminal.bold("\(tally.scenario)") + ": policy \(tally.policy), seed \(tally.seed), "
-                + "\(Progress.clock(tally.duration)) of virtual time in \(String(format: "%.1f", manifest.wallS)) s",
-            row("memory", "peak \(tally.peakResident.readable) of \(tally.ceiling.readable) (\(percent))"),
-            row("pressure", RunReport.levels([tally.timeNormal, tally.timeWarning, tally.timeCritical])),
+            Terminal.bold("\(tally.run.scenario)") + ": policy \(tally.run.policy), seed \(tally.run.seed), "
+                + "\(Progress.clock(tally.duration)) of virtual time in \(String(format: "%.1f", manifest.times.wallS)) s",
+            row("memory", "peak \(tally.peakResident.readable) of \(tally.run.ceiling.readable) (\(percent))"),
+            row("pressure", RunReport.levels([tally.levels.normal, tally.levels.warning, tally.levels.critical])),
             row(
                 "launches",
                 "\(count("launches_hot")) hot, \(count("launches_warm")) warm, \(count("launches_cold")) cold; "
@@ -74,8 +74,8 @@ struct RunReport {
             lines.append(row("expectations", all ? Terminal.green(words) : Terminal.red(words)))
         }
         if manifest.dryRun { lines.append(row("dry run", "none of the policy's decisions was carried out")) }
-        if manifest.ending == "interrupted" {
-            lines.append(row("interrupted", manifest.endingDetail ?? "by a signal"))
+        if manifest.ending.ending == "interrupted" {
+            lines.append(row("interrupted", manifest.ending.endingDetail ?? "by a signal"))
         }
         lines.append(row("written to", path))
         return lines.joined(separator: "\n")
@@ -91,38 +91,79 @@ struct RunReport {
     private func row(_ name: String, _ text: String) -> String { "  \(pad(name, 14))\(text)" }
 
     /// One JSON object: every metric, the folder, and the expectations.
-    var json: String {
-        var metrics: [String: Any] = [:]
-        for metric in SummaryMetrics.all {
-            switch metric.value(tally) {
-            case .text(let value): metrics[metric.name] = value
-            case .number(let value): metrics[metric.name] = value
-            case .count(let value): metrics[metric.name] = value
-            case .bytes(let value): metrics[metric.name] = value.bytes
-            case .milliseconds, .seconds, .ratio:
-                metrics[metric.name] = metric.value(tally).number.map { NSNumber(value: $0) }
-            case .absent: metrics[metric.name] = NSNull()
+    func json() throws -> String { try JSONDocument.of(RunResult(self)) }
+}
+
+/// What `--json` prints.
+private struct RunResult: Encodable {
+    let runDirectory: String
+    let ending: String
+    let exitStatus: Int32
+    let dryRun: Bool
+    let summary: Summary
+    let kills: [Kill]
+    let expectations: [Expectation]
+
+    init(_ report: RunReport) {
+        runDirectory = report.path
+        (ending, exitStatus) = (report.manifest.ending.ending, report.manifest.ending.exitStatus)
+        dryRun = report.manifest.dryRun
+        summary = Summary(tally: report.tally)
+        kills = report.kills.cells.map { Kill(band: $0.band.number, cause: $0.cause.rawValue, count: $0.count) }
+        expectations = report.manifest.expectations.map(Expectation.init)
+    }
+
+    struct Kill: Encodable {
+        let band: Int
+        let cause: String
+        let count: Int
+    }
+
+    /// Every metric by its name; null where the run has no such value.
+    struct Summary: Encodable {
+        let tally: RunTally
+
+        func encode(to encoder: any Encoder) throws {
+            var metrics = encoder.container(keyedBy: MetricName.self)
+            for metric in SummaryMetrics.all {
+                let name = MetricName(stringValue: metric.name)
+                switch metric.value(tally) {
+                case .text(let value): try metrics.encode(value, forKey: name)
+                case .number(let value): try metrics.encode(value, forKey: name)
+                case .count(let value): try metrics.encode(value, forKey: name)
+                case .bytes(let value): try metrics.encode(value.bytes, forKey: name)
+                case .milliseconds, .seconds, .ratio, .absent:
+                    try metrics.encode(metric.value(tally).number, forKey: name)
+                }
             }
         }
-        let object: [String: Any] = [
-            "run_directory": path, "ending": manifest.ending, "exit_status": Int(manifest.exitStatus),
-            "dry_run": manifest.dryRun,
-            "summary": metrics,
-            "kills": kills.cells.map {
-                ["band": $0.band.number, "cause": $0.cause.rawValue, "count": $0.count] as [String: Any]
-            },
-            "expectations": manifest.expectations.map {
-                // As the summary has it: a number, or null where this run has no such value.
-                [
-                    "expectation": $0.expectation, "held": $0.held,
-                    "observed": Double($0.observed).map { NSNumber(value: $0) } ?? NSNull(),
-                ] as [String: Any]
-            },
-        ]
-        let options: JSONSerialization.WritingOptions = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        guard let data = try? JSONSerialization.data(withJSONObject: object, options: options) else {
-            preconditionFailure("the summary of \(tally.scenario) is not JSON")
+    }
+
+    private struct MetricName: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    /// As the summary has it: a number, or null where this run has no such value.
+    struct Expectation: Encodable {
+        let expectation: String
+        let held: Bool
+        let observed: Double?
+
+        init(_ result: Manifest.ExpectationResult) {
+            (expectation, held, observed) = (result.expectation, result.held, Double(result.observed))
         }
-        return String(decoding: data, as: UTF8.self)
+
+        private enum CodingKeys: String, CodingKey { case expectation, held, observed }
+
+        func encode(to encoder: any Encoder) throws {
+            var keys = encoder.container(keyedBy: CodingKeys.self)
+            try keys.encode(expectation, forKey: .expectation)
+            try keys.encode(held, forKey: .held)
+            try keys.encode(observed, forKey: .observed)
+        }
     }
 }

@@ -43,20 +43,22 @@ struct ScenarioRun {
         let memory = memoryFacts(played, before: before, after: after)
         if let warning = MeasurementWarning(unexplained: memory.unexplainedBytes) { warnings.append(warning) }
         let manifest = Manifest(
-            scenario: plan.name, scenarioFile: command.scenario, seed: plan.seed, policy: plan.policy.title,
-            policyFile: command.policy.flatMap { PolicyFile.isFile($0) ? $0 : nil },
-            backend: plan.backend.rawValue, ending: outcome.ending, endingDetail: outcome.detail, exitStatus: code,
-            startedAt: startedAt, wallS: (ContinuousClock.now - clock) / .seconds(1), cpuS: Host.cpuSeconds,
-            virtualS: Double(played.end.microseconds) / 1_000_000, queueEvents: played.queueEvents,
-            commandLine: CommandLine.arguments, dryRun: command.dryRun,
-            traceFile: outcome.status == .done ? trace?.nameInside : nil, jetsamEvents: played.jetsamEvents,
-            build: buildKind, host: .init(),
-            allocator: .init(allocator),
+            plan: .init(
+                scenario: plan.name, scenarioFile: command.scenario, seed: plan.seed, policy: plan.policy.title,
+                policyFile: command.policy.flatMap { PolicyFile.isFile($0) ? $0 : nil },
+                backend: plan.backend.rawValue),
+            ending: .init(ending: outcome.ending, endingDetail: outcome.detail, exitStatus: code),
+            times: .init(
+                startedAt: startedAt, wallS: (ContinuousClock.now - clock) / .seconds(1), cpuS: Host.cpuSeconds,
+                virtualS: Double(played.end.microseconds) / 1_000_000),
+            build: .init(build: buildKind), queueEvents: played.queueEvents, commandLine: CommandLine.arguments,
+            dryRun: command.dryRun, traceFile: outcome.status == .done ? trace?.nameInside : nil,
+            jetsamEvents: played.jetsamEvents, host: .init(), allocator: .init(allocator),
             memory: memory, expectations: results,
             measurementWarnings: warnings.map(\.text))
         try write(manifest, to: directory, after: outcome)
         if outcome.status == .done { try trace?.write(from: directory) }
-        report(played, manifest, warnings)
+        try report(played, manifest, warnings)
         return ExitCode(code)
     }
 
@@ -214,7 +216,7 @@ struct ScenarioRun {
 
     // MARK: After
 
-    private func report(_ played: Played, _ manifest: Manifest, _ warnings: [MeasurementWarning]) {
+    private func report(_ played: Played, _ manifest: Manifest, _ warnings: [MeasurementWarning]) throws {
         let lines = plan.warnings(from: "plimsoll") + warnings.map { "plimsoll: warning: \($0.text)" }
         if !command.quiet { lines.forEach(Terminal.complain) }
         for result in manifest.expectations where !result.held {
@@ -222,12 +224,12 @@ struct ScenarioRun {
                 "plimsoll: expectation failed: \(result.expectation) "
                     + (result.observed.isEmpty ? "(this run has no such value)" : "(observed \(result.observed))"))
         }
-        guard !command.quiet, manifest.ending != "failed" else { return }
+        guard !command.quiet, manifest.ending.ending != "failed" else { return }
         let report = RunReport(
             tally: played.tally, manifest: manifest, path: played.directory.path, kills: played.kills)
         switch command.format {
         case .text: Terminal.say(report.text)
-        case .json: Terminal.say(report.json)
+        case .json: Terminal.say(try report.json())
         }
     }
 }

@@ -88,6 +88,30 @@ struct StatisticsTests {
         #expect((0.75...0.92).contains(few), "\(few)")
     }
 
+    @Test("a widened interval holds the truth of six values about as often as it says")
+    func widenedCoverage() {
+        let bootstrap = Bootstrap(resamples: 400, confidence: 0.95)
+        var generator = SeededGenerator(seed: 7, stream: "coverage/widened")
+        let held = (0..<500).count { sample in
+            let values = (0..<6).map { _ in 2 * Normal.quantile(generator.unit()) - 1 }
+            return bootstrap.widenedInterval(ofMeanOf: [values], stream: "\(sample)").contains(-1)
+        }
+        #expect((450...490).contains(held), "\(held)")
+    }
+
+    @Test("a stratum of one value counts, and adds no spread to a widened interval")
+    func widenedCases() {
+        let noise = [-0.2, 0.1, 0.3, -0.1, 0.2, -0.3]
+        let alone = Bootstrap.standard.widenedInterval(ofMeanOf: [noise], stream: "")
+        let beside = Bootstrap.standard.widenedInterval(ofMeanOf: [noise, [5]], stream: "")
+        #expect(abs((beside.high - beside.low) * 2 - (alone.high - alone.low)) < 0.02)
+        #expect(abs(beside.low - (alone.low + 5) / 2) < 0.01)
+        let bare = Bootstrap.standard.widenedInterval(ofMeanOf: [[1], [3]], stream: "")
+        #expect(bare == Interval(low: 2, high: 2))
+        let equal = Bootstrap.standard.widenedInterval(ofMeanOf: [[4, 4, 4, 4, 4]], stream: "")
+        #expect(equal == Interval(low: 4, high: 4))
+    }
+
     private func compared(
         _ a: [[Double?]], _ b: [[Double?]]?, _ sense: MetricSense = .lower, isOneUser: Bool = false
     ) -> PairedComparison {

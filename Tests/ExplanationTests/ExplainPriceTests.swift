@@ -149,7 +149,7 @@ extension ExplainPriceTests {
         var tally = RunTally(scenario: "s", policy: "p", seed: 1, ceiling: .mebibytes(64))
         tally.terminations = ends.map { app, pid, second in
             RunTally.TerminationFact(
-                app: app, pid: ProcessID(pid), at: .zero + .seconds(second), reason: "memoryPressure",
+                app: app, pid: ProcessID(pid), at: .zero + .seconds(second), reason: .memoryPressure,
                 wasForeground: foreground.contains(pid), wasPerceived: false, footprint: .zero)
         }
         tally.launches = launches.map { app, second, milliseconds in

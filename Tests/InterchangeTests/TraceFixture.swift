@@ -104,7 +104,7 @@ enum TraceFixture {
 
         /// Rows of `events.csv` of that kind: (time, app, detail, reason).
         func events(_ kind: String) -> [(time: String, detail: String, reason: String)] {
-            events.filter { $0[1] == kind }.map { ($0[0], $0[5], $0[6...].joined(separator: ",")) }
+            events.filter { $0[1] == kind }.map { ($0[0], $0[5], $0[6]) }
         }
     }
 
@@ -122,9 +122,8 @@ enum TraceFixture {
         let simulation = Simulation(plan, memory: memory, sinks: sinks, traces: traces, verify: true)
         _ = try simulation.run()
         func rows(_ sink: any ByteSink) -> [[String]] {
-            ((sink as? MemorySink)?.text ?? "").split(separator: "\n").dropFirst().map {
-                $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-            }
+            let bytes = (sink as? MemorySink)?.bytes ?? []
+            return TableReader(bytes, columns: TableReader(bytes, columns: []).columns).rows
         }
         return Output(
             tally: simulation.tally, events: rows(sinks.events), apps: rows(sinks.apps),

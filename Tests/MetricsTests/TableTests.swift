@@ -1,3 +1,4 @@
+import Lifecycle
 import Quantities
 import Testing
 
@@ -5,46 +6,20 @@ import Testing
 
 @Suite("the CSV contract")
 struct TableTests {
-    @Test("names are snake_case and unique, keys and references name columns that exist")
-    func schemasAreSound() {
-        for table in RunTables.all {
-            let names = table.columns.map(\.name)
-            #expect(Set(names).count == names.count, "\(table.file) names a column twice")
-            for column in table.columns {
-                let isSnake = column.name.utf8.allSatisfy {
-                    (97...122).contains($0) || (48...57).contains($0) || $0 == 95
-                }
-                #expect(isSnake, "\(table.file): \(column.name)")
-                #expect(!column.meaning.isEmpty, "\(table.file): \(column.name) says nothing")
-            }
-            for name in table.primaryKey {
-                #expect(table.columns.contains { $0.name == name && !$0.isOptional }, "\(table.file): key \(name)")
-            }
-            for key in table.foreignKeys {
-                let other = RunTables.all.first { $0.name == key.table }
-                for name in key.columns {
-                    #expect(names.contains(name) && other?.columns.contains { $0.name == name } == true)
-                }
-            }
-        }
+    @Test("the unit is declared, whatever the name says, and says which numbers may occur")
+    func units() {
+        let share = Column("psi_some_avg10", .number, unit: .share, "")
+        #expect(share.bounds.lowest == 0 && share.bounds.highest == 1)
+        let time = Column("time_s", .number, unit: .seconds, "")
+        #expect(time.bounds.lowest == 0 && time.bounds.highest == nil)
+        #expect(Column("rounds_s", .integer, "").unit == nil)
+        #expect(ColumnUnit.allCases.map(\.rawValue) == ["s", "ms", "byte", "byte/s", "1"])
     }
 
-    @Test(
-        "the unit is the last word of the name, and says which numbers may occur",
-        arguments: [
-            ("time_s", "s", Int?.none), ("ceiling_bytes", "byte", nil), ("hot_launch_ratio", "1", 1),
-            ("psi_some_avg10", "1", 1),
-        ])
-    func units(name: String, unit: String, highest: Int?) {
-        let column = Column(name, .number, "")
-        #expect(column.unit == unit)
-        #expect(column.bounds.lowest == 0 && column.bounds.highest == highest)
-    }
-
-    @Test("a number that may be negative has no bounds, and a text has neither bounds nor unit")
+    @Test("a number that may be negative has no bounds, and a text has none")
     func noBounds() {
         #expect(Column("score", .integer, "", signed: true).bounds.lowest == nil)
-        #expect(Column("scene_s", .string, "").unit == nil && Column("app", .string, "").bounds.lowest == nil)
+        #expect(Column("app", .string, "").bounds.lowest == nil)
     }
 
     @Test(
@@ -68,6 +43,87 @@ struct TableTests {
         writer.endRow()
         writer.flush()
         #expect(sink.text == "app\n\(name)\n")
+    }
+}
+
+/// A row with a cell of every kind.
+private struct SampleRow {
+    let at: Instant
+    let name: String
+    let kind: LaunchKind?
+    let size: ByteCount
+    let took: TimeSpan?
+    let share: Ratio
+    let score: Int64?
+    let isDone: Bool
+
+    static let table = RowTable<SampleRow>(
+        "t", "rows", key: ["time_s"],
+        [
+            .seconds("time_s", "when") { $0.at },
+            .text("name", "what") { $0.name },
+            .optionalChoice("kind", "which") { $0.kind },
+            .bytes("size_bytes", "how much") { $0.size },
+            .optionalMilliseconds("took_ms", "how long") { $0.took },
+            .share("part", "of all") { $0.share },
+            .amount("score", "how good") { $0.score },
+            .flag("done", "whether") { $0.isDone },
+        ])
+}
+
+@Suite("rows of a type")
+struct RowTableTests {
+    private static let rows = [
+        SampleRow(
+            at: Instant(microseconds: 1_500_000), name: "a, b", kind: .warm, size: .kibibytes(4),
+            took: .milliseconds(20), share: .percent(25), score: -3, isDone: true),
+        SampleRow(at: .zero, name: "", kind: nil, size: .zero, took: nil, share: .zero, score: nil, isDone: false),
+    ]
+
+    @Test("a row is written as its columns are declared, and an absence is an empty cell")
+    func written() {
+        let sink = MemorySink()
+        let writer = TableWriter(SampleRow.table.schema, to: sink)
+        for row in Self.rows { SampleRow.table.write(row, to: writer) }
+        writer.flush()
+        #expect(
+            sink.text == "time_s,name,kind,size_bytes,took_ms,part,score,done\n"
+                + "1.5,\"a, b\",warm,4096,20,0.25,-3,true\n0,,,0,,0,,false\n")
+    }
+
+    @Test("type, unit, choices and absence follow from how a column is declared")
+    func schema() throws {
+        let columns = SampleRow.table.schema.columns
+        #expect(columns.map(\.type) == [.number, .string, .string, .integer, .number, .number, .integer, .boolean])
+        #expect(columns.map(\.unit) == [.seconds, nil, nil, .bytes, .milliseconds, .share, nil, nil])
+        #expect(columns.map(\.isOptional) == [false, false, true, false, true, false, true, false])
+        #expect(columns[2].choices == ["cold", "warm", "hot"])
+        #expect(columns.map(\.isSigned) == [false, false, false, false, false, false, true, false])
+    }
+
+    @Test("a row that was written by other means is held against its columns")
+    func checked() {
+        let writer = TableWriter(SampleRow.table.schema, to: MemorySink())
+        for row in Self.rows {
+            let start = writer.position
+            SampleRow.table.write(row, to: writer)
+            writer.check(row, of: SampleRow.table, from: start)
+        }
+        #expect(writer.rows == 2)
+    }
+
+    @Test("a cell in another column's place stops the run")
+    func mixedUp() async {
+        await #expect(processExitsWith: .failure) {
+            let columns = [RowColumn<Int>.integer("a", "") { $0 }, .integer("b", "") { $0 + 1 }]
+            let table = RowTable("t", "", columns)
+            let writer = TableWriter(table.schema, to: MemorySink())
+            let start = writer.position
+            writer.integer(2)
+            writer.integer(1)
+            writer.endRow()
+            writer.check(1, of: table, from: start)
+        }
     }
 }
 

@@ -45,7 +45,7 @@ struct ProjectPolicyTests {
         let half = plan.scaled(by: .percent(50))
         #expect(try ScenarioLoader.load(text: EffectiveScenario.yaml(of: half), file: file).get() == half)
         let (sinks, simulation) = try Self.run(plan)
-        #expect(simulation.tally.policy == plan.policy.label)
+        #expect(simulation.tally.run.policy == plan.policy.label)
         #expect(Self.text(sinks.summary).contains(",\(plan.policy.title),"))
     }
 

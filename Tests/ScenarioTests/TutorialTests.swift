@@ -25,8 +25,8 @@ struct TutorialTests {
     func runs() throws {
         let scenario = ProjectScenarioTests.folder.appending(path: "quickstart.yaml").path()
         let tally = try play(scenario, sets: ["device.ceiling=330MiB"], under: LargestAsleep.self)
-        #expect(tally.terminations.contains { $0.reason == "memoryPressure" })
-        #expect(tally.terminations.allSatisfy { $0.reason != "memoryPressure" || !$0.wasForeground })
+        #expect(tally.terminations.contains { $0.reason == .memoryPressure })
+        #expect(tally.terminations.allSatisfy { $0.reason != .memoryPressure || !$0.wasForeground })
         #expect(tally.actionsRefused == 0)
     }
 }

@@ -82,7 +82,8 @@ struct CeilingTests {
         #expect(books.resident == books.reserved && books.active == .zero && books.dirty == .zero, place)
         #expect(ending == .completed && simulation.tally.duration == plan.duration, place)
 
-        let rows = ((sinks.events as? MemorySink)?.text ?? "").split(separator: "\n").dropFirst().map { EventRow($0) }
+        let bytes = (sinks.events as? MemorySink)?.bytes ?? []
+        let rows = EventRow.rows(of: bytes)
         let after = rows.filter { (Double($0.time) ?? 0) >= Self.burst }
         let born = after.filter { $0.event == "process_state" && $0.app.hasPrefix("burst") && $0.time.hasPrefix("12") }
         #expect(Set(born.map(\.app)).count == 10, "\(place): not all ten came in the same instant")

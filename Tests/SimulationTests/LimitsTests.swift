@@ -233,7 +233,7 @@ struct LimitsTests {
     func sums() throws {
         let run = try runToEnd(plan(ceiling: 64, Limits()))
         let tally = run.tally
-        #expect(tally.timeNormal + tally.timeWarning + tally.timeCritical == tally.duration)
+        #expect(tally.levels.normal + tally.levels.warning + tally.levels.critical == tally.duration)
         #expect(run.launches.split(separator: "\n").count - 1 == tally.launches.count)
         #expect(run.eventRows.count { $0.event == "warning" } == tally.warnings)
         let suspensions = run.eventRows.count { $0.event == "process_state" && $0.detail == "suspended" }

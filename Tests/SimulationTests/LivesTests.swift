@@ -60,7 +60,7 @@ struct LivesTests {
             testPlan(
                 [testApp("first"), leaking], ceiling: .mebibytes(256),
                 user: [(0, .launch(AppID(0))), (5, .launch(AppID(1)))]))
-        #expect(ended.tally.terminations.map(\.reason) == ["memoryResourceLimit"])
+        #expect(ended.tally.terminations.map(\.reason) == [.memoryResourceLimit])
         #expect(try value("processes_min", ended.tally) == 1)
         // It is told at 80 % of its limit, 6.4 MiB before its end.
         let lead = try #require(try value("warning_lead_p50_s", ended.tally))

@@ -91,7 +91,7 @@ struct MainRoadTests {
     func tooLarge() throws {
         let apps = [testApp("small"), testApp("huge") { $0.memory.base = .mebibytes(100) }]
         let run = try runToEnd(testPlan(apps, user: [(0, .launch(first)), (4, .launch(second)), (12, .launch(first))]))
-        #expect(run.tally.terminations.contains { $0.app == "huge" && $0.reason == "memoryPressure" })
+        #expect(run.tally.terminations.contains { $0.app == "huge" && $0.reason == .memoryPressure })
         #expect(run.tally.launches.last?.latency != nil)
     }
 }

@@ -44,10 +44,8 @@ struct RunOutput {
 
     var tables: [String] { [samples, apps, events, launches, decisions, summary] }
 
-    /// Rows of `events.csv` as (event, app, scene, detail, reason), plain cells only.
-    var eventRows: [EventRow] {
-        events.split(separator: "\n").dropFirst().map { EventRow($0) }
-    }
+    /// Rows of `events.csv` as (event, app, scene, detail, reason).
+    var eventRows: [EventRow] { EventRow.rows(of: Array(events.utf8)) }
 
     /// Rows of `launches.csv`, with the cells of these columns.
     func launchRows(_ columns: [String]) -> [[String]] {
@@ -63,8 +61,12 @@ struct RunOutput {
 struct EventRow {
     let time, event, app, pid, scene, detail, reason: String
 
-    init(_ line: Substring) {
-        let cells = line.split(separator: ",", maxSplits: 6, omittingEmptySubsequences: false).map(String.init)
+    static func rows(of bytes: [UInt8]) -> [EventRow] {
+        let columns = ["time_s", "event", "app", "pid", "scene", "detail", "reason"]
+        return TableReader(bytes, columns: columns).rows.map { EventRow($0) }
+    }
+
+    private init(_ cells: [String]) {
         (time, event, app, pid, scene, detail, reason) =
             (cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6])
     }

@@ -1,6 +1,7 @@
 import Lifecycle
 import Quantities
 import Reclaim
+import Scenario
 import Simulation
 
 /// A run's reports of kills in the form of JetsamEvent reports (`.ips`, bug type 298), for tools that read those.
@@ -38,28 +39,36 @@ public struct JetsamEventExport: Sendable {
     private static let system = "iPhone OS 18.4 (plimsoll)"
 
     /// What every report of a run begins with, and none of a device.
-    public static let beginning = Array("{\"bug_type\":\"298\",\"os_version\":\"\(system)\",".utf8)
+    public static let beginning: [UInt8] = {
+        var bytes: [UInt8] = []
+        head.write(to: &bytes, .tight)
+        return bytes.dropLast() + [UInt8(ascii: ",")]
+    }()
+
+    private static let head = JSON.object(["bug_type": .string("298"), "os_version": .string(system)])
 
     /// The report, whole.
     public func text(of report: KillReport) -> [UInt8] {
         let date = VirtualDate(report.at).timestamp
         let incident = incident(of: report)
-        var bytes = JetsamEventExport.beginning
-        bytes += Array("\"timestamp\":\"\(date)\",\"incident_id\":\"\(incident)\"}\n".utf8)
+        var bytes: [UInt8] = []
+        JetsamEventExport.head.adding(["timestamp": .string(date), "incident_id": .string(incident)])
+            .write(to: &bytes, .tight)
+        bytes.append(UInt8(ascii: "\n"))
         let largest = report.processes.first { $0.state.footprint == report.largestFootprint }
-        JSONText.object([
-            ("crashReporterKey", .text(hexadecimal(40, of: "device/\(scenario)", seed: 0))),
-            ("kernel", .text("plimsoll: scenario \(scenario), policy \(policy), seed \(seed)")),
-            ("product", .text("plimsoll")),
-            ("incident", .text(incident)),
-            ("date", .text(date)),
-            ("build", .text(JetsamEventExport.system)),
-            ("timeDelta", .whole(Int((report.closed - report.at).microseconds / 1_000_000))),
-            ("memoryStatus", memory(of: report)),
-            ("largestProcess", .text(largest?.state.name ?? "")),
-            ("genCounter", .whole(1 + (report.processes.last?.generation ?? 0))),
-            ("processes", .list(report.processes.map { process($0, in: report) })),
-        ]).write(to: &bytes)
+        JSON.object([
+            "crashReporterKey": .string(hexadecimal(40, of: "device/\(scenario)", seed: 0)),
+            "kernel": .string("plimsoll: scenario \(scenario), policy \(policy), seed \(seed)"),
+            "product": .string("plimsoll"),
+            "incident": .string(incident),
+            "date": .string(date),
+            "build": .string(JetsamEventExport.system),
+            "timeDelta": .whole(Int((report.closed - report.at).microseconds / 1_000_000)),
+            "memoryStatus": memory(of: report),
+            "largestProcess": .string(largest?.state.name ?? ""),
+            "genCounter": .whole(1 + (report.processes.last?.generation ?? 0)),
+            "processes": .array(report.processes.map { process($0, in: report) }),
+        ]).write(to: &bytes, .lines)
         bytes.append(UInt8(ascii: "\n"))
         return bytes
     }
@@ -71,63 +80,59 @@ public struct JetsamEventExport: Sendable {
     private func pages(_ bytes: ByteCount) -> Int { bytes.bytes / JetsamEventExport.page }
 
     /// Pages of those whose code runs are active, those of the suspended inactive; all of them are anonymous.
-    private func memory(of report: KillReport) -> JSONText {
+    private func memory(of report: KillReport) -> JSON {
         let there = report.processes.filter { $0.generation == 0 }
         func held(suspended: Bool) -> Int {
             pages(there.reduce(.zero) { ($1.state.phase == .suspended) == suspended ? $0 + $1.state.footprint : $0 })
         }
         let (active, inactive) = (held(suspended: false), held(suspended: true))
         return .object([
-            ("compressorSize", .whole(0)),
-            ("compressions", .whole(0)),
-            ("decompressions", .whole(0)),
-            ("uncompressed", .whole(0)),
-            ("pageSize", .whole(JetsamEventExport.page)),
-            (
-                "memoryPages",
+            "compressorSize": .whole(0),
+            "compressions": .whole(0),
+            "decompressions": .whole(0),
+            "uncompressed": .whole(0),
+            "pageSize": .whole(JetsamEventExport.page),
+            "memoryPages":
                 .object([
-                    ("active", .whole(active)),
-                    ("throttled", .whole(0)),
-                    ("fileBacked", .whole(0)),
-                    ("wired", .whole(pages(report.reserved))),
-                    ("anonymous", .whole(active + inactive)),
-                    ("purgeable", .whole(0)),
-                    ("inactive", .whole(inactive)),
-                    ("free", .whole(pages(report.available))),
-                    ("speculative", .whole(0)),
-                ])
-            ),
+                    "active": .whole(active),
+                    "throttled": .whole(0),
+                    "fileBacked": .whole(0),
+                    "wired": .whole(pages(report.reserved)),
+                    "anonymous": .whole(active + inactive),
+                    "purgeable": .whole(0),
+                    "inactive": .whole(inactive),
+                    "free": .whole(pages(report.available)),
+                    "speculative": .whole(0),
+                ]),
         ])
     }
 
     // MARK: Processes
 
-    private func process(_ process: KillReport.Process, in report: KillReport) -> JSONText {
+    private func process(_ process: KillReport.Process, in report: KillReport) -> JSON {
         let state = process.state
         let footprint = pages(state.footprint)
         let seen = process.generation == 0 ? report.at : process.kill?.at ?? report.at
-        var members: [(String, JSONText)] = [
-            ("uuid", .text(identifier(of: "program/\(state.name)", seed: 0).lowercased())),
-            ("states", .list([.text(word(for: process))])),
-            ("lifetimeMax", .whole(pages(process.largest))),
-            ("age", .whole(ticks(seen - state.launchedAt))),
-            ("purgeable", .whole(0)),
-            ("fds", .whole(0)),
-            ("coalition", .whole(state.app.index + 1)),
-            ("rpages", .whole(footprint)),
-            ("priority", .whole(state.band.number)),
-            ("physicalPages", .object([("internal", .list([.whole(footprint), .whole(0)]))])),
-            ("pid", .whole(state.pid.number)),
-            ("cpuTime", .whole(0)),
-            ("name", .text(state.name)),
-        ]
-        if let kill = process.kill {
-            members += [
-                ("reason", .text(kill.cause.rawValue)), ("killDelta", .whole(ticks(kill.at - report.at))),
-                ("genCount", .whole(process.generation)),
-            ]
-        }
-        return .object(members)
+        let facts = JSON.object([
+            "uuid": .string(identifier(of: "program/\(state.name)", seed: 0).lowercased()),
+            "states": .array([.string(word(for: process))]),
+            "lifetimeMax": .whole(pages(process.largest)),
+            "age": .whole(ticks(seen - state.launchedAt)),
+            "purgeable": .whole(0),
+            "fds": .whole(0),
+            "coalition": .whole(state.app.index + 1),
+            "rpages": .whole(footprint),
+            "priority": .whole(state.band.number),
+            "physicalPages": .object(["internal": .array([.whole(footprint), .whole(0)])]),
+            "pid": .whole(state.pid.number),
+            "cpuTime": .whole(0),
+            "name": .string(state.name),
+        ])
+        guard let kill = process.kill else { return facts }
+        return facts.adding([
+            "reason": .string(kill.cause.rawValue), "killDelta": .whole(ticks(kill.at - report.at)),
+            "genCount": .whole(process.generation),
+        ])
     }
 
     /// The system's words for where a process stands.

@@ -1,5 +1,6 @@
 import Metrics
 import Pressure
+import Scenario
 
 // samples.csv and apps.csv as counters, launches.csv as spans.
 extension RunTrace {
@@ -68,7 +69,7 @@ extension RunTrace {
         events.append(
             TraceEvent(
                 kind: .counter, microseconds: now, track: track, name: name, category: "counter",
-                arguments: zip(series, values).map { ($0, .integer($1)) }))
+                arguments: zip(series, values).map { JSON.Member(key: $0, value: .whole($1)) }))
     }
 
     /// A launch runs beside the states of its app, and of others: it is a span with an id, not a slice.
@@ -82,7 +83,10 @@ extension RunTrace {
             var event = TraceEvent(
                 kind: .asyncBegin, microseconds: tapped, track: TraceTrack(process: number(of: row[0]), thread: 1),
                 name: "\(row[1]) launch", category: "launch", id: index + 1,
-                arguments: [("latency_ms", .text(row[4])), ("outcome", .text(row[5]))])
+                arguments: [
+                    JSON.Member(key: "latency_ms", value: .string(row[4])),
+                    JSON.Member(key: "outcome", value: .string(row[5])),
+                ])
             events.append(event)
             event.kind = .asyncEnd
             event.microseconds = ready

@@ -1,4 +1,6 @@
+import Lifecycle
 import Metrics
+import Simulation
 
 // events.csv as slices and instants.
 extension RunTrace {
@@ -6,21 +8,31 @@ extension RunTrace {
         let at: Int
         let kind: EventKind
         let app, pid, scene, detail, reason: String
+        /// A state, a level, an action or an exit reason, by the kind of event. In tables that are older than these
+        /// columns `detail` says it.
+        let fact: String
 
-        init?(_ cells: [String]) {
+        static let columns = [
+            "time_s", "event", "app", "pid", "scene", "detail", "reason", "state", "level", "action", "exit_reason",
+        ]
+
+        /// - Parameter isOlder: Whether the table is without the columns of facts.
+        init?(_ cells: [String], isOlder: Bool) {
             guard let at = RunTrace.microseconds(cells[0]), let kind = EventKind(rawValue: cells[1]) else { return nil }
             (self.at, self.kind) = (at, kind)
             (app, pid, scene, detail, reason) = (cells[2], cells[3], cells[4], cells[5], cells[6])
+            fact = isOlder ? detail : cells[7...].first { !$0.isEmpty } ?? ""
         }
     }
 
     /// Reasons for an exit that nobody lost by.
-    private static let wishedExits: Set<String> = ["normalApp", "userTerminated"]
+    private static let wishedExits: Set<String> = [ExitReason.normalApp.rawValue, ExitReason.userTerminated.rawValue]
 
     mutating func addEvents(_ bytes: [UInt8]) {
-        let table = TableReader(bytes, columns: ["time_s", "event", "app", "pid", "scene", "detail", "reason"])
+        let table = TableReader(bytes, columns: Row.columns)
+        let isOlder = !Set(Row.columns).isSubset(of: table.columns)
         begin("normal", "pressure", on: .level, at: 0)
-        for case let row? in table.rows.lazy.map(Row.init) {
+        for case let row? in table.rows.lazy.map({ Row($0, isOlder: isOlder) }) {
             end = max(end, row.at)
             add(row)
         }
@@ -37,13 +49,13 @@ extension RunTrace {
                 reason: row.reason)
         case .pressureLevel:
             close(.level, downTo: 0, at: row.at)
-            begin(row.detail, "pressure", on: .level, at: row.at, reason: row.reason)
+            begin(row.fact, "pressure", on: .level, at: row.at, reason: row.reason)
         case .warning:
             instant(
                 "memory warning", "warning", on: track(of: row.app), at: row.at, scope: .process, detail: row.detail,
                 reason: row.reason)
         case .action:
-            let name = row.app.isEmpty ? row.detail : "\(row.detail) \(row.app)"
+            let name = row.app.isEmpty ? row.fact : "\(row.fact) \(row.app)"
             instant(name, "action", on: .actions, at: row.at, reason: row.reason)
         default:
             // What has no form of its own is shown where it happened.
@@ -60,14 +72,16 @@ extension RunTrace {
         case .processState: enter(row, on: track)
         case .sceneState:
             close(track, downTo: 0, at: row.at)
-            if row.detail != "unattached" { begin(row.detail, "scene", on: track, at: row.at, reason: row.reason) }
+            if row.fact != ScenePhase.unattached.rawValue {
+                begin(row.fact, "scene", on: track, at: row.at, reason: row.reason)
+            }
         case .callback:
             begin(row.detail, "callback", on: track, at: row.at)
             callbacks[row.pid] = (track, row.at)
         case .exit:
             instant(
                 "exit", "exit", on: track, at: row.at, scope: .process, detail: row.detail, reason: row.reason)
-            guard !RunTrace.wishedExits.contains(row.detail) else { return }
+            guard !RunTrace.wishedExits.contains(row.fact) else { return }
             instant(
                 "kill \(row.app)", "kill", on: .kills, at: row.at, scope: .global, detail: row.detail,
                 reason: row.reason)
@@ -77,10 +91,10 @@ extension RunTrace {
 
     /// The process's life is the outermost slice of the app's track, its state the next.
     private mutating func enter(_ row: Row, on track: TraceTrack) {
-        guard row.detail != "notRunning" else { return close(track, downTo: 0, at: row.at) }
+        guard row.fact != ProcessPhase.notRunning.rawValue else { return close(track, downTo: 0, at: row.at) }
         close(track, downTo: 1, at: row.at)
         if open[track, default: []].isEmpty { begin("process \(row.pid)", "process", on: track, at: row.at) }
-        begin(row.detail, "state", on: track, at: row.at, reason: row.reason)
+        begin(row.fact, "state", on: track, at: row.at, reason: row.reason)
     }
 
     /// A callback's notification is posted when it has returned. Where another row follows, how long it took is not

@@ -1,4 +1,5 @@
 import Metrics
+import Scenario
 
 /// A run as a timeline for trace viewers (chrome://tracing, ui.perfetto.dev), made from the run's CSV.
 ///
@@ -85,17 +86,17 @@ public struct RunTrace {
 
     private mutating func name(process: Int, _ name: String, position: Int) {
         let track = TraceTrack(process: process, thread: 0)
-        metadata("process_name", track, ("name", .text(name)))
-        metadata("process_sort_index", track, ("sort_index", .integer(position)))
+        metadata("process_name", track, JSON.Member(key: "name", value: .string(name)))
+        metadata("process_sort_index", track, JSON.Member(key: "sort_index", value: .whole(position)))
     }
 
     private mutating func name(_ track: TraceTrack, _ name: String) {
         guard named.insert(track).inserted else { return }
-        metadata("thread_name", track, ("name", .text(name)))
-        metadata("thread_sort_index", track, ("sort_index", .integer(track.thread)))
+        metadata("thread_name", track, JSON.Member(key: "name", value: .string(name)))
+        metadata("thread_sort_index", track, JSON.Member(key: "sort_index", value: .whole(track.thread)))
     }
 
-    private mutating func metadata(_ name: String, _ track: TraceTrack, _ argument: (String, TraceEvent.Value)) {
+    private mutating func metadata(_ name: String, _ track: TraceTrack, _ argument: JSON.Member) {
         events.append(
             TraceEvent(
                 kind: .metadata, microseconds: 0, track: track, name: name, category: "__metadata",
@@ -125,7 +126,7 @@ public struct RunTrace {
     mutating func begin(_ name: String, _ category: String, on track: TraceTrack, at now: Int, reason: String = "") {
         let event = TraceEvent(
             kind: .begin, microseconds: now, track: track, name: name, category: category,
-            arguments: reason.isEmpty ? [] : [("reason", .text(reason))])
+            arguments: reason.isEmpty ? [] : [JSON.Member(key: "reason", value: .string(reason))])
         if open[track] == nil { tracks.append(track) }
         open[track, default: []].append(event)
         events.append(event)
@@ -146,9 +147,9 @@ public struct RunTrace {
         _ name: String, _ category: String, on track: TraceTrack, at now: Int, scope: TraceEvent.Scope = .track,
         detail: String = "", reason: String = ""
     ) {
-        var arguments: [(String, TraceEvent.Value)] = []
-        if !detail.isEmpty { arguments.append(("detail", .text(detail))) }
-        if !reason.isEmpty { arguments.append(("reason", .text(reason))) }
+        var arguments: [JSON.Member] = []
+        if !detail.isEmpty { arguments.append(JSON.Member(key: "detail", value: .string(detail))) }
+        if !reason.isEmpty { arguments.append(JSON.Member(key: "reason", value: .string(reason))) }
         events.append(
             TraceEvent(
                 kind: .instant, microseconds: now, track: track, name: name, category: category, scope: scope,

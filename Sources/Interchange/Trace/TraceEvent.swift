@@ -1,3 +1,5 @@
+import Scenario
+
 /// One event of the Trace Event Format, which chrome://tracing and Perfetto open.
 struct TraceEvent {
     /// What kind of event it is, in the format's own letters.
@@ -10,11 +12,6 @@ struct TraceEvent {
         /// A span that need not nest with others of its track; matched by its id.
         case asyncBegin = "b"
         case asyncEnd = "e"
-    }
-
-    enum Value {
-        case text(String)
-        case integer(Int)
     }
 
     /// How far an instant's line reaches in the viewer.
@@ -32,31 +29,18 @@ struct TraceEvent {
     var category: String
     var scope: Scope?
     var id: Int?
-    var arguments: [(String, Value)] = []
+    var arguments: [JSON.Member] = []
 
     /// Appends the event as one JSON object.
     func write(to bytes: inout [UInt8]) {
-        bytes += Array("{\"ph\":\"\(kind.rawValue)\",\"ts\":\(microseconds),\"pid\":\(track.process)".utf8)
-        bytes += Array(",\"tid\":\(track.thread),\"name\":".utf8)
-        JSONText.write(name, to: &bytes)
-        bytes += Array(",\"cat\":".utf8)
-        JSONText.write(category, to: &bytes)
-        if let scope { bytes += Array(",\"s\":\"\(scope.rawValue)\"".utf8) }
-        if let id { bytes += Array(",\"id\":\(id)".utf8) }
-        if !arguments.isEmpty {
-            bytes += Array(",\"args\":{".utf8)
-            for (index, (name, value)) in arguments.enumerated() {
-                if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                JSONText.write(name, to: &bytes)
-                bytes.append(UInt8(ascii: ":"))
-                switch value {
-                case .text(let text): JSONText.write(text, to: &bytes)
-                case .integer(let number): bytes += Array("\(number)".utf8)
-                }
-            }
-            bytes.append(UInt8(ascii: "}"))
-        }
-        bytes.append(UInt8(ascii: "}"))
+        var event = JSON.object([
+            "ph": .string(kind.rawValue), "ts": .whole(microseconds), "pid": .whole(track.process),
+            "tid": .whole(track.thread), "name": .string(name), "cat": .string(category),
+        ])
+        if let scope { event = event.adding(["s": .string(scope.rawValue)]) }
+        if let id { event = event.adding(["id": .whole(id)]) }
+        if !arguments.isEmpty { event = event.adding(["args": .object(arguments)]) }
+        event.write(to: &bytes, .tight)
     }
 }
 

@@ -7,9 +7,11 @@ enum Timestamp {
     /// A number is in seconds, from 10^11 on in milliseconds, and from 10^14 on in microseconds. A date is
     /// `2018-01-16 06:01:05`, with `T` in place of the blank, decimals, and a zone (`Z`, `+01:00`, `+0100`) if there is
     /// one; without it universal time is taken.
-    static func instant(_ text: String) -> Instant? {
+    ///
+    /// - Parameter calendar: Keeps the last day from one text to the next.
+    static func instant(_ text: String, _ calendar: inout UniversalCalendar) -> Instant? {
         let bytes = Array(text.utf8)
-        if bytes.count > 10, bytes[4] == UInt8(ascii: "-") { return date(bytes) }
+        if bytes.count > 10, bytes[4] == UInt8(ascii: "-") { return date(bytes, &calendar) }
         return number(bytes)
     }
 
@@ -37,7 +39,7 @@ enum Timestamp {
         return digits(six[...], atMost: 6)
     }
 
-    private static func date(_ bytes: [UInt8]) -> Instant? {
+    private static func date(_ bytes: [UInt8], _ calendar: inout UniversalCalendar) -> Instant? {
         guard bytes.count >= 19 else { return nil }
         func field(_ from: Int, _ length: Int, _ range: ClosedRange<Int64>) -> Int64? {
             digits(bytes[from..<from + length], atMost: length).flatMap { range.contains($0) ? $0 : nil }
@@ -46,7 +48,7 @@ enum Timestamp {
         guard let year = field(0, 4, 1970...9_999), let month = field(5, 2, 1...12), let day = field(8, 2, 1...31),
             let hour = field(11, 2, 0...23), let minute = field(14, 2, 0...59), let second = field(17, 2, 0...60),
             sign(7, "-"), sign(10, " T"), sign(13, ":"), sign(16, ":"),
-            day <= GregorianCalendar.length(ofMonth: month, year)
+            let days = calendar.seconds(toDay: Int(day), Int(month), Int(year))
         else { return nil }
         var rest = bytes[19...]
         var micros: Int64 = 0
@@ -57,7 +59,7 @@ enum Timestamp {
             rest = rest.dropFirst(1 + decimals.count)
         }
         guard let zone = zone(rest) else { return nil }
-        let seconds = days(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second - zone
+        let seconds = days + hour * 3_600 + minute * 60 + second - zone
         return Instant(microseconds: seconds * 1_000_000 + micros)
     }
 
@@ -74,14 +76,5 @@ enum Timestamp {
         case UInt8(ascii: "-"): return -seconds
         default: return nil
         }
-    }
-
-    /// Days since the first of January 1970.
-    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
-        let before = year - 1
-        let years =
-            (before - 1969) * 365 + before / 4 - before / 100 + before / 400 - (1969 / 4 - 1969 / 100 + 1969 / 400)
-        let months = (1..<month).reduce(0) { $0 + GregorianCalendar.length(ofMonth: $1, year) }
-        return years + months + day - 1
     }
 }

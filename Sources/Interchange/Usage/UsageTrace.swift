@@ -49,11 +49,12 @@ struct UsageTrace: Sendable {
         }
         let columns = try UsageColumns(first, source.bytes)
         var known: Set<String> = []
+        var calendar = UniversalCalendar()
         while let line = lines.next() {
             let cells = try columns.cells(of: line, source.bytes)
             if known.insert(cells.user.text).inserted { users.append(cells.user.text) }
             let record = UsageRecord(
-                at: try UsageTrace.instant(cells.timestamp), app: try UsageTrace.app(cells.app),
+                at: try UsageTrace.instant(cells.timestamp, &calendar), app: try UsageTrace.app(cells.app),
                 event: try UsageTrace.event(cells.event))
             if cells.user.text == wanted ?? users[0] { records.append(record) }
             self.lines += 1
@@ -77,8 +78,10 @@ struct UsageTrace: Sendable {
         return event
     }
 
-    private static func instant(_ cell: UsageCell) throws(TextFault) -> Instant {
-        guard let instant = Timestamp.instant(cell.text) else {
+    private static func instant(
+        _ cell: UsageCell, _ calendar: inout UniversalCalendar
+    ) throws(TextFault) -> Instant {
+        guard let instant = Timestamp.instant(cell.text, &calendar) else {
             throw TextFault(
                 offset: cell.offset,
                 message: "'\(onOneLine(cell.text, atMost: 40))' is no time; expected seconds since 1970, or "

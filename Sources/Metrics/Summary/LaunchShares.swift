@@ -4,7 +4,8 @@ extension SummaryMetric {
     /// How many launches felt quick, and how many came to nothing.
     static let launchShares: [SummaryMetric] = [
         SummaryMetric(
-            "launches_within_1s_ratio", .number, "Launches ready within a second, per launch", better: .higher,
+            "launches_within_1s_ratio", .number, unit: .share, "Launches ready within a second, per launch",
+            better: .higher,
             optional: true
         ) {
             tally in

@@ -1,3 +1,4 @@
+import Lifecycle
 import Quantities
 
 extension SummaryMetric {
@@ -13,21 +14,26 @@ extension SummaryMetric {
         SummaryMetric("launches_cold", .integer, "Launches without a process", better: .lower) {
             .count($0.count(of: .cold))
         },
-        SummaryMetric("hot_launch_ratio", .number, "Hot launches per launch", better: .higher, optional: true) {
+        SummaryMetric(
+            "hot_launch_ratio", .number, unit: .share, "Hot launches per launch", better: .higher, optional: true
+        ) {
             $0.launches.isEmpty ? .absent : .ratio($0.share(of: $0.count(of: .hot)))
         },
         percentile("p50", 500), percentile("p95", 950), percentile("p99", 990), percentile("max", 1000),
     ]
 
     private static func percentile(_ name: String, _ permille: Int) -> SummaryMetric {
-        SummaryMetric("launch_latency_\(name)_ms", .number, "Launch latency, \(name)", better: .lower, optional: true) {
+        SummaryMetric(
+            "launch_latency_\(name)_ms", .number, unit: .milliseconds, "Launch latency, \(name)", better: .lower,
+            optional: true
+        ) {
             $0.latency(permille: permille).map(MetricValue.milliseconds) ?? .absent
         }
     }
 }
 
 extension RunTally {
-    func count(of kind: LaunchFact.Kind) -> Int { launches.count { $0.kind == kind } }
+    func count(of kind: LaunchKind) -> Int { launches.count { $0.kind == kind } }
 
     func share(of count: Int) -> Ratio {
         Ratio(partsPerMillion: Int64(count) * 1_000_000 / Int64(max(1, launches.count)))

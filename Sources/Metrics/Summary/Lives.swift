@@ -9,17 +9,19 @@ extension SummaryMetric {
             return .ratio(
                 Ratio(
                     partsPerMillion: scaled(
-                        tally.processTime.microseconds, by: 1_000_000, over: tally.duration.microseconds)))
+                        tally.lives.time.microseconds, by: 1_000_000, over: tally.duration.microseconds)))
         },
         SummaryMetric(
             "processes_min", .integer, "Fewest live processes right after a termination by the system",
             better: .neither, optional: true
-        ) { $0.leastProcesses.map(MetricValue.count) ?? .absent },
-        SummaryMetric("suspended_time_s", .number, "Time that processes were suspended, summed", better: .neither) {
-            .seconds($0.suspendedTime)
+        ) { $0.lives.fewest.map(MetricValue.count) ?? .absent },
+        SummaryMetric(
+            "suspended_time_s", .number, unit: .seconds, "Time that processes were suspended, summed", better: .neither
+        ) {
+            .seconds($0.lives.suspended)
         },
         SummaryMetric(
-            "warning_lead_p50_s", .number,
+            "warning_lead_p50_s", .number, unit: .seconds,
             "From its last memory warning to a process's termination by the system, median of those warned",
             better: .neither,
             optional: true
@@ -34,7 +36,8 @@ extension SummaryMetric {
 
     private static func reclaimLatency(_ name: String, _ permille: Int) -> SummaryMetric {
         SummaryMetric(
-            "reclaim_latency_\(name)_ms", .number, "From a reclaim action's choice to its end, \(name)",
+            "reclaim_latency_\(name)_ms", .number, unit: .milliseconds,
+            "From a reclaim action's choice to its end, \(name)",
             better: .neither, optional: true
         ) { nearestRank($0.reclaimTimes, permille: permille).map(MetricValue.milliseconds) ?? .absent }
     }

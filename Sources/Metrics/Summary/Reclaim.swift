@@ -8,7 +8,9 @@ extension SummaryMetric {
         SummaryMetric("scenes_disconnected", .integer, "Scenes that the system disconnected", better: .neither) {
             .count($0.scenesDisconnected)
         },
-        SummaryMetric("bytes_reclaimed", .integer, "What reclaim actions gave back to the device", better: .neither) {
+        SummaryMetric(
+            "bytes_reclaimed", .integer, unit: .bytes, "What reclaim actions gave back to the device", better: .neither
+        ) {
             .bytes($0.bytesReclaimed)
         },
     ]

@@ -7,13 +7,18 @@ extension SummaryMetric {
         SummaryMetric("scenes_reconnected", .integer, "Disconnected scenes that connected again", better: .neither) {
             .count($0.scenesReconnected)
         },
-        SummaryMetric("bytes_purged", .integer, "Dirty pages given back by purging, decay included", better: .neither) {
+        SummaryMetric(
+            "bytes_purged", .integer, unit: .bytes, "Dirty pages given back by purging, decay included",
+            better: .neither
+        ) {
             .bytes($0.bytesPurged)
         },
         SummaryMetric("stalls", .integer, "Times that an allocation found no room", better: .lower) {
             .count($0.stalls)
         },
-        SummaryMetric("stall_time_s", .number, "Time that processes waited for memory, summed", better: .lower) {
+        SummaryMetric(
+            "stall_time_s", .number, unit: .seconds, "Time that processes waited for memory, summed", better: .lower
+        ) {
             .seconds($0.stallTime)
         },
         SummaryMetric(
@@ -25,6 +30,8 @@ extension SummaryMetric {
         SummaryMetric("actions_refused", .integer, "Actions that a limit refused", better: .neither) {
             .count($0.actionsRefused)
         },
-        SummaryMetric("duration_s", .number, "Virtual time that was run", better: .neither) { .seconds($0.duration) },
+        SummaryMetric("duration_s", .number, unit: .seconds, "Virtual time that was run", better: .neither) {
+            .seconds($0.duration)
+        },
     ]
 }

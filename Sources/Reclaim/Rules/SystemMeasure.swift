@@ -176,18 +176,29 @@ public struct SystemClaim: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ReclaimDemand {
-    static let names = ["nothing", "pressure", "allocation", "background_processes", "background_memory"]
+    /// What a policy is asked about, whoever it is about: the names of the CSV and of rules.
+    public enum Kind: String, CaseIterable, Sendable {
+        case nothing
+        case pressure
+        case allocation
+        case backgroundProcesses = "background_processes"
+        case backgroundMemory = "background_memory"
+    }
 
-    /// The demand's name in the CSV and in rules.
-    public var name: String {
+    static let names = Kind.allCases.map(\.rawValue)
+
+    public var kind: Kind {
         switch self {
-        case .nothing: ReclaimDemand.names[0]
-        case .pressure: ReclaimDemand.names[1]
-        case .allocation: ReclaimDemand.names[2]
-        case .backgroundProcesses: ReclaimDemand.names[3]
-        case .backgroundMemory: ReclaimDemand.names[4]
+        case .nothing: .nothing
+        case .pressure: .pressure
+        case .allocation: .allocation
+        case .backgroundProcesses: .backgroundProcesses
+        case .backgroundMemory: .backgroundMemory
         }
     }
+
+    /// The demand's name in the CSV and in rules.
+    public var name: String { kind.rawValue }
 }
 
 extension ProcessSnapshot {

@@ -135,7 +135,8 @@ extension Simulation {
             return faults.fail("\(process.profile.name): \(error)")
         }
         recorder.event(
-            .processState, at: now, app: process.profile.name, pid: process.pid, process.phase.rawValue, reason: reason)
+            .processState, at: now, app: process.profile.name, pid: process.pid, process.phase.rawValue, reason: reason,
+            fact: .entered(process.phase))
         phaseChanged(process, from: before)
     }
 
@@ -152,7 +153,7 @@ extension Simulation {
         let session = process.record.session(scene)
         recorder.event(
             .sceneState, at: now, app: process.profile.name, pid: process.pid, scene: scene,
-            session.machine.phase.rawValue, reason: event.rawValue)
+            session.machine.phase.rawValue, reason: event.rawValue, fact: .entered(session.machine.phase))
         followConnection(event, of: scene, process)
         followScenes(process)
         if event == .resignActive && !session.isExternal { releaseDisplay(by: process) }

@@ -18,24 +18,6 @@ public struct DecisionRecord: Sendable {
     public let guardrails: Guardrails
 }
 
-/// One row of `decisions.csv`.
-struct DecisionRow {
-    /// Of the decision.
-    let number: Int
-    let demand: String
-    var app: String?
-    var pid: ProcessID?
-    var band: JetsamBand?
-    var action: ReclaimAction?
-    var rank: Int?
-    var score: Int64?
-    var isChosen = false
-    let reason: String
-    /// What was compared.
-    let evidence: Evidence
-    var cause: KillCause?
-}
-
 extension RunRecorder {
     /// Everybody who is ranked, everybody who is spared, and why nothing is done if nothing is.
     func decision(_ record: DecisionRecord) {
@@ -45,71 +27,61 @@ extension RunRecorder {
             for _ in 0..<answers { decisions.skipRow() }
             return
         }
-        let now = record.snapshot.now
         for (index, candidate) in decision.ranking.enumerated() {
-            let refusal = record.refusals[index].map { "refused by \($0.rule): \($0.explanation)" }
-            var row = record.row(of: candidate.action.target, candidate.evidence, because: refusal ?? candidate.reason)
+            let refusal = record.refusals[index]
+            let why = refusal.map { "refused by \($0.rule): \($0.explanation)" } ?? candidate.reason
+            let outcome: DecisionOutcome =
+                index == record.chosen ? .chosen : refusal == nil ? .ranked : .refused
+            var row = record.row(of: candidate.action.target, candidate.evidence, outcome, because: why)
             (row.action, row.rank, row.score) = (candidate.action, index + 1, candidate.score)
-            (row.isChosen, row.cause) = (index == record.chosen, candidate.cause)
-            self.decision(row, at: now)
+            (row.cause, row.rule) = (candidate.cause, refusal?.rule)
+            self.decision(row)
         }
         for spared in decision.spared {
-            self.decision(record.row(of: spared.pid, decision.evidence, because: spared.reason), at: now)
+            self.decision(record.row(of: spared.pid, decision.evidence, .spared, because: spared.reason))
         }
         guard record.chosen == nil else { return }
-        self.decision(record.row(of: nil, decision.evidence, because: decision.standstillText), at: now)
+        let outcome = DecisionOutcome(decision.standstill)
+        self.decision(record.row(of: nil, decision.evidence, outcome, because: decision.standstillText))
     }
 
-    func decision(_ row: DecisionRow, at now: Instant) {
-        decisions.seconds(now)
-        decisions.integer(row.number)
-        decisions.text(row.action?.name)
-        decisions.text(row.app)
-        decisions.integer(row.pid?.number)
-        decisions.integer(row.rank)
-        decisions.boolean(row.isChosen)
-        decisions.text(row.reason)
-        decisions.integer(Int(row.evidence.observed))
-        decisions.integer(Int(row.evidence.threshold))
-        decisions.text(row.demand)
-        decisions.integer(row.action?.scene?.number)
-        decisions.integer(row.score.map { Int($0) })
-        decisions.text(row.evidence.measure)
-        decisions.integer(row.band?.number)
-        decisions.text(row.cause?.rawValue)
-        decisions.endRow()
+    func decision(_ row: DecisionRow) {
+        DecisionRow.table.write(row, to: decisions)
     }
 }
 
 extension DecisionRecord {
     /// A row about one process, or about nobody; without evidence of its own it has what the demand is about.
-    fileprivate func row(of pid: ProcessID?, _ evidence: Evidence?, because reason: String) -> DecisionRow {
+    fileprivate func row(
+        of pid: ProcessID?, _ evidence: Evidence?, _ outcome: DecisionOutcome, because reason: String
+    ) -> DecisionRow {
         let process = pid.flatMap { snapshot.process($0) }
         return DecisionRow(
-            number: number, demand: snapshot.demand.name, app: process?.name, pid: pid, band: process?.band,
-            reason: reason, evidence: evidence ?? demanded)
+            at: snapshot.now, number: number, demand: snapshot.demand.name, app: process?.name, pid: pid,
+            band: process?.band, reason: reason, evidence: evidence ?? snapshot.demanded(under: guardrails.limits),
+            outcome: outcome)
     }
+}
 
+extension SystemSnapshot {
     /// What the demand is about, observed against its threshold.
-    private var demanded: Evidence {
-        if let reading = snapshot.reading {
+    func demanded(under limits: Limits) -> Evidence {
+        if let reading {
             return Evidence(
-                reading.column, observed: reading.observed, threshold: reading.threshold, rule: snapshot.reason)
+                reading.column, observed: reading.observed, threshold: reading.threshold, rule: reason)
         }
-        let threshold = Int64(snapshot.threshold.bytes)
-        return switch snapshot.demand {
+        let bytes = Int64(threshold.bytes)
+        return switch demand {
         case .backgroundProcesses(let excess):
-            compared("background_processes", excess: Int64(excess), Int64(guardrails.limits.backgroundProcesses ?? 0))
+            compared("background_processes", excess: Int64(excess), Int64(limits.backgroundProcesses ?? 0))
         case .backgroundMemory(let excess):
-            compared("background_memory_bytes", excess: Int64(excess.bytes), threshold)
+            compared("background_memory_bytes", excess: Int64(excess.bytes), bytes)
         case .pressure, .allocation, .nothing:
-            Evidence(
-                "available_bytes", observed: Int64(snapshot.available.bytes), threshold: threshold,
-                rule: snapshot.reason)
+            Evidence("available_bytes", observed: Int64(available.bytes), threshold: bytes, rule: reason)
         }
     }
 
     private func compared(_ measure: String, excess: Int64, _ most: Int64) -> Evidence {
-        Evidence(measure, observed: most + excess, threshold: most, rule: snapshot.reason)
+        Evidence(measure, observed: most + excess, threshold: most, rule: reason)
     }
 }

@@ -39,8 +39,10 @@ final class RunRecorder {
     private(set) var kept: [RunEvent]?
     /// Waits for memory that are over, for those who compare runs; nil when nothing asks for them.
     private var keptWaits: [MemoryWait]?
+    /// Whether rows that are written in parts are held against their declarations; in a debug build they always are.
+    let checksRows: Bool
 
-    init(_ sinks: RunSinks, tally: RunTally) {
+    init(_ sinks: RunSinks, tally: RunTally, checksRows: Bool) {
         samples = TableWriter(RunTables.samples, to: sinks.samples)
         apps = TableWriter(RunTables.apps, to: sinks.apps)
         events = TableWriter(RunTables.events, to: sinks.events)
@@ -49,6 +51,11 @@ final class RunRecorder {
         summary = TableWriter(RunTables.summary, to: sinks.summary)
         all = [samples, apps, events, launches, decisions, summary]
         self.tally = tally
+        #if DEBUG
+            self.checksRows = true
+        #else
+            self.checksRows = checksRows
+        #endif
     }
 
     /// Made once, for it is gone through at every sample.
@@ -78,10 +85,10 @@ final class RunRecorder {
 
     /// What the device held at a sample.
     func addSample(_ books: DeviceBooks) {
-        tally.sampledRequested += books.requested
-        tally.sampledUsable += books.usable
-        tally.sampledActive += books.active
-        tally.sampledDirty += books.dirty
+        tally.sampled.requested += books.requested
+        tally.sampled.usable += books.usable
+        tally.sampled.active += books.active
+        tally.sampled.dirty += books.dirty
     }
 
     /// A process has waited for memory.
@@ -100,67 +107,21 @@ final class RunRecorder {
 
     func event(
         _ kind: EventKind, at now: Instant, app: String? = nil, pid: ProcessID? = nil, scene: SceneID? = nil,
-        _ detail: String, reason: String? = nil
+        _ detail: String, reason: String? = nil, fact: EventFact = .none
     ) {
         tally.events += 1
         kept?.append(RunEvent(at: now, kind: kind, app: app, detail: detail, reason: reason))
         guard events.isRead else { return events.skipRow() }
-        events.seconds(now)
-        events.text(kind.rawValue)
-        events.text(app)
-        events.integer(pid?.number)
-        events.integer(scene?.number)
-        events.text(detail)
-        events.text(reason)
-        events.endRow()
+        let row = EventRow(
+            at: now, kind: kind, app: app, pid: pid, scene: scene, detail: detail, reason: reason, fact: fact)
+        EventRow.table.write(row, to: events)
     }
 
-    /// The row of a process as it was last sampled; one that is as it was is repeated.
-    ///
-    /// - Parameter keepsRows: Whether one may be as it was.
-    func app(_ row: SampledRow, at now: Instant, keepsRows: Bool) {
-        guard let facts = row.takeStale() else { return apps.repeatRow(row.memo, at: now) }
-        guard apps.isRead else { return apps.skipRow() }
-        apps.seconds(now)
-        if row.keepsHead(facts) {
-            apps.repeatHead(of: row.memo)
-        } else {
-            apps.text(row.name)
-            apps.integer(row.pid.number)
-            apps.text(facts.phase.rawValue)
-            apps.integer(facts.band.number)
-            apps.endHead(of: row.memo)
-        }
-        let (books, cache) = (facts.books, facts.cache)
-        let cells: InlineArray<8, Int> = [
-            books.footprint.bytes, books.active.bytes, books.dirty.bytes, books.requested.bytes, books.usable.bytes,
-            cache.bytes, books.objects, books.metadata.bytes,
-        ]
-        apps.integers(cells.span)
-        if keepsRows { apps.endRow(keeping: row.memo) } else { apps.endRow() }
-    }
-
-    func launch(_ launch: PendingLaunch, app: String, pid: ProcessID?, ready: Instant?, outcome: String) {
-        let latency = ready.map { $0 - launch.tapped }
-        let kind: RunTally.LaunchFact.Kind =
-            switch launch.kind {
-            case .cold: .cold
-            case .warm: .warm
-            case .hot: .hot
-            }
-        tally.launches.append(.init(app: app, kind: kind, tapped: launch.tapped, latency: latency))
-        launches.text(app)
-        launches.text(launch.kind.rawValue)
-        launches.seconds(launch.tapped)
-        launches.seconds(ready)
-        launches.milliseconds(latency)
-        launches.integer(pid?.number)
-        launches.milliseconds(launch.declared)
-        launches.milliseconds(launch.fill)
-        launches.milliseconds(launch.memoryWait)
-        launches.milliseconds(latency.map { $0 - launch.accounted })
-        launches.text(outcome)
-        launches.milliseconds(launch.answers)
-        launches.endRow()
+    func launch(
+        _ launch: PendingLaunch, app: String, pid: ProcessID?, ready: Instant?, outcome: LaunchOutcome
+    ) {
+        let row = LaunchRow(launch: launch, app: app, pid: pid, ready: ready, outcome: outcome)
+        tally.launches.append(.init(app: app, kind: launch.kind, tapped: launch.tapped, latency: row.latency))
+        LaunchRow.table.write(row, to: launches)
     }
 }

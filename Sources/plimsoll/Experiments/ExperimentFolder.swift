@@ -116,10 +116,8 @@ struct ExperimentManifest: Codable {
 
     /// The one in a folder; nil where there is none that can be read, or that of another experiment.
     init?(in path: String, of plan: String) {
-        let decoder = JSONDecoder()
-        decoder.keyDecodingStrategy = .convertFromSnakeCase
-        guard let data = FileManager.default.contents(atPath: "\(path)/manifest.json"),
-            let found = try? decoder.decode(ExperimentManifest.self, from: data), found.plan == plan
+        guard let found = JSONDocument.read(ExperimentManifest.self, from: "\(path)/\(ExperimentFolder.manifest)"),
+            found.plan == plan
         else { return nil }
         self = found
     }
@@ -127,17 +125,11 @@ struct ExperimentManifest: Codable {
     /// Whether a folder's manifest says that its experiment did not come to its end.
     static func isAbandoned(in path: String) -> Bool {
         struct Record: Decodable { var ending: Ending? }
-        guard let data = FileManager.default.contents(atPath: "\(path)/\(ExperimentFolder.manifest)") else {
-            return false
-        }
-        return (try? JSONDecoder().decode(Record.self, from: data))?.ending == .incomplete
+        return JSONDocument.read(Record.self, from: "\(path)/\(ExperimentFolder.manifest)")?.ending == .incomplete
     }
 
     func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        encoder.keyEncodingStrategy = .convertToSnakeCase
-        return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+        try JSONDocument.of(self) + "\n"
     }
 }
 
@@ -151,10 +143,7 @@ struct ExperimentClock {
 extension ExperimentPlan {
     /// The plan as `plan.json`: the same plan gives the same bytes.
     func json() throws -> String {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        encoder.keyEncodingStrategy = .convertToSnakeCase
-        return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+        try JSONDocument.of(self) + "\n"
     }
 
     /// Number of runs and the first of them, for `--dry-run`.

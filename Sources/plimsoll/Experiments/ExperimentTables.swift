@@ -28,8 +28,17 @@ struct RunList {
                 case .text: .string
                 }
             let name = key + kind.suffix
+            let unit: ColumnUnit? =
+                switch kind {
+                case .whole, .decimal, .text: nil
+                case .bytes: .bytes
+                case .time: .seconds
+                case .ratio: .share
+                case .rate: .bytesPerSecond
+                }
             return Column(
-                taken.contains(name) ? "set." + name : name, type, "The setting \(key) of this run", signed: true)
+                taken.contains(name) ? "set." + name : name, type, unit: unit, "The setting \(key) of this run",
+                signed: true)
         }
         schema = TableSchema(
             name, "One row per run, in the order of the plan", key: ["case"],

@@ -98,9 +98,7 @@ struct SweepFolder {
     /// The plan that is in a folder; nil when there is none.
     private static func readPlan(_ path: String) throws -> (plan: ExperimentPlan, text: String)? {
         guard let data = FileManager.default.contents(atPath: "\(path)/\(planFile)") else { return nil }
-        let decoder = JSONDecoder()
-        decoder.keyDecodingStrategy = .convertFromSnakeCase
-        guard let plan = try? decoder.decode(ExperimentPlan.self, from: data), plan.isSound else {
+        guard let plan = JSONDocument.read(ExperimentPlan.self, data), plan.isSound else {
             throw Failure(.invalidInput, "\(path)/\(planFile) is no plan of a sweep")
         }
         return (plan, String(decoding: data, as: UTF8.self))

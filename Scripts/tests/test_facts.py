@@ -1,0 +1,90 @@
+"""Facts are read from columns of facts, in new runs; of older ones, what their columns say without a doubt."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import unittest
+from pathlib import Path
+
+from harness import FolderCase, add_sources, call_main, load_main
+
+add_sources("tuning", "reporting", "plotting")
+
+import check_facts  # noqa: E402
+import program  # noqa: E402
+import states  # noqa: E402
+from run_directory import NEWEST_FORMAT, read_run  # noqa: E402
+from synthetic_run import write_run  # noqa: E402
+
+OLDER = ("an older run, without columns of facts: the levels' thresholds, whose allocation found no room, and "
+         "what a limit refused are not shown")  # fmt: skip
+
+
+class Facts(FolderCase):
+    def make(self, name: str = "run", **options: object) -> Path:
+        path = self.directory / name
+        write_run(path, **{"apps": 14, "minutes": 20.0, **options})  # type: ignore[arg-type]
+        return path
+
+    def test_nonsense_in_every_detail_and_reason_changes_quotations_alone(self) -> None:
+        run = self.make()
+        page = check_facts.page_of(run)
+        for key in ("kills", "warnings", "decisions", "thresholds", "lanes", "levels"):
+            self.assertTrue(page[key], f"the page has no {key}: the test shows nothing")
+        self.assertEqual(check_facts.differences(run, self.directory / "scratch"), [])
+
+    def test_tune_reads_the_summary_alone(self) -> None:
+        runs = [self.make("one", minutes=5.0), self.directory / "other"]
+        shutil.copytree(runs[0], runs[1])
+        check_facts.overwrite_prose(runs[1])
+        rows = []
+        for run in runs:
+            copy = self.program(f'while [ "$1" != --out ]; do shift; done\ncp -r "{run}" "$2"\n', f"copy-{run.name}")
+            made = program.Program(copy, 1)
+            self.addCleanup(made.close)
+            rows.append(made.submit(program.Job(Path("scenario"), 1, "lru", "accounting")).result())
+        self.assertEqual(rows[0], rows[1])
+        self.assertEqual(rows[0]["policy"], "lru")
+
+
+class OlderRuns(FolderCase):
+    def make(self, name: str, **options: object) -> Path:
+        path = self.directory / name
+        write_run(path, apps=14, minutes=20.0, **options)  # type: ignore[arg-type]
+        return path
+
+    def test_an_older_run_is_drawn_as_far_as_it_goes_and_says_so_in_a_line(self) -> None:
+        new, older = (read_run(self.make(name, older=name == "older")) for name in ("new", "older"))
+        self.assertEqual((new.notes, older.notes), ([], [OLDER]))
+        self.assertEqual(states.lanes_of(new), states.lanes_of(older))
+        pages = [check_facts.page_of(run.directory) for run in (new, older)]
+        self.assertEqual(pages[1].pop("thresholds"), {})
+        self.assertNotEqual(pages[0].pop("thresholds"), {})
+        for page in pages:
+            # What only columns of facts say: which row of a decision is about nobody, and the unit of what was measured.
+            for key in ("notes", "title"):
+                del page[key]
+            page["decisions"] = [row[:-1] for row in page["decisions"]]  # type: ignore[union-attr]
+        self.assertEqual(pages[0], pages[1])
+
+    def test_plot_and_report_take_an_older_run(self) -> None:
+        run = self.make("run", older=True)
+        for folder in ("plotting", "reporting"):
+            with self.subTest(folder=folder):
+                status, _, said = call_main(load_main(folder), run)
+                self.assertEqual((status, said.count("\n")), (0, 1), said)
+                self.assertIn(OLDER, said)
+
+    def test_a_newer_format_is_refused_in_one_line(self) -> None:
+        run = self.make("run")
+        (run / "manifest.json").write_text(json.dumps({"format_version": NEWEST_FORMAT + 1}), "utf-8")
+        for folder in ("plotting", "reporting"):
+            with self.subTest(folder=folder):
+                status, _, said = call_main(load_main(folder), run)
+                self.assertEqual((status, said.count("\n")), (66, 1), said)
+                self.assertIn(f"is a run of format {NEWEST_FORMAT + 1}", said)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,86 @@
+import Lifecycle
+import Metrics
+import Pressure
+import Quantities
+
+/// One row of `apps.csv`.
+struct AppRow {
+    let at: Instant
+    let app: String
+    let pid: ProcessID
+    let facts: SampledProcess
+
+    static let table = RowTable<AppRow>(
+        "apps", "One row per process and sample, in the order of process numbers", key: ["time_s", "pid"],
+        references: [ForeignKey(["time_s"], in: "samples")],
+        [
+            .seconds("time_s", "Virtual time since the start of the run") { $0.at },
+            .text("app", "The app's name") { $0.app },
+            .integer("pid", "The process number; never used twice in a run") { $0.pid.number },
+            .choice("state", "The process's state in UIKit's words") { $0.facts.phase },
+            .integer("band", "jetsam's priority band, scale of iOS 16 and later") { $0.facts.band.number },
+            .bytes("footprint_bytes", "Pages that the process's arena holds: active plus dirty") {
+                $0.facts.books.footprint
+            },
+            .bytes("active_bytes", "Pages in use") { $0.facts.books.active },
+            .bytes("dirty_bytes", "Unused pages not yet given back") { $0.facts.books.dirty },
+            .bytes("requested_bytes", "What the app asked for") { $0.facts.books.requested },
+            .bytes("usable_bytes", "The size classes that it got (jemalloc's allocated)") { $0.facts.books.usable },
+            .bytes("cache_bytes", "Requested bytes in the cache pool") { $0.facts.cache },
+            .integer("objects", "Live objects") { $0.facts.books.objects },
+            .bytes(
+                "metadata_bytes",
+                "jemalloc's bookkeeping for the process's arena, outside the ceiling; as of the last audit"
+            ) { $0.facts.books.metadata },
+        ])
+}
+
+/// What stays the same from row to row of a process while its memory alone changes.
+struct RowHead: Equatable {
+    let phase: ProcessPhase
+    let band: JetsamBand
+
+    init(_ facts: SampledProcess) { (phase, band) = (facts.phase, facts.band) }
+}
+
+// A row of every process at every sample: of one that is as it was the bytes are copied, and of one whose memory alone
+// has changed the head. With `--verify`, and in a debug build, each row is held against its declaration.
+extension RunRecorder {
+    /// The row of a process as it was last sampled.
+    ///
+    /// - Parameter keepsRows: Whether one may be as it was, and is repeated.
+    func app(_ process: LiveProcess, at now: Instant, keepsRows: Bool) {
+        let start = apps.position
+        if process.rowIsStale, let facts = process.sampled {
+            process.rowIsStale = false
+            guard apps.isRead else { return apps.skipRow() }
+            write(facts, of: process, at: now, keepsRows: keepsRows)
+        } else {
+            apps.repeatRow(process.row, at: now)
+        }
+        guard checksRows, let facts = process.sampled else { return }
+        let row = AppRow(at: now, app: process.profile.name, pid: process.pid, facts: facts)
+        apps.check(row, of: AppRow.table, from: start)
+    }
+
+    private func write(_ facts: SampledProcess, of process: LiveProcess, at now: Instant, keepsRows: Bool) {
+        apps.seconds(now)
+        if process.rowHead == RowHead(facts) {
+            apps.repeatHead(of: process.row)
+        } else {
+            process.rowHead = RowHead(facts)
+            apps.text(process.profile.name)
+            apps.integer(process.pid.number)
+            apps.text(facts.phase.rawValue)
+            apps.integer(facts.band.number)
+            apps.endHead(of: process.row)
+        }
+        let (books, cache) = (facts.books, facts.cache)
+        let cells: InlineArray<8, Int> = [
+            books.footprint.bytes, books.active.bytes, books.dirty.bytes, books.requested.bytes, books.usable.bytes,
+            cache.bytes, books.objects, books.metadata.bytes,
+        ]
+        apps.integers(cells.span)
+        if keepsRows { apps.endRow(keeping: process.row) } else { apps.endRow() }
+    }
+}

@@ -1,0 +1,100 @@
+import Lifecycle
+import Metrics
+import Pressure
+import Quantities
+import Reclaim
+
+/// What became of a row of `decisions.csv`.
+public enum DecisionOutcome: String, CaseIterable, Sendable {
+    /// It was carried out; in a dry run, it would have been.
+    case chosen
+    /// Another candidate came before it.
+    case ranked
+    /// A limit forbids it.
+    case refused
+    /// The policy left the process alone.
+    case spared
+    /// Of the decision: nothing has to be done, by the policy's own rules.
+    case content
+    /// Of the decision: something is under way, or more evidence is needed.
+    case waits
+    /// Of the decision: nobody is left that may be reclaimed.
+    case noVictim = "no_victim"
+
+    /// Of a decision in which nothing was chosen.
+    init(_ standstill: Standstill?) {
+        self =
+            switch standstill {
+            case .content: .content
+            case .waiting: .waits
+            case nil: .noVictim
+            }
+    }
+}
+
+/// One row of `decisions.csv`.
+struct DecisionRow {
+    let at: Instant
+    /// Of the decision.
+    let number: Int
+    let demand: String
+    var app: String?
+    var pid: ProcessID?
+    var band: JetsamBand?
+    var action: ReclaimAction?
+    var rank: Int?
+    var score: Int64?
+    let reason: String
+    /// What was compared.
+    let evidence: Evidence
+    var cause: KillCause?
+    var outcome: DecisionOutcome
+    /// What refused it.
+    var rule: Refusal.Rule?
+
+    /// The demand of the monitor's own decisions on whom it warns next.
+    static let warningDemand = "warning"
+
+    static let table = RowTable<DecisionRow>(
+        "decisions", "One row per candidate of a decision, those spared included",
+        [
+            .seconds("time_s", "Virtual time since the start of the run") { $0.at },
+            .integer(
+                "decision",
+                "The decision's number, from 1. The monitor's own, such as warnings, are numbered, too; a question "
+                    + "that is repeated without an answer has no rows"
+            ) { $0.number },
+            .optionalChoice("action", "What would be done; empty for a process that the policy spared") {
+                $0.action?.kind
+            },
+            .optionalText("app", "The app's name") { $0.app },
+            .optionalInteger("pid", "The process number") { $0.pid?.number },
+            .optionalInteger("rank", "From 1, the policy's first choice; empty for a spared one") { $0.rank },
+            .flag(
+                "chosen",
+                "Whether it was carried out; in a dry run (dry_run in manifest.json), whether it would have been"
+            ) { $0.outcome == .chosen },
+            .text("reason", "For people: why it is a candidate, was spared, or was refused by a limit") { $0.reason },
+            .amount("observed", "The observed value of the decision's measure, in its unit") { $0.evidence.observed },
+            .amount("threshold", "The threshold that it is compared with, in the same unit") {
+                $0.evidence.threshold
+            },
+            .text(
+                "demand", "What the policy was asked for; warning: the monitor's round of warnings",
+                choices: ReclaimDemand.Kind.allCases.map(\.rawValue) + [warningDemand]
+            ) { $0.demand },
+            .optionalInteger("scene", "The scene's number, where the action is about one") { $0.action?.scene?.number },
+            .amount("score", "What the ranking compared; larger goes first within a rung, tier or step of the policy") {
+                $0.score
+            },
+            .text("measure", "What observed and threshold measure, its unit last") { $0.evidence.measure },
+            .optionalInteger("band", "jetsam's priority band of the process") { $0.band?.number },
+            .optionalChoice("cause", "The kill's cause in the kernel's words, where there is one") { $0.cause },
+            .choice(
+                "outcome",
+                "chosen: as in the column chosen; ranked: another came first; refused: by the limit in rule; spared: by "
+                    + "the policy. Of a decision in which nothing was chosen: content, waits, no_victim"
+            ) { $0.outcome },
+            .optionalChoice("rule", "The limit that refused it") { $0.rule },
+        ])
+}

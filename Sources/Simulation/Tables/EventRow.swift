@@ -1,0 +1,86 @@
+import Lifecycle
+import Metrics
+import Quantities
+
+/// The values of `events.csv`'s column `event`.
+public enum EventKind: String, CaseIterable, Sendable {
+    case user
+    case processState = "process_state"
+    case sceneState = "scene_state"
+    case callback
+    case notification
+    case pressureLevel = "pressure_level"
+    case warning
+    case warningAnswered = "warning_answered"
+    /// A process has crossed a soft limit of its own while it was answering a warning: it is not told once more.
+    case softLimit = "soft_limit"
+    case action
+    case refused
+    case stall
+    case firstFrame = "first_frame"
+    case exit
+    /// A process is created: to the foreground or to the background.
+    case launch
+    /// Shown until the first frame.
+    case launchScreen = "launch_screen"
+    /// The system keeps a picture of a scene that has left the screen.
+    case snapshot
+    /// What the system woke the app for.
+    case backgroundEvent = "background_event"
+    /// A background task begins, expires or ends.
+    case backgroundTask = "background_task"
+    /// Work that was moved off the main thread is done.
+    case deferredWork = "deferred_work"
+    /// The state of all processes before the first kill of a session.
+    case report
+    /// An app's allocation trace is over.
+    case trace
+}
+
+/// One row of `events.csv`.
+struct EventRow {
+    let at: Instant
+    let kind: EventKind
+    let app: String?
+    let pid: ProcessID?
+    let scene: SceneID?
+    let detail: String
+    let reason: String?
+    let fact: EventFact
+
+    static let table = RowTable<EventRow>(
+        "events", "One row per life-cycle event, callback, notification, warning and action, in the order of time",
+        [
+            .seconds("time_s", "Virtual time since the start of the run") { $0.at },
+            .choice("event", "The kind of event") { $0.kind },
+            .optionalText("app", "The app's name") { $0.app },
+            .optionalInteger("pid", "The process number") { $0.pid?.number },
+            .optionalInteger("scene", "The scene's number within its app") { $0.scene?.number },
+            .text("detail", "For people: what it was (a state, a callback, a notification, an action, a reason)") {
+                $0.detail
+            },
+            .optionalText("reason", "For people: why, where there is a why") { $0.reason },
+            .optionalText("state", "The state that the process or the scene enters", choices: EventFact.states) {
+                $0.fact.state
+            },
+            .optionalChoice(
+                "level",
+                "The monitor's level: of a change the new one, of a warning the one in force; empty where a warning is "
+                    + "about the process's own limit"
+            ) { $0.fact.level },
+            .optionalChoice("action", "What the policy has done to the process") { $0.fact.action },
+            .optionalChoice("exit_reason", "Why the process ended, in the words of exit reasons") { $0.fact.exit },
+            .optionalText(
+                "cause",
+                "Of an action or exit that a policy chose, or a limit: the kill's cause in the kernel's words. Of a "
+                    + "stall, or an exit for want of room: no_room, fragmented, kept_back. Of a warning: level, "
+                    + "near_limit, limit, policy",
+                choices: EventCause.names
+            ) { $0.fact.cause?.name },
+            .optionalText("measure", "What observed and threshold measure, its unit last") {
+                $0.fact.comparison?.measure
+            },
+            .amount("observed", "The observed value of the measure, in its unit") { $0.fact.comparison?.observed },
+            .amount("threshold", "What it was compared with, in the same unit") { $0.fact.comparison?.threshold },
+        ])
+}

@@ -1,0 +1,41 @@
+import ArgumentParser
+import Experiments
+import Foundation
+
+/// An interval of a mean of means, for `Scripts/tune`: not for people.
+///
+/// On stdin comes `{"strata": [[1.5, 2], [3]], "confidence": 0.95, "stream": "1"}`, on stdout goes
+/// `{"low": 1.2, "high": 3.1}`.
+struct IntervalCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "interval", abstract: "A bootstrap interval, for other programs.", shouldDisplay: false)
+
+    private struct Question: Decodable {
+        let strata: [[Double]]
+        let confidence: Double
+        /// Names the stream of chance.
+        let stream: String
+
+        var isSound: Bool {
+            !strata.isEmpty && strata.allSatisfy { !$0.isEmpty } && confidence > 0 && confidence < 1
+        }
+    }
+
+    private struct Answer: Encodable {
+        let low: Double
+        let high: Double
+    }
+
+    func run() throws {
+        try reporting {
+            let given = FileHandle.standardInput.readDataToEndOfFile()
+            guard let question = JSONDocument.read(Question.self, given), question.isSound else {
+                throw Failure(.wrongUsage, "standard input is no question about an interval")
+            }
+            let bootstrap = Bootstrap(resamples: Bootstrap.standard.resamples, confidence: question.confidence)
+            let interval = bootstrap.widenedInterval(ofMeanOf: question.strata, stream: "tune/\(question.stream)")
+            Terminal.say(try JSONDocument.of(Answer(low: interval.low, high: interval.high)))
+            return .success
+        }
+    }
+}
