@@ -120,7 +120,7 @@ class Pages(ReportCase):
         path = self.make()
         before = {name: value for name, value, _ in data_of(self.page(path))["runs"][0]["headline"]}  # type: ignore[index]
         with (path / "events.csv").open("a", encoding="utf-8") as file:
-            file.write("1800,exit,maps,99,,abnormal,crashed\n")
+            file.write("1800,exit,maps,99,,abnormal,crashed,,,,abnormal,,,,\n")
         with (path / "launches.csv").open("a", encoding="utf-8") as file:
             file.write("maps,cold,1790,,,99,terminated\n")
         run = data_of(self.page(path))["runs"][0]  # type: ignore[index]

@@ -39,9 +39,10 @@ struct RunReport {
         let causes = reasons.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
         let share = tally.peakResident.share(of: tally.run.ceiling)
         let percent = String(format: "%.1f%%", Double(share.partsPerMillion) / 10_000)
+        let took = String(format: "%.1f", manifest.times.wallS)
         var lines = [
             Terminal.bold("\(tally.run.scenario)") + ": policy \(tally.run.policy), seed \(tally.run.seed), "
-                + "\(Progress.clock(tally.duration)) of virtual time in \(String(format: "%.1f", manifest.times.wallS)) s",
+                + "\(Progress.clock(tally.duration)) of virtual time in \(took) s",
             row("memory", "peak \(tally.peakResident.readable) of \(tally.run.ceiling.readable) (\(percent))"),
             row("pressure", RunReport.levels([tally.levels.normal, tally.levels.warning, tally.levels.critical])),
             row(

@@ -9,18 +9,18 @@ struct OutcomeTests {
     @Test("rows tell exits, actions, refusals and the rules that refuse")
     func rows() {
         let events = """
-            time_s,event,app,pid,scene,detail,reason
-            1,exit,a,1,,memoryPressure,because
-            2,action,a,1,,terminate,because
-            3,refused,a,,,launch,the device is locked
-            4,refused,,,,lock,the device is locked already
-            5,refused,a,,,show_on_display,the display shows b
+            time_s,event,app,pid,scene,detail,reason,action,exit_reason
+            1,exit,a,1,,an end,because,,memoryPressure
+            2,action,a,1,,an end,because,terminate,
+            3,refused,a,,,launch,the device is locked,,
+            4,refused,,,,lock,the device is locked already,,
+            5,refused,a,,,show_on_display,the display shows b,,
 
             """
         let decisions = """
-            time_s,decision,action,reason
-            1,1,terminate,refused by protected: protected by name
-            1,1,terminate,idle longest
+            time_s,decision,action,reason,rule
+            1,1,terminate,protected by name,protected
+            1,1,terminate,idle longest,
 
             """
         let things = Outcomes.things(

@@ -50,7 +50,7 @@ extension RunRecorder {
     ///
     /// - Parameter keepsRows: Whether one may be as it was, and is repeated.
     func app(_ process: LiveProcess, at now: Instant, keepsRows: Bool) {
-        let start = apps.position
+        let start = checksRows ? apps.position : 0
         if process.rowIsStale, let facts = process.sampled {
             process.rowIsStale = false
             guard apps.isRead else { return apps.skipRow() }
@@ -58,7 +58,13 @@ extension RunRecorder {
         } else {
             apps.repeatRow(process.row, at: now)
         }
-        guard checksRows, let facts = process.sampled else { return }
+        if checksRows { check(process, at: now, from: start) }
+    }
+
+    /// Out of the way of what every sample does.
+    @inline(never)
+    private func check(_ process: LiveProcess, at now: Instant, from start: Int) {
+        guard let facts = process.sampled else { return }
         let row = AppRow(at: now, app: process.profile.name, pid: process.pid, facts: facts)
         apps.check(row, of: AppRow.table, from: start)
     }

@@ -92,8 +92,8 @@ struct DecisionRow {
             .optionalChoice("cause", "The kill's cause in the kernel's words, where there is one") { $0.cause },
             .choice(
                 "outcome",
-                "chosen: as in the column chosen; ranked: another came first; refused: by the limit in rule; spared: by "
-                    + "the policy. Of a decision in which nothing was chosen: content, waits, no_victim"
+                "chosen: as in the column chosen; ranked: another came first; refused: by the limit in rule; spared: "
+                    + "by the policy. Of a decision in which nothing was chosen: content, waits, no_victim"
             ) { $0.outcome },
             .optionalChoice("rule", "The limit that refused it") { $0.rule },
         ])

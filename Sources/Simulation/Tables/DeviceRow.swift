@@ -58,11 +58,10 @@ struct DeviceRow {
 // `--verify`, and in a debug build, each row is held against its declaration.
 extension RunRecorder {
     /// - Parameter isSteady: Whether the cells from the level on are those of the row before.
-    func sample(_ row: DeviceRow, isSteady: Bool, as memo: RowMemo) {
+    func sample(at now: Instant, _ books: DeviceBooks, _ device: SampledDevice, isSteady: Bool, as memo: RowMemo) {
         guard samples.isRead else { return samples.skipRow() }
-        let start = samples.position
-        let books = row.books
-        samples.seconds(row.at)
+        let start = checksRows ? samples.position : 0
+        samples.seconds(now)
         let cells: InlineArray<6, Int> = [
             books.ceiling.bytes, books.resident.bytes, books.active.bytes, books.dirty.bytes, books.metadata.bytes,
             books.available.bytes,
@@ -72,17 +71,24 @@ extension RunRecorder {
             samples.repeatTail(of: memo)
         } else {
             samples.beginTail(of: memo)
-            writeTail(row.device, books)
+            writeTail(device, books)
         }
         samples.endRow(keeping: memo)
-        if checksRows { samples.check(row, of: DeviceRow.table, from: start) }
+        if checksRows { check(at: now, books, device, from: start) }
     }
 
     /// Nothing but the time has changed.
-    func repeatSample(_ row: DeviceRow, as memo: RowMemo) {
-        let start = samples.position
-        samples.repeatRow(memo, at: row.at)
-        if checksRows { samples.check(row, of: DeviceRow.table, from: start) }
+    func repeatSample(at now: Instant, _ books: DeviceBooks, _ device: SampledDevice, as memo: RowMemo) {
+        let start = checksRows ? samples.position : 0
+        samples.repeatRow(memo, at: now)
+        if checksRows { check(at: now, books, device, from: start) }
+    }
+
+    /// Out of the way of what every sample does.
+    @inline(never)
+    private func check(at now: Instant, _ books: DeviceBooks, _ device: SampledDevice, from start: Int) {
+        let row = DeviceRow(at: now, books: books, device: device)
+        samples.check(row, of: DeviceRow.table, from: start)
     }
 
     /// The cells from the level on: the same while memory alone moves, and sets no record.
