@@ -11,6 +11,11 @@ final class MemoryWaiters {
         /// What was free then, and the longest run of it.
         let free: ByteCount
         let longestRun: ByteCount
+
+        fileprivate func fact(keptBack: ByteCount) -> EventFact {
+            let cause = StallCause(wanted: wanted, free: free, keptBack: keptBack)
+            return .stall(cause, wanted: wanted, free: free)
+        }
     }
 
     private struct Wait {
@@ -80,15 +85,15 @@ final class MemoryWaiters {
         }
         waits[process.slot.index] = Wait(since: agenda.now, shortage: shortage)
         recorder.tally.stalls += 1
+        let owed = min(memory.available, keptBack)
         recorder.event(
             .stall, at: agenda.now, app: process.profile.name, pid: process.pid, "\(shortage.wanted)",
-            reason: explanation(shortage))
+            reason: explanation(shortage, owed), fact: shortage.fact(keptBack: owed))
         agenda.schedule(.retryWaiters, at: agenda.now)
         return true
     }
 
-    private func explanation(_ shortage: Shortage) -> String {
-        let owed = min(memory.available, keptBack)
+    private func explanation(_ shortage: Shortage, _ owed: ByteCount) -> String {
         let kept = owed > .zero ? ", \(owed) more are meant for who waits longer" : ""
         let fragmented =
             shortage.free >= shortage.wanted ? ": fragmented, the longest run is \(shortage.longestRun)" : ""

@@ -10,14 +10,15 @@ extension Simulation {
     }
 
     /// Ends the process now. No code of it hears of that: what should be told has been told before.
-    func end(_ process: LiveProcess, _ reason: ExitReason, _ explanation: String) {
+    func end(_ process: LiveProcess, _ reason: ExitReason, _ explanation: String, _ fact: ExitFact? = nil) {
         let wasForeground = process.phase.isForeground
         let footprint = memory.books(of: process.slot).footprint
         let app = process.record
         waiters.end(process)
-        abandonLaunch(of: process, outcome: "terminated")
+        abandonLaunch(of: process, outcome: .terminated)
         recorder.event(
-            .exit, at: now, app: process.profile.name, pid: process.pid, reason.rawValue, reason: explanation)
+            .exit, at: now, app: process.profile.name, pid: process.pid, reason.rawValue, reason: explanation,
+            fact: .exit(reason, fact ?? reclaimer.decidedEnd(of: process, reason)))
         leaveScenes(of: process)
         countLife(of: process)
         if process.phase != .notRunning { apply(.terminate, to: process, reason: reason.rawValue) }
@@ -39,8 +40,8 @@ extension Simulation {
     private func leaveScenes(of process: LiveProcess) {
         for scene in process.record.disconnectAll() {
             recorder.event(
-                .sceneState, at: now, app: process.profile.name, pid: process.pid, scene: scene, "unattached",
-                reason: "process ended")
+                .sceneState, at: now, app: process.profile.name, pid: process.pid, scene: scene,
+                ScenePhase.unattached.rawValue, reason: "process ended", fact: .entered(ScenePhase.unattached))
         }
     }
 
@@ -49,7 +50,7 @@ extension Simulation {
     ) {
         recorder.tally.terminations.append(
             .init(
-                app: process.profile.name, pid: process.pid, at: now, reason: reason.rawValue,
+                app: process.profile.name, pid: process.pid, at: now, reason: reason,
                 wasForeground: wasForeground, wasPerceived: false, footprint: footprint))
         if !process.course.isSwipedAway {
             process.record.wasTerminated(
@@ -57,13 +58,13 @@ extension Simulation {
         }
         // It is still among them.
         let others = processes.live.count - 1
-        recorder.tally.leastProcesses = min(recorder.tally.leastProcesses ?? .max, others)
+        recorder.tally.lives.fewest = min(recorder.tally.lives.fewest ?? .max, others)
         if let warned = process.warnings.lastAt { recorder.tally.warningLeads.append(now - warned) }
     }
 
     /// It ends, or the run does: how long it lived, and how long of that it was suspended.
     func countLife(of process: LiveProcess) {
-        recorder.tally.processTime += now - process.launch.at
+        recorder.tally.lives.time += now - process.launch.at
         background.countSuspension(of: process)
     }
 

@@ -121,11 +121,11 @@ extension Simulation {
         recorder.event(
             .firstFrame, at: now, app: process.profile.name, pid: process.pid, launch.kind.rawValue,
             reason: "tapped at \(launch.tapped)")
-        recorder.launch(launch, app: process.profile.name, pid: process.pid, ready: now, outcome: "ready")
+        recorder.launch(launch, app: process.profile.name, pid: process.pid, ready: now, outcome: .ready)
     }
 
     /// The first frame will never come.
-    func abandonLaunch(of process: LiveProcess, outcome: String) {
+    func abandonLaunch(of process: LiveProcess, outcome: LaunchOutcome) {
         guard let launch = process.launch.abandon() else { return }
         recorder.launch(launch, app: process.profile.name, pid: process.pid, ready: nil, outcome: outcome)
     }
@@ -133,7 +133,7 @@ extension Simulation {
     /// The tap waited for the end of the old process, and the user has gone on: no new one was made for it.
     func abandonTap(at tapped: Instant, on app: AppRecord) {
         recorder.launch(
-            PendingLaunch(.cold, tapped: tapped), app: app.profile.name, pid: nil, ready: nil, outcome: "abandoned")
+            PendingLaunch(.cold, tapped: tapped), app: app.profile.name, pid: nil, ready: nil, outcome: .abandoned)
     }
 
     // MARK: Work moved off the main thread

@@ -31,7 +31,7 @@ extension Simulation {
         switch action {
         case .warn:
             process.warnings.expectByPolicy()
-            warn(process, "the policy asks for it")
+            warn(process, "the policy asks for it", .policy)
             reclaimer.actionTakes(.milliseconds(1))
         case .purge:
             reclaimer.beginFreeing()
@@ -100,7 +100,7 @@ extension Simulation {
             return end(process, ProcessEnding(quit, because: explanation))
         }
         reports.reportKill(of: process, .pageShortage)
-        end(process, .memoryPressure, explanation)
+        end(process, .memoryPressure, explanation, .noRoom(for: wanted, free: free))
         closeReportOutsideSession()
     }
 }

@@ -106,7 +106,7 @@ extension Simulation {
             return record("terminate", app, refused: .isNotRunning)
         }
         record("terminate", app)
-        abandonLaunch(of: process, outcome: "abandoned")
+        abandonLaunch(of: process, outcome: .abandoned)
         display.leave(app.id)
         if process.phase == .suspended && process.isQuiet {
             return end(process, .normalApp, "ended in good order while suspended: no code ran")

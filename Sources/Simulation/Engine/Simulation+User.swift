@@ -88,7 +88,7 @@ extension Simulation {
 
     private func resume(_ process: LiveProcess, scene: SceneID, for reason: LaunchReason) {
         countWish(for: process.record, tapped: now)
-        abandonLaunch(of: process, outcome: "abandoned")
+        abandonLaunch(of: process, outcome: .abandoned)
         let isThere = process.isInMemory(scene)
         process.launch.begin(isThere ? .hot : .warm, tapped: now)
         process.course.show(scene)
@@ -117,7 +117,7 @@ extension Simulation {
 
     /// It is to leave the screen; also a main thread that waits for memory has a deadline for that.
     private func leaveScreen(_ process: LiveProcess) {
-        abandonLaunch(of: process, outcome: "abandoned")
+        abandonLaunch(of: process, outcome: .abandoned)
         process.course.leaveScreen(at: now)
         if waiters.isWaiting(process) { background.expectLeaving(of: process) }
     }
@@ -178,7 +178,7 @@ extension Simulation {
         app.swipeAway()
         guard let process else { return app.discardAllSessions() }
         process.course.swipeAway()
-        abandonLaunch(of: process, outcome: "abandoned")
+        abandonLaunch(of: process, outcome: .abandoned)
         display.leave(app.id)
         // A process that ends already does so for the reason, and in the time, that it was given.
         guard !process.isEnding else { return }

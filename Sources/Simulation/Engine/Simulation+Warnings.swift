@@ -34,18 +34,19 @@ extension Simulation {
             follow(answer)
             return watch.putOffWarning()
         }
-        guard let (process, reason) = watch.nextWarned() else { return }
-        warn(process, reason)
+        guard let (process, reason, comparison) = watch.nextWarned() else { return }
+        warn(process, reason, .level, comparison)
         watch.scheduleWarning()
     }
 
     /// Tells one process that memory is short.
-    func warn(_ process: LiveProcess, _ reason: String, detail: String? = nil) {
+    func warn(_ process: LiveProcess, _ reason: String, _ cause: WarningCause, _ comparison: Comparison? = nil) {
         recorder.tally.warnings += 1
         process.warnings.warn(at: now)
+        let fact = EventFact.told(cause, at: watch.level, comparison)
         recorder.event(
-            .warning, at: now, app: process.profile.name, pid: process.pid, detail ?? watch.level.rawValue,
-            reason: reason)
+            .warning, at: now, app: process.profile.name, pid: process.pid, fact.level?.rawValue ?? cause.rawValue,
+            reason: reason, fact: fact)
         process.thread.append(.memoryWarning)
         advance(process)
     }
@@ -71,7 +72,7 @@ extension Simulation {
                     process,
                     "its footprint \(footprint.readable) is \(isAbove ? "above" : "near") its "
                         + "\(process.limitName) limit of \(limit.bytes.readable)",
-                    detail: "near_limit")
+                    .nearLimit, .footprint(footprint, limit: limit.near))
             }
         }
     }

@@ -139,16 +139,18 @@ extension Simulation {
     func crossLimit(_ process: LiveProcess, _ footprint: ByteCount) {
         guard let limit = process.explicitLimit else { return }
         let reason = "footprint \(footprint) crossed its \(process.limitName) limit of \(limit.bytes)"
+        let comparison = Comparison.footprint(footprint, limit: limit.bytes)
         guard limit.isFatal else {
             process.tellOfLimit(ToldOfLimit(near: true, above: true))
             guard process.phase.runsCode && !process.warnings.isAnswering else {
                 return recorder.event(
-                    .softLimit, at: now, app: process.profile.name, pid: process.pid, "not told", reason: reason)
+                    .softLimit, at: now, app: process.profile.name, pid: process.pid, "not told", reason: reason,
+                    fact: .crossed(comparison))
             }
-            return warn(process, reason, detail: "limit")
+            return warn(process, reason, .limit, comparison)
         }
         reports.reportKill(of: process, .perProcessLimit)
-        end(process, .memoryResourceLimit, reason)
+        end(process, .memoryResourceLimit, reason, .limit(limit.bytes, footprint: footprint))
         closeReportOutsideSession()
     }
 

@@ -92,7 +92,8 @@ public final class Simulation {
         faults = RunFaults(seed: plan.seed, agenda: agenda)
         recorder = RunRecorder(
             sinks,
-            tally: RunTally(scenario: plan.name, policy: plan.policy.title, seed: plan.seed, ceiling: ceiling))
+            tally: RunTally(scenario: plan.name, policy: plan.policy.title, seed: plan.seed, ceiling: ceiling),
+            checksRows: options.verifies)
         let records = plan.apps.enumerated().map { [faults] in
             AppRecord(AppID($0), $1, seed: plan.seed, faults: faults)
         }
@@ -255,7 +256,7 @@ public final class Simulation {
         reports.close()
         for process in processes.live {
             waiters.end(process)
-            abandonLaunch(of: process, outcome: "abandoned")
+            abandonLaunch(of: process, outcome: .abandoned)
             countLife(of: process)
             if let tap = process.record.tapAfterExit { abandonTap(at: tap.at, on: process.record) }
         }

@@ -96,7 +96,7 @@ struct BackgroundLife {
     /// The suspension under way counts up to now.
     func countSuspension(of process: LiveProcess) {
         guard let since = process.stay.resume() else { return }
-        recorder.tally.suspendedTime += agenda.now - since
+        recorder.tally.lives.suspended += agenda.now - since
     }
 
     // MARK: Assertions

@@ -43,9 +43,9 @@ final class PressureWatch {
     func closeLevelTime() {
         let span = agenda.now - lastSampleAt
         switch monitor.level {
-        case .normal: recorder.tally.timeNormal += span
-        case .warning: recorder.tally.timeWarning += span
-        case .critical: recorder.tally.timeCritical += span
+        case .normal: recorder.tally.levels.normal += span
+        case .warning: recorder.tally.levels.warning += span
+        case .critical: recorder.tally.levels.critical += span
         }
         lastSampleAt = agenda.now
     }
@@ -55,7 +55,7 @@ final class PressureWatch {
     /// - Returns: The change of the level, if it changes.
     func observe() -> LevelChange? {
         guard let change = monitor.sample(at: agenda.now, observation()) else { return nil }
-        recorder.event(.pressureLevel, at: agenda.now, change.to.rawValue, reason: change.reading.text)
+        recorder.event(.pressureLevel, at: agenda.now, change.to.rawValue, reason: change.reading.text, fact: .level(change))
         return change
     }
 
@@ -120,7 +120,7 @@ final class PressureWatch {
     }
 
     /// Chooses the process that is warned next, and why; nil when the round is over.
-    func nextWarned() -> (process: LiveProcess, reason: String)? {
+    func nextWarned() -> (process: LiveProcess, reason: String, comparison: Comparison)? {
         let candidates = processes.live.map { process in
             var candidate = WarningCandidate(
                 pid: process.pid, phase: process.phase, band: process.naturalBand,
@@ -134,7 +134,8 @@ final class PressureWatch {
         var reading = monitor.reading(observation())
         record(next, verdicts, reading)
         if reading.measure == .process { reading.observed = limitShare(of: process).partsPerMillion }
-        return (process, reading.measure == .available ? "\(memory.available.readable) available" : reading.text)
+        let reason = reading.measure == .available ? "\(memory.available.readable) available" : reading.text
+        return (process, reason, Comparison(reading))
     }
 
     private func record(
@@ -146,19 +147,19 @@ final class PressureWatch {
             let isEligible = verdict == .told
             if isEligible { rank += 1 }
             var row = DecisionRow(
-                number: number, demand: "warning", app: processes.process(candidate.pid)?.profile.name,
+                at: agenda.now, number: number, demand: DecisionRow.warningDemand, app: processes.process(candidate.pid)?.profile.name,
                 pid: candidate.pid, band: candidate.band,
                 reason: isEligible && candidate.pid != told ? "waits for its turn" : verdict.rawValue,
                 evidence: Evidence(
                     reading.column,
                     observed: reading.measure == .process ? candidate.limitShare.partsPerMillion : reading.observed,
-                    threshold: reading.threshold, rule: reading.text))
+                    threshold: reading.threshold, rule: reading.text),
+                outcome: candidate.pid == told ? .chosen : isEligible ? .ranked : .spared)
             if isEligible {
                 row.action = .warn(candidate.pid)
                 (row.rank, row.score) = (rank, Int64(candidate.footprint.bytes))
             }
-            row.isChosen = candidate.pid == told
-            recorder.decision(row, at: agenda.now)
+            recorder.decision(row)
         }
     }
 }

@@ -280,7 +280,10 @@ final class Reclaimer {
         if candidate.isReported { writeReport(decision, snapshot) }
         recorder.event(
             .action, at: now, app: process.profile.name, pid: process.pid, scene: action.scene, action.name,
-            reason: why)
+            reason: why,
+            fact: .action(
+                action.kind, candidate.cause,
+                Comparison(candidate.evidence ?? snapshot.demanded(under: guardrails.limits))))
         begin(action)
         history.lastAction = now
         history.sessionSince = history.sessionSince ?? now
@@ -381,6 +384,12 @@ final class Reclaimer {
     func stopWaiting(forScenesOf process: LiveProcess) {
         guard case .disconnectScene(process.pid, _)? = acting?.action else { return }
         actionTakes(.zero)
+    }
+
+    /// What the policy has ended the process for, if it has.
+    func decidedEnd(of process: LiveProcess, _ reason: ExitReason) -> ExitFact? {
+        guard reason == .memoryPressure, let acting, acting.ends(process) else { return nil }
+        return acting.kill.map { .decided($0.cause) }
     }
 
     /// A process has ended: what was to come of it does not come any more, and an action that was to end it has only

@@ -203,46 +203,15 @@ final class Sampler {
         recorder.addSample(books)
         let device = SampledDevice(
             level: level, processes: processes.live.count, counts: counts, some: stalls.some, full: stalls.full)
-        let row = recorder.samples
         let before = self.books
         let isSteady = device == self.device
-        if isSteady && books == before { return row.repeatRow(deviceRow, at: agenda.now) }
+        if isSteady && books == before {
+            return recorder.repeatSample(at: agenda.now, books, device, as: deviceRow)
+        }
         self.books = books
         if !isSteady { self.device = device }
-        guard row.isRead else { return row.skipRow() }
-        row.seconds(agenda.now)
-        let cells: InlineArray<6, Int> = [
-            books.ceiling.bytes, books.resident.bytes, books.active.bytes, books.dirty.bytes, books.metadata.bytes,
-            books.available.bytes,
-        ]
-        row.integers(cells.span)
-        if isSteady, books.reserved == before?.reserved, books.peakResident == before?.peakResident {
-            row.repeatTail(of: deviceRow)
-        } else {
-            row.beginTail(of: deviceRow)
-            write(device, books, into: row)
-        }
-        row.endRow(keeping: deviceRow)
-    }
-
-    /// The cells from the level on: the same while memory alone moves, and sets no record.
-    private func write(_ device: SampledDevice, _ books: DeviceBooks, into row: TableWriter) {
-        row.text(device.level.rawValue)
-        row.integer(device.processes)
-        row.integer(device.counts.connectedScenes)
-        row.integer(device.counts.foreground)
-        row.integer(device.counts.background)
-        row.integer(device.counts.suspended)
-        row.bytes(books.reserved)
-        row.bytes(books.peakResident)
-        write(device.some, into: row)
-        write(device.full, into: row)
-    }
-
-    private func write(_ averages: StallAverages, into row: TableWriter) {
-        row.ratio(averages.avg10)
-        row.ratio(averages.avg60)
-        row.ratio(averages.avg300)
+        let isTailSteady = isSteady && books.reserved == before?.reserved && books.peakResident == before?.peakResident
+        recorder.sample(at: agenda.now, books, device, isSteady: isTailSteady, as: deviceRow)
     }
 
     // MARK: Claims

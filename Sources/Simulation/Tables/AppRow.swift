@@ -35,51 +35,41 @@ struct AppRow {
         ])
 }
 
-/// What stays the same from row to row of a process while its memory alone changes.
-struct RowHead: Equatable {
-    let phase: ProcessPhase
-    let band: JetsamBand
-
-    init(_ facts: SampledProcess) { (phase, band) = (facts.phase, facts.band) }
-}
-
 // A row of every process at every sample: of one that is as it was the bytes are copied, and of one whose memory alone
 // has changed the head. With `--verify`, and in a debug build, each row is held against its declaration.
 extension RunRecorder {
     /// The row of a process as it was last sampled.
     ///
     /// - Parameter keepsRows: Whether one may be as it was, and is repeated.
-    func app(_ process: LiveProcess, at now: Instant, keepsRows: Bool) {
+    func app(_ row: SampledRow, at now: Instant, keepsRows: Bool) {
         let start = checksRows ? apps.position : 0
-        if process.rowIsStale, let facts = process.sampled {
-            process.rowIsStale = false
+        if let facts = row.takeStale() {
             guard apps.isRead else { return apps.skipRow() }
-            write(facts, of: process, at: now, keepsRows: keepsRows)
+            write(facts, row, at: now, keepsRows: keepsRows)
         } else {
-            apps.repeatRow(process.row, at: now)
+            apps.repeatRow(row.memo, at: now)
         }
-        if checksRows { check(process, at: now, from: start) }
+        if checksRows { check(row, at: now, from: start) }
     }
 
     /// Out of the way of what every sample does.
     @inline(never)
-    private func check(_ process: LiveProcess, at now: Instant, from start: Int) {
-        guard let facts = process.sampled else { return }
-        let row = AppRow(at: now, app: process.profile.name, pid: process.pid, facts: facts)
-        apps.check(row, of: AppRow.table, from: start)
+    private func check(_ row: SampledRow, at now: Instant, from start: Int) {
+        guard let facts = row.facts else { return }
+        let whole = AppRow(at: now, app: row.name, pid: row.pid, facts: facts)
+        apps.check(whole, of: AppRow.table, from: start)
     }
 
-    private func write(_ facts: SampledProcess, of process: LiveProcess, at now: Instant, keepsRows: Bool) {
+    private func write(_ facts: SampledProcess, _ row: SampledRow, at now: Instant, keepsRows: Bool) {
         apps.seconds(now)
-        if process.rowHead == RowHead(facts) {
-            apps.repeatHead(of: process.row)
+        if row.keepsHead(facts) {
+            apps.repeatHead(of: row.memo)
         } else {
-            process.rowHead = RowHead(facts)
-            apps.text(process.profile.name)
-            apps.integer(process.pid.number)
+            apps.text(row.name)
+            apps.integer(row.pid.number)
             apps.text(facts.phase.rawValue)
             apps.integer(facts.band.number)
-            apps.endHead(of: process.row)
+            apps.endHead(of: row.memo)
         }
         let (books, cache) = (facts.books, facts.cache)
         let cells: InlineArray<8, Int> = [
@@ -87,6 +77,6 @@ extension RunRecorder {
             cache.bytes, books.objects, books.metadata.bytes,
         ]
         apps.integers(cells.span)
-        if keepsRows { apps.endRow(keeping: process.row) } else { apps.endRow() }
+        if keepsRows { apps.endRow(keeping: row.memo) } else { apps.endRow() }
     }
 }
