@@ -136,7 +136,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
     private static let arenaBytes = 91_152
     private static let extentBytes = 128
 
-    init(_ size: DeviceSize) throws(DeviceMemoryFailure) {
+    init(_ size: DevicePages) throws(DeviceMemoryFailure) {
         do throws(AllocatorError) { geometry = try AllocatorGeometry() } catch { throw .allocator(error) }
         books = PageBooks(size)
         extents = ExtentTable(pages: books.runs.pages)

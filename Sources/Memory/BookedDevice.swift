@@ -11,7 +11,7 @@ import Quantities
 final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     var heaps: Heaps
     var processes = ProcessTable()
-    private let size: DeviceSize
+    private let size: DevicePages
     private var metadata = ByteCount.zero
     /// The sum of the heaps' active pages, as of each one's last call.
     private var activePages = 0
@@ -26,7 +26,7 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     ///   - reserved: The system's own share; rounded up to whole pages.
     ///   - promised: What the host is asked to promise; the ceiling, unless less is said.
     init(ceiling: ByteCount, reserved: ByteCount, promised: ByteCount? = nil) throws(DeviceMemoryFailure) {
-        size = try DeviceSize(ceiling: ceiling, reserved: reserved, promised: promised)
+        size = try DevicePages(ceiling: ceiling, reserved: reserved, promised: promised)
         heaps = try Heaps(size)
     }
 

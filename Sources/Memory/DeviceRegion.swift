@@ -13,7 +13,7 @@ final class DeviceRegion {
     let state: UnsafeMutablePointer<RegionState>
 
     /// Maps the region and writes the reserved bytes at its start: the system's own memory.
-    init(_ size: DeviceSize) throws(DeviceMemoryFailure) {
+    init(_ size: DevicePages) throws(DeviceMemoryFailure) {
         try DeviceRegion.probe(size.promised)
         let base = try DeviceRegion.map(size.ceiling * PageBooks.spread, of: size.ceiling)
         // All of the reserved part is written at once, so huge pages back nothing there that nobody was given.
@@ -64,7 +64,7 @@ struct RegionState: ~Copyable {
     var pages: PageBooks
     private(set) var backing: PageBacking
 
-    init(base: UnsafeMutableRawPointer, size: DeviceSize) {
+    init(base: UnsafeMutableRawPointer, size: DevicePages) {
         self.base = base
         pages = PageBooks(size)
         backing = PageBacking(base: base, addresses: pages.runs.pages, most: pages.ceiling)

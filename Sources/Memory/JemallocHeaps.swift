@@ -28,7 +28,7 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
     private(set) var allocatorMetadata = 0
 
     /// Refuses a jemalloc with which the books could not be exact.
-    init(_ size: DeviceSize) throws(DeviceMemoryFailure) {
+    init(_ size: DevicePages) throws(DeviceMemoryFailure) {
         let stock: ArenaStock
         let statistics: ArenaStatistics
         let allocator: AllocatorDescription

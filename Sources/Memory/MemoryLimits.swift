@@ -19,7 +19,7 @@ public enum MemoryLimits {
         ceiling: ByteCount, reserved: ByteCount, scale: Ratio = .one
     ) -> DeviceMemoryFailure? {
         do throws(DeviceMemoryFailure) {
-            _ = try DeviceSize(ceiling: ceiling, reserved: reserved).meant(at: scale)
+            _ = try DevicePages(ceiling: ceiling, reserved: reserved).meant(at: scale)
             return nil
         } catch {
             return error

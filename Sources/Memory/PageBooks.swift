@@ -1,7 +1,7 @@
 import Quantities
 
 /// The device's size in whole pages, checked.
-struct DeviceSize {
+struct DevicePages {
     let ceiling: ByteCount
     let reserved: ByteCount
     /// What the host is asked to promise: the ceiling, or less where nothing comes near it.
@@ -23,8 +23,8 @@ struct DeviceSize {
     }
 
     /// The device that this one stands for at a scale.
-    func meant(at scale: Ratio) throws(DeviceMemoryFailure) -> DeviceSize {
-        try DeviceSize(ceiling: ceiling.unscaled(by: scale), reserved: reserved.unscaled(by: scale))
+    func meant(at scale: Ratio) throws(DeviceMemoryFailure) -> DevicePages {
+        try DevicePages(ceiling: ceiling.unscaled(by: scale), reserved: reserved.unscaled(by: scale))
     }
 }
 
@@ -49,7 +49,7 @@ struct PageBooks: ~Copyable {
     /// So many free pages nobody gets.
     var keptBack = 0
 
-    init(_ size: DeviceSize) {
+    init(_ size: DevicePages) {
         ceiling = size.ceiling.bytes / DeviceRegion.pageSize
         reserved = size.reserved.bytes / DeviceRegion.pageSize
         peak = reserved

@@ -4,7 +4,7 @@ import Quantities
 ///
 /// Backends write the primitives; the batches over them are the same for all.
 protocol ProcessHeaps: ~Copyable {
-    init(_ size: DeviceSize) throws(DeviceMemoryFailure)
+    init(_ size: DevicePages) throws(DeviceMemoryFailure)
 
     var residentPages: Int { get }
     var pagesOut: Int { get }

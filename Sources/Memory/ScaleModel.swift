@@ -33,7 +33,7 @@ final class ScaleModel: DeviceMemory {
         precondition(scale > .zero, "a scale of \(scale)")
         self.device = device
         self.scale = scale
-        let size = try DeviceSize(ceiling: device.books.ceiling, reserved: device.books.reserved).meant(at: scale)
+        let size = try DevicePages(ceiling: device.books.ceiling, reserved: device.books.reserved).meant(at: scale)
         original = try AccountingDevice(ceiling: size.ceiling, reserved: size.reserved)
         do throws(AllocatorError) { geometry = try AllocatorGeometry() } catch { throw .allocator(error) }
     }
