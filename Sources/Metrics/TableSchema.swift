@@ -88,7 +88,7 @@ public struct TableSchema: Sendable {
 /// The format version of the run directory.
 ///
 /// It is raised when something that was there changes: the name, place, type, unit or meaning of a column, the spelling
-/// of a value, the name of a file or of a key of `manifest.json`. Columns at the end of a table, keys and files that are
-/// added do not raise it: readers look at a table's first record. Readers read older versions as far as they go, and
-/// refuse newer ones in one line.
+/// of a value, the name of a file or of a key of `manifest.json`. Columns at the end of a table, keys and files that
+/// are added do not raise it: readers look at a table's first record. Readers read older versions as far as they go,
+/// and refuse newer ones in one line.
 public let runFormatVersion = 1

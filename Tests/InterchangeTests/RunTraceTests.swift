@@ -175,6 +175,35 @@ struct RunTraceTests {
         }
     }
 
+    @Test(
+        "a table of events without the columns of facts gives the same trace, and nonsense for people the same slices")
+    func facts() throws {
+        var tables = try busyTables()
+        let whole = RunTrace.json(of: tables)
+        let columns = TableReader(tables.events, columns: []).columns
+        let rows = TableReader(tables.events, columns: columns).rows
+        func written(_ columns: [String], _ rows: [[String]]) -> [UInt8] {
+            let lines = ([columns] + rows).map { row in
+                row.map { "\"" + $0.replacing("\"", with: "\"\"") + "\"" }.joined(separator: ",") + "\n"
+            }
+            return Array(lines.joined().utf8)
+        }
+        tables.events = written(Array(columns.prefix(7)), rows.map { Array($0.prefix(7)) })
+        #expect(RunTrace.json(of: tables) == whole)
+
+        let nonsense = rows.enumerated().map { number, row in
+            var row = row
+            row[6] = "nonsense \(number)"
+            if ["process_state", "scene_state", "pressure_level", "warning", "action", "exit"].contains(row[1]) {
+                row[5] = row[6]
+            }
+            return row
+        }
+        tables.events = written(columns, nonsense)
+        func names(_ json: [UInt8]) throws -> [String] { try Event.all(in: json).map { "\($0.at) \($0.name)" } }
+        #expect(try names(RunTrace.json(of: tables)) == names(whole))
+    }
+
     @Test("the same run gives the same bytes")
     func determinism() throws {
         let once = try RunTrace.json(of: busyTables())

@@ -189,6 +189,34 @@ struct BuildIdentityTests {
         }
     }
 
+    @Test("explain reads a folder without the columns of facts, and refuses a newer format in one line")
+    func formats() throws {
+        try Experiments.within { folder in
+            let run = [
+                "run", Program.scenario("quickstart"), "--backend", "accounting", "--quiet", "--out", "r",
+            ]
+            #expect(try Program.run(run, in: folder).status == 0)
+            let whole = try Program.run(["explain", "r", "--most", "1"], in: folder)
+            for (table, columns) in [("events", 8), ("decisions", 2)] {
+                let file = folder.appending(path: "r/\(table).csv")
+                // No cell of the added columns holds a comma.
+                let lines = try Program.text(file).split(separator: "\n").map { line in
+                    line.split(separator: ",", omittingEmptySubsequences: false).dropLast(columns)
+                        .joined(separator: ",")
+                }
+                try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: file)
+            }
+            let older = try Program.run(["explain", "r", "--most", "1"], in: folder)
+            #expect(older.status == 0 && older.out == whole.out && older.error == whole.error)
+            #expect(!older.out.isEmpty)
+            try edit(folder, "r/manifest.json", "\"format_version\" : 1", "\"format_version\" : 2")
+            let newer = try Program.run(["explain", "r"], in: folder)
+            #expect(newer.status == 66 && newer.out.isEmpty)
+            #expect(newer.error.contains("r is a run of format 2, and this plimsoll reads formats up to 1"))
+            #expect(newer.error.split(separator: "\n").count == 1, "\(newer.error)")
+        }
+    }
+
     @Test("a run with a lifeline ends when its standard input does, in order")
     func lifeline() throws {
         try Experiments.within { folder in
