@@ -175,7 +175,7 @@ def main(arguments: list[str]) -> int:
     missing = missing_rows(made, page)
     known = "\n".join(line for line in made.split("\n") if line not in missing)
     for row in missing:
-        print(f"not yet in {PAGE.name}:{row.split('|')[1]}; --write puts it there", file=sys.stderr)
+        print(f"not yet in {PAGE.name}: {row.split('|')[1].strip()}; --write puts it there", file=sys.stderr)
     if page_with(known, page) != page:
         found.append(f"the table in {PAGE.relative_to(ROOT)} is another one; {Path(__file__).name} --write makes it anew")
     for fault in found:

@@ -51,6 +51,7 @@ struct PolicyTests {
     func catalogue() {
         #expect(Set(PolicyCatalogue.all.map { $0.name }).count == PolicyCatalogue.all.count)
         for type in PolicyCatalogue.all {
+            #expect(Set(type.parameterTable.map(\.name)).count == type.parameterTable.count, "\(type.name)")
             for parameter in type.parameterTable {
                 #expect(parameter.lowest <= parameter.standard, "\(type.name).\(parameter.name)")
                 #expect(parameter.standard <= parameter.highest, "\(type.name).\(parameter.name)")

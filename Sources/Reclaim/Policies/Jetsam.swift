@@ -24,7 +24,7 @@ public struct Jetsam: ReclaimPolicy {
 // MARK: Parameters
 
 /// `jetsam`, and `jetsam-classic`, which has no choice of the kernel and no reaper: they share their parameters.
-protocol JetsamPolicy where Self: ReclaimPolicy {
+protocol JetsamPolicy: ReclaimPolicy {
     var rules: JetsamRules { get set }
 }
 
