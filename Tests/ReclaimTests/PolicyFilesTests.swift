@@ -16,7 +16,8 @@ struct PolicyFilesTests {
             #expect(policy.name.replacing("-", with: "") == type.lowercased(), "\(type) is called \(policy.name)")
             let text = try String(contentsOf: Self.folder.appending(path: "\(type).swift"), encoding: .utf8)
             #expect(text.contains("public struct \(type): ReclaimPolicy {"), "\(type)")
-            #expect(text.matches(of: /struct \w+: ReclaimPolicy {/).count == 1, "\(type) shares its file with another policy")
+            let policies = text.matches(of: /struct \w+: ReclaimPolicy {/)
+            #expect(policies.count == 1, "\(type) shares its file with another policy")
         }
     }
 
