@@ -41,7 +41,7 @@ public struct PolicyNeeds: OptionSet, Hashable, Sendable {
     /// The device has as much memory as the apps want.
     public static let unboundedMemory = PolicyNeeds(rawValue: 4)
     /// Its rules have durations and cool-downs, which follow every sample.
-    public static let memory = PolicyNeeds(rawValue: 8)
+    public static let ruleMemory = PolicyNeeds(rawValue: 8)
 }
 
 extension ReclaimPolicy {

@@ -17,7 +17,7 @@ struct DeviceRegionTests {
 
     @Test("the host never backs more pages than the ceiling has, however far they spread", arguments: 0..<20)
     func backing(seed: Int) throws {
-        let region = try DeviceRegion(try DeviceSize(ceiling: .mebibytes(16), reserved: .mebibytes(1)))
+        let region = try DeviceRegion(try DevicePages(ceiling: .mebibytes(16), reserved: .mebibytes(1)))
         let state = region.state
         var random = SeededGenerator(seed: UInt64(seed), stream: "region")
         var taken: [(at: UnsafeMutableRawPointer, count: Int)] = []
@@ -48,7 +48,7 @@ struct DeviceRegionTests {
 
     @Test("pages keep what was written, although others are given back to the host")
     func contents() throws {
-        let region = try DeviceRegion(try DeviceSize(ceiling: .mebibytes(8), reserved: .zero))
+        let region = try DeviceRegion(try DevicePages(ceiling: .mebibytes(8), reserved: .zero))
         let state = region.state
         var runs: [UnsafeMutableRawPointer] = []
         while let run = state.pointee.handOut(1, alignedTo: DeviceRegion.pageSize) {

@@ -136,17 +136,17 @@ struct RuleScore {
 
 extension RuleOrder {
     /// The scores of the candidates, in their order; larger goes first.
-    func scores(of targets: [RuleTarget], _ scene: RuleScene) -> [RuleScore] {
+    func scores(of targets: [RuleTarget], _ view: RuleView) -> [RuleScore] {
         switch self {
-        case .named(let name): targets.map { name.score($0, scene) }
-        case .weighted(let weights): RuleOrder.sums(of: targets, weights, scene)
+        case .named(let name): targets.map { name.score($0, view) }
+        case .weighted(let weights): RuleOrder.sums(of: targets, weights, view)
         }
     }
 
-    private static func sums(of targets: [RuleTarget], _ weights: [RuleWeight], _ scene: RuleScene) -> [RuleScore] {
+    private static func sums(of targets: [RuleTarget], _ weights: [RuleWeight], _ view: RuleView) -> [RuleScore] {
         var sums = Array(repeating: Int64(0), count: targets.count)
         for weight in weights {
-            let values = targets.map { max(0, weight.feature.reading($0, scene)?.value ?? 0) }
+            let values = targets.map { max(0, weight.feature.reading($0, view)?.value ?? 0) }
             guard let most = values.max(), most > 0 else { continue }
             for (index, value) in values.enumerated() {
                 sums[index] += scaled(weight.weight.partsPerMillion, by: value, over: most)
@@ -164,9 +164,9 @@ extension RuleOrder {
 }
 
 extension RuleOrder.Name {
-    fileprivate func score(_ target: RuleTarget, _ scene: RuleScene) -> RuleScore {
+    fileprivate func score(_ target: RuleTarget, _ view: RuleView) -> RuleScore {
         let process = target.process
-        let idle = target.idleTime(at: scene.snapshot.now)
+        let idle = target.idleTime(at: view.snapshot.now)
         switch self {
         case .idleLongest: return RuleScore(first: idle.microseconds, reason: "not seen for \(idle.readable)")
         case .largest:
@@ -180,7 +180,7 @@ extension RuleOrder.Name {
             let number = process.band.number
             return RuleScore(first: -Int64(number), second: idle.microseconds, reason: "in band \(number)")
         case .highestOomScore:
-            let score = scene.oomScore(of: process)
+            let score = view.oomScore(of: process)
             return RuleScore(first: Int64(score), second: idle.microseconds, reason: "oom_score_adj \(score)")
         case .fastestGrowing:
             return RuleScore(first: process.growth.partsPerMillion, reason: "has grown to \(process.growth)")
@@ -188,7 +188,7 @@ extension RuleOrder.Name {
             return RuleScore(
                 first: Int64(process.swapped.bytes), reason: "has \(process.swapped.readable) in swap")
         case .nearestLimit:
-            let share = process.limitShare(of: scene.snapshot.ceiling)
+            let share = process.limitShare(of: view.snapshot.ceiling)
             return RuleScore(first: share.partsPerMillion, reason: "holds \(share) of its limit")
         }
     }

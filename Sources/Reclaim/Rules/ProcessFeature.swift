@@ -77,8 +77,8 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
     }
 
     /// Words have no reading.
-    func reading(_ target: RuleTarget, _ scene: RuleScene) -> RuleReading? {
-        let (process, snapshot) = (target.process, scene.snapshot)
+    func reading(_ target: RuleTarget, _ view: RuleView) -> RuleReading? {
+        let (process, snapshot) = (target.process, view.snapshot)
         return switch self {
         case .state, .app, .like, .mode: nil
         case .busy: RuleReading(process.isBusy ? 1 : 0)
@@ -91,15 +91,15 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         case .cache: RuleReading(process.cache, of: snapshot.ceiling)
         case .swapped: RuleReading(process.swapped, of: snapshot.ceiling)
         case .limitShare: RuleReading(process.limitShare(of: snapshot.ceiling))
-        case .siblingShare: RuleReading(process.footprint.share(of: scene.held))
-        case .sizeRank: RuleReading(scene.rank(of: process))
+        case .siblingShare: RuleReading(process.footprint.share(of: view.held))
+        case .sizeRank: RuleReading(view.rank(of: process))
         case .growth: RuleReading(process.growth)
         case .idle: RuleReading(target.idleTime(at: snapshot.now))
         case .age: RuleReading(snapshot.now - process.launchedAt)
         case .warned: RuleReading(process.warnedAt.map { snapshot.now - $0 } ?? .hours(24_000))
         case .relaunchCost: RuleReading(process.relaunchCost)
         case .band: RuleReading(Int64(process.band.number))
-        case .oomScore: RuleReading(Int64(scene.oomScore(of: process)))
+        case .oomScore: RuleReading(Int64(view.oomScore(of: process)))
         }
     }
 
@@ -130,7 +130,7 @@ struct RuleTarget {
 }
 
 /// What is known of all processes together, computed at most once for a decision, and only for rules that ask for it.
-final class RuleScene {
+final class RuleView {
     let snapshot: SystemSnapshot
     /// What all processes hold.
     private(set) lazy var held = snapshot.processes.reduce(ByteCount.zero) { $0 + $1.footprint }
@@ -163,9 +163,9 @@ public struct ProcessClaim: Hashable, Sendable, CustomStringConvertible {
 
     public var description: String { "\(feature.rawValue) \(comparison.rawValue) \(value)" }
 
-    func holds(of target: RuleTarget, _ scene: RuleScene) -> Bool {
+    func holds(of target: RuleTarget, _ view: RuleView) -> Bool {
         if let words = feature.words(target.process) { return words.contains("\(value)") == (comparison != .notEqual) }
-        guard let reading = feature.reading(target, scene) else { return false }
+        guard let reading = feature.reading(target, view) else { return false }
         return comparison.holds(reading.value, reading.threshold(value, feature.kind))
     }
 }

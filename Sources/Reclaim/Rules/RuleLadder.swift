@@ -10,7 +10,7 @@ public struct RuleLadder: ReclaimPolicy {
     public static let name = Ladder.name
     public static let summary = "ordered rules of one's own"
     public static let parameters: [Parameter<Self>] = []
-    public static let needs: PolicyNeeds = [.everySample, .memory]
+    public static let needs: PolicyNeeds = [.everySample, .ruleMemory]
 
     private let rules: [LadderRule]
 
@@ -27,10 +27,10 @@ public struct RuleLadder: ReclaimPolicy {
 
     public func decide(_ snapshot: SystemSnapshot) -> Decision {
         let memories = follow(snapshot)
-        let scene = RuleScene(snapshot)
+        let view = RuleView(snapshot)
         var decision = Decision()
         for (index, rule) in rules.enumerated() where memories[index].activeSince != nil {
-            decision.ranking += rule.candidates(scene, number: index, memories[index])
+            decision.ranking += rule.candidates(view, number: index, memories[index])
         }
         if decision.ranking.isEmpty && snapshot.isAboutLimits { return answerToLimit(snapshot) }
         if decision.ranking.isEmpty {
@@ -38,15 +38,15 @@ public struct RuleLadder: ReclaimPolicy {
             // So it is at nearly every sample: nobody asks, nothing is done, and there is nothing to explain.
             if case .nothing = snapshot.demand { return decision }
         }
-        decision.spared = spared(by: decision.ranking, scene, memories)
+        decision.spared = spared(by: decision.ranking, view, memories)
         return decision
     }
 
-    private func spared(by ranking: [Candidate], _ scene: RuleScene, _ memories: [RuleMemory]) -> [Spared] {
+    private func spared(by ranking: [Candidate], _ view: RuleView, _ memories: [RuleMemory]) -> [Spared] {
         let victims = Set(ranking.filter(\.action.isTermination).map(\.action.target))
-        let idle = zip(rules, memories).map { rule, memory in rule.whyIdle(memory, scene.snapshot) }
-        return scene.snapshot.processes.filter { !victims.contains($0.pid) }.map { process in
-            Spared(process.pid, reason: whySpared(process, scene, idle))
+        let idle = zip(rules, memories).map { rule, memory in rule.whyIdle(memory, view.snapshot) }
+        return view.snapshot.processes.filter { !victims.contains($0.pid) }.map { process in
+            Spared(process.pid, reason: whySpared(process, view, idle))
         }
     }
 
@@ -59,12 +59,12 @@ public struct RuleLadder: ReclaimPolicy {
     /// The first rule that ends processes says why it does not end this one.
     ///
     /// - Parameter idle: By rule, why it does not act at all; nil while it acts.
-    private func whySpared(_ process: ProcessSnapshot, _ scene: RuleScene, _ idle: [String?]) -> String {
+    private func whySpared(_ process: ProcessSnapshot, _ view: RuleView, _ idle: [String?]) -> String {
         var first: String?
         for (rule, idle) in zip(rules, idle) where rule.action.isTermination {
             if let idle {
                 first = first ?? "rule '\(rule.name)' \(idle)"
-            } else if let objection = rule.objection(to: RuleTarget(process: process), scene) {
+            } else if let objection = rule.objection(to: RuleTarget(process: process), view) {
                 return "rule '\(rule.name)' leaves it alone: \(rule.text(objection))"
             }
         }
@@ -91,15 +91,15 @@ enum RuleObjection {
 
 extension LadderRule {
     /// Why the rule does not touch a process, or a scene; nil when it may.
-    func objection(to target: RuleTarget, _ scene: RuleScene) -> RuleObjection? {
+    func objection(to target: RuleTarget, _ view: RuleView) -> RuleObjection? {
         let process = target.process
         if action.isLoss {
-            if process.phase.isForeground && !takesWindows(scene.snapshot) { return .inFront }
-            if process.pid == scene.snapshot.requester { return .requester }
+            if process.phase.isForeground && !takesWindows(view.snapshot) { return .inFront }
+            if process.pid == view.snapshot.requester { return .requester }
             if process.isEnding { return .ending }
         }
-        if !who.holds({ $1.holds(of: target, scene) }) { return .who }
-        if tier(of: target, scene) == nil { return .noTier }
+        if !who.holds({ $1.holds(of: target, view) }) { return .who }
+        if tier(of: target, view) == nil { return .noTier }
         return hasEffect(on: process) ? nil : .noTarget
     }
 
@@ -119,8 +119,8 @@ extension LadderRule {
         action == .disconnectScene && !snapshot.isAboutLimits
     }
 
-    private func tier(of target: RuleTarget, _ scene: RuleScene) -> Int? {
-        order.firstIndex { $0.members.holds { $1.holds(of: target, scene) } }
+    private func tier(of target: RuleTarget, _ view: RuleView) -> Int? {
+        order.firstIndex { $0.members.holds { $1.holds(of: target, view) } }
     }
 
     private func hasEffect(on process: ProcessSnapshot) -> Bool {
@@ -151,15 +151,15 @@ extension LadderRule {
     }
 
     /// Everybody the rule may touch, best first: by tier, by score, by the process's place, by the scene's.
-    func candidates(_ scene: RuleScene, number: Int, _ memory: RuleMemory) -> [Candidate] {
-        let evidence = evidence(memory, scene.snapshot)
+    func candidates(_ view: RuleView, number: Int, _ memory: RuleMemory) -> [Candidate] {
+        let evidence = evidence(memory, view.snapshot)
         var eligible = Array(repeating: [RuleTarget](), count: order.count)
-        for target in scene.snapshot.processes.lazy.flatMap(targets) where objection(to: target, scene) == nil {
-            if let tier = tier(of: target, scene) { eligible[tier].append(target) }
+        for target in view.snapshot.processes.lazy.flatMap(targets) where objection(to: target, view) == nil {
+            if let tier = tier(of: target, view) { eligible[tier].append(target) }
         }
         var ranked: [Candidate] = []
         for (tier, members) in zip(order, eligible) {
-            let scores = tier.order.scores(of: members, scene)
+            let scores = tier.order.scores(of: members, view)
             let places = members.indices.sorted { a, b in
                 (scores[b].first, scores[b].second, a) < (scores[a].first, scores[a].second, b)
             }

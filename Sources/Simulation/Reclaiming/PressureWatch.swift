@@ -55,7 +55,8 @@ final class PressureWatch {
     /// - Returns: The change of the level, if it changes.
     func observe() -> LevelChange? {
         guard let change = monitor.sample(at: agenda.now, observation()) else { return nil }
-        recorder.event(.pressureLevel, at: agenda.now, change.to.rawValue, reason: change.reading.text, fact: .level(change))
+        recorder.event(
+            .pressureLevel, at: agenda.now, change.to.rawValue, reason: change.reading.text, fact: .level(change))
         return change
     }
 
@@ -147,7 +148,8 @@ final class PressureWatch {
             let isEligible = verdict == .told
             if isEligible { rank += 1 }
             var row = DecisionRow(
-                at: agenda.now, number: number, demand: DecisionRow.warningDemand, app: processes.process(candidate.pid)?.profile.name,
+                at: agenda.now, number: number, demand: DecisionRow.warningDemand,
+                app: processes.process(candidate.pid)?.profile.name,
                 pid: candidate.pid, band: candidate.band,
                 reason: isEligible && candidate.pid != told ? "waits for its turn" : verdict.rawValue,
                 evidence: Evidence(

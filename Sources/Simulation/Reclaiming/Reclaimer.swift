@@ -139,7 +139,7 @@ final class Reclaimer {
         let snapshot = snapshot(question)
         if snapshot.mayBePutOff && now < nextLook { return .nothing }
         let decision = policy.decide(snapshot)
-        if needs.contains(.memory) { history.rules = policy.follow(snapshot) }
+        if needs.contains(.ruleMemory) { history.rules = policy.follow(snapshot) }
         nextLook = decision.nextLook.map { now + $0 } ?? .zero
         if decision.ranking.isEmpty {
             if case .content = decision.standstill { endSession() }
@@ -189,9 +189,9 @@ final class Reclaimer {
     /// While an action is under way durations go on, and a process that was asked to end may still be ended at once.
     func goOn() -> ReclaimAnswer {
         let asked = acting?.asked
-        guard asked != nil || needs.contains(.memory), let question = question() else { return .nothing }
+        guard asked != nil || needs.contains(.ruleMemory), let question = question() else { return .nothing }
         let snapshot = snapshot(question)
-        if needs.contains(.memory) { history.rules = policy.follow(snapshot) }
+        if needs.contains(.ruleMemory) { history.rules = policy.follow(snapshot) }
         return asked == nil ? .nothing : hasten(snapshot)
     }
 
@@ -224,7 +224,7 @@ final class Reclaimer {
                     .terminate(process.pid), score: process.idleTime(at: now).microseconds,
                     reason: "suspended apps end before running apps are warned", cause: .jettisoned))
         }
-        decision.ranking.sort { ($0.score, $1.action.target) > ($1.score, $0.action.target) }
+        decision.sortByScore()
         let verdict = verdict(on: decision, snapshot)
         guard let chosen = verdict.chosen else { return nil }
         record(decision, verdict, snapshot)
@@ -252,7 +252,7 @@ final class Reclaimer {
 
     /// For a policy whose rules look at growth.
     func followGrowth() {
-        if needs.contains(.memory) { snapshots.followGrowth() }
+        if needs.contains(.ruleMemory) { snapshots.followGrowth() }
     }
 
     func follow(_ change: LevelChange) {
