@@ -13,11 +13,13 @@ Prints the table. Where this user may make no memory groups, it says so and chec
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 MIB = 1 << 20
@@ -49,9 +51,11 @@ class NoGroups(Exception):
 class Group:
     """A memory group with a limit; it is gone at the end."""
 
+    numbers = itertools.count(1)
+
     def __init__(self, limit: int) -> None:
         self.first, parent = Group.parent()
-        self.path = parent / f"plimsoll-check-{os.getpid()}"
+        self.path = parent / f"plimsoll-check-{os.getpid()}-{next(Group.numbers)}"
         try:
             self.path.mkdir()
         except OSError as error:
@@ -116,6 +120,8 @@ def available() -> int:
 def case(plimsoll: str, scratch: Path, limit: int, size: str, backend: str) -> tuple[str, str, list[str]]:
     """A row of the table, how the run ended, and what is wrong about it."""
     ceiling = int(limit * SHARE[backend]) // MIB
+    scratch = scratch / f"{limit}-{size}-{backend}"
+    scratch.mkdir()
     scenario, out = scratch / "host.yaml", scratch / "run"
     scenario.write_text(SCENARIO.format(ceiling=ceiling, base=ceiling * 85 // 100, size=size), encoding="ascii")
     run = [plimsoll, "run", str(scenario), "--backend", backend, "--quiet", "--out", str(out), "--force"]
@@ -157,13 +163,14 @@ def main(arguments: list[str]) -> int:
         print(f"skipped: groups of {limit >> 20} MiB, for this host has {largest >> 20} MiB to spare")
     faults, endings = [], []
     print(" group objects backend      ceiling   estimate   peak  ending (MiB)")
-    for limit in groups:
-        for size in SIZES:
-            for backend in SHARE:
-                row, ending, wrong = case(plimsoll, scratch, limit, size, backend)
-                print(row, *(f"  FAULT: {fault}" for fault in wrong), flush=True)
-                faults += wrong
-                endings.append(ending)
+    cases = list(itertools.product(groups, SIZES, SHARE))
+    # Two at once, where the host has the memory for both.
+    workers = 2 if 2 * max(groups, default=0) < largest else 1
+    with ThreadPoolExecutor(workers) as pool:
+        for row, ending, wrong in pool.map(lambda one: case(plimsoll, scratch, *one), cases):
+            print(row, *(f"  FAULT: {fault}" for fault in wrong), flush=True)
+            faults += wrong
+            endings.append(ending)
     completed = endings.count("completed")
     print(f"{len(endings)} runs: {completed} completed, {endings.count('refused')} refused, {len(faults)} faults")
     fewest = FEWEST * len(groups) // len(GROUPS)

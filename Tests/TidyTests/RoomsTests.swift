@@ -1,0 +1,76 @@
+import Foundation
+import Testing
+
+/// The engine stays in rooms: state is counted, type by type.
+@Suite("tidy rooms")
+struct RoomsTests {
+    /// A type and how many properties it stores.
+    struct Room {
+        let name: String
+        let path: String
+        var stored = 0
+    }
+
+    /// Every struct and class of the sources, as far as lines tell: a property is stored unless its braces open a
+    /// getter.
+    static let rooms: [Room] = TidyTests.sources.filter { $0.module != "Tests" }.flatMap { source -> [Room] in
+        var (rooms, open, depth) = ([Room](), [(room: Room?, depth: Int)](), 0)
+        for (index, line) in source.lines.enumerated() {
+            let code = line.split(separator: "//", maxSplits: 1, omittingEmptySubsequences: false)[0]
+            if let opened = typeDeclared(in: code) {
+                open.append((opened.isStored ? Room(name: opened.name, path: source.path) : nil, depth))
+            } else if let last = open.last, depth == last.depth + 1, last.room != nil {
+                let next = source.lines.dropFirst(index + 1).first ?? ""
+                open[open.count - 1].room?.stored += storedProperties(in: code, next: next)
+            }
+            depth += code.count { $0 == "{" } - code.count { $0 == "}" }
+            while let last = open.last, depth <= last.depth {
+                if let room = open.removeLast().room { rooms.append(room) }
+            }
+        }
+        return rooms
+    }
+
+    private static let modifiers =
+        #"(?:@\w+(?:\([^)]*\))?\s+)*"#
+        + #"(?:(?:public|private|fileprivate|final|indirect|package|unowned|weak|lazy)(?:\(set\))?\s+)*"#
+
+    private static func typeDeclared(in code: Substring) -> (name: String, isStored: Bool)? {
+        let kinds = #"(struct|class|enum|extension|protocol)\s+([A-Za-z0-9_.]+)"#
+        guard code.contains("{"), let pattern = try? Regex(#"^\s*"# + modifiers + kinds),
+            let match = code.firstMatch(of: pattern), let kind = match.output[1].substring,
+            let name = match.output[2].substring
+        else { return nil }
+        return (String(name), kind == "struct" || kind == "class")
+    }
+
+    private static func storedProperties(in code: Substring, next: Substring) -> Int {
+        guard let pattern = try? Regex(#"^\s*"# + modifiers + #"(?:var|let)\s+(\w+(?:,\s*\w+)*|\()"#),
+            let match = code.firstMatch(of: pattern)
+        else { return 0 }
+        if let brace = code.firstIndex(of: "{"), !code[..<brace].contains("=") {
+            let rest = code[code.index(after: brace)...].trimmingCharacters(in: .whitespaces)
+            let first = rest.isEmpty ? next.trimmingCharacters(in: .whitespaces) : rest
+            guard first.hasPrefix("didSet") || first.hasPrefix("willSet") else { return 0 }
+        }
+        return (match.output[1].substring ?? "").count { $0 == "," } + 1
+    }
+
+    @Test("no type stores more than 25 properties, and the engine's core no more than 20")
+    func stored() {
+        #expect(Self.rooms.count > 300, "the types were not found")
+        for room in Self.rooms where room.stored > 25 {
+            Issue.record("\(room.path): \(room.name) stores \(room.stored) properties")
+        }
+        let core = Self.rooms.filter { $0.name == "Simulation" }.map(\.stored)
+        #expect(core.count == 1 && core[0] > 10 && core[0] <= 20, "the core stores \(core)")
+    }
+
+    @Test("at most eight files extend the engine's core")
+    func extensions() {
+        let files = TidyTests.sources.filter { source in
+            source.module != "Tests" && source.lines.contains { $0.hasPrefix("extension Simulation ") }
+        }
+        #expect((1...8).contains(files.count), "\(files.map(\.path))")
+    }
+}
