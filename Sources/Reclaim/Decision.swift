@@ -10,13 +10,13 @@ public enum ReclaimAction: Hashable, Sendable {
     case suspend(ProcessID)
     /// Disconnect a background or suspended scene; its session is kept.
     case disconnectScene(ProcessID, SceneID)
-    /// Ask it to end (SIGTERM): it is called back and has `Deadline.terminate`, or its candidate's `grace`. Suspended,
-    /// it hears nothing and ends at once.
+    /// Ask the process to end (SIGTERM). It is called back and has `Deadline.terminate`, or its candidate's `grace`. A
+    /// suspended process gets no callback and ends at once.
     case terminatePolitely(ProcessID)
-    /// End it at once (SIGKILL).
+    /// End the process at once (SIGKILL).
     case terminate(ProcessID)
 
-    /// What it is, whomever it is done to: the names of the CSV and of rules.
+    /// The kind of an action, without its target. The raw values are the names in the CSV and in rules.
     public enum Kind: String, CaseIterable, Sendable {
         case warn
         case purge
@@ -25,7 +25,7 @@ public enum ReclaimAction: Hashable, Sendable {
         case terminatePolitely = "terminate_politely"
         case terminate
 
-        /// Whether the process is gone after it.
+        /// Whether the action ends the process.
         public var isTermination: Bool {
             switch self {
             case .warn, .purge, .suspend, .disconnectScene: false
@@ -34,6 +34,7 @@ public enum ReclaimAction: Hashable, Sendable {
         }
     }
 
+    /// The kind of this action.
     public var kind: Kind {
         switch self {
         case .warn: .warn
@@ -48,6 +49,7 @@ public enum ReclaimAction: Hashable, Sendable {
     /// The action's name in the CSV.
     public var name: String { kind.rawValue }
 
+    /// The process it acts on.
     public var target: ProcessID {
         switch self {
         case .warn(let pid), .purge(let pid), .suspend(let pid), .disconnectScene(let pid, _),
@@ -56,25 +58,28 @@ public enum ReclaimAction: Hashable, Sendable {
         }
     }
 
-    /// The scene that it is about, if it is about one.
+    /// The scene it disconnects; nil for every other action.
     public var scene: SceneID? {
         guard case .disconnectScene(_, let scene) = self else { return nil }
         return scene
     }
 
-    /// Whether the process is gone after it.
+    /// Whether the action ends the process.
     public var isTermination: Bool { kind.isTermination }
 }
 
-/// What a policy compared with which threshold of its own, as whole numbers in the measure's unit.
+/// What a policy compared with its own threshold, as whole numbers in the measure's unit.
 public struct Evidence: Hashable, Sendable {
-    /// With its unit: `available_bytes`, `psi_full_avg10_ppm`, `processes`.
+    /// The measure's name, with its unit: `available_bytes`, `psi_full_avg10_ppm`, `processes`.
     public var measure: String
+    /// What the policy observed, in the measure's unit.
     public var observed: Int64
+    /// What it compared that with, in the same unit.
     public var threshold: Int64
     /// The rule that holds, in words.
     public var rule: String
 
+    /// Evidence for `rule`, both numbers in the unit that `measure` names.
     public init(_ measure: String, observed: Int64, threshold: Int64, rule: String) {
         self.measure = measure
         self.observed = observed
@@ -82,29 +87,33 @@ public struct Evidence: Hashable, Sendable {
         self.rule = rule
     }
 
-    /// For people.
+    /// A sentence for people.
     public var text: String {
         guard measure.hasSuffix("_bytes") else { return "\(rule) (\(measure) \(observed), threshold \(threshold))" }
         return "\(rule) (\(ByteCount(Int(observed)).readable), threshold \(ByteCount(Int(threshold)).readable))"
     }
 }
 
-/// One process or scene that the policy looked at, in the order in which it would act.
+/// One action the policy would take. A ranking lists them in the order in which it would act.
 public struct Candidate: Hashable, Sendable {
+    /// What to do, and to which process or scene.
     public var action: ReclaimAction
-    /// What the ranking compared; larger goes first. Its unit is the policy's own.
+    /// What the ranking compared; the larger goes first. The unit is the policy's own.
     public var score: Int64
+    /// Why the policy wants the action, for people.
     public var reason: String
+    /// The cause of a termination, in jetsam's words; nil if none fits.
     public var cause: KillCause?
-    /// The number of the rule that wants it, for a policy that has rules.
+    /// The number of the rule that wants the action; nil if the policy has no rules.
     public var rule: Int?
-    /// What its own rule or step compared; nil: no more than what the demand is about.
+    /// What this candidate's rule or step compared; nil: only what the demand already states.
     public var evidence: Evidence?
-    /// The decision's report, if it has one, is written down before an action that is reported.
+    /// Whether the action is reported; the decision's report, if any, is written before the first such action.
     public var isReported = true
-    /// How long it has to end when it is asked to, if that is longer than what UIKit gives; nil: what UIKit gives.
+    /// How long the process has to end after it is asked to, if longer than UIKit allows; nil: UIKit's time.
     public var grace: TimeSpan?
 
+    /// A candidate without a rule, evidence or grace.
     public init(_ action: ReclaimAction, score: Int64, reason: String, cause: KillCause? = nil) {
         self.action = action
         self.score = score
@@ -113,20 +122,23 @@ public struct Candidate: Hashable, Sendable {
     }
 }
 
-/// A process that the policy looked at and left alone.
+/// A process that the policy considered and left alone.
 public struct Spared: Hashable, Sendable {
+    /// The process left alone.
     public var pid: ProcessID
+    /// Why, for people.
     public var reason: String
 
+    /// A process left alone, and why.
     public init(_ pid: ProcessID, reason: String) {
         self.pid = pid
         self.reason = reason
     }
 }
 
-/// Why a policy asks for nothing although it was asked.
+/// Why a policy asks for nothing.
 public enum Standstill: Hashable, Sendable {
-    /// By its own rules nothing has to be done.
+    /// The policy's own rules call for nothing.
     case content(String)
     /// Something is under way, or more evidence is needed: ask again.
     case waiting(String)
@@ -138,22 +150,25 @@ public enum Standstill: Hashable, Sendable {
     }
 }
 
-/// A policy's answer: what it would do, best first, and whom it spares and why. The simulation checks the limits, does
-/// the first thing that they allow, measures again, and asks again.
+/// A policy's answer: the actions it would take, best first, and the processes it spares with the reasons. The
+/// simulation checks the limits, carries out the first action they allow, measures again and asks again.
 public struct Decision: Hashable, Sendable {
+    /// The actions, best first.
     public var ranking: [Candidate]
+    /// The processes left alone, with the reasons.
     public var spared: [Spared]
-    /// The policy's own trigger, for those who are spared; nil: the demand's. A candidate has its own.
+    /// The policy's own trigger, recorded for the spared processes; nil: the demand's. Each candidate has its own.
     public var evidence: Evidence?
-    /// Why nothing is asked for, or nothing more than the ranking; nil with an empty ranking says that nobody is left.
+    /// Why nothing, or nothing beyond the ranking, is asked for. Nil with an empty ranking: no victim is left.
     public var standstill: Standstill?
-    /// The policy does not want to be asked again before this time has passed, unless memory is being waited for.
+    /// Do not ask again before this time has passed, unless an allocation is waiting for memory.
     public var nextLook: TimeSpan?
-    /// The state of all processes, in the order of bands, is to be written down before an action that is reported.
+    /// The processes, in band order, whose state is written down before the first reported action; nil: no report.
     public var report: [ProcessID]?
-    /// It is not the policy's: the monitor has suspended apps ended before it tells those that run.
+    /// The decision is the monitor's, not the policy's: the monitor ends suspended apps before it warns running ones.
     public var isByMonitor = false
 
+    /// A decision, by default one that asks for nothing.
     public init(
         ranking: [Candidate] = [], spared: [Spared] = [], evidence: Evidence? = nil, standstill: Standstill? = nil
     ) {
@@ -163,7 +178,7 @@ public struct Decision: Hashable, Sendable {
         self.standstill = standstill
     }
 
-    /// More evidence is needed, or something is under way.
+    /// Whether the policy waits for more evidence or for something under way.
     public var isWaiting: Bool {
         if case .waiting = standstill { return true }
         return false

@@ -3,7 +3,7 @@ import Quantities
 
 /// Why an action is not carried out.
 public struct Refusal: Hashable, Sendable {
-    /// What forbids an action.
+    /// What forbids an action. Where a limit of the scenario forbids it, the raw value is the limit's name.
     public enum Rule: String, CaseIterable, Sendable, CustomStringConvertible {
         case alive
         case ending
@@ -17,30 +17,34 @@ public struct Refusal: Hashable, Sendable {
         case minimumStay = "minimum_stay"
         case terminationsPerMinute = "terminations_per_minute"
 
-        /// The limit's name in scenarios where it has one.
+        /// The raw value: for a limit, its name in scenarios.
         public var description: String { rawValue }
     }
 
+    /// What forbids the action.
     public var rule: Rule
+    /// Why, for people.
     public var explanation: String
-    /// It may be allowed later without anything else changing.
+    /// Whether the action may be allowed later without anything else changing.
     public var isTemporary: Bool
 }
 
-/// The limits that stand above any policy. It remembers what it must: recent terminations, and victims that freed
-/// nothing.
+/// The limits that apply to every policy. They remember recent terminations, and actions that freed nothing.
 public struct Guardrails: Sendable {
+    /// The scenario's limits.
     public let limits: Limits
     private var terminations: [(pid: ProcessID, at: Instant)] = []
     private var fruitless: [ReclaimAction] = []
-    /// Who was asked to end and is not gone yet: it may be ended at once, and nobody else is touched meanwhile.
+    /// The process that was asked to end and is not gone yet. It may be ended at once; no other process is touched
+    /// meanwhile.
     public var ending: ProcessID?
 
+    /// Guardrails that remember nothing yet.
     public init(_ limits: Limits) {
         self.limits = limits
     }
 
-    /// The rule that forbids `action`, or nil when it may be carried out.
+    /// The rule that forbids `action`, or nil if it may be carried out.
     public func refusal(of action: ReclaimAction, in snapshot: SystemSnapshot) -> Refusal? {
         guard let process = snapshot.process(action.target) else {
             return Refusal(rule: .alive, explanation: "there is no such process", isTemporary: false)
@@ -87,10 +91,10 @@ public struct Guardrails: Sendable {
         return busy(process)
     }
 
-    /// The scene decides, not its process: a window off screen of the app in front is a background scene like any
-    /// other. What protects an app from being ended (its place in front, its name, what it plays, its age) does not
-    /// protect its scenes: the app lives on, and a scene comes back with its session. A scene that connects, leaves the
-    /// screen, goes to the front or is being closed is a transition of its process, which is busy then.
+    /// The scene's state decides, not its process's: a window off screen of the app in front is a background scene like
+    /// any other. What protects an app from being ended (its place in front, its name, what it plays, its age) does not
+    /// protect its scenes, because the app lives on and a scene comes back with its session. While a scene connects,
+    /// leaves the screen, goes to the front or is being closed, its process is busy.
     private func refusalOfDisconnection(_ process: ProcessSnapshot, _ scene: SceneID) -> Refusal? {
         guard let found = process.scenes.first(where: { $0.scene == scene }) else {
             return Refusal(rule: .alive, explanation: "there is no such scene", isTemporary: false)
@@ -121,7 +125,7 @@ public struct Guardrails: Sendable {
                 isTemporary: true)
         }
         if let most = limits.terminationsPerMinute {
-            // Who was asked to end, and is ended at once now, is one termination.
+            // A process that was asked to end and is now ended at once counts as one termination.
             let recent = terminations.count { $0.pid != process.pid && snapshot.now - $0.at < .minutes(1) }
             if recent >= most {
                 return Refusal(
@@ -137,18 +141,18 @@ public struct Guardrails: Sendable {
         return Refusal(rule: .busy, explanation: "a launch or an action is under way", isTemporary: true)
     }
 
-    /// Takes note of a termination that a policy ordered; of one process there is one.
+    /// Records a termination that a policy ordered; a process counts once.
     public mutating func noteTermination(of pid: ProcessID, at now: Instant) {
         terminations.removeAll { now - $0.at >= .minutes(1) || $0.pid == pid }
         terminations.append((pid, now))
     }
 
-    /// Takes note of an action that gave nothing back: it is not tried again before the pressure is over.
+    /// Records an action that freed nothing: it is not tried again before the pressure is over.
     public mutating func noteFruitless(_ action: ReclaimAction) {
         fruitless.append(action)
     }
 
-    /// The pressure is over: everybody may be tried again.
+    /// The pressure is over: every action may be tried again.
     public mutating func forgetFruitless() {
         fruitless.removeAll()
     }

@@ -2,7 +2,7 @@ import Pressure
 
 /// Why jetsam ends a process, in the kernel's words. Other policies use the words that fit.
 ///
-/// Source: xnu-11417.101.15. Causes that this device cannot have (vnodes, disk, zones, compressor, swap) are there for
+/// Source: xnu-11417.101.15. Causes that this device cannot have (vnodes, disk, zones, compressor, swap) occur in
 /// imported reports.
 public enum KillCause: String, CaseIterable, Sendable {
     case jettisoned
@@ -23,21 +23,28 @@ public enum KillCause: String, CaseIterable, Sendable {
     case longIdleExit = "long-idle-exit"
 }
 
-/// How many processes ended, by the band they were in and the cause.
+/// How many processes were ended, by band and cause.
 public struct KillTable: Hashable, Sendable {
+    /// The count for one band and one cause.
     public struct Cell: Hashable, Sendable {
+        /// The band the processes were in.
         public var band: JetsamBand
+        /// Why they were ended.
         public var cause: KillCause
+        /// How many were ended; at least one.
         public var count: Int
     }
 
-    /// By rising band, then in the order of `KillCause.allCases`; no cell is zero.
+    /// Sorted by rising band, then in the order of `KillCause.allCases`; no cell is zero.
     public private(set) var cells: [Cell] = []
 
+    /// An empty table.
     public init() {}
 
+    /// The number of kills in all cells.
     public var total: Int { cells.reduce(0) { $0 + $1.count } }
 
+    /// Counts one kill.
     public mutating func count(_ cause: KillCause, in band: JetsamBand) {
         if let index = cells.firstIndex(where: { $0.band == band && $0.cause == cause }) {
             cells[index].count += 1
@@ -47,14 +54,16 @@ public struct KillTable: Hashable, Sendable {
         cells.insert(Cell(band: band, cause: cause, count: 1), at: place)
     }
 
+    /// The number of kills with this band and cause.
     public subscript(band: JetsamBand, cause: KillCause) -> Int {
         cells.first { $0.band == band && $0.cause == cause }?.count ?? 0
     }
 
+    /// Removes all counts.
     public mutating func clear() { cells.removeAll() }
 }
 
 extension KillCause {
-    /// Its place among all cases.
+    /// Its position among all cases.
     fileprivate var order: Int { KillCause.allCases.firstIndex(of: self) ?? 0 }
 }

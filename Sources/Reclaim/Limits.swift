@@ -1,22 +1,23 @@
 import Quantities
 
-/// Limits that stand above any policy. Nil: no such limit.
+/// Limits that apply to every policy. Nil: no such limit.
 public struct Limits: Hashable, Sendable {
     /// How many processes may be off screen at once, suspended ones included.
     public var backgroundProcesses: Int?
-    /// What the processes off screen may hold together.
+    /// What all processes off screen together may hold.
     public var backgroundMemory: ByteCount?
     /// How long a process may run off screen without a background mode before it is suspended.
     public var backgroundTime: TimeSpan
     /// How many terminations a policy may order within any 60 s.
     public var terminationsPerMinute: Int?
-    /// A process this young is not terminated by a policy.
+    /// A policy may not terminate a process younger than this.
     public var minimumStay: TimeSpan
     /// Apps that a policy may never terminate.
     public var protected: [AppID]
-    /// An app that plays audio off screen is not terminated by a policy.
+    /// Whether a policy may not terminate an app that plays audio off screen.
     public var protectAudible: Bool
 
+    /// Limits; by default only the background time of 30 s and the protection of audible apps.
     public init(
         backgroundProcesses: Int? = nil, backgroundMemory: ByteCount? = nil, backgroundTime: TimeSpan = .seconds(30),
         terminationsPerMinute: Int? = nil, minimumStay: TimeSpan = .zero, protected: [AppID] = [],

@@ -1,25 +1,27 @@
 import Quantities
 
-/// One parameter of a policy, declared once: its name, range, meaning and source, and the field that it sets. The
-/// field's initial value is the default, and its type is the parameter's.
+/// One parameter of a policy, declared once: its name, range, meaning and source, and the field it sets. The field's
+/// initial value is the default, and its type is the parameter's.
 ///
-/// A scenario gives an optional field a value or the word `table`: what the reproduced system's own table says.
+/// A scenario gives an optional field a value or the word `table`, which takes the figure from the reproduced system's
+/// table.
 public struct Parameter<Policy: ReclaimPolicy>: Sendable {
+    /// A key path to the field that the parameter sets.
     public typealias Field<Value> = any WritableKeyPath<Policy, Value> & Sendable
 
     /// What lists, the schema, codecs and the tuner need to know.
     public let description: PolicyParameter
-    /// False: the value is of another kind than the field.
+    /// Sets the field; false if the value is of another kind than the field.
     private let set: @Sendable (inout Policy, ParameterValue) -> Bool
-    /// What `table` stands for under the policy's other parameters.
+    /// The value that `table` stands for, in view of the policy's other parameters.
     private let standing: (@Sendable (Policy, DeviceSize) -> ParameterValue)?
 
     /// A share, a size, a time or a count within a range.
     ///
     /// - Parameters:
-    ///   - field: What the parameter sets.
-    ///   - name: As in scenarios: snake_case.
-    ///   - lowest: Like the highest it is a value that the parameter may have.
+    ///   - field: The field that the parameter sets.
+    ///   - name: The name in scenarios, in snake_case.
+    ///   - lowest: The smallest value the parameter may have; `highest` is the largest.
     ///   - isScaled: See `PolicyParameter.isScaled`.
     ///   - meaning: What the value does, for lists and the schema.
     ///   - source: Where the default comes from.
@@ -34,9 +36,9 @@ public struct Parameter<Policy: ReclaimPolicy>: Sendable {
         standing = nil
     }
 
-    /// The same for a figure that the reproduced system takes from a table; without a value the table decides.
+    /// The same for a figure that the reproduced system takes from a table. Without a value the table decides.
     ///
-    /// - Parameter table: What the table says on a device, in view of the policy's other parameters; nil: it says no
+    /// - Parameter table: What the table says on a device, in view of the policy's other parameters; nil: it gives no
     ///   single figure.
     public init<Value: ParameterQuantity>(
         _ field: Field<Value?>, _ name: String, table: (@Sendable (Policy, DeviceSize) -> Value)? = nil,
@@ -69,7 +71,7 @@ public struct Parameter<Policy: ReclaimPolicy>: Sendable {
         standing = nil
     }
 
-    /// One of a few values that have no order, such as the release of a system: the cases of the field's type.
+    /// One of a few unordered values, such as the release of a system: the cases of the field's type.
     public init<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
         _ field: Field<Choice>, _ name: String, meaning: String, source: String
     ) {
@@ -85,7 +87,7 @@ public struct Parameter<Policy: ReclaimPolicy>: Sendable {
         standing = nil
     }
 
-    /// Apps by name.
+    /// A list of apps by name.
     public init(_ field: Field<[String]>, _ name: String, meaning: String, source: String) {
         let standard = ParameterValue.names(Policy()[keyPath: field])
         description = PolicyParameter(
@@ -108,10 +110,11 @@ public struct Parameter<Policy: ReclaimPolicy>: Sendable {
 }
 
 extension ReclaimPolicy {
-    /// Its parameters as lists, the schema, codecs and the tuner read them.
+    /// The policy's parameters as lists, the schema, codecs and the tuner read them.
     public static var parameterTable: [PolicyParameter] { parameters.map(\.description) }
 
-    /// The policy with the values that are given, and its defaults for the rest.
+    /// The policy with the given values, and with defaults for the rest. A value of the wrong kind is a programming
+    /// error.
     public init(_ given: [PolicySettings.Assignment]) {
         self.init()
         for parameter in Self.parameters {
@@ -120,8 +123,8 @@ extension ReclaimPolicy {
         }
     }
 
-    /// The values that hold on a device, in the order of the table: those that are given, the defaults for the rest,
-    /// and what the system's table says where that decides.
+    /// The values that hold on a device, in the order of the table: the given values, the defaults for the rest, and
+    /// the system's table's figures where the table decides.
     public static func present(_ given: [PolicySettings.Assignment], on device: DeviceSize) -> [ParameterValue] {
         let policy = Self(given)
         return parameters.map { parameter in
@@ -131,46 +134,55 @@ extension ReclaimPolicy {
     }
 }
 
-/// A type of which a parameter may be that has a range.
+/// A type that a parameter with a range may have.
 public protocol ParameterQuantity: Comparable, Sendable {
-    /// Nil: the value is of another kind.
+    /// The quantity in a value; nil if the value is of another kind.
     init?(_ value: ParameterValue)
+    /// The quantity as a parameter's value.
     var parameterValue: ParameterValue { get }
 }
 
 extension Ratio: ParameterQuantity {
+    /// The share in a value; nil if it is of another kind.
     public init?(_ value: ParameterValue) {
         guard case .ratio(let ratio) = value else { return nil }
         self = ratio
     }
 
+    /// The share as a parameter's value.
     public var parameterValue: ParameterValue { .ratio(self) }
 }
 
 extension ByteCount: ParameterQuantity {
+    /// The size in a value; nil if it is of another kind.
     public init?(_ value: ParameterValue) {
         guard case .bytes(let bytes) = value else { return nil }
         self = bytes
     }
 
+    /// The size as a parameter's value.
     public var parameterValue: ParameterValue { .bytes(self) }
 }
 
 extension TimeSpan: ParameterQuantity {
+    /// The time in a value; nil if it is of another kind.
     public init?(_ value: ParameterValue) {
         guard case .time(let time) = value else { return nil }
         self = time
     }
 
+    /// The time as a parameter's value.
     public var parameterValue: ParameterValue { .time(self) }
 }
 
 extension Int: ParameterQuantity {
+    /// The count in a value; nil if it is of another kind.
     public init?(_ value: ParameterValue) {
         guard case .count(let count) = value else { return nil }
         self = count
     }
 
+    /// The count as a parameter's value.
     public var parameterValue: ParameterValue { .count(self) }
 }
 
@@ -183,14 +195,14 @@ public enum ParameterValue: Hashable, Sendable {
     case flag(Bool)
     /// One of the parameter's `choices`.
     case choice(String)
-    /// Apps by name; such a parameter has no range.
+    /// Apps by name; a parameter of this kind has no range.
     case names([String])
-    /// What the reproduced system's own table says.
+    /// The figure from the reproduced system's own table.
     case table
 }
 
 extension ParameterValue: CustomStringConvertible {
-    /// As scenarios and `--set` take it.
+    /// The text that scenarios and `--set` take.
     public var description: String {
         switch self {
         case .ratio(let value): "\(value)"
@@ -206,7 +218,7 @@ extension ParameterValue: CustomStringConvertible {
 }
 
 extension ParameterValue {
-    /// As a whole number: parts per million, bytes, microseconds or a count. Nil: it is none.
+    /// The value as a whole number: parts per million, bytes, microseconds or a count. Nil: it has none.
     public var number: Int64? {
         switch self {
         case .ratio(let value): value.partsPerMillion
@@ -218,27 +230,30 @@ extension ParameterValue {
     }
 }
 
-/// A parameter as it is described: everything that help, schema, decoder and tuner need to know.
+/// What help, the schema, the decoder and the tuner need to know about a parameter.
 public struct PolicyParameter: Hashable, Sendable {
-    /// As in scenarios: snake_case.
+    /// The name in scenarios, in snake_case.
     public let name: String
     /// The default; `table` where the system's own table decides.
     public let standard: ParameterValue
-    /// Of the parameter's kind; both ends included. Of a choice and of names, which have no range, the default.
+    /// The lower end of the range, itself allowed. A choice and a list of names have no range; here they have the
+    /// default.
     public let lowest: ParameterValue
+    /// The upper end of the range, itself allowed; the default where there is no range.
     public let highest: ParameterValue
     /// The values of a choice, in the order in which they are listed; empty for every other kind.
     public var choices: [String] = []
-    /// How a search spaces its values.
+    /// How a search spaces the values.
     public var scale = Scale.ranged
-    /// Whether a size is about what the device holds, so that a scale model has it in its own measure; false for one
-    /// that says which device is meant.
+    /// Whether a size refers to this device, so that it is stated at a scale model's own scale. False for a size that
+    /// says which device the model stands for.
     public var isScaled = true
+    /// What the value does, for lists and the schema.
     public let meaning: String
     /// Where the default comes from.
     public let source: String
 
-    /// Choices and names have none.
+    /// Whether the parameter has a range; choices and names have none.
     public var hasRange: Bool {
         switch lowest {
         case .choice, .names, .table: false
@@ -249,13 +264,13 @@ public struct PolicyParameter: Hashable, Sendable {
     /// Whether `table` is one of its values.
     public var mayBeTable: Bool { standard == .table }
 
-    /// Its range as whole numbers (`ParameterValue.number`), with zero for `table`; nil: it has none.
+    /// The range as whole numbers (`ParameterValue.number`), with zero for `table`; nil: it has none.
     public var numbers: ClosedRange<Int64>? {
         guard let low = lowest.number, let high = highest.number else { return nil }
         return (mayBeTable ? 0 : low)...high
     }
 
-    /// The value of that number, of a parameter that has numbers; zero is `table` where that is a value.
+    /// The value with this number. The parameter must have numbers; zero is `table` where `table` is allowed.
     public func value(_ number: Int64) -> ParameterValue {
         switch lowest {
         case _ where mayBeTable && number == 0: .table
@@ -267,8 +282,9 @@ public struct PolicyParameter: Hashable, Sendable {
         }
     }
 
+    /// How a search spaces the values of a parameter.
     public enum Scale: String, Sendable {
-        /// By the range: evenly, or by powers of ten where it spans several.
+        /// As the range suggests: evenly, or by powers of ten where it spans several.
         case ranged
         /// Evenly, for weights and shares that have no small values of interest.
         case even

@@ -6,8 +6,8 @@ import Quantities
 // in every run.
 
 extension SystemSnapshot {
-    /// Whether the demand is one that only ending processes can meet: a waiting allocation, a limit, or pressure at the
-    /// critical level or, if the policy acts then, at the warning level.
+    /// Whether only ending processes can meet the demand: a waiting allocation, a limit, or pressure at the critical
+    /// level (at the warning level too, unless `onlyWhenCritical`).
     public func demandsTermination(onlyWhenCritical: Bool) -> Bool {
         switch demand {
         case .nothing: false
@@ -16,7 +16,7 @@ extension SystemSnapshot {
         }
     }
 
-    /// Whether the demand is one of the scenario's limits, which know no level.
+    /// Whether the demand comes from one of the scenario's limits, which do not depend on the level.
     public var isAboutLimits: Bool {
         switch demand {
         case .backgroundProcesses, .backgroundMemory: true
@@ -24,7 +24,7 @@ extension SystemSnapshot {
         }
     }
 
-    /// Whether taking pages back serves the demand; a limit on the number of processes is not served by it.
+    /// Whether freeing pages helps to meet the demand. It does not help with a limit on the number of processes.
     public var isAboutMemory: Bool {
         switch demand {
         case .pressure, .allocation, .backgroundMemory: true
@@ -32,24 +32,24 @@ extension SystemSnapshot {
         }
     }
 
-    /// The process whose allocation waits, if that is why the policy is asked.
+    /// The process whose allocation is waiting, if that is why the policy is asked.
     public var requester: ProcessID? {
         guard case .allocation(let pid, _) = demand else { return nil }
         return pid
     }
 
-    /// Available memory against a policy's own threshold.
+    /// Evidence that compares available memory with a policy's own threshold.
     ///
-    /// - Parameter rule: What holds, in words: `below 5% of RAM`.
+    /// - Parameter rule: The condition in words: `below 5% of RAM`.
     public func evidence(availableBelow threshold: ByteCount, rule: String) -> Evidence {
         Evidence(
             "available_bytes", observed: Int64(available.bytes), threshold: Int64(threshold.bytes), rule: rule)
     }
 
-    /// Ends processes off screen by falling score, ties by the lower process number. It spares those in the foreground
-    /// and the one that the memory is for.
+    /// Ranks the termination of processes off screen by falling score, ties by the lower process number. Spares
+    /// processes in the foreground and the one whose allocation is waiting.
     ///
-    /// - Parameter score: The larger, the sooner the process goes; its unit is the policy's own.
+    /// - Parameter score: The larger the score, the sooner the process goes. The unit is the policy's own.
     public func rankingTerminations(because why: String, score: (ProcessSnapshot) -> Int64) -> Decision {
         var decision = Decision()
         for process in processes {
@@ -67,40 +67,40 @@ extension SystemSnapshot {
 }
 
 extension Spared {
-    /// Why a policy spares the process whose allocation waits.
+    /// Why a policy spares the process whose allocation is waiting.
     public static let requester = "the memory is for itself"
 }
 
 extension Decision {
-    /// Nothing is asked for, for a reason that is said of every process.
+    /// Asks for nothing; every process is spared for the same reason.
     public static func nothing(_ standstill: Standstill, _ snapshot: SystemSnapshot) -> Decision {
         Decision(
             spared: snapshot.processes.map { Spared($0.pid, reason: standstill.reason) }, standstill: standstill)
     }
 
-    /// Nothing is due by the policy's own rules: it is content, unless an allocation waits; then it asks to be asked
-    /// again.
+    /// Asks for nothing because the policy's own rules call for nothing. The policy is content, unless an allocation is
+    /// waiting: then it waits and is asked again.
     public static func notDue(_ reason: String, _ snapshot: SystemSnapshot) -> Decision {
         nothing(snapshot.requester == nil ? .content(reason) : .waiting(reason), snapshot)
     }
 
-    /// Puts an action behind those that are ranked already.
+    /// Appends an action to the ranking.
     public mutating func rank(_ action: ReclaimAction, score: Int64, because reason: String) {
         ranking.append(Candidate(action, score: score, reason: reason))
     }
 
-    /// Leaves a process alone, and says why.
+    /// Leaves a process alone, and records why.
     public mutating func spare(_ process: ProcessSnapshot, because reason: String) {
         spared.append(Spared(process.pid, reason: reason))
     }
 
-    /// Sorts what is ranked: the highest score first, ties by the lower process number. Several actions on one process
-    /// with one score stay in their order.
+    /// Sorts the ranking: the highest score first, ties by the lower process number. Several actions on one process
+    /// with equal scores keep their order.
     public mutating func sortByScore() {
         ranking.sort { ($0.score, $1.action.target) > ($1.score, $0.action.target) }
     }
 
-    /// The policy's own trigger is why it acts on any process at all.
+    /// Makes the policy's own trigger the evidence of the decision and of every candidate.
     public mutating func justify(by evidence: Evidence) {
         self.evidence = evidence
         for index in ranking.indices { ranking[index].evidence = evidence }

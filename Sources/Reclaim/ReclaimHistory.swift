@@ -2,39 +2,46 @@ import Lifecycle
 import Pressure
 import Quantities
 
-/// What happened before this moment, as far as a policy may want to know: facts that the simulation keeps, so that a
+/// What happened before this moment, as far as a policy may want to know. The simulation keeps these facts, so that a
 /// policy needs no memory of its own.
 public struct ReclaimHistory: Hashable, Sendable {
-    /// Since when the monitor's level is what it is.
+    /// Since when the monitor has been at its present level.
     public var levelSince: Instant = .zero
     /// Since when the level has not been normal; nil while it is.
     public var notNormalSince: Instant?
-    /// What the policy ended, oldest first, for `memory` back.
+    /// The processes that the policy ended within the last `memory`, oldest first.
     public var kills: [Kill] = []
     /// When the last action of any kind was carried out.
     public var lastAction: Instant?
-    /// Since when the policy has been asking for actions without finding all well in between.
+    /// When the present session began: the policy has asked for actions since then, and was never content in between.
     public var sessionSince: Instant?
     /// Whether a report was written in this session.
     public var sessionHasReport = false
-    /// How many processes were in band 0 when the first of this episode's sustained-pressure kills was made.
+    /// The number of processes in band 0 at the first sustained-pressure kill of this episode.
     public var idleAtSustained: Int?
-    /// How many of those kills were made in this episode, however long it lasts.
+    /// The number of sustained-pressure kills in this episode, however long it lasts.
     public var sustainedKills = 0
 
-    /// By rule, for a policy that has rules.
+    /// One entry per rule, for a policy that has rules.
     public var rules: [RuleMemory] = []
 
     /// Kills older than this are forgotten.
     public static let memory = TimeSpan.minutes(10)
 
+    /// One termination.
     public struct Kill: Hashable, Sendable {
+        /// When it was ordered.
         public var at: Instant
+        /// The process that was ended.
         public var pid: ProcessID
+        /// The band it was in.
         public var band: JetsamBand
+        /// Why, in jetsam's words; nil if none fits.
         public var cause: KillCause?
+        /// What it held.
         public var footprint: ByteCount
 
+        /// A termination at an instant.
         public init(at: Instant, pid: ProcessID, band: JetsamBand, cause: KillCause?, footprint: ByteCount) {
             self.at = at
             self.pid = pid
@@ -44,12 +51,14 @@ public struct ReclaimHistory: Hashable, Sendable {
         }
     }
 
+    /// An empty history.
     public init() {}
 
-    /// The last kill, whatever its cause.
+    /// When the last kill was made, whatever its cause.
     public var lastKill: Instant? { kills.last?.at }
 
-    /// A process is being ended. It counts once, as what it was ended for last: who was asked may be made to.
+    /// Records that a process is being ended. It counts once, with its last cause: a process that was asked to end may
+    /// be forced to.
     public mutating func noteKill(_ kill: Kill) {
         kills.removeAll { kill.at - $0.at > ReclaimHistory.memory || $0.pid == kill.pid }
         kills.append(kill)
@@ -63,7 +72,7 @@ public struct ReclaimHistory: Hashable, Sendable {
         sustainedKills = 0
     }
 
-    /// A rule's action was carried out.
+    /// Records that a rule's action was carried out.
     public mutating func noteAction(ofRule rule: Int, at now: Instant, freed: ByteCount) {
         guard rules.indices.contains(rule) else { return }
         rules[rule].actions += 1
@@ -71,56 +80,64 @@ public struct ReclaimHistory: Hashable, Sendable {
         rules[rule].lastAction = now
     }
 
-    /// The kills with this cause since an instant, that instant included.
+    /// The number of kills with this cause since an instant, that instant included.
     public func kills(_ cause: KillCause, since: Instant) -> Int {
         kills.count { $0.cause == cause && $0.at >= since }
     }
 }
 
-/// What the device measures beside the bytes that are free. A measure that this device does not have (file cache,
-/// swap, reading pages in again) is zero in a run; tables of tests set it.
+/// What the device measures besides free memory. A measure that this device does not have (file cache, swap, reading
+/// pages in again) is zero in a run; only tests set it.
 public struct SystemMeasures: Hashable, Sendable {
-    /// Pages of files that can be dropped.
+    /// File pages that can be dropped.
     public var fileBacked: ByteCount = .zero
     /// Pages that can be taken without asking.
     public var purgeable: ByteCount = .zero
+    /// The size of swap.
     public var swapTotal: ByteCount = .zero
+    /// Unused swap.
     public var swapFree: ByteCount = .zero
     /// File pages that had to be read again, as a share of the file cache.
     public var thrashing: Ratio = .zero
-    /// A process reclaims for itself because it found no page: it waits.
+    /// Whether a process found no page and waits while it reclaims memory itself (direct reclaim).
     public var directReclaim = false
-    /// Time lost to waiting for memory.
+    /// The share of time in which at least one process waited for memory.
     public var some = StallAverages()
+    /// The share of time in which all work waited for memory.
     public var full = StallAverages()
-    /// Of the last second.
+    /// Time that `some` counts, in the last second.
     public var someLost: TimeSpan = .zero
+    /// Time that `full` counts, in the last second.
     public var fullLost: TimeSpan = .zero
     /// The averages of the last minutes, oldest first.
     public var stallUpdates: ArraySlice<StallMeter.Update> = []
 
+    /// All measures zero.
     public init() {}
 }
 
-/// When each app is wanted next. Only `foresight` reads it: nobody else can know.
+/// When each app is wanted next. Only `foresight` reads it; no real system could know it.
 public struct Oracle: Hashable, Sendable {
-    /// By `AppID`; nil: never again.
+    /// By `AppID`, when the app is next wanted; nil: never again.
     public var nextLaunch: [Instant?]
-    /// By `AppID`, every instant at which it is wanted from now on, rising; empty: only the next is known.
+    /// By `AppID`, every instant from now on at which the app is wanted, rising; empty: only the next one is known.
     public var launches: [[Instant]] = []
-    /// By `AppID`, what it is expected to hold when it has been in front the next time; empty: nothing is expected.
+    /// By `AppID`, the expected footprint after the app has next been in front; empty: nothing is expected.
     public var sizes: [ByteCount] = []
-    /// The limits that will demand something, too.
+    /// The limit on the number of background processes, which will make demands too.
     public var backgroundProcesses: Int?
+    /// The limit on background memory, which will make demands too.
     public var backgroundMemory: ByteCount?
 
+    /// An oracle that knows only the next launch of each app, by `AppID`.
     public init(nextLaunch: [Instant?]) { self.nextLaunch = nextLaunch }
 
-    /// Every instant at which an app is wanted, as far as it is known.
+    /// Every known instant at which the app is wanted.
     func wanted(_ app: AppID) -> [Instant] {
         app.index < launches.count ? launches[app.index] : nextLaunch(of: app).map { [$0] } ?? []
     }
 
+    /// When the app is wanted next; nil: never again.
     public func nextLaunch(of app: AppID) -> Instant? {
         app.index < nextLaunch.count ? nextLaunch[app.index] : nil
     }
@@ -133,8 +150,8 @@ public enum RelaunchLikelihood: String, CaseIterable, Sendable {
     case medium
     case high
 
-    /// By majority of the last ten intervals between end and relaunch: below 5 s high, below 10 s medium, else low; of
-    /// equal numbers the more likely one. Source: xnu-11417.101.15.
+    /// The majority of the last ten intervals between end and relaunch: below 5 s high, below 10 s medium, else low.
+    /// Ties go to the more likely. Source: xnu-11417.101.15.
     public init(intervals: [TimeSpan]) {
         let last = intervals.suffix(10)
         let high = last.count { $0 < .seconds(5) }
@@ -152,23 +169,27 @@ public enum RelaunchLikelihood: String, CaseIterable, Sendable {
 
 /// A limit on one process, as the kernel understands a request for one.
 public struct MemoryLimit: Hashable, Sendable {
+    /// The footprint that it limits the process to.
     public var bytes: ByteCount
-    /// Ended at once, on the allocation that crosses it; a soft one is told, and pays only below the soft threshold.
+    /// Whether the process is ended at once, on the allocation that crosses the limit. With a soft limit it is warned,
+    /// and ended only when available memory is below the soft threshold.
     public var isFatal: Bool
 
+    /// A limit as it is, without the kernel's default.
     public init(bytes: ByteCount, isFatal: Bool) {
         self.bytes = bytes
         self.isFatal = isFatal
     }
 
-    /// -1, 0 and the default itself stand for the default, which is always fatal. Source: xnu-11417.101.15.
+    /// Replaces -1, 0 and the default itself by the default, which is always fatal. Source: xnu-11417.101.15.
     public init(requested: ByteCount, isFatal: Bool, standard: ByteCount) {
         let isStandard = requested.bytes <= 0 || requested == standard
         self.init(bytes: isStandard ? standard : requested, isFatal: isFatal || isStandard)
     }
 
-    /// The process is told when it comes this near to an explicit limit.
+    /// A process is warned when its footprint reaches this share of an explicit limit.
     static let nearShare = Ratio.percent(80)
 
+    /// The footprint at which the process is warned.
     public var near: ByteCount { bytes * MemoryLimit.nearShare }
 }

@@ -1,64 +1,73 @@
 import Quantities
 
-/// Decides whose memory is taken back, and in which order. Pure: the same snapshot gives the same decision.
+/// Decides which processes give memory back, and in which order. Pure: the same snapshot gives the same decision.
 public protocol ReclaimPolicy: Sendable {
     /// The name in scenarios; file, type and name agree (`LongestIdleFirst.swift`, `longest-idle-first`).
     static var name: String { get }
     /// One line for `plimsoll list policies`.
     static var summary: String { get }
-    /// What a scenario that names the policy is told when it is checked and run, as a sentence; nil: nothing.
+    /// A sentence shown when a scenario that names the policy is checked or run; nil: nothing is shown.
     static var advice: String? { get }
-    /// What scenarios can set: each entry declares a parameter and the field that it sets.
+    /// What scenarios can set: each entry declares one parameter and the field it sets.
     static var parameters: [Parameter<Self>] { get }
-    /// What the policy needs beside being asked when the monitor or a limit demands something.
+    /// What the policy needs from the simulation, other than being asked when the monitor or a limit makes a demand.
     static var needs: PolicyNeeds { get }
 
     /// The policy with every field at its default.
     init()
 
+    /// Answers one question: what to do, in which order, and which processes to spare. The simulation acts, measures
+    /// again and asks again.
     func decide(_ snapshot: SystemSnapshot) -> Decision
 
-    /// With so much available on the device, nothing demanded and the level normal all along, the policy is
-    /// content whatever the processes are and whatever has been: it need not be asked. Nil: it is asked at every sample
-    /// if it needs that.
+    /// The policy never acts with this much memory available, as long as nothing is demanded and the level has been
+    /// normal throughout, whatever the processes and the history; the simulation then need not ask. Nil: a policy that
+    /// needs every sample is asked at every sample.
     func contentAbove(on device: DeviceSize) -> ByteCount?
 
-    /// What becomes, at this snapshot, of the memory that the simulation keeps for the policy in the history. A policy
-    /// that wants it kept says so in `needs`; following the same snapshot twice gives the same.
+    /// The new state, at this snapshot, of the rule memory that the simulation keeps for the policy in the history. A
+    /// policy requests it in `needs`; following the same snapshot twice gives the same state.
     func follow(_ snapshot: SystemSnapshot) -> [RuleMemory]
 }
 
-/// What a policy needs of the simulation.
+/// What a policy needs from the simulation.
 public struct PolicyNeeds: OptionSet, Hashable, Sendable {
+    /// The bits of the set.
     public let rawValue: Int
 
+    /// A set from its bits.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// It has thresholds of its own, and is asked at every sample.
+    /// The policy has its own thresholds and is asked at every sample.
     public static let everySample = PolicyNeeds(rawValue: 1)
-    /// It knows the future launches.
+    /// The policy knows the future launches.
     public static let oracle = PolicyNeeds(rawValue: 2)
     /// The device has as much memory as the apps want.
     public static let unboundedMemory = PolicyNeeds(rawValue: 4)
-    /// Its rules have durations and cool-downs, which follow every sample.
+    /// The policy's rules have durations and cool-downs, which are updated at every sample.
     public static let ruleMemory = PolicyNeeds(rawValue: 8)
 }
 
 extension ReclaimPolicy {
+    /// Nothing beyond being asked on demand.
     public static var needs: PolicyNeeds { [] }
+    /// No advice.
     public static var advice: String? { nil }
+    /// Nil: there is no such threshold.
     public func contentAbove(on device: DeviceSize) -> ByteCount? { nil }
+    /// Empty: the policy has no rules.
     public func follow(_ snapshot: SystemSnapshot) -> [RuleMemory] { [] }
 }
 
-/// Every policy; a new one is added here.
+/// All policies; add a new one here.
 public enum PolicyCatalogue {
+    /// The policy types, in the order in which they are listed.
     public static let all: [any ReclaimPolicy.Type] = [
         Ladder.self, Jetsam.self, JetsamClassic.self, LMKD.self, LMKDMinfree.self, EarlyOOM.self, SystemdOOMD.self,
         LRU.self, LargestFirst.self, CheapestRelaunch.self, Foresight.self, Unbounded.self, None.self,
     ]
 
-    /// The policy type of that name.
+    /// The policy type with this name; nil if there is none.
     public static func type(named name: String) -> (any ReclaimPolicy.Type)? {
         all.first { $0.name == name }
     }

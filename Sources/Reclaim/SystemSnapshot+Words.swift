@@ -21,7 +21,7 @@ extension SystemSnapshot {
         }
     }
 
-    /// Nobody waits for the answer.
+    /// Whether the answer can wait: no allocation and no limit depends on it.
     public var mayBePutOff: Bool {
         switch demand {
         case .nothing, .pressure: true

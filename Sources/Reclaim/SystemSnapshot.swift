@@ -4,13 +4,13 @@ import Quantities
 
 /// Why the policy is asked.
 public enum ReclaimDemand: Hashable, Sendable {
-    /// Nothing: the monitor is content. Asked all the same are policies that have thresholds of their own.
+    /// Nothing: the monitor is content. Policies with their own thresholds are asked all the same.
     case nothing
-    /// The monitor is not at normal; so much must become available before it is.
+    /// The monitor's level is above normal; `deficit` must become available before it is normal again.
     case pressure(deficit: ByteCount)
     /// An allocation found no room; its process waits.
     case allocation(by: ProcessID, wanted: ByteCount)
-    /// More processes off screen than the limit allows.
+    /// More processes are off screen than the limit allows.
     case backgroundProcesses(excess: Int)
     /// The processes off screen hold more than the limit allows.
     case backgroundMemory(excess: ByteCount)
@@ -18,33 +18,43 @@ public enum ReclaimDemand: Hashable, Sendable {
 
 /// Everything that a policy may know, the time included. Immutable: a decision is a pure function of it.
 public struct SystemSnapshot: Sendable {
+    /// The instant of the question, from the start of the run.
     public var now: Instant
+    /// Why the policy is asked.
     public var demand: ReclaimDemand
+    /// The monitor's level.
     public var level: PressureLevel
+    /// All RAM of the device.
     public var ceiling: ByteCount {
         get { device.ceiling }
         set { device.ceiling = newValue }
     }
+    /// Memory that is in use.
     public var resident: ByteCount
+    /// Memory that is free for allocations.
     public var available: ByteCount
-    /// What is needed of it; where the monitor's measure is not memory, the threshold as a share of the device.
+    /// How much must be available. Where the monitor measures something other than memory, its threshold as a share of
+    /// the device.
     public var threshold: ByteCount
-    /// What the monitor's measure showed, in its own terms, if it is why the policy is asked.
+    /// The monitor's measure in its own terms, if it is why the policy is asked.
     public var reading: PressureReading?
-    /// Every live process, by rising process number.
+    /// All live processes, by rising process number.
     public var processes: [ProcessSnapshot]
+    /// How the monitor decides the level.
     public var monitor: MonitorSettings
     /// What else the device measures.
     public var measures = SystemMeasures()
+    /// What happened before, as far as the simulation keeps it.
     public var history = ReclaimHistory()
-    /// The future, for the one policy that declares to know it.
+    /// The future launches, for the policy that declares it needs them.
     public var oracle: Oracle?
-    /// What a system's tables by the size of a device are looked up by.
+    /// The size of the device, by which a reproduced system's tables are looked up.
     public var device: DeviceSize
-    /// Where chance comes from for a policy that draws lots (`lots`). It follows from the run's seed and the instant,
-    /// so that the same run draws the same lots, and so does the same snapshot when it is asked about again.
+    /// The source of chance for a policy that draws random numbers (`lots`). It follows from the run's seed and the
+    /// instant, so the same run draws the same numbers, and so does the same snapshot when it is asked about again.
     public var seed: UInt64 = 0
 
+    /// A snapshot without history, oracle or further measures, of a device that is not a scale model.
     public init(
         now: Instant, demand: ReclaimDemand, level: PressureLevel, ceiling: ByteCount, resident: ByteCount,
         available: ByteCount, threshold: ByteCount, processes: [ProcessSnapshot], monitor: MonitorSettings
@@ -60,56 +70,60 @@ public struct SystemSnapshot: Sendable {
         self.monitor = monitor
     }
 
-    /// A generator for this question. Every question at one instant gets the same numbers; draw them in the order of
-    /// `processes`, one for each.
+    /// A generator of random numbers for this question. Every question at one instant gets the same numbers. Draw them
+    /// in the order of `processes`, one for each.
     public var lots: SeededGenerator { SeededGenerator(seed: seed, stream: "lots") }
 
-    /// The seed of the questions at an instant of a run: a number of the run's stream `policy`, mixed with the time.
+    /// The seed for the questions at one instant of a run: a number from the run's stream `policy`, mixed with the
+    /// time.
     public static func seed(ofRun seed: UInt64, at instant: Instant) -> UInt64 {
         var generator = SeededGenerator(seed: seed, stream: "policy")
         return generator.next() ^ UInt64(bitPattern: instant.microseconds)
     }
 
-    /// The process of that number.
+    /// The live process with this number; nil if there is none.
     public func process(_ pid: ProcessID) -> ProcessSnapshot? {
         let place = processes.partitionPoint { $0.pid >= pid }
         return place < processes.count && processes[place].pid == pid ? processes[place] : nil
     }
 }
 
-/// How large a device is, and what it is a model of.
+/// How large a device is, and which size of device it stands for.
 public struct DeviceSize: Hashable, Sendable {
     /// All of its RAM.
     public var ceiling: ByteCount
-    /// All RAM of the device that is meant: more than the ceiling in a smaller scale model. A system's tables by the
-    /// size of a device are looked up by it.
+    /// All RAM of the device that this one stands for: more than `ceiling` in a scale model. A reproduced system's
+    /// tables are looked up by it.
     public var meant: ByteCount { whole ?? ceiling }
     private let whole: ByteCount?
-    /// How large the device is, measured by the one that is meant. A figure in bytes that a system's table gives is
-    /// about the latter; parameters are about this one.
+    /// This device's size as a share of the device it stands for. Figures in bytes from a reproduced system's table
+    /// refer to the latter; parameters refer to this device.
     public var scale: Ratio
 
+    /// A device with this much RAM; without `meant` it stands for itself.
     public init(_ ceiling: ByteCount, meant: ByteCount? = nil, scale: Ratio = .one) {
         (self.ceiling, whole, self.scale) = (ceiling, meant, scale)
     }
 }
 
-/// What a process holds; all sizes at the device's scale.
+/// What a process holds. All sizes are at the device's scale.
 public struct MemorySnapshot: Hashable, Sendable {
+    /// All memory the process holds, `dirty` and `cache` included.
     public var footprint: ByteCount
     /// Unused pages, a part of the footprint.
     public var dirty: ByteCount
-    /// What it can make again, a part of the footprint.
+    /// Memory whose contents the process can make again, a part of the footprint.
     public var cache: ByteCount
-    /// What it has in swap.
+    /// What the process has in swap.
     public var swapped = ByteCount.zero
-    /// The unused pages that went back to the device from it within the last 30 s, by a policy's purge or by themselves
+    /// Unused pages that the process gave back to the device within the last 30 s, by a policy's purge or by decay
     /// after `device.dirty_decay`.
     ///
-    /// It stands for what Linux counts as reclaimed from a control group (`pgscan`). systemd-oomd, the policy that asks
-    /// for it, purges nothing itself, so what goes back by decay has to count.
+    /// It stands for what Linux counts as reclaimed from a control group (`pgscan`). systemd-oomd, the policy that
+    /// reads it, purges nothing itself, so pages that go back by decay have to count.
     public var recentlyReclaimed = ByteCount.zero
 
+    /// Memory with nothing in swap and nothing reclaimed lately.
     public init(footprint: ByteCount, dirty: ByteCount, cache: ByteCount) {
         (self.footprint, self.dirty, self.cache) = (footprint, dirty, cache)
     }
@@ -117,42 +131,54 @@ public struct MemorySnapshot: Hashable, Sendable {
 
 /// A live process.
 public struct ProcessSnapshot: Hashable, Sendable {
+    /// The app that it is a process of.
     public var app: AppID
+    /// The app's name in the scenario.
     public var name: String
+    /// The process number; a relaunched app gets a new one.
     public var pid: ProcessID
+    /// Its lifecycle phase.
     public var phase: ProcessPhase
+    /// Its jetsam band.
     public var band: JetsamBand
+    /// What it holds.
     public var memory: MemorySnapshot
+    /// When its launch began.
     public var launchedAt: Instant
-    /// When it was last in the foreground; nil: never since its launch, for the system has launched it off screen.
+    /// When it was last in the foreground; nil: never, because the system launched it off screen.
     public var lastForeground: Instant?
-    /// Reasons to run in the background that it holds right now.
+    /// The background modes that it holds right now.
     public var modes: [BackgroundMode]
     /// When it was last sent a memory warning.
     public var warnedAt: Instant?
-    /// That warning is not yet answered.
+    /// Whether it is still answering that warning.
     public var answersWarning: Bool
-    /// A launch, a callback or an earlier action is under way.
+    /// Whether a launch, a callback or an earlier action is under way.
     public var isBusy: Bool
-    /// The declared time of a cold launch, memory to fill included.
+    /// The declared time of a cold launch, filling its memory included.
     public var relaunchCost: TimeSpan
+    /// Its scenes.
     public var scenes: [SceneSnapshot]
-    /// Since when it has had its place in its band: the least recent is the head.
+    /// Since when it has had its place in its band. The earliest is the head of the band.
     public var positionedAt: Instant
-    /// The explicit limit that applies to it now.
+    /// The explicit memory limit that applies to it now.
     public var limit: MemoryLimit?
-    /// It was asked to end and is on its way.
+    /// Whether it was asked to end and has not ended yet.
     public var isEnding = false
-    /// How soon it was launched again after each time the system had ended it, oldest first.
+    /// The time from each termination by the system to the next launch, oldest first.
     public var relaunchIntervals: [TimeSpan] = []
-    /// Processes that belong together; the largest group in the foreground goes first.
+    /// The number of its group of processes that belong together; nil: it is alone. In the foreground band jetsam ends
+    /// the largest group first.
     public var group: Int?
+    /// What it is in its group.
     public var role: GroupRole = .undefined
-    /// The archetype that it was made from.
+    /// The name of the archetype that it was made from.
     public var like = ""
-    /// Its footprint over its average one.
+    /// Its footprint divided by its average footprint.
     public var growth = Ratio.one
 
+    /// A process that belongs to no group, has no limit and was never ended by the system. `positionedAt` is the last
+    /// time in the foreground, or else the launch.
     public init(
         app: AppID, name: String, pid: ProcessID, phase: ProcessPhase, band: JetsamBand, footprint: ByteCount,
         dirty: ByteCount, cache: ByteCount, launchedAt: Instant, lastForeground: Instant?, modes: [BackgroundMode],
@@ -175,30 +201,33 @@ public struct ProcessSnapshot: Hashable, Sendable {
         positionedAt = lastForeground ?? launchedAt
     }
 
-    /// Whether it is called back when it is asked to end; suspended it hears nothing and is gone at once.
+    /// Whether it is called back when it is asked to end. A suspended process gets no callback and is gone at once.
     public var hearsTermination: Bool { phase.runsCode }
 
+    /// How likely the app is to be launched again soon after its end, judged by `relaunchIntervals`.
     public var relaunchLikelihood: RelaunchLikelihood { RelaunchLikelihood(intervals: relaunchIntervals) }
 
-    /// How long the user has not seen it; who was never in front counts from its launch. What an earlier process of the
-    /// app showed counts no more: XNU puts a new process at the tail of its band, and Android's activity manager takes
-    /// its start for its last activity, whatever it was started for. Sources: xnu-11417.101.15, `memorystatus_add`;
-    /// android-13, `updateLruProcessLocked`. An event that wakes it later is no look at it, and does not count.
+    /// How long the user has not seen it. A process that was never in front counts from its launch; what an earlier
+    /// process of the app showed does not count. XNU puts a new process at the tail of its band, and Android's activity
+    /// manager takes its start for its last activity, whatever the reason for the start. Sources: xnu-11417.101.15,
+    /// `memorystatus_add`; android-13, `updateLruProcessLocked`. An event that wakes the process later does not count
+    /// as a look at it.
     public func idleTime(at now: Instant) -> TimeSpan {
         phase.isForeground ? .zero : now - (lastForeground ?? launchedAt)
     }
 
-    /// How long the user has not seen one of its scenes; one that the system has connected off screen counts from the
-    /// launch that connected it, as its process does. A window behind another one of its app is not seen while the app
-    /// is: its time is never less than the process's own.
+    /// How long the user has not seen one of its scenes. A scene that the system connected off screen counts from the
+    /// process's launch, which connected it. A window behind another one of its app goes unseen while the app is seen,
+    /// so a scene's idle time is never less than its process's.
     public func idleTime(of scene: SceneSnapshot, at now: Instant) -> TimeSpan {
         scene.phase.isForeground ? .zero : now - (scene.lastForeground ?? launchedAt)
     }
 
-    /// Those that may be disconnected: all of a process off screen, and the windows behind of one in front.
+    /// The scenes that may be disconnected: all scenes of a process off screen, and the windows behind for one in
+    /// front.
     public var scenesOffScreen: [SceneSnapshot] { scenes.filter(\.isOffScreen) }
 
-    /// It is on a screen, and on the second display's alone.
+    /// Whether it is on a screen, and only on the second display.
     public var isOnSecondDisplayAlone: Bool {
         let shown = scenes.filter { $0.phase.isForeground }
         return !shown.isEmpty && shown.allSatisfy(\.isExternal)
@@ -207,33 +236,38 @@ public struct ProcessSnapshot: Hashable, Sendable {
 
 // The figures of its memory.
 extension ProcessSnapshot {
+    /// See `MemorySnapshot.footprint`.
     public var footprint: ByteCount {
         get { memory.footprint }
         set { memory.footprint = newValue }
     }
 
+    /// See `MemorySnapshot.dirty`.
     public var dirty: ByteCount {
         get { memory.dirty }
         set { memory.dirty = newValue }
     }
 
+    /// See `MemorySnapshot.cache`.
     public var cache: ByteCount {
         get { memory.cache }
         set { memory.cache = newValue }
     }
 
+    /// See `MemorySnapshot.swapped`.
     public var swapped: ByteCount {
         get { memory.swapped }
         set { memory.swapped = newValue }
     }
 
+    /// See `MemorySnapshot.recentlyReclaimed`.
     public var recentlyReclaimed: ByteCount {
         get { memory.recentlyReclaimed }
         set { memory.recentlyReclaimed = newValue }
     }
 }
 
-/// What a process is in its group; inside a group the first of these dies first.
+/// What a process is in its group. Inside a group jetsam ends processes in the order of these cases.
 ///
 /// Source: xnu-11417.101.15.
 public enum GroupRole: Int, CaseIterable, Comparable, Sendable {
@@ -242,19 +276,24 @@ public enum GroupRole: Int, CaseIterable, Comparable, Sendable {
     case helper
     case leader
 
+    /// By the order in which jetsam ends them.
     public static func < (a: GroupRole, b: GroupRole) -> Bool { a.rawValue < b.rawValue }
 }
 
+/// A scene of a live process.
 public struct SceneSnapshot: Hashable, Sendable {
+    /// The scene's number.
     public var scene: SceneID
+    /// Its lifecycle phase.
     public var phase: ScenePhase
-    /// What its objects hold.
+    /// The memory that its objects hold.
     public var size: ByteCount
-    /// When it was last on a screen; nil: never since its process began, for the system has connected it off screen.
+    /// When it was last on a screen; nil: never since its process began, because the system connected it off screen.
     public var lastForeground: Instant?
-    /// It is the second display's.
+    /// Whether it belongs to the second display.
     public var isExternal = false
 
+    /// A scene of the main display.
     public init(scene: SceneID, phase: ScenePhase, size: ByteCount, lastForeground: Instant?) {
         self.scene = scene
         self.phase = phase
@@ -262,7 +301,7 @@ public struct SceneSnapshot: Hashable, Sendable {
         self.lastForeground = lastForeground
     }
 
-    /// Connected, and not on a screen.
+    /// Whether it is connected, and not on a screen.
     public var isOffScreen: Bool {
         switch phase {
         case .background, .suspended: true

@@ -2,28 +2,39 @@ import Lifecycle
 import Pressure
 import Quantities
 
-/// Android's importance of a process, `oom_score_adj`: the higher, the sooner it dies.
+/// Android's importance of a process, `oom_score_adj`: the higher, the sooner it is killed.
 ///
-/// Source: AOSP lmkd android-13 and the activity manager. The mapping of UIKit's states to it is ours: what plays or
-/// navigates is perceptible, what runs code off screen is a service, the app that was in front before the present one
-/// is protected as "previous", and the rest is cached, the longest idle with the highest score; who was never in front
-/// comes after those who were.
+/// Source: AOSP lmkd android-13 and the activity manager. The mapping of UIKit's states to it is ours. A process that
+/// plays or navigates is perceptible; one that runs code off screen is a service; the app that was in front before the
+/// present one is protected as "previous". The rest is cached, the longest idle with the highest score; processes that
+/// were never in front score higher than those that were.
 public enum OomScore {
+    /// On the screen and active.
     public static let foreground = 0
+    /// Left the screen a moment ago.
     public static let recentForeground = 50
+    /// On the screen, but not active.
     public static let visible = 100
+    /// Off screen, but noticed by the user: playing or navigating.
     public static let perceptible = 200
+    /// Being backed up.
     public static let backup = 300
+    /// A heavyweight app.
     public static let heavy = 400
+    /// Running code off screen.
     public static let service = 500
+    /// The home app.
     public static let home = 600
+    /// The app that was in front before the present one.
     public static let previous = 700
+    /// A service that has run for long.
     public static let serviceB = 800
+    /// Waiting to be wanted again; the longest idle has the highest score.
     public static let cached = 900...999
-    /// Between two cached processes, so that up to ten of them are told apart at a glance.
+    /// The distance between two cached processes: up to ten of them get distinct scores.
     private static let step = 10
 
-    /// The score of every process of the snapshot, in its order.
+    /// The score of every process, in the order of the snapshot.
     public static func all(of snapshot: SystemSnapshot) -> [Int] {
         let processes = snapshot.processes
         var scores = processes.map { $0.base ?? previous }
@@ -38,12 +49,13 @@ public enum OomScore {
 }
 
 extension ProcessSnapshot {
-    /// The order in which the user had them, the latest last; before them all those that were never in front.
+    /// The order in which the user had the processes in front, the latest last. Processes that were never in front come
+    /// before them.
     fileprivate var lastUse: (wasInFront: Int, at: Instant, ProcessID) {
         (lastForeground == nil ? 0 : 1, lastForeground ?? launchedAt, pid)
     }
 
-    /// The score that follows from what it does; nil for one that only waits to be wanted again.
+    /// The score that follows from what the process does; nil for one that only waits to be wanted again.
     fileprivate var base: Int? {
         switch phase {
         case .active: OomScore.foreground
@@ -61,8 +73,9 @@ struct ScoredProcess {
 }
 
 extension SystemSnapshot {
-    /// Victims as lmkd picks them: score at least `floor`, highest first, the oldest of a score; where the score is at
-    /// most `heaviestAt` the largest of it, for there every loss is felt and one shall be enough.
+    /// Victims as lmkd picks them: processes with a score of at least `floor`, the highest first, and the least
+    /// recently used among equal scores. At scores up to `heaviestAt` it takes the largest of equal scores instead,
+    /// because every loss is felt there and one should be enough.
     func rankingByScore(floor: Int, heaviestAt: Int, because why: String) -> Decision {
         var decision = Decision()
         var victims: [ScoredProcess] = []

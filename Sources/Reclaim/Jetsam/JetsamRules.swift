@@ -4,10 +4,10 @@ import Quantities
 
 /// The kernel's rules: which step applies, and which process is its victim.
 ///
-/// Sources: the releases of `JetsamKernel`. Available is what is free, file-backed or purgeable, against shares of all
-/// RAM. The order is re-evaluated after every single kill; whatever the victim itself can give without dying is purged
-/// first. The releases differ in three things: how band 0 is treated before the shortage is critical, whether there is
-/// a reaper, and their thresholds. That everything else is alike in all four is a guess where only one was read.
+/// Sources: the releases of `JetsamKernel`. Available memory is free, file-backed or purgeable; thresholds are shares
+/// of all RAM. The order is re-evaluated after every single kill; the victim's unused pages are purged first. The
+/// releases differ in three things: how band 0 is treated before the shortage is critical, whether there is a reaper,
+/// and their thresholds. Where only one release was read, the rest is assumed to be alike in all four.
 struct JetsamRules: Sendable {
     var kernel = JetsamKernel.standard
     /// Shares of RAM; without a value the kernel's row decides.
@@ -15,7 +15,7 @@ struct JetsamRules: Sendable {
     var idle: Ratio?
     var soft: Ratio?
     var reaper: Ratio?
-    /// The RAM whose row is taken; nil: the device's.
+    /// The RAM whose row is taken; nil: the device's RAM.
     var ram: ByteCount?
     var ballast = Ratio.zero
     var reaperIdle = TimeSpan.seconds(300)
@@ -32,12 +32,12 @@ struct JetsamRules: Sendable {
         JetsamThresholds.row(for: ram ?? device.meant, in: kernel)
     }
 
-    /// The bands up to which the rounds of the aggressive mode climb.
+    /// The highest band that each round of the aggressive mode reaches.
     static let aggressiveBands = [40, 40, 80, 80, 150].map(JetsamBand.init)
 
-    /// The thresholds below which the steps begin; zero: there is no such step. What is given wins over the row.
+    /// The thresholds below which the steps begin; zero: there is no such step. A given value replaces the row's.
     ///
-    /// - Parameter hasIdle: A process is in band 0. Some kernels then have another critical threshold.
+    /// - Parameter hasIdle: Whether a process is in band 0. Some kernels then have another critical threshold.
     func thresholds(for device: DeviceSize, hasIdle: Bool) -> JetsamThresholds {
         let row = row(for: device)
         var found = JetsamThresholds(
@@ -45,7 +45,7 @@ struct JetsamRules: Sendable {
             reaper: reaper ?? row.reaper)
         if found.reaper > .zero { found.reaper = found.reaper + ballast }
         guard kernel.raisesCritical else {
-            // The ballast moves every threshold but the critical one.
+            // The ballast moves every threshold except the critical one.
             found.idle = found.idle + ballast
             found.soft = found.soft + ballast
             return found
@@ -56,13 +56,13 @@ struct JetsamRules: Sendable {
         return found
     }
 
-    /// Above every threshold no process goes but after a long time without a normal level.
+    /// Above this, processes are ended only after a long time without a normal level.
     func contentAbove(on device: DeviceSize) -> ByteCount {
         let thresholds = thresholds(for: device, hasIdle: true)
         return device.ceiling * max(thresholds.critical, thresholds.idle, thresholds.soft, thresholds.reaper)
     }
 
-    /// The steps that apply, in their order. A step whose victims all have to stay gives way to the next one.
+    /// The steps that apply, in their order. If all victims of a step must be spared, the next step follows.
     func decide(_ snapshot: SystemSnapshot) -> Decision {
         if snapshot.isAboutLimits {
             return answer(snapshot, [Step(.jettisoned, "a limit on background apps is exceeded")])
@@ -102,7 +102,7 @@ struct JetsamRules: Sendable {
         return step
     }
 
-    /// Enough for everybody who runs: only what is idle may go.
+    /// There is enough memory for running processes: only idle ones may be ended.
     private func healthySteps(
         _ snapshot: SystemSnapshot, _ thresholds: JetsamThresholds, _ isBelow: (Ratio) -> Bool
     ) -> [Step] {
@@ -131,7 +131,7 @@ struct JetsamRules: Sendable {
         process.band == .idle ? nil : "not in band 0"
     }
 
-    /// Ten minutes without a normal level: band 0 goes one by one.
+    /// After ten minutes without a normal level, the processes in band 0 are ended one by one.
     private func sustainedIsDue(_ snapshot: SystemSnapshot) -> Bool {
         guard let since = snapshot.history.notNormalSince, snapshot.now - since >= sustainedAfter else { return false }
         let idle = snapshot.idleProcesses.count
@@ -139,13 +139,14 @@ struct JetsamRules: Sendable {
         return snapshot.history.sustainedKills < (snapshot.history.idleAtSustained ?? idle) * sustainedFactor
     }
 
-    /// The next one waits until the last one's memory can be seen.
+    /// The next kill waits until the last one's memory shows in the measures.
     private func sustainedRests(_ snapshot: SystemSnapshot) -> Bool {
         guard let last = snapshot.history.kills.last(where: { $0.cause == .sustainedPressure }) else { return false }
         return sustainedIsDue(snapshot) && snapshot.now - last.at < sustainedSpacing
     }
 
-    /// Every idle app would soon be back, so ending idle apps only moves the shortage: climb instead.
+    /// Every idle app would soon be launched again, so ending idle apps only moves the shortage: go to higher bands
+    /// instead.
     private func aggressiveStep(_ snapshot: SystemSnapshot) -> Step? {
         guard snapshot.availableForJetsam <= snapshot.ceiling * aggressiveAvailable else { return nil }
         let idle = snapshot.idleProcesses
@@ -163,9 +164,9 @@ struct JetsamRules: Sendable {
         let cause: KillCause
         let reason: String
         let threshold: Ratio?
-        /// Why it is no business of this step; nil: it is.
+        /// Why the step passes over a process; nil: the process is a victim.
         let passesOver: (ProcessSnapshot) -> String?
-        /// It applies because band 0 is occupied, and would not otherwise.
+        /// The step applies only because band 0 is occupied.
         var isIdleRaised = false
 
         init(
@@ -186,7 +187,7 @@ struct JetsamRules: Sendable {
             }
         }
 
-        /// Whether the end of a process is worth a report; a session that ends only what is idle has none.
+        /// Whether the end of a process is worth a report; a session that ends only idle processes has none.
         ///
         /// Source: `memorystatus_kill_top_process`, which takes no snapshot for a victim in the idle band.
         func reports(_ process: ProcessSnapshot) -> Bool {
@@ -197,7 +198,7 @@ struct JetsamRules: Sendable {
 
     // MARK: Victims
 
-    /// The victims of the first step, then those whom only the next one adds, and so on.
+    /// The victims of the first step, then those that only the next step adds, and so on.
     private func answer(_ snapshot: SystemSnapshot, _ steps: [Step]) -> Decision {
         let ordered = JetsamOrder.sorted(snapshot.processes)
         var victims: [Victim] = []
@@ -207,7 +208,7 @@ struct JetsamRules: Sendable {
                 victims.append(Victim(process: process, step: step, evidence: evidence))
             }
         }
-        // Who is spared was so by every step; the last one that found somebody stands for them.
+        // A spared process was spared by every step; the last step with a victim supplies the evidence.
         let last = victims.last?.step ?? steps.last
         var decision = Decision(spared: spared(snapshot, steps), evidence: last?.evidence(snapshot))
         for (index, victim) in victims.enumerated() where victim.process.mayBeVictim(in: snapshot) {
@@ -223,7 +224,7 @@ struct JetsamRules: Sendable {
         return decision
     }
 
-    /// The first step whose business it is; nil: none's.
+    /// The first step that does not pass over the process; nil: all pass over it.
     private static func place(of process: ProcessSnapshot, _ steps: [Step]) -> Int? {
         steps.firstIndex { $0.passesOver(process) == nil }
     }
@@ -260,23 +261,24 @@ struct JetsamRules: Sendable {
     }
 }
 
-/// The order in which jetsam ends processes: bands ascend; inside one the head first, whatever its size. Only the
-/// foreground band is sorted anew: the largest group first, inside a group undefined, extension, helper, leader.
+/// The order in which jetsam ends processes: by rising band; inside a band the head first, whatever its size. Only the
+/// foreground band is sorted by size: the largest group first, inside a group undefined, extension, helper, leader.
 package enum JetsamOrder {
+    /// The processes in that order.
     package static func sorted(_ processes: [ProcessSnapshot]) -> [ProcessSnapshot] {
         processes.sorted { a, b in
             if a.band != b.band { return a.band < b.band }
             guard a.band == .foreground else { return (a.positionedAt, a.pid) < (b.positionedAt, b.pid) }
             let (left, right) = (total(of: a, processes), total(of: b, processes))
             if left != right { return left > right }
-            // The group's number keeps two groups of one size apart; a process alone is its own group.
+            // The group's number separates two groups of equal size; a process alone is its own group.
             let (x, y) = (a.group ?? -a.pid.number, b.group ?? -b.pid.number)
             if x != y { return x > y }
             return (a.role, b.footprint, a.pid) < (b.role, a.footprint, b.pid)
         }
     }
 
-    /// The footprint of its whole group in the foreground band.
+    /// The footprint of the whole group in the foreground band.
     private static func total(of process: ProcessSnapshot, _ all: [ProcessSnapshot]) -> ByteCount {
         guard let group = process.group else { return process.footprint }
         return all.reduce(.zero) { $1.group == group && $1.band == .foreground ? $0 + $1.footprint : $0 }
@@ -286,7 +288,7 @@ package enum JetsamOrder {
 extension SystemSnapshot {
     fileprivate var idleProcesses: [ProcessSnapshot] { processes.filter { $0.band == .idle } }
 
-    /// What jetsam calls available: free, file-backed or purgeable.
+    /// Available memory as jetsam counts it: free, file-backed or purgeable.
     var availableForJetsam: ByteCount { available + measures.fileBacked + measures.purgeable }
 }
 
@@ -307,9 +309,10 @@ extension ProcessSnapshot {
 }
 
 extension RelaunchLikelihood: Comparable {
+    /// By rising likelihood; `unknown` is the lowest.
     public static func < (a: RelaunchLikelihood, b: RelaunchLikelihood) -> Bool { a.rank < b.rank }
 
-    /// Nobody knows: as good as rarely launched.
+    /// `unknown` ranks below `low`, as for an app that is rarely launched.
     private var rank: Int {
         switch self {
         case .unknown: 0

@@ -1,18 +1,19 @@
 import Quantities
 
-/// jetsam's thresholds for one size of RAM, as shares of it that are available.
+/// jetsam's thresholds for one size of RAM, as available shares of it.
 ///
-/// Source: xnu-11417.101.15; what differs in older releases stands at `row(for:in:)`.
+/// Source: xnu-11417.101.15; `row(for:in:)` states what differs in older releases.
 public struct JetsamThresholds: Hashable, Sendable {
-    /// Below: any band.
+    /// Below it, jetsam ends processes in any band.
     public var critical: Ratio
-    /// Below: band 0 only. A kernel without such a step raises `critical` to it while band 0 is occupied.
+    /// Below it, processes in band 0 only. A kernel without this step raises `critical` to it while band 0 is occupied.
     public var idle: Ratio
-    /// Below: those over a soft limit only.
+    /// Below it, only processes over a soft limit.
     public var soft: Ratio
-    /// Below: those that have been idle for long. Zero: the kernel has no reaper.
+    /// Below it, only processes that have been idle for long. Zero: the kernel has no reaper.
     public var reaper: Ratio
 
+    /// Thresholds as shares of RAM.
     public init(critical: Ratio, idle: Ratio, soft: Ratio, reaper: Ratio) {
         self.critical = critical
         self.idle = idle
@@ -20,13 +21,13 @@ public struct JetsamThresholds: Hashable, Sendable {
         self.reaper = reaper
     }
 
-    /// Up to so much RAM the first row holds, and the second; above, the third.
+    /// The first row applies up to the first bound, the second up to the second, the third above.
     static let bounds = [ByteCount.gibibytes(3), .gibibytes(6)]
 
-    /// The row for a device with so much RAM under a release of the kernel.
+    /// The row for a device with this much RAM under a release of the kernel.
     ///
-    /// xnu-8792 has a critical threshold of 5 % up to 3 GiB and of 4 % above, an idle one 5 % above that, and 15 % as
-    /// its soft one everywhere. The three classes hold from xnu-10002 on, the reaper from xnu-11417 on.
+    /// xnu-8792 has a critical threshold of 5 % up to 3 GiB and of 4 % above, an idle one 5 % above the critical one,
+    /// and a soft one of 15 % everywhere. The three classes apply from xnu-10002 on, the reaper from xnu-11417 on.
     public static func row(for ram: ByteCount, in kernel: JetsamKernel = .standard) -> JetsamThresholds {
         var row = newest(for: ram)
         switch kernel {

@@ -1,9 +1,9 @@
 import Quantities
 
-/// Ends the app that costs least to bring back for every byte that it gives (SWAM's idea).
+/// Ends the app that is cheapest to bring back per byte freed (SWAM's idea).
 ///
-/// The cost is the declared time of a cold launch, filling its memory included. It says nothing about whether the app
-/// will be wanted; `minimum_idle` keeps those that were seen a moment ago for last.
+/// The cost is the declared time of a cold launch, filling its memory included. It does not say how likely the app is
+/// to be wanted; `minimum_idle` keeps apps that were seen a moment ago until last.
 public struct CheapestRelaunch: ReclaimPolicy {
     public static let name = "cheapest-relaunch"
     public static let summary = "ends the app that costs least to bring back per byte freed"
@@ -27,7 +27,7 @@ public struct CheapestRelaunch: ReclaimPolicy {
         }
         return snapshot.rankingTerminations(because: "cheapest to bring back per byte") { process in
             let cost = max(1, process.relaunchCost.microseconds)
-            // Bytes freed per second of relaunch; the recent ones far below all others.
+            // Bytes freed per second of relaunch; recently seen apps score far below all others.
             let yield = Int64(process.footprint.bytes) / max(1, cost / 1_000)
             return process.idleTime(at: snapshot.now) < minimumIdle ? yield - (1 << 50) : yield
         }

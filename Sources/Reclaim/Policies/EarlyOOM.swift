@@ -2,10 +2,10 @@ import Quantities
 
 /// earlyoom: a small daemon that acts before the kernel does.
 ///
-/// Below one share of memory and swap it asks the largest process to end, below another it kills it. It looks the less
-/// often the more headroom there is, reads again before it kills, and waits for a victim up to `wait` before it
-/// escalates: Linux's SIGTERM has no deadline of the system's. Source: earlyoom's documentation. Where there is no
-/// swap, swap counts as used up.
+/// At or below one share of available memory and free swap it asks the largest process to end; at or below a lower
+/// share it kills it. The more headroom there is, the less often it looks. It reads again before it kills, and waits up
+/// to `wait` for a victim before it escalates, because Linux itself sets no deadline after SIGTERM. Source: earlyoom's
+/// documentation. Without swap, swap counts as used up.
 public struct EarlyOOM: ReclaimPolicy {
     public static let name = "earlyoom"
     public static let summary = "Linux's earlyoom: asks the largest to end, then kills it"
@@ -71,7 +71,7 @@ public struct EarlyOOM: ReclaimPolicy {
         return rank(snapshot, mustKill: mustKill, share: share)
     }
 
-    /// Headroom over the rate at which memory can be filled, within the two ends.
+    /// The headroom divided by the rate at which memory can be filled, within the two limits.
     private func nextLook(_ snapshot: SystemSnapshot) -> TimeSpan {
         let headroom = max(0, (snapshot.available - snapshot.ceiling * terminate).bytes)
         let time = ByteRate(bytesPerSecond: fillRate.bytes).time(for: ByteCount(headroom))
@@ -101,7 +101,7 @@ public struct EarlyOOM: ReclaimPolicy {
         return decision
     }
 
-    /// The footprint's share of RAM in thousandths, moved by preference.
+    /// The footprint's share of RAM in thousandths, adjusted by preference.
     private func badness(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> Int64 {
         var badness = process.footprint.share(of: snapshot.ceiling).partsPerMillion / 1_000
         if prefer.contains(process.name) { badness += 300 }

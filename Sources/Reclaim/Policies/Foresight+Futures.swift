@@ -2,27 +2,27 @@ import Lifecycle
 import Quantities
 
 extension Foresight {
-    /// The futures that may follow a decision: who is there when each launch comes, and what it cost to make room.
+    /// The futures that may follow a decision: which apps are live at each launch, and what it cost to make room.
     ///
-    /// A future is a set of live apps. A launch that finds its app costs nothing; otherwise, and when the limits on
-    /// the background demand it, apps go until there is room. Who goes and is wanted again costs one relaunch: their
-    /// number decides, then their time. Nobody goes before he must, for what is there may still be ended later. All
-    /// sets are followed, up to `width` at a time, the cheapest first, for as many launches as `waysOfEach` is
-    /// enough for: exact while there are no more than that.
+    /// A future is a set of live apps. A launch that finds its app live costs nothing. Otherwise, and when the limits
+    /// on the background demand it, apps are ended until there is room. An app that is ended and wanted again costs one
+    /// relaunch; the number of relaunches decides, then their time. No app is ended before it has to be, because a live
+    /// app can still be ended later. The search follows all sets, the cheapest first and at most `width` at a time, for
+    /// as many launches as `waysOfEach` allows: it is exact as long as there are no more.
     struct Futures {
         /// An app as the search knows it.
         struct App {
-            /// What it holds now.
+            /// Its footprint now.
             var size: Int64
-            /// What it holds once it has been in front from now on.
+            /// Its footprint after it has next been in front.
             var later: Int64
             var relaunch: Int64
-            /// Its wanted instants that are still to come, rising.
+            /// The instants still to come at which it is wanted, rising.
             var wanted: [Instant]
             var mayEnd: Bool
         }
 
-        /// A future so far. `first` is the set that goes now.
+        /// A future so far. `first` is the set of apps that is ended now.
         private struct Path {
             var live: UInt64
             var first: UInt64
@@ -31,27 +31,27 @@ extension Foresight {
         }
 
         private let apps: [App]
-        /// Whoever is in front, or on the way there.
+        /// The apps in front, or on the way there.
         private let front: UInt64
         private let launches: [(at: Instant, app: Int)]
         private let room: Int64
         private let mostOffScreen: Int64?
         private let roomOffScreen: Int64?
         private let width: Int
-        /// How many more apps may be taken out of a future; below zero no further launch is followed.
+        /// How many more times a future may end an app; below zero no further launch is followed.
         private var ways: Int
 
-        /// Of each future. Enough for the next thirty launches among thirty apps, or a hundred among ten, one of which
-        /// goes at each.
+        /// For each future. Enough for the next thirty launches among thirty apps, or a hundred among ten, if each
+        /// launch ends one app.
         private static let waysOfEach = 1_000
 
-        /// Nil: more apps than the search can tell apart, or nothing is known of the future.
+        /// Nil: there are more apps than the search can represent, or the future is unknown.
         init?(_ snapshot: SystemSnapshot, width: Int) {
             guard let oracle = snapshot.oracle, width > 0, oracle.nextLaunch.count <= 64,
                 snapshot.processes.allSatisfy({ $0.app.index < 64 })
             else { return nil }
             let count = max(oracle.nextLaunch.count, 1 + (snapshot.processes.map(\.app.index).max() ?? -1))
-            // Of whom nothing is known is taken for one of the others.
+            // An app with no known figures gets the average of the others.
             let known = max(1, snapshot.processes.count)
             let held = snapshot.processes.reduce(Int64(0)) { $0 + Int64($1.footprint.bytes) }
             let relaunch = snapshot.processes.reduce(Int64(0)) { $0 + $1.relaunchCost.microseconds / 1_000 }
@@ -86,7 +86,7 @@ extension Foresight {
             self.launches = launches.sorted { ($0.at, $0.app) < ($1.at, $1.app) }
         }
 
-        /// The apps that go now in the cheapest future; empty when no room can be made.
+        /// The apps to end now in the cheapest future; empty if no room can be made.
         mutating func best(_ snapshot: SystemSnapshot) -> [AppID] {
             var live: UInt64 = 0
             for process in snapshot.processes { live |= 1 << UInt64(process.app.index) }
@@ -95,7 +95,7 @@ extension Foresight {
                 futures.isMet(need, live: live, gone: live & ~path.live)
             }
             for index in paths.indices { paths[index].first = live & ~paths[index].live }
-            // Whoever is in front grows until the next one comes, and so does everybody who has been there by then.
+            // The apps in front grow until the next launch, and so do all apps that have been in front by then.
             var grown = front
             if front != 0 { paths = fitting(paths, front, grown, at: snapshot.now) }
             for launch in launches {
@@ -114,7 +114,7 @@ extension Foresight {
             return size(of: gone, grown: 0) >= need.amount
         }
 
-        /// What they hold when those that are `grown` have been in front.
+        /// The total footprint of a set, where the apps in `grown` have been in front.
         private func size(of set: UInt64, grown: UInt64) -> Int64 {
             var (sum, rest) = (Int64(0), set)
             while rest != 0 {
@@ -125,7 +125,7 @@ extension Foresight {
             return sum
         }
 
-        /// The paths on which everybody fits while one is in front.
+        /// The paths on which everything fits while `front` is in front.
         private mutating func fitting(_ paths: [Path], _ front: UInt64, _ grown: UInt64, at now: Instant) -> [Path] {
             let fitting = removing(from: paths, at: now, keeping: front) { futures, path in
                 let hidden = path.live & ~front
@@ -134,11 +134,11 @@ extension Foresight {
                 if let most = futures.roomOffScreen, futures.size(of: hidden, grown: grown) > most { return false }
                 return true
             }
-            // Too large for the device: that is nobody else's fault.
+            // If an app is too large for the device, ending others does not help.
             return fitting.isEmpty ? paths : fitting
         }
 
-        /// Ends one app after the other until all is well, in every way; at most `width` ways are kept.
+        /// Ends one app after another in every order until `isWell`; keeps at most `width` ways.
         private mutating func removing(
             from paths: [Path], at now: Instant, keeping kept: UInt64 = 0,
             until isWell: (Futures, Path) -> Bool
@@ -154,14 +154,14 @@ extension Foresight {
                     }
                     for (index, app) in apps.enumerated() {
                         let bit: UInt64 = 1 << UInt64(index)
-                        // Who cannot be ended now may well be later, off screen.
+                        // An app that cannot be ended now may be ended later, off screen.
                         guard path.live & bit != 0, bit & kept == 0, kept != 0 || app.mayEnd else { continue }
                         next.append(ending(index, of: path, at: now))
                         ways -= 1
                     }
                     if ways < 0 { break }
                 }
-                // What is left to do is done on the cheapest way alone.
+                // With the budget used up, only the cheapest way is completed.
                 open = ways < 0 ? Array(distinct(next).prefix(1)) : distinct(next)
             }
             return distinct(done)
@@ -177,7 +177,7 @@ extension Foresight {
             return path
         }
 
-        /// The cheapest path to each set, the cheapest first; of equal ones the one that ends fewer now.
+        /// The cheapest path to each set, the cheapest first; among equals the one that ends fewer apps now.
         private func distinct(_ paths: [Path]) -> [Path] {
             func cost(_ path: Path) -> (Int64, Int64, Int) { (path.count, path.time, path.first.nonzeroBitCount) }
             let bySet = paths.sorted { a, b in

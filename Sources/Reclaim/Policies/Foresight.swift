@@ -1,20 +1,21 @@
 import Quantities
 
-/// Knows when each app is wanted: the reference that no policy without a crystal ball can reach.
+/// Knows when each app is wanted: a reference that no policy without that knowledge can reach.
 ///
-/// It acts only when an allocation waits or one of our limits demands it, never earlier: what need not go stays. Unused
+/// It acts only when an allocation waits or a limit demands it, so nothing is ended earlier than necessary. Unused
 /// pages go first. Then it follows the futures that each choice of victims opens, to the end of the scenario, and takes
-/// the one in which the fewest apps have to be brought back; of these the one that costs the least time. What it aims
-/// at is therefore the number of terminations that the user feels.
+/// the one in which the fewest apps have to be relaunched; among these, the one with the least relaunch time. It thus
+/// minimizes the number of terminations that the user notices.
 ///
-/// It is exact while all futures can be followed (`futures` of them at once) and apps hold what it expects: what they
-/// hold now, and from their next time in front on what they will by their profile. What chance adds it does not know,
-/// so that in a run it is a reference and no proof; and it ends whole processes, so that a policy which takes scenes
-/// away may end fewer. With more futures than it can follow, the cheapest are followed. One decision takes a
-/// thousand steps for each future at most, each an app that goes in it: among thirty apps it sees some thirty
-/// launches ahead that need room, among ten a hundred, and beyond them nothing. With more than 64 apps, or none
-/// followed, whoever gives most room for longest at the least cost goes first: footprint times the time until it is
-/// wanted, over the cost of bringing it back.
+/// It is exact while it can follow all futures (`futures` of them at once) and apps hold what it expects: their present
+/// footprint, and from their next time in front the footprint in their profile. It does not know what chance adds, so
+/// in a run it is a reference and no proof. It ends whole processes, so a policy that disconnects scenes may end fewer.
+///
+/// With more futures than it can follow, it follows the cheapest. One decision takes at most a thousand steps for each
+/// future, each of which ends one app: among thirty apps it sees some thirty launches ahead that need room, among ten a
+/// hundred, and nothing beyond. With more than 64 apps, or with `futures` at zero, it ends first the app that frees the
+/// most room for the longest time at the least cost: footprint times the time until it is wanted, divided by the cost
+/// of relaunching it.
 public struct Foresight: ReclaimPolicy {
     public static let name = "foresight"
     public static let summary = "knows the future launches: the reference that no online policy can know"
@@ -67,7 +68,7 @@ public struct Foresight: ReclaimPolicy {
         snapshot.oracle?.nextLaunch(of: process.app)
     }
 
-    /// KiB times milliseconds of room, per millisecond of coming back.
+    /// KiB times milliseconds of room, per millisecond of relaunch.
     private func score(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> Int64 {
         guard let next = next(process, snapshot) else { return .max }
         let size = snapshot.need.isCount ? 1 : max(1, Int64(process.footprint.bytes) / 1_024)

@@ -2,10 +2,10 @@ import Quantities
 
 /// iOS's kernel: bands, limits and thresholds of available memory, one kill at a time.
 ///
-/// Reproduces the release that its parameter `kernel` names, xnu-11417.101.15 if none is; see `JetsamKernel` for what
-/// differs between them and `JetsamRules` for the order of its steps. What needs a compressor or a freezer is left out,
-/// for the device has neither. The foreground is ranked like any band; whether it may be touched is for the limits to
-/// say.
+/// Reproduces the release that its parameter `kernel` names, by default xnu-11417.101.15. `JetsamKernel` states how the
+/// releases differ, `JetsamRules` the order of the steps. Steps that need a compressor or a freezer are left out,
+/// because the device has neither. The foreground is ranked like any band; the guardrails decide whether it may be
+/// touched.
 public struct Jetsam: ReclaimPolicy {
     public static let name = "jetsam"
     public static let summary = "iOS's kernel: priority bands against shares of RAM available (xnu-8792 to xnu-11417)"
@@ -23,7 +23,7 @@ public struct Jetsam: ReclaimPolicy {
 
 // MARK: Parameters
 
-/// `jetsam`, and `jetsam-classic`, which has no choice of the kernel and no reaper: they share their parameters.
+/// `jetsam` and `jetsam-classic` share these parameters; `jetsam-classic` has no choice of kernel and no reaper.
 protocol JetsamPolicy: ReclaimPolicy {
     var rules: JetsamRules { get set }
 }
@@ -44,7 +44,7 @@ extension JetsamPolicy {
             meaning: "\(meaning); table: \(byRAM(row, kernel))\(exception)", source: kernel.version)
     }
 
-    /// "5% up to 3GiB of RAM, 4% up to 6GiB, 4% above".
+    /// For example "5% up to 3GiB of RAM, 4% up to 6GiB, 4% above".
     private static func byRAM(_ row: Row, _ kernel: JetsamKernel) -> String {
         let bounds = JetsamThresholds.bounds
         let shares = (bounds + [.gibibytes(64)]).map { JetsamThresholds.row(for: $0, in: kernel)[keyPath: row] }
@@ -78,7 +78,7 @@ extension JetsamPolicy {
         ]
     }
 
-    /// Those of a policy that stands for one kernel without a reaper.
+    /// The thresholds of a policy that stands for one kernel without a reaper.
     static func thresholds(of kernel: JetsamKernel) -> [Parameter<Self>] {
         [
             share(

@@ -1,12 +1,12 @@
 import Quantities
 
-/// Android's low-memory killer by pressure stall information.
+/// Android's low-memory killer, driven by pressure stall information.
 ///
 /// A stall of `partial_stall` within a second wakes it; it then looks at every sample for `poll_window`. The first
-/// condition that holds gives the floor of importance, and one process goes per look; while the last victim dies it
-/// waits. The limit of thrashing decays with every kill. Reproduces AOSP lmkd android-13, and android-14's last
-/// condition behind a flag. This device has no file cache and no swap: of the conditions, a run meets stalls and
-/// watermarks; the others are reached by tables of facts.
+/// condition that holds sets the lowest score that may be killed, and each look kills one process. While the last
+/// victim is dying it waits. The thrashing limit falls with every kill. Reproduces AOSP lmkd android-13, and
+/// android-14's last condition behind a flag. This device has no file cache and no swap, so a run meets only the
+/// conditions on stalls and watermarks; tests reach the others with given facts.
 public struct LMKD: ReclaimPolicy {
     public static let name = "lmkd"
     public static let summary = "Android's killer by pressure stalls and watermarks (lmkd android-13)"
@@ -140,7 +140,7 @@ public struct LMKD: ReclaimPolicy {
         return nil
     }
 
-    /// Falls with every kill of the last poll window.
+    /// The limit falls with every kill of the last poll window.
     private func thrashingLimit(_ snapshot: SystemSnapshot) -> Ratio {
         var limit = thrashing.partsPerMillion
         for kill in snapshot.history.kills where snapshot.now - kill.at <= pollWindow {

@@ -2,25 +2,26 @@ import Quantities
 
 /// Android's older low-memory killer: a table of free memory against importance.
 ///
-/// The first row whose figure both free memory and the file cache are below gives the floor; a process that scores at
-/// least that much may go, the highest score first. Reproduces AOSP lmkd android-13 with `use_minfree_levels`.
+/// The first row whose figure is above both free memory and the file cache sets the floor. A process whose score is at
+/// least the floor may be killed, the highest score first. Reproduces AOSP lmkd android-13 with `use_minfree_levels`.
 ///
-/// The figures are not lmkd's: the activity manager computes them from the device's RAM when it starts, and sends them.
-/// It takes the display into account as well, and the larger of the two results counts; here the display is one of 480
-/// by 800 pixels or less, with which RAM alone decides.
+/// The figures are not lmkd's: the activity manager computes them from the device's RAM at boot and sends them. It also
+/// computes figures from the display and takes the larger of the two. Here the display has 480 by 800 pixels or fewer,
+/// so RAM alone decides.
 public struct LMKDMinfree: ReclaimPolicy {
     public static let name = "lmkd-minfree"
     public static let summary = "Android's table of free memory against importance (lmkd android-13)"
     public static let needs: PolicyNeeds = .everySample
 
-    /// The rows' floors.
+    /// The lowest score that may be killed, row by row.
     public static let floors = [0, 100, 200, 250, 900, 950]
-    /// Free memory in KiB for devices with 350 MiB of RAM and less, and for those with 700 MiB and more.
+    /// Free memory in KiB: `small` for devices with at most 350 MiB of RAM, `large` for at least 700 MiB.
     static let small = [12_288, 18_432, 24_576, 36_864, 43_008, 49_152]
     static let large = [73_728, 92_160, 110_592, 129_024, 147_456, 184_320]
-    /// The large table of a 64-bit device: half as much again for cached processes, three quarters more for the last.
+    /// The large table of a 64-bit device: half as much again in the row for cached processes, three quarters more in
+    /// the last.
     static let large64 = Array(large[..<4]) + [large[4] * 3 / 2, large[5] * 7 / 4]
-    /// RAM in MiB between which the figures rise in proportion.
+    /// Between these amounts of RAM, in MiB, the figures rise in proportion.
     static let between = 350...700
 
     private static let source = "AOSP lmkd android-13"
@@ -47,7 +48,7 @@ public struct LMKDMinfree: ReclaimPolicy {
                 meaning: "of one score at or below this the largest goes first, else the oldest", source: source),
         ]
 
-    /// "12MiB up to 350MiB of RAM, 72MiB from 700MiB on, in proportion between".
+    /// For example "12MiB up to 350MiB of RAM, 72MiB from 700MiB on, in proportion between".
     private static func words(ofRow row: Int) -> String {
         let (low, high) = (ByteCount.mebibytes(between.lowerBound), ByteCount.mebibytes(between.upperBound))
         let narrow = large[row] == large64[row] ? "" : " (\(ByteCount.kibibytes(large[row])) with 32 bits)"
@@ -55,10 +56,10 @@ public struct LMKDMinfree: ReclaimPolicy {
             + "\(ByteCount.kibibytes(large64[row]))\(narrow) from \(high) on, in proportion between"
     }
 
-    /// The activity manager's figures for a device with so much RAM, row by row.
+    /// The activity manager's figures for a device with this much RAM, row by row.
     ///
-    /// It counts RAM in whole MiB and figures in KiB, and sends them in pages of 4 KiB; each is rounded down. It
-    /// computes in floating point; in whole numbers the pages are the same for every RAM. Source: AOSP android-13,
+    /// The activity manager counts RAM in whole MiB and figures in KiB, and sends them in pages of 4 KiB, each rounded
+    /// down. It computes in floating point; whole numbers give the same pages for every RAM. Source: AOSP android-13,
     /// `ProcessList.updateOomLevels`.
     static func levels(ofRAM ram: ByteCount, is64Bit: Bool) -> [ByteCount] {
         let above = min(max(ram.bytes >> 20, between.lowerBound), between.upperBound) - between.lowerBound
@@ -70,14 +71,14 @@ public struct LMKDMinfree: ReclaimPolicy {
 
     private static func pages(_ kibibytes: Int) -> ByteCount { .kibibytes(kibibytes / 4 * 4) }
 
-    /// The table's figures for the device that is meant.
+    /// The table's figures for the device that this one stands for.
     private func standard(for device: DeviceSize) -> [ByteCount] {
         guard let smallBelow else { return LMKDMinfree.levels(ofRAM: device.meant, is64Bit: is64Bit) }
         let table = device.meant < smallBelow ? LMKDMinfree.small : is64Bit ? LMKDMinfree.large64 : LMKDMinfree.large
         return table.map(ByteCount.kibibytes)
     }
 
-    /// Without a value the table decides.
+    /// Where a row has no value the table decides.
     private var given = [ByteCount?](repeating: nil, count: floors.count)
     private var smallBelow: ByteCount?
     private var is64Bit = true
@@ -85,7 +86,7 @@ public struct LMKDMinfree: ReclaimPolicy {
 
     public init() {}
 
-    /// The figures for a device: those given are about it, those of the table about the one that is meant.
+    /// The figures for this device: given values as they are, the table's figures scaled down to it.
     private func table(for device: DeviceSize) -> [ByteCount] {
         zip(given, standard(for: device)).map { $0 ?? $1 * device.scale }
     }

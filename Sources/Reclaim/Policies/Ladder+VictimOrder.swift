@@ -3,11 +3,11 @@ import Quantities
 extension Ladder {
     /// Which of the apps off screen the ladder ends first.
     ///
-    /// Without weights the longest idle. `size_weight` mixes in what an app holds, so that one kill makes room for
-    /// several small apps; `relaunch_weight` sets against it what bringing the app back would cost, as GreedyDual-Size
-    /// does with cost and size of a cached document (Cao and Irani, USENIX 1997); `spare_recent` keeps those who were
-    /// seen a moment ago for last. Idle time, size and cost count as shares of the greatest among the processes off
-    /// screen; a score is in microseconds of idle time.
+    /// Without weights, the longest idle. `size_weight` mixes in the footprint, so that one kill makes room for several
+    /// small apps. `relaunch_weight` subtracts the cost of bringing the app back, as GreedyDual-Size does with cost and
+    /// size of a cached document (Cao and Irani, USENIX 1997). `spare_recent` keeps apps that were seen a moment ago
+    /// until last. Idle time, size and cost count as shares of the greatest among the processes off screen; a score is
+    /// in microseconds of idle time.
     struct VictimOrder {
         static let parameters: [Parameter<Ladder>] = [
             Parameter(
@@ -35,7 +35,7 @@ extension Ladder {
                 footprint: all.map(\.footprint).max() ?? .zero, cost: all.map(\.relaunchCost).max() ?? .zero)
         }
 
-        /// The order with the greatest values of one moment.
+        /// The order, with the greatest values at one moment.
         struct Among {
             let order: VictimOrder
             let now: Instant
@@ -43,12 +43,12 @@ extension Ladder {
             let footprint: ByteCount
             let cost: TimeSpan
 
-            /// Whom nobody has ever seen was not seen a moment ago.
+            /// Whether the app was seen a moment ago; an app that was never seen was not.
             func spares(_ process: ProcessSnapshot) -> Bool {
                 process.lastForeground != nil && process.idleTime(at: now) < order.spareRecent
             }
 
-            /// The larger, the sooner it goes, among those of one rung; and what was compared.
+            /// The score, larger goes first within a rung, and what was compared.
             func score(_ process: ProcessSnapshot) -> (score: Int64, why: String) {
                 let own = process.idleTime(at: now).microseconds
                 guard order.sizeWeight > .zero || order.relaunchWeight > .zero else {

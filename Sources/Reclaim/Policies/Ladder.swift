@@ -2,15 +2,14 @@ import Lifecycle
 import Pressure
 import Quantities
 
-/// Climbs from what costs the user nothing to what costs most: wait for the warned, purge dirty pages, suspend,
+/// Climbs from what costs the user nothing to what costs most: wait for warned apps, purge dirty pages, suspend,
 /// disconnect scenes, end background processes.
 ///
-/// The monitor warns; the ladder gives the warned `warning_grace` to answer before it climbs past purging. Within a
-/// rung the longest idle goes first, ties by the lower process number. Audible and navigating apps are climbed to last.
-/// Of an app in front its windows off screen are disconnected like other scenes off screen, for pressure and for who
-/// waits for memory; a limit on background memory counts neither them nor its dirty pages. What is on screen is never
-/// taken.
-/// Whom it ends first, when and how far can be tuned: see `VictimOrder`, `terminate_after` and `terminate_below`.
+/// The monitor warns; the ladder gives warned apps `warning_grace` to answer before it climbs past purging. Within a
+/// rung the longest idle goes first, ties by the lower process number. Audible and navigating apps go last. Windows off
+/// screen of an app in front are disconnected like other scenes off screen, for pressure and for a waiting allocation;
+/// a limit on background memory counts neither them nor that app's dirty pages. What is on screen is never taken. The
+/// order, time and extent of terminations can be tuned: see `VictimOrder`, `terminate_after` and `terminate_below`.
 public struct Ladder: ReclaimPolicy {
     public static let name = "ladder"
     public static let summary = "warn, purge, suspend, disconnect scenes, then end background processes"
@@ -64,7 +63,7 @@ public struct Ladder: ReclaimPolicy {
         return rungs.decision
     }
 
-    /// Puts one process on the rungs that apply to it, or says why none does.
+    /// Puts one process on the rungs that apply to it, or records why none does.
     private func climb(_ process: ProcessSnapshot, in snapshot: SystemSnapshot, rungs: inout Rungs) {
         let isUrgent = snapshot.level == .critical || snapshot.requester != nil
         let minimum = process.phase.runsCode && !isUrgent ? purgeMinimumRunning : purgeMinimum
@@ -85,7 +84,7 @@ public struct Ladder: ReclaimPolicy {
         rungs.end(process)
     }
 
-    /// An app in front loses no more than windows that nobody sees.
+    /// An app in front loses only dirty pages and windows that are not visible.
     private func climbInFront(_ process: ProcessSnapshot, in snapshot: SystemSnapshot, rungs: inout Rungs) {
         guard snapshot.servesForegroundWindows, !process.scenesOffScreen.isEmpty else {
             return rungs.spare(process, "in the foreground")
@@ -100,21 +99,21 @@ public struct Ladder: ReclaimPolicy {
         rungs.spare(process, "in the foreground; only windows off screen may be taken, the one on screen never")
     }
 
-    /// Why an app in front keeps its windows off screen, whatever becomes of the next moments; nil: they may be taken.
+    /// Why an app in front keeps its windows off screen whatever happens in the next moments; nil: they may be taken.
     private func keepsWindows(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> String? {
         if process.pid == snapshot.requester { return Spared.requester }
         let mayGo = process.scenesOffScreen.contains { isRested($0, of: process, snapshot) }
         return mayGo ? nil : "seen within disconnect_idle"
     }
 
-    /// Why it keeps them for a moment. An app off screen that is busy may still be ended; of this one nothing else may
-    /// be taken, and whoever needs the memory waits for it.
+    /// Why it keeps them for a moment. A busy app off screen may still be ended; from this one nothing else may be
+    /// taken, and a process that needs the memory waits for it.
     private func keepsWindowsForNow(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> String? {
         if waitsForAnswer(process, snapshot) { return "was warned and may still answer" }
         return process.isBusy ? "it is busy" : nil
     }
 
-    /// Why nobody is ended now; nil: ending is due.
+    /// Why no process is ended now; nil: ending is due.
     private func mercy(_ snapshot: SystemSnapshot) -> String? {
         guard snapshot.demandsTermination(onlyWhenCritical: !terminateAtWarning) else {
             return "processes are ended at the critical level only"
@@ -165,7 +164,7 @@ public struct Ladder: ReclaimPolicy {
         let order: VictimOrder.Among
         private var entries: [(rung: Int, candidate: Candidate)] = []
         private var spared: [Spared] = []
-        /// Why nobody is ended although somebody could be; the first reason speaks for all.
+        /// Why no process is ended although one could be; the first reason stands for all.
         private var standstill: Standstill?
 
         init(_ snapshot: SystemSnapshot, _ order: VictimOrder.Among) {
@@ -181,7 +180,8 @@ public struct Ladder: ReclaimPolicy {
             entries.append((rung, Candidate(action, score: idle.microseconds, reason: why)))
         }
 
-        /// The last rungs: first whom nothing speaks for, then whom the order spares, then who is audible or navigates.
+        /// The last rungs: first processes without a special reason to stay, then those that the order spares, then
+        /// audible and navigating ones.
         mutating func end(_ process: ProcessSnapshot) {
             let (score, compared) = order.score(process)
             let (rung, why) = lastRung(of: process)
@@ -200,7 +200,7 @@ public struct Ladder: ReclaimPolicy {
             spared.append(Spared(process.pid, reason: why))
         }
 
-        /// Spared for as long as the reason holds.
+        /// Spares a process for as long as the reason holds.
         mutating func spareForNow(_ process: ProcessSnapshot, _ standstill: Standstill) {
             spare(process, standstill.reason)
             self.standstill = self.standstill ?? standstill
@@ -217,12 +217,13 @@ public struct Ladder: ReclaimPolicy {
 }
 
 extension SystemSnapshot {
-    /// Whether pages of this process serve the demand. A limit on background memory does not count who is in front.
+    /// Whether freeing pages of this process helps to meet the demand. A limit on background memory does not count an
+    /// app in front.
     func isAboutMemory(of process: ProcessSnapshot) -> Bool {
         isAboutMemory && !(isAboutLimits && process.phase.isForeground)
     }
 
-    /// Whether a window off screen of an app in front serves the demand. Our limits are about apps off screen alone, so
-    /// none of theirs is met by it.
+    /// Whether disconnecting windows off screen of an app in front helps to meet the demand. The scenario's limits
+    /// count only apps off screen, so it does not help with them.
     var servesForegroundWindows: Bool { isAboutMemory && !isAboutLimits }
 }

@@ -1,6 +1,6 @@
 import Quantities
 
-/// Ends whoever holds most: the Linux kernel's own last resort.
+/// Ends the process that holds most: the Linux kernel's own last resort.
 ///
 /// It acts when less than `floor` is available, or when an allocation waits.
 public struct LargestFirst: ReclaimPolicy {

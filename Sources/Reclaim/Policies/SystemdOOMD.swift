@@ -3,10 +3,10 @@ import Quantities
 
 /// systemd-oomd: acts on swap that is used up, or on pressure that lasts.
 ///
-/// Memory and swap above a share of use: the process that has most in swap goes. Full stalls above a share for a while:
-/// the process goes from which most was reclaimed (`MemorySnapshot.recentlyReclaimed`), and of equals the largest.
-/// After an action the second condition rests. Source: systemd v261. Where there is no swap the first condition cannot
-/// hold, as on a machine without one.
+/// If memory and swap are both used above a share, it ends the process that has most in swap. If full stalls stay above
+/// a share for a while, it ends the process from which most was reclaimed (`MemorySnapshot.recentlyReclaimed`), the
+/// largest among equals. After an action the second condition rests. Source: systemd v261. Without swap the first
+/// condition cannot hold, as on a real machine without swap.
 public struct SystemdOOMD: ReclaimPolicy {
     public static let name = "systemd-oomd"
     public static let summary = "Linux's systemd-oomd: swap used up, or pressure that lasts (systemd v261)"
@@ -67,7 +67,7 @@ public struct SystemdOOMD: ReclaimPolicy {
             rule: "memory and swap are used up above \(used)")
     }
 
-    /// Every update of the last `duration` is above the threshold, and they reach that far back.
+    /// Holds if every update of the last `duration` is above the threshold and the updates reach that far back.
     private func lastingPressure(_ snapshot: SystemSnapshot) -> Evidence? {
         let begin = snapshot.now - duration
         var holds = false

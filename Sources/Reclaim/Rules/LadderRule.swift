@@ -2,27 +2,32 @@ import Lifecycle
 import Pressure
 import Quantities
 
-/// One rule of a ladder of the user's own: when, what, to whom, in which order, how much, and until when.
+/// One rule of a user's own ladder: when it acts, what it does, to which targets, in which order, how much, and until
+/// when.
 public struct LadderRule: Hashable, Sendable {
-    /// What reasons call it.
+    /// The rule's name in reasons.
     public var name: String
-    /// When it begins to act.
+    /// When the rule begins to act.
     public var when: RuleCondition<SystemClaim>
+    /// What it does.
     public var action: RuleAction
-    /// Whom it may touch. Whatever it says, a rule never suspends or ends who is in front, and never suspends,
-    /// disconnects or ends who waits for the memory himself, or who is on his way out. A rule that disconnects asks it
-    /// of each scene off screen, those of an app in front included unless one of our limits is what has to be met;
-    /// `idle` and `footprint` are then the scene's own, here and in `order`.
+    /// Which targets the rule may touch. Regardless of it, a rule never suspends or ends an app in front, and never
+    /// suspends, disconnects or ends a process whose own allocation is waiting or that is ending. A rule that
+    /// disconnects asks it of each scene off screen; those of an app in front are included unless the demand is a
+    /// limit. `idle` and `footprint` are then the scene's own, here and in `order`.
     public var who: RuleCondition<ProcessClaim>
-    /// Candidates stand in the first tier whose `where` holds; who stands in none is left alone.
+    /// The tiers of the ranking: a candidate belongs to the first tier whose members include it; one in no tier is left
+    /// alone.
     public var order: [RuleTier]
-    /// How much it takes; then it rests for `coolDown`, or, where that is zero, until `when` has not held. Nil: all.
+    /// How much the rule takes before it rests: for `coolDown`, or, if that is zero, until `when` has ceased to hold.
+    /// Nil: no limit.
     public var take: RuleAmount?
-    /// Once begun, it goes on until this holds. Nil: for as long as `when` holds.
+    /// Once begun, the rule goes on until this holds. Nil: as long as `when` holds.
     public var until: RuleCondition<SystemClaim>?
-    /// The rest after it has taken its amount; without an amount, after each action.
+    /// How long the rule rests after it has taken its amount; without an amount, after each action.
     public var coolDown: TimeSpan
 
+    /// A rule; by default it terminates any process at any time, the longest idle first.
     public init(
         name: String, when: RuleCondition<SystemClaim> = .all([]), action: RuleAction = .terminate,
         who: RuleCondition<ProcessClaim> = .all([]), order: [RuleTier] = [RuleTier()], take: RuleAmount? = nil,
@@ -43,6 +48,7 @@ public struct LadderRule: Hashable, Sendable {
 public typealias RuleAction = ReclaimAction.Kind
 
 extension RuleAction {
+    /// What the action does, for lists.
     public var meaning: String {
         switch self {
         case .warn: "tells running apps to free what they can"
@@ -54,7 +60,7 @@ extension RuleAction {
         }
     }
 
-    /// Whether the process loses something by it.
+    /// Whether the process loses something by the action.
     var isLoss: Bool {
         switch self {
         case .warn, .purge: false
@@ -65,28 +71,36 @@ extension RuleAction {
 
 /// How much a rule takes before it rests.
 public enum RuleAmount: Hashable, Sendable {
+    /// A number of actions.
     case count(Int)
+    /// Memory that the actions free.
     case bytes(ByteCount)
-    /// Of all RAM.
+    /// Memory that the actions free, as a share of all RAM.
     case share(Ratio)
 }
 
-/// A group of candidates and how they are ordered among themselves.
+/// A group of candidates, and their order among themselves.
 public struct RuleTier: Hashable, Sendable {
+    /// Which candidates belong to the tier.
     public var members: RuleCondition<ProcessClaim>
+    /// Their order.
     public var order: RuleOrder
 
+    /// A tier; by default all candidates, the longest idle first.
     public init(_ order: RuleOrder = .named(.idleLongest), where members: RuleCondition<ProcessClaim> = .all([])) {
         self.members = members
         self.order = order
     }
 }
 
+/// How the candidates of a tier are ordered.
 public enum RuleOrder: Hashable, Sendable {
+    /// By one measure.
     case named(Name)
-    /// A weighted sum of features, each as a share of the greatest among the candidates; the largest sum goes first.
+    /// By a weighted sum of features, each as a share of the greatest among the candidates; the largest sum goes first.
     case weighted([RuleWeight])
 
+    /// The orders by one measure; the raw values are their names in scenarios.
     public enum Name: String, CaseIterable, Sendable {
         case idleLongest = "idle_longest"
         case largest
@@ -98,6 +112,7 @@ public enum RuleOrder: Hashable, Sendable {
         case mostSwapped = "most_swapped"
         case nearestLimit = "nearest_limit"
 
+        /// Which candidate goes first, for lists.
         public var meaning: String {
             switch self {
             case .idleLongest: "not seen for longest"
@@ -114,11 +129,14 @@ public enum RuleOrder: Hashable, Sendable {
     }
 }
 
+/// The weight of one feature in a sum.
 public struct RuleWeight: Hashable, Sendable {
+    /// The feature; it must be a number.
     public var feature: ProcessFeature
-    /// Negative: less of it is preferred.
+    /// Its weight; negative: less of the feature is preferred.
     public var weight: Ratio
 
+    /// A feature with its weight.
     public init(_ feature: ProcessFeature, _ weight: Ratio) {
         self.feature = feature
         self.weight = weight
@@ -127,7 +145,7 @@ public struct RuleWeight: Hashable, Sendable {
 
 // MARK: Orders
 
-/// A candidate's place: the first number decides, then the second.
+/// A candidate's score: the first number decides, then the second.
 struct RuleScore {
     var first: Int64
     var second: Int64 = 0
@@ -135,7 +153,7 @@ struct RuleScore {
 }
 
 extension RuleOrder {
-    /// The scores of the candidates, in their order; larger goes first.
+    /// The scores of the candidates, in the same order; the larger goes first.
     func scores(of targets: [RuleTarget], _ view: RuleView) -> [RuleScore] {
         switch self {
         case .named(let name): targets.map { name.score($0, view) }

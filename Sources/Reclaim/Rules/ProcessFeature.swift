@@ -2,7 +2,7 @@ import Lifecycle
 import Pressure
 import Quantities
 
-/// What a rule's `who` and its order may look at.
+/// What a rule's `who` and its order can refer to; the raw values are the names in scenarios.
 public enum ProcessFeature: String, CaseIterable, Sendable {
     case state
     case app
@@ -27,6 +27,7 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
     case band
     case oomScore = "oom_score"
 
+    /// The kind of its values.
     public var kind: RuleKind {
         switch self {
         case .state: .choice(ProcessPhase.allCases.filter { $0 != .notRunning }.map(\.rawValue))
@@ -41,6 +42,7 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         }
     }
 
+    /// What it says about a process, for lists.
     public var meaning: String {
         switch self {
         case .state: "its state"
@@ -68,7 +70,7 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether it is a number, so that an order may weigh it.
+    /// Whether it is a number, so that an order can weigh it.
     public var isNumber: Bool {
         switch kind {
         case .memory, .share, .time, .count: true
@@ -76,7 +78,7 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         }
     }
 
-    /// Words have no reading.
+    /// The feature's value as a number; nil for features that are words.
     func reading(_ target: RuleTarget, _ view: RuleView) -> RuleReading? {
         let (process, snapshot) = (target.process, view.snapshot)
         return switch self {
@@ -103,7 +105,7 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         }
     }
 
-    /// What a claim about words compares with.
+    /// The words that a claim compares with; nil for features that are numbers.
     func words(_ process: ProcessSnapshot) -> [String]? {
         switch self {
         case .state: [process.phase.rawValue]
@@ -120,19 +122,19 @@ struct RuleTarget {
     let process: ProcessSnapshot
     var window: SceneSnapshot?
 
-    /// What it holds, and so what goes with it.
+    /// What the target holds, and so what acting on it frees.
     var footprint: ByteCount { window?.size ?? process.footprint }
 
-    /// How long the user has not seen it.
+    /// How long the user has not seen the target.
     func idleTime(at now: Instant) -> TimeSpan {
         window.map { process.idleTime(of: $0, at: now) } ?? process.idleTime(at: now)
     }
 }
 
-/// What is known of all processes together, computed at most once for a decision, and only for rules that ask for it.
+/// Figures about all processes together, each computed at most once for a decision, and only if a rule asks for it.
 final class RuleView {
     let snapshot: SystemSnapshot
-    /// What all processes hold.
+    /// The total footprint of all processes.
     private(set) lazy var held = snapshot.processes.reduce(ByteCount.zero) { $0 + $1.footprint }
     private lazy var oomScores = OomScore.all(of: snapshot)
 
@@ -151,16 +153,21 @@ final class RuleView {
 
 /// A claim about a process: `state == suspended`, `footprint >= 8MiB`.
 public struct ProcessClaim: Hashable, Sendable, CustomStringConvertible {
+    /// The feature it is about.
     public var feature: ProcessFeature
+    /// How the feature is compared with the value.
     public var comparison: RuleComparison
+    /// What the feature is compared with.
     public var value: RuleValue
 
+    /// A claim that `feature` stands in this comparison to `value`.
     public init(_ feature: ProcessFeature, _ comparison: RuleComparison, _ value: RuleValue) {
         self.feature = feature
         self.comparison = comparison
         self.value = value
     }
 
+    /// The claim as scenarios write it.
     public var description: String { "\(feature.rawValue) \(comparison.rawValue) \(value)" }
 
     func holds(of target: RuleTarget, _ view: RuleView) -> Bool {

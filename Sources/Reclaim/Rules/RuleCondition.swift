@@ -1,18 +1,22 @@
 import Quantities
 
-/// A condition of a rule: claims, combined with all, any and not. Without claims, `all` holds and `any` does not.
+/// A condition of a rule: claims combined with all, any and not. Without claims `all` holds and `any` does not.
 public indirect enum RuleCondition<Claim: Hashable & Sendable>: Hashable, Sendable {
+    /// Holds if all parts hold.
     case all([RuleCondition])
+    /// Holds if at least one part holds.
     case any([RuleCondition])
     case not(RuleCondition)
     case claim(Claim)
 
-    /// Whether it holds, if `judge` says so of each claim. Every claim is judged, each with its number in the text.
+    /// Whether it holds, given `judge`'s answer for each claim. Every claim is judged; `judge` gets the claim's number
+    /// in the order of the text.
     public func holds(_ judge: (Int, Claim) -> Bool) -> Bool {
         mayBe(true) { number, claim, outcome in judge(number, claim) == outcome }
     }
 
-    /// Whether it may come out as `outcome`, if `judge` says of each claim whether that may come out as is asked.
+    /// Whether it may turn out as `outcome`. `judge` says of each claim whether the claim may turn out as the third
+    /// argument asks.
     func mayBe(_ outcome: Bool, _ judge: (Int, Claim, Bool) -> Bool) -> Bool {
         var next = 0
         return mayBe(outcome, from: &next, judge)
@@ -43,7 +47,7 @@ public indirect enum RuleCondition<Claim: Hashable & Sendable>: Hashable, Sendab
         return result
     }
 
-    /// Every claim, in the order of the text.
+    /// All claims, in the order of the text.
     public var claims: [Claim] {
         switch self {
         case .all(let parts), .any(let parts): parts.flatMap(\.claims)
@@ -88,6 +92,7 @@ extension RuleCondition: CustomStringConvertible where Claim: CustomStringConver
     }
 }
 
+/// How two values are compared; the raw values are the signs in scenarios.
 public enum RuleComparison: String, CaseIterable, Sendable {
     case below = "<"
     case atMost = "<="
@@ -117,6 +122,7 @@ public enum RuleValue: Hashable, Sendable, CustomStringConvertible {
     case count(Int)
     case word(String)
 
+    /// The value as scenarios write it.
     public var description: String {
         switch self {
         case .share(let value): "\(value)"
@@ -146,7 +152,7 @@ public enum RuleKind: Hashable, Sendable {
 /// A measure that is compared, as a whole number in its unit.
 struct RuleReading {
     var value: Int64
-    /// What a share is a share of.
+    /// What a share refers to.
     var whole: ByteCount = .zero
 
     init(_ value: Int64, whole: ByteCount = .zero) {
@@ -158,7 +164,7 @@ struct RuleReading {
     init(_ value: Ratio) { self.init(value.partsPerMillion) }
     init(_ value: TimeSpan) { self.init(value.microseconds) }
 
-    /// The value that a claim names, in this reading's unit.
+    /// A claim's value, in this reading's unit.
     func threshold(_ value: RuleValue, _ kind: RuleKind) -> Int64 {
         switch (value, kind) {
         case (.share(let ratio), .memory): Int64((whole * ratio).bytes)

@@ -1,11 +1,11 @@
 import Lifecycle
 import Quantities
 
-/// The ladder with rules of the user's own, in place of its own four rungs.
+/// A ladder with the user's own rules in place of its four rungs.
 ///
-/// Rules are asked in their order: what an earlier one wants is tried before what a later one wants. All of them follow
-/// every sample, so that durations and cool-downs are right whoever acts. A limit that no rule answers is answered by
-/// ending whoever was idle longest: limits stand above policies.
+/// Rules are asked in order: an earlier rule's actions are tried before a later rule's. All rules follow every sample,
+/// so that durations and cool-downs are right whichever rule acts. If no rule answers a limit, the process that was
+/// idle longest is ended, because limits stand above policies.
 public struct RuleLadder: ReclaimPolicy {
     public static let name = Ladder.name
     public static let summary = "ordered rules of one's own"
@@ -14,6 +14,7 @@ public struct RuleLadder: ReclaimPolicy {
 
     private let rules: [LadderRule]
 
+    /// A ladder of these rules, asked in this order.
     public init(rules: [LadderRule]) { self.rules = rules }
 
     public init() { rules = [] }
@@ -35,7 +36,7 @@ public struct RuleLadder: ReclaimPolicy {
         if decision.ranking.isEmpty && snapshot.isAboutLimits { return answerToLimit(snapshot) }
         if decision.ranking.isEmpty {
             decision.standstill = standstill(snapshot, memories)
-            // So it is at nearly every sample: nobody asks, nothing is done, and there is nothing to explain.
+            // This is the case at nearly every sample: no demand, no action, nothing to explain.
             if case .nothing = snapshot.demand { return decision }
         }
         decision.spared = spared(by: decision.ranking, view, memories)
@@ -56,9 +57,9 @@ public struct RuleLadder: ReclaimPolicy {
         }
     }
 
-    /// The first rule that ends processes says why it does not end this one.
+    /// The reason given by the first rule that ends processes and spares this one.
     ///
-    /// - Parameter idle: By rule, why it does not act at all; nil while it acts.
+    /// - Parameter idle: For each rule, why it does not act at all; nil while it acts.
     private func whySpared(_ process: ProcessSnapshot, _ view: RuleView, _ idle: [String?]) -> String {
         var first: String?
         for (rule, idle) in zip(rules, idle) where rule.action.isTermination {
@@ -79,7 +80,7 @@ public struct RuleLadder: ReclaimPolicy {
     }
 }
 
-/// Why a rule does not touch a process. Few of them are ever read.
+/// Why a rule does not touch a process. Kept as a case because few reasons are ever read.
 enum RuleObjection {
     case inFront
     case requester
@@ -90,7 +91,7 @@ enum RuleObjection {
 }
 
 extension LadderRule {
-    /// Why the rule does not touch a process, or a scene; nil when it may.
+    /// Why the rule does not touch a process or a scene; nil if it may.
     func objection(to target: RuleTarget, _ view: RuleView) -> RuleObjection? {
         let process = target.process
         if action.isLoss {
@@ -132,7 +133,7 @@ extension LadderRule {
         }
     }
 
-    /// What of a process it may touch.
+    /// What the rule may touch of a process.
     private func targets(of process: ProcessSnapshot) -> [RuleTarget] {
         guard action == .disconnectScene else { return [RuleTarget(process: process)] }
         return process.scenesOffScreen.map { RuleTarget(process: process, window: $0) }
@@ -150,7 +151,7 @@ extension LadderRule {
         }
     }
 
-    /// Everybody the rule may touch, best first: by tier, by score, by the process's place, by the scene's.
+    /// All that the rule may touch, best first: by tier, by score, by the process's place, by the scene's.
     func candidates(_ view: RuleView, number: Int, _ memory: RuleMemory) -> [Candidate] {
         let evidence = evidence(memory, view.snapshot)
         var eligible = Array(repeating: [RuleTarget](), count: order.count)

@@ -1,19 +1,22 @@
 import Quantities
 
 /// What a rule needs to know of the past. The simulation keeps it in the snapshot's history, so that a decision stays a
-/// function of the snapshot; the ladder says what becomes of it.
+/// function of the snapshot; `follow` updates it.
 public struct RuleMemory: Hashable, Sendable {
-    /// Since when each claim of `when`, then of `until`, has held without a break.
+    /// For each claim of `when`, then of `until`: since when it has held without a break; nil while it does not hold.
     public var holding: [Instant?]
-    /// Since when the rule has been acting.
+    /// Since when the rule has been acting; nil while it is not.
     public var activeSince: Instant?
-    /// It has taken its amount and rests.
+    /// Whether the rule has taken its amount and rests.
     public var isSpent = false
-    /// Since it began.
+    /// The number of actions since the rule last began to act.
     public var actions = 0
+    /// What those actions freed.
     public var freed: ByteCount = .zero
+    /// When the last of them was carried out.
     public var lastAction: Instant?
 
+    /// A memory of a rule that has not acted.
     public init(holding: [Instant?] = []) { self.holding = holding }
 }
 
@@ -61,7 +64,8 @@ extension LadderRule {
         }
     }
 
-    /// Without an amount a cool-down follows each action.
+    /// Whether the rule has taken its amount. A rule without an amount has done so after each action, if it has a
+    /// cool-down.
     private func hasTaken(_ memory: RuleMemory, _ snapshot: SystemSnapshot) -> Bool {
         switch take {
         case nil: coolDown > .zero && memory.actions > 0
@@ -76,7 +80,7 @@ extension LadderRule {
         return now - last < coolDown
     }
 
-    /// Why it does not act, in words that fit after its name; nil while it acts.
+    /// Why the rule does not act, in words that follow its name; nil while it acts.
     func whyIdle(_ memory: RuleMemory, _ snapshot: SystemSnapshot) -> String? {
         if memory.activeSince != nil { return nil }
         if memory.isSpent {
@@ -85,8 +89,8 @@ extension LadderRule {
         return "is not due: \(when) does not hold"
     }
 
-    /// Whether it may come to act by mere waiting. One that rests has its rest behind it then; one that has taken its
-    /// amount and has no cool-down must first not be due, and then be due anew.
+    /// Whether the rule may act after mere waiting. A resting rule may, once its rest is over. A rule that has taken
+    /// its amount and has no cool-down must first cease to be due and then become due again.
     func mayActLater(_ memory: RuleMemory, _ snapshot: SystemSnapshot) -> Bool {
         guard memory.isSpent && coolDown == .zero else { return mayBeDue(true, memory, snapshot) }
         let isNew = zip(when.claims, memory.holding).contains { claim, since in
@@ -95,7 +99,7 @@ extension LadderRule {
         return isNew && mayBeDue(false, memory, snapshot)
     }
 
-    /// Whether `when` holds or may come to hold by mere waiting; or the same of not holding.
+    /// Whether `when` holds, or may come to hold after mere waiting; with `outcome` false, the same of not holding.
     private func mayBeDue(_ outcome: Bool, _ memory: RuleMemory, _ snapshot: SystemSnapshot) -> Bool {
         when.mayBe(outcome) { number, claim, outcome in
             LadderRule.holds(claim, memory.holding[number], snapshot.now) == outcome
@@ -103,11 +107,11 @@ extension LadderRule {
         }
     }
 
-    /// The first claim that holds is what was observed.
+    /// The evidence is the first claim that holds.
     func evidence(_ memory: RuleMemory, _ snapshot: SystemSnapshot) -> Evidence? {
         let claims = when.claims
         let index = claims.indices.first {
-            // What level and demand are about the snapshot tells better itself.
+            // The snapshot itself states the level and the demand better.
             LadderRule.holds(claims[$0], memory.holding[$0], snapshot.now) && claims[$0].measure.isNumber
         }
         return index.flatMap { claims[$0].evidence(in: snapshot, rule: name) }

@@ -1,10 +1,10 @@
 import Pressure
 import Quantities
 
-/// What a rule's `when` and `until` may look at.
+/// What a rule's `when` and `until` can refer to; the raw values are the names in scenarios.
 ///
-/// Of memory, a share is one of all RAM, of swap one of all swap. What the device does not have (swap, a file cache) is
-/// zero in a run, and a claim about swap never holds where there is none.
+/// A share of memory refers to all RAM, a share of swap to all swap. Whatever the device does not have (swap, a file
+/// cache) is zero in a run, and a claim about swap never holds without swap.
 public enum SystemMeasure: String, CaseIterable, Sendable {
     case available
     case used
@@ -29,6 +29,7 @@ public enum SystemMeasure: String, CaseIterable, Sendable {
     case level
     case demand
 
+    /// The kind of its values.
     public var kind: RuleKind {
         switch self {
         case .available, .used, .largest, .fileCache, .swapFree, .swapUsed: .memory
@@ -41,6 +42,7 @@ public enum SystemMeasure: String, CaseIterable, Sendable {
         }
     }
 
+    /// What it measures, for lists.
     public var meaning: String {
         switch self {
         case .available: "memory that is free"
@@ -64,8 +66,9 @@ public enum SystemMeasure: String, CaseIterable, Sendable {
         }
     }
 
-    /// What may be read after somebody has waited for memory for a while and nothing else has happened: time lost to
-    /// waiting grows up to all of it, with it the level of a monitor that asks for nothing else, and kills grow old.
+    /// The range of readings after a process has waited for memory for a while and nothing else has happened. The time
+    /// lost to waiting grows, up to all time; with it grows the level of a monitor that looks only at stalls. Kills
+    /// grow old.
     func readings(afterWaitingFrom value: Int64, _ monitor: MonitorSettings) -> ClosedRange<Int64> {
         switch self {
         case .level where monitor.measure == .stall && !monitor.riseNeedsFewerProcesses:
@@ -86,7 +89,7 @@ public enum SystemMeasure: String, CaseIterable, Sendable {
         }
     }
 
-    /// Nil: the device has no such thing.
+    /// The present reading; nil if the device has no such thing.
     func reading(_ snapshot: SystemSnapshot) -> RuleReading? {
         let measures = snapshot.measures
         return switch self {
@@ -119,7 +122,7 @@ public enum SystemMeasure: String, CaseIterable, Sendable {
         }
     }
 
-    /// The unit that ends the measure's name in `decisions.csv`.
+    /// The measure's name in `decisions.csv`, with its unit at the end.
     var column: String {
         switch kind {
         case .memory: "\(rawValue)_bytes"
@@ -131,12 +134,16 @@ public enum SystemMeasure: String, CaseIterable, Sendable {
 
 /// A claim about the device: `psi_full_avg10 > 60% for 30s`.
 public struct SystemClaim: Hashable, Sendable, CustomStringConvertible {
+    /// The measure it is about.
     public var measure: SystemMeasure
+    /// How the measure is compared with the value.
     public var comparison: RuleComparison
+    /// What the measure is compared with.
     public var value: RuleValue
-    /// It counts only when it has held for so long without a break.
+    /// The claim counts only after it has held this long without a break.
     public var duration: TimeSpan
 
+    /// A claim that `measure` stands in this comparison to `value`, for at least `duration`.
     public init(_ measure: SystemMeasure, _ comparison: RuleComparison, _ value: RuleValue, for duration: TimeSpan) {
         self.measure = measure
         self.comparison = comparison
@@ -144,23 +151,24 @@ public struct SystemClaim: Hashable, Sendable, CustomStringConvertible {
         self.duration = duration
     }
 
+    /// The claim as scenarios write it.
     public var description: String {
         let claim = "\(measure.rawValue) \(comparison.rawValue) \(value)"
         return duration == .zero ? claim : "\(claim) for \(duration)"
     }
 
-    /// Whether it holds at this moment, whatever its duration.
+    /// Whether it holds at this moment, regardless of its duration.
     func holds(in snapshot: SystemSnapshot) -> Bool {
         guard let reading = measure.reading(snapshot) else { return false }
         return comparison.holds(reading.value, reading.threshold(value, measure.kind))
     }
 
-    /// Whether mere waiting may bring a reading of which it holds; or, for the outcome `false`, does not hold.
+    /// Whether mere waiting may lead to a reading for which the claim holds; with `outcome` false, does not hold.
     func mayHold(_ outcome: Bool, afterWaitingFrom snapshot: SystemSnapshot) -> Bool {
         guard let reading = measure.reading(snapshot) else { return !outcome }
         let threshold = reading.threshold(value, measure.kind)
         let readings = measure.readings(afterWaitingFrom: reading.value, snapshot.monitor)
-        // A comparison changes its mind at the threshold alone.
+        // The result of a comparison changes only at the threshold.
         return [readings.lowerBound, threshold - 1, threshold, threshold + 1, readings.upperBound].contains {
             readings.contains($0) && comparison.holds($0, threshold) == outcome
         }
@@ -176,7 +184,7 @@ public struct SystemClaim: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ReclaimDemand {
-    /// What a policy is asked about, whoever it is about: the names of the CSV and of rules.
+    /// The kind of a demand, without its amount. The raw values are the names in the CSV and in rules.
     public enum Kind: String, CaseIterable, Sendable {
         case nothing
         case pressure
@@ -187,6 +195,7 @@ extension ReclaimDemand {
 
     static let names = Kind.allCases.map(\.rawValue)
 
+    /// The kind of this demand.
     public var kind: Kind {
         switch self {
         case .nothing: .nothing
@@ -202,6 +211,6 @@ extension ReclaimDemand {
 }
 
 extension ProcessSnapshot {
-    /// How much of its own limit it holds; of all RAM where it has none.
+    /// The footprint's share of the process's own limit; of all RAM if it has none.
     func limitShare(of ceiling: ByteCount) -> Ratio { footprint.share(of: limit?.bytes ?? ceiling) }
 }

@@ -1,20 +1,20 @@
 import Lifecycle
 import Quantities
 
-/// The device's cores: work is done first come, first served, and a core that has begun a piece of work finishes it,
-/// unless the process that it is done for ends.
+/// The device's cores. Work is done first come, first served; a core finishes the work it has begun, unless the process
+/// that the work is for ends.
 ///
-/// A piece of work is given its instant of completion when it is asked for. When a process ends, its work is taken
-/// back, and what had been queued behind it is done earlier.
+/// Each piece of work gets its completion time when it is requested. When a process ends, its work is withdrawn and
+/// work queued behind it finishes earlier.
 struct Cores {
-    /// What a core is occupied for.
+    /// What a core is occupied with.
     enum Purpose: Int, CaseIterable {
         case mainThread
         /// Work that the app has moved off its main thread.
         case deferredWork
     }
 
-    /// Work that is done earlier than it was to be.
+    /// Work that finishes earlier than planned.
     struct Advance {
         let owner: ProcessReference
         let purpose: Purpose
@@ -23,7 +23,7 @@ struct Cores {
 
     private struct Job {
         let owner: ProcessReference
-        /// Jobs begin in the order in which they were asked for.
+        /// Jobs begin in the order of their requests.
         let number: Int
         let span: TimeSpan
         var core: Int
@@ -31,16 +31,16 @@ struct Cores {
         var finish: Instant { start + span }
     }
 
-    /// By core: when the work that it has been given is done.
+    /// For each core, when the work that it has been given is done.
     private var freeAt: [Instant]
-    /// By memory slot and purpose, the job asked for last; it is over when its finish has come. A process has at most
-    /// one of each at a time.
+    /// For each memory slot and purpose, the job requested last; it is over when its finish has come. A process has at
+    /// most one of each at a time.
     private var jobs: [Job?] = []
     private var asked = 0
 
     init(count: Int) { freeAt = Array(repeating: .zero, count: max(1, count)) }
 
-    /// Gives a core so much work, begun no earlier than now.
+    /// Gives a core this much work, which begins now or later.
     ///
     /// - Returns: When it is done.
     mutating func occupy(for span: TimeSpan, by owner: ProcessReference, _ purpose: Purpose, at now: Instant) -> Instant
@@ -54,7 +54,7 @@ struct Cores {
         return job.finish
     }
 
-    /// Takes the core that is free first; of several the first one.
+    /// Takes the core that is free first; the lowest index among equals.
     private mutating func place(_ span: TimeSpan, from now: Instant) -> (core: Int, start: Instant) {
         var core = 0
         for index in freeAt.indices where freeAt[index] < freeAt[core] { core = index }
@@ -65,7 +65,7 @@ struct Cores {
 
     /// The process has ended: no core works for it any more.
     ///
-    /// - Returns: The work of others that is done earlier for it, in the order in which it was asked for.
+    /// - Returns: Other processes' work that finishes earlier because of it, in the order of the requests.
     mutating func release(_ owner: ProcessReference, at now: Instant) -> [Advance] {
         var isLate = false
         for purpose in Purpose.allCases {
@@ -77,7 +77,7 @@ struct Cores {
         return isLate ? replan(at: now) : []
     }
 
-    /// Those that have begun go on; the others are given their cores anew.
+    /// Jobs that have begun go on; the others are assigned to cores again.
     private mutating func replan(at now: Instant) -> [Advance] {
         for core in freeAt.indices { freeAt[core] = now }
         var waiting: [Int] = []
@@ -103,7 +103,7 @@ struct Cores {
         owner.slot * Purpose.allCases.count + purpose.rawValue
     }
 
-    /// For whom a core works at that instant, or will.
+    /// The processes that a core works for at that instant, or will.
     func owners(at now: Instant) -> [ProcessReference] {
         jobs.compactMap { job in job.flatMap { $0.finish > now ? $0.owner : nil } }
     }

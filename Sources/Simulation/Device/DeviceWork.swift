@@ -1,7 +1,7 @@
 import Lifecycle
 import Quantities
 
-/// One piece of work that the engine asks of the device.
+/// One piece of work that the engine orders from the device.
 struct WorkOrder: Hashable {
     enum Kind: Hashable {
         /// A callback, or another cost of the main thread.
@@ -15,9 +15,9 @@ struct WorkOrder: Hashable {
     }
 
     let kind: Kind
-    /// The process that the work is done for; of a reclaim nil, for it outlives the process.
+    /// The process that the work is for; nil for a reclaim, which outlives its process.
     let owner: ProcessReference?
-    /// Numbers what waits for the work; an old one is void.
+    /// Identifies what waits for the work; completion of an outdated number is ignored.
     let serial: Int
 
     /// What happens when the work is done.
@@ -32,37 +32,37 @@ struct WorkOrder: Hashable {
 
 /// The device's answer to an order.
 enum WorkAnswer: Hashable {
-    /// The device knows when the work is done, and how long it takes by itself; the rest is waiting for its turn.
+    /// The device knows when the work is done and how long it takes by itself; the rest of the time is queueing.
     case done(at: Instant, taking: TimeSpan)
-    /// The device does not know yet: it reports the end by `SimulationEvent.workDone`.
+    /// The device does not know yet; it reports the end with `SimulationEvent.workDone`.
     case later
 }
 
-/// The seam between the engine and what the device does.
+/// The seam between the engine and the device's work.
 ///
-/// The engine asks for work, and goes on when the work is done; it knows neither cores nor rates. A device answers
-/// `done` in the same step, or `later` and then schedules `workDone` itself: contended cores, whose work may be
-/// preempted after it was asked for; a compressor, which brings pages back before the work can begin; real child
-/// processes, whose work is measured.
+/// The engine orders work and goes on when the work is done; it knows neither cores nor rates. A device answers `done`
+/// in the same step, or it answers `later` and schedules `workDone` itself. `later` is for contended cores that may
+/// preempt work after it was ordered, for a compressor that brings pages back before the work can begin, and for real
+/// child processes with measured work.
 protocol DeviceWork: AnyObject {
-    /// Runs code for so long.
+    /// Runs code for this time.
     func run(_ span: TimeSpan, _ order: WorkOrder, at now: Instant) -> WorkAnswer
-    /// Fills so much fresh memory.
+    /// Fills this amount of fresh memory.
     func fill(_ bytes: ByteCount, _ order: WorkOrder, at now: Instant) -> WorkAnswer
-    /// Brings so much back to the device from a process that stays.
+    /// Takes this amount back from a process that lives on.
     func takeBack(_ bytes: ByteCount, _ order: WorkOrder, at now: Instant) -> WorkAnswer
-    /// Brings back all that a process held when it ended.
+    /// Takes back all that a process held when it ended.
     func bury(_ bytes: ByteCount, _ order: WorkOrder, at now: Instant) -> WorkAnswer
     /// The process has ended: no work is done for it any more.
     ///
-    /// - Returns: The work of others that was answered with an instant, and is done earlier. Of work that was answered
-    ///   with `later` nothing is returned: its end is reported when it comes.
+    /// - Returns: Other processes' work that was answered with an instant and is done earlier now. Work that was
+    ///   answered with `later` is not included; its end is reported when it comes.
     func release(_ owner: ProcessReference, at now: Instant) -> [Cores.Advance]
     /// The processes that work is done for at this instant, or will be.
     func owners(at now: Instant) -> [ProcessReference]
 }
 
-/// The device of a scenario: cores that are served in order, and rates. It always knows when its work is done.
+/// The device of a scenario: cores that are served in order, and fixed rates. It always knows when its work is done.
 final class ScenarioDevice: DeviceWork {
     private let device: Device
     private var cores: Cores
@@ -82,7 +82,7 @@ final class ScenarioDevice: DeviceWork {
         run(device.fillRate.time(for: bytes), order, at: now)
     }
 
-    /// The least that a reclaim takes; ours.
+    /// The shortest time that a reclaim takes; our own figure.
     private static let leastReclaim = TimeSpan(microseconds: 100)
 
     func takeBack(_ bytes: ByteCount, _ order: WorkOrder, at now: Instant) -> WorkAnswer {

@@ -2,13 +2,13 @@ import Memory
 import Pressure
 import Quantities
 
-/// The processes whose allocations found no room: who waits, since when, what is kept back for them, and how much time
-/// is lost to it.
+/// The processes whose allocations found no room: since when each has waited, what memory is withheld for them, and how
+/// much time is lost to waiting.
 final class MemoryWaiters {
     /// An allocation that found no room.
     struct Shortage {
         let wanted: ByteCount
-        /// What was free then, and the longest run of it.
+        /// The free memory at that moment, and its longest run.
         let free: ByteCount
         let longestRun: ByteCount
 
@@ -25,14 +25,14 @@ final class MemoryWaiters {
 
     /// By memory slot.
     private var waits: [Wait?] = []
-    /// In the order in which they are served.
+    /// In the order of service.
     private var queue: [ProcessReference] = []
-    /// What the last allocation could not have, because it was meant for those that wait.
+    /// What the last allocation could not have, because it was withheld for waiting processes.
     private var keptBack = ByteCount.zero
-    /// Memory came back, and those that wait have not tried again yet.
+    /// Memory has come back and the waiting processes have not tried again yet.
     private var areDue = false
     private(set) var stalls = StallMeter()
-    /// Given out before time passes.
+    /// The most that is allocated before time passes.
     private let slice: ByteCount
     private let memory: any DeviceMemory
     private let processes: ProcessTable
@@ -53,7 +53,7 @@ final class MemoryWaiters {
 
     var isEmpty: Bool { queue.isEmpty }
 
-    /// In the order in which they are served; dead ones may be among them.
+    /// In the order of service; ended processes may be among them.
     var references: [ProcessReference] { queue }
 
     /// The first one that is alive.
@@ -61,7 +61,7 @@ final class MemoryWaiters {
 
     func isWaiting(_ process: LiveProcess) -> Bool { since(process) != nil }
 
-    /// Since when the process has been waiting; nil: it is not.
+    /// Since when the process has been waiting; nil: it is not waiting.
     func since(_ process: LiveProcess) -> Instant? {
         process.slot.index < waits.count ? waits[process.slot.index]?.since : nil
     }
@@ -73,7 +73,7 @@ final class MemoryWaiters {
 
     // MARK: Waiting
 
-    /// The process waits from now on, or waits on.
+    /// The process begins to wait, or continues to.
     ///
     /// - Returns: Whether it did not wait before.
     func begin(_ process: LiveProcess, _ shortage: Shortage) -> Bool {
@@ -100,7 +100,7 @@ final class MemoryWaiters {
         return "no room for \(shortage.wanted): \(shortage.free) free\(fragmented)\(kept)"
     }
 
-    /// The process waits no more, if it did.
+    /// Ends the process's wait, if it was waiting.
     func end(_ process: LiveProcess) {
         guard let since = since(process) else { return }
         waits[process.slot.index] = nil
@@ -108,19 +108,19 @@ final class MemoryWaiters {
         process.hasWaited(from: since, until: agenda.now)
     }
 
-    /// The process has died.
+    /// Removes a process that has ended.
     func forget(_ process: LiveProcess) { queue.removeAll { $0 == process.reference } }
 
     // MARK: Memory comes back
 
-    /// Memory came back: those that wait try again.
+    /// Memory came back: the waiting processes try again.
     func serve() {
         guard !queue.isEmpty else { return }
         areDue = true
         agenda.schedule(.retryWaiters, at: agenda.now)
     }
 
-    /// Those that try again now, first come first served.
+    /// The processes that try again now, first come first served.
     func takeAll() -> [ProcessReference] {
         areDue = false
         let waiting = queue
@@ -128,11 +128,11 @@ final class MemoryWaiters {
         return waiting
     }
 
-    /// Before an allocation. From the moment at which pages are freed for those that wait until they have tried again,
-    /// what the rest of their slices needs is theirs; else a process that happens to run would take what another one
-    /// died for, and the next one would have to die.
+    /// Call before an allocation. While pages are being freed for waiting processes, and until these have tried again,
+    /// withholds what the rest of their slices needs. Otherwise a process that happens to run would take the memory
+    /// that another process was ended for, and a further process would have to be ended.
     ///
-    /// - Parameter isFreeing: Pages are on their way back to the device.
+    /// - Parameter isFreeing: Whether pages are on their way back to the device.
     func keepBackWhatIsOwed(isFreeing: Bool) {
         keptBack = .zero
         guard !queue.isEmpty, isFreeing || areDue else { return }
@@ -144,14 +144,14 @@ final class MemoryWaiters {
         memory.keepBack(keptBack)
     }
 
-    /// After the allocation.
+    /// Call after the allocation.
     func keepNothingBack() {
         if keptBack > .zero { memory.keepBack(.zero) }
     }
 
     // MARK: Stalls
 
-    /// The time since the last event: a process that waits for memory has waited all of it.
+    /// Accounts for the time since the last event: a process that waits for memory has waited all of it.
     func accountStalls(until instant: Instant) {
         let isWorking = queue.isEmpty || processes.live.contains { $0.thread.isRunning && !isWaiting($0) }
         stalls.advance(to: instant, isWaiting: !queue.isEmpty, isWorking: isWorking)

@@ -4,22 +4,22 @@ import Memory
 import Quantities
 import Workload
 
-/// Work on memory that the main thread is in the middle of. Each process has one, used again and again.
+/// Work on memory that the main thread is in the middle of. Each process has one value and reuses it.
 struct WorkInProgress: ~Copyable {
     fileprivate(set) var items = UniqueArray<MemoryWork>()
     fileprivate(set) var position = 0
     private(set) var isUnderWay = false
-    /// Of the current allocation: what is still to be allocated; nil before it begins.
+    /// What is still to be allocated of the current allocation; nil before it begins.
     fileprivate(set) var remaining: ByteCount?
-    /// Sizes that were drawn and found no room: they are tried again as they are, not drawn anew.
+    /// Sizes that were drawn and found no room. They are tried again unchanged.
     fileprivate var refused: [Int] = []
-    /// Filled and not yet paid for.
+    /// Memory that is filled but whose filling time has not passed yet.
     fileprivate var unpaid: ByteCount = .zero
-    /// A slice was allocated up to a limit, and what it costs has still to be settled.
+    /// A slice was allocated up to a limit, and its cost is still to be settled.
     fileprivate var isSettling = false
-    /// Filling fresh pages takes time; for a tick the time has already passed.
+    /// Whether filling fresh pages takes time; for a tick the time has already passed.
     private(set) var fillsAtDeviceRate = false
-    /// A memory warning is being answered: what the cache held before.
+    /// What the cache held before the process began to answer a memory warning; nil: it is not answering one.
     private(set) var answersWarning: ByteCount?
 
     mutating func begin(_ items: [MemoryWork], fillsAtDeviceRate: Bool, answersWarning: ByteCount? = nil) {
@@ -28,7 +28,7 @@ struct WorkInProgress: ~Copyable {
         begin(fillsAtDeviceRate: fillsAtDeviceRate, answersWarning: answersWarning)
     }
 
-    /// Begins with the items that are there.
+    /// Begins with the items that are already in `items`.
     mutating func begin(fillsAtDeviceRate: Bool, answersWarning: ByteCount? = nil) {
         isUnderWay = true
         position = 0
@@ -50,25 +50,25 @@ struct WorkInProgress: ~Copyable {
 /// How far a process's work on memory has come.
 enum WorkProgress {
     case finished
-    /// So much was filled, which takes time.
+    /// This amount was filled, which takes time.
     case filling(ByteCount)
     case noRoom(MemoryWaiters.Shortage)
-    /// The footprint has crossed the limit that applies; the work is not done.
+    /// The footprint has crossed the limit that applies; the work is not finished.
     case limitCrossed(footprint: ByteCount)
-    /// The app's trace is over; the work is not done.
+    /// The app's trace is over; the work is not finished.
     case traceIsOver(TracePlayback)
     /// A trace could not be read.
     case failed
 }
 
-/// Does a process's work on memory, item by item and slice by slice, until it is done or something comes in between.
+/// Does a process's work on memory, item by item and slice by slice, until it is finished or something interrupts it.
 final class MemoryWorker {
-    /// So much is allocated before others may act.
+    /// The most that is allocated before other processes may act.
     let slice: ByteCount
-    /// Some app has a limit of its own.
+    /// Whether an app has a memory limit of its own.
     let hasLimits: Bool
     private var sizes = SizeBatch()
-    /// Empty.
+    /// An empty array that ticks borrow.
     private var spareItems = UniqueArray<MemoryWork>()
     private let memory: any DeviceMemory
     private let waiters: MemoryWaiters
@@ -92,9 +92,9 @@ final class MemoryWorker {
         max(ByteCount(device.fillRate.bytesPerSecond / 512), .kibibytes(64))
     }
 
-    /// Goes on with the work until it is done, time has to pass, memory is missing, or a limit is crossed.
+    /// Continues the work until it is finished, time has to pass, memory is missing, or a limit is crossed.
     ///
-    /// - Parameter isFreeing: Pages are on their way back to the device, for those that wait.
+    /// - Parameter isFreeing: Whether pages are on their way back to the device, for waiting processes.
     func goOn(_ process: LiveProcess, isFreeing: Bool) -> WorkProgress {
         while let item = process.work.nextItem {
             switch item {
@@ -123,19 +123,19 @@ final class MemoryWorker {
         return .finished
     }
 
-    /// Begins the work of time that has passed: a tick, whose items all processes share memory for.
+    /// Begins the work for a tick's time that has passed. All processes share one array for these items.
     func beginTick(of process: LiveProcess, lasting span: TimeSpan) {
         // Off screen the app does not use its cache.
         let cache = process.phase == .active ? memory.requested(in: process.pools.cache) : .zero
         let front = frontScene(of: process)
-        // The cache knows that memory; a process that has to wait keeps it.
+        // The shared array is warm in the CPU's cache; a process that has to wait keeps it.
         swap(&process.work.items, &spareItems)
         process.workload.pass(
             span, phase: process.phase, cache: cache, front: front, into: &process.work.items)
         process.work.begin(fillsAtDeviceRate: false)
     }
 
-    /// The tick is done.
+    /// Ends a tick: gives the shared array back.
     func endTick(of process: LiveProcess) { swap(&process.work.items, &spareItems) }
 
     /// The scene that the user sees, and what it holds.
@@ -148,7 +148,7 @@ final class MemoryWorker {
 
     // MARK: Allocations
 
-    /// Allocates the next slice; nil when the whole allocation is done and no time has to pass.
+    /// Allocates slice by slice; nil when the whole allocation is done and no time has to pass.
     private func allocate(
         _ bytes: ByteCount, in pool: Pool, _ process: LiveProcess, _ isFreeing: Bool
     ) -> WorkProgress? {
@@ -168,7 +168,7 @@ final class MemoryWorker {
         return nil
     }
 
-    /// Why the slice was not allocated whole; nil when it was.
+    /// Allocates the next slice. Returns why it was not allocated completely; nil when it was.
     private func allocateSlice(
         of bytes: ByteCount, in pool: Pool, _ process: LiveProcess, _ isFreeing: Bool
     ) -> WorkProgress? {
@@ -189,7 +189,7 @@ final class MemoryWorker {
         return WorkProgress(refusal)
     }
 
-    /// The sizes of the next slice: what was refused before, else fresh draws.
+    /// Fills the batch with the sizes of the next slice: those that were refused before, else fresh draws.
     private func drawSizes(upTo bytes: ByteCount, for process: LiveProcess) {
         guard !process.work.refused.isEmpty else { return process.record.sizes.fill(&sizes, with: bytes) }
         sizes = SizeBatch(process.work.refused)

@@ -2,26 +2,26 @@ import Memory
 import Quantities
 import Workload
 
-/// A process in the middle of its trace: which objects are alive, and which operations are due.
+/// A process's position in its trace: which objects are alive, and which operations are due.
 ///
-/// Objects go by places in a table, each with as many copies as the profile asks for. An operation that found no room
-/// is tried again later with all of its copies that are missing.
+/// Objects are identified by places in a table, each with as many copies as the profile asks for. An operation that
+/// found no room is tried again later, with all of its missing copies.
 final class TracePlayback {
     let profile: TraceProfile
     let survey: TraceSurvey
-    /// How many operations there are in one round.
+    /// The number of operations in one round.
     var length: Int { survey.lines }
-    /// How many are due and not yet played.
+    /// How many operations are due and not yet played.
     private var due = 0
     private(set) var played = 0
     private(set) var isOver = false
     private let reader: any TraceReader
-    /// Objects by place, `stride` of them at each; a thinned copy is not live.
+    /// Objects by place, `stride` of them at each; a thinned-out copy is not live.
     private var board: ObjectBoard
     private let stride: Int
-    /// How many objects were made in this round: it decides which of them get one copy more.
+    /// The number of objects made in this round; it decides which objects get one copy more.
     private var ordinal: Int64 = 0
-    /// Operations that were read, as steps, and how many of the steps are done.
+    /// The operations read last, as steps, and how many of the steps are done.
     private var steps: [ObjectStep] = []
     private var position = 0
     private var lines: [TraceStep] = []
@@ -29,7 +29,7 @@ final class TracePlayback {
     var peakRequested: ByteCount { board.peakRequested }
     var peakObjects: Int { board.peakObjects }
 
-    /// So many operations are played in one call at most.
+    /// The most operations that are played in one call.
     private static let batch = 4_096
 
     init(_ profile: TraceProfile, _ library: any TraceLibrary) throws(TraceFault) {
@@ -40,10 +40,10 @@ final class TracePlayback {
         board = ObjectBoard(places: survey.peakObjects * stride)
     }
 
-    /// So many operations more are due.
+    /// Makes this many more operations due.
     func expect(_ operations: Int) { due += operations }
 
-    /// Plays what is due. Answers why it stopped before that was done, and how much was wanted.
+    /// Plays what is due. Returns why it stopped early, and how much memory was wanted; nil when all is played.
     func play(
         on memory: any DeviceMemory, _ slot: MemorySlot, limit: ByteCount?
     ) throws(TraceFault) -> AllocationRefusal? {
@@ -62,7 +62,7 @@ final class TracePlayback {
         return nil
     }
 
-    /// Reads the next operations, to the end of the round at most.
+    /// Reads the next operations, at most to the end of the round.
     private func readOn() throws(TraceFault) {
         let done = played % length
         if played > 0 && done == 0 { try reader.rewind() }
@@ -72,7 +72,7 @@ final class TracePlayback {
         }
         position = 0
         guard profile.copies != .one else {
-            // Nearly every trace; one step for each line, without a look at copies.
+            // The common case: one step for each line, without handling copies.
             steps = [ObjectStep](unsafeUninitializedCapacity: lines.count) { places, count in
                 for index in lines.indices { places.initializeElement(at: index, to: ObjectStep(lines[index])) }
                 count = lines.count
@@ -90,7 +90,7 @@ final class TracePlayback {
         }
     }
 
-    /// The round is over: what is live goes, in the order of the table.
+    /// The round is over: frees all live objects, in the order of the table.
     private func freeAll(_ memory: any DeviceMemory, _ slot: MemorySlot) {
         let live = (0..<board.count).filter(board.isLive).map { ObjectStep(.free, object: $0) }
         _ = memory.play(live.span, on: &board, in: slot, limit: nil)
@@ -99,7 +99,7 @@ final class TracePlayback {
 
     // MARK: Operations
 
-    /// One step for each copy of the operation's object; the last one ends the operation.
+    /// Adds one step for each copy of the operation's object; the last step ends the operation.
     private func add(_ line: TraceStep) {
         let first = Int(line.place) * stride
         let count =
@@ -117,7 +117,7 @@ final class TracePlayback {
         if count == 0 { steps.append(ObjectStep(.nothing, object: first)) }
     }
 
-    /// The error of rounding is carried on, so 0.25 copies keep every fourth object and 2.5 are two and three in turn.
+    /// Carries the rounding error on: 0.25 copies keep every fourth object, 2.5 copies alternate between two and three.
     private func nextCopies() -> Int {
         let share = profile.copies.partsPerMillion
         defer { ordinal += 1 }
@@ -126,7 +126,7 @@ final class TracePlayback {
 }
 
 extension ObjectStep {
-    /// The only copy of the operation's object.
+    /// A step for an operation whose object has one copy.
     @inline(__always)
     fileprivate init(_ line: TraceStep) {
         self.init(

@@ -1,9 +1,9 @@
 import Quantities
 
-/// The clock of a run, and what is due on it.
+/// The clock of a run, and the events that are due.
 final class Agenda {
     private(set) var now: Instant = .zero
-    /// How many events were taken so far.
+    /// How many events have been taken so far.
     private(set) var given = 0
     private var queue = EventQueue()
 
@@ -11,13 +11,13 @@ final class Agenda {
 
     func schedule(_ event: SimulationEvent, after span: TimeSpan) { queue.schedule(event, at: now + span) }
 
-    /// Takes the earliest event, if it is not later than `limit`. The clock stays where it is.
+    /// Takes the earliest event, if it is not later than `limit`. Does not move the clock.
     func next(upTo limit: Instant) -> (at: Instant, event: SimulationEvent)? {
         guard let next = queue.next(upTo: limit) else { return nil }
         given += 1
         return next
     }
 
-    /// Moves the clock; it never goes back.
+    /// Moves the clock forward.
     func advance(to instant: Instant) { now = instant }
 }

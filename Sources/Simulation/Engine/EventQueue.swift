@@ -2,33 +2,33 @@ import DequeModule
 import HeapModule
 import Quantities
 
-/// What the queue holds: everything that happens at an instant.
+/// What the queue holds: every kind of event of a run.
 enum SimulationEvent {
     case sample
     case userEvent(index: Int)
     case interruptionEnds(serial: Int)
     case unlock
-    /// The main thread goes on: a cost has been paid or a slice of memory filled.
+    /// The main thread goes on: a cost was paid or a slice of memory was filled.
     case mainThread(ProcessReference, serial: Int)
-    /// The app's memory moves.
+    /// The app's memory changes as time passes.
     case tick(ProcessReference, serial: Int)
     case warnNext
     case decay(ProcessReference)
-    /// The seconds after leaving the screen, a background task or an event's work end by themselves.
+    /// The grace time after leaving the screen, a background task or an event's work ends by itself.
     case assertionEnds(ProcessReference, id: Int)
-    /// Background tasks are told that their time is short; a few seconds later it is over.
+    /// Background tasks are told that their time is running out; a few seconds later it is over.
     case tasksExpire(ProcessReference, serial: Int)
     case taskTimeOver(ProcessReference, serial: Int)
-    /// The background modes have nothing to do any more.
+    /// The background modes have no more work.
     case modesOver(ProcessReference, serial: Int)
     case cpuLimit(ProcessReference, serial: Int)
     case deadline(ProcessReference, serial: Int)
-    /// A process that was told to end has had its time, if it waits for memory.
+    /// The time of a process that was told to end is over, in case it waits for memory.
     case overdue(ProcessReference)
     case deferredWorkDone(ProcessReference, serial: Int)
     case reclaimDone(serial: Int)
     case retryWaiters
-    /// A process that was asked to end has had its time.
+    /// The time of a process that was asked to end is over.
     case politenessEnds(ProcessReference)
     /// The device reports the end of work that it could not foresee, and how long the work took by itself.
     case workDone(WorkOrder, taking: TimeSpan)
@@ -36,16 +36,16 @@ enum SimulationEvent {
 
 /// The queue of one run, ordered by instant, ties by the order of insertion.
 ///
-/// Most events are put in by kinds in the very order in which they happen: ticks always come an interval later, decay
-/// a fixed time later, and the user's events are sorted. Such a kind has a lane, where an event goes to the end and
-/// leaves from the front. What comes out of order, and all other kinds, is kept in a heap.
+/// Most kinds of events are inserted in the order in which they happen: ticks always come one interval later, decay a
+/// fixed time later, and the user's events are sorted. Each such kind has a lane, in which events are appended at the
+/// end and taken from the front. Events out of order and all other kinds are kept in a heap.
 struct EventQueue {
     private struct Key: Comparable {
         let at: Instant
-        /// How many events were put in before.
+        /// The number of events inserted before.
         let sequence: UInt64
 
-        /// After everything.
+        /// Later than every event.
         static var none: Key { Key(at: .never, sequence: .max) }
 
         static func < (a: Key, b: Key) -> Bool { a.at != b.at ? a.at < b.at : a.sequence < b.sequence }
@@ -62,11 +62,11 @@ struct EventQueue {
     /// Events in the order in which they happen.
     private struct Lane {
         private var events: Deque<Waiting> = []
-        /// When the first one is due.
+        /// When the first event is due.
         private(set) var front = Key.none
         private var last = Instant.zero
 
-        /// False if it would have to stand before another one.
+        /// Appends an event; false if it would have to stand before another one.
         mutating func append(_ waiting: Waiting) -> Bool {
             guard events.isEmpty || waiting.key.at >= last else { return false }
             last = waiting.key.at
@@ -75,7 +75,7 @@ struct EventQueue {
             return true
         }
 
-        /// The lane must not be empty.
+        /// Takes the first event. The lane must not be empty.
         mutating func removeFirst() -> SimulationEvent {
             let event = events.removeFirst().event
             front = events.first?.key ?? .none
@@ -109,7 +109,7 @@ struct EventQueue {
 
     /// The earliest event, if it is not later than `limit`.
     mutating func next(upTo limit: Instant) -> (at: Instant, event: SimulationEvent)? {
-        // Written out, for this is asked for every event.
+        // Written out for speed: this runs for every event.
         let (tick, decay) = (ticks.front, decays.front)
         let (lane, laneIsTicks) = decay < tick ? (decay, false) : (tick, true)
         let (other, otherIsUsers) = user.front < front ? (user.front, true) : (front, false)

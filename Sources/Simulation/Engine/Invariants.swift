@@ -25,7 +25,7 @@ struct Invariants {
         run.reclaimer.check()
     }
 
-    /// After the last process has ended nothing is left.
+    /// Checks that nothing is left after the last process has ended.
     func checkDrained() {
         let books = run.memory.books
         claim(
@@ -41,9 +41,9 @@ struct Invariants {
         }
     }
 
-    // MARK: Nothing belongs to the dead
+    // MARK: Nothing belongs to a process that has ended
 
-    /// A process that owns a display, is in front, or is worked for is alive.
+    /// Checks that a process that owns a display, is in front or has work on a core is alive.
     private func checkOwners() {
         for (position, process) in processes.live.enumerated() {
             let isKnown = processes.isAlive(process) && process.position == position

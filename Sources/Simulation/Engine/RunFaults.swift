@@ -1,7 +1,7 @@
 import Metrics
 import Quantities
 
-/// What went wrong in a run: the first failure counts, and the run loop throws it.
+/// What went wrong in a run. The first failure counts, and the run loop throws it.
 final class RunFaults {
     private let seed: UInt64
     private let agenda: Agenda
@@ -12,18 +12,18 @@ final class RunFaults {
         self.agenda = agenda
     }
 
-    /// A fault of our own, with the seed and the instant that repeat it.
+    /// Records a fault of the harness, with the seed and the instant that reproduce it.
     func fail(_ claim: String) {
         guard failure == nil else { return }
         failure = .ours(InternalFault(seed: seed, at: agenda.now, claim: claim))
     }
 
-    /// The host refused output.
+    /// Records that the host refused output.
     func fail(_ output: OutputFailure) {
         if failure == nil { failure = .output(output) }
     }
 
-    /// A claim about ourselves: if it does not hold, the run stops.
+    /// A claim about the harness itself: if it does not hold, the run stops.
     func claim(_ holds: Bool, _ text: @autoclosure () -> String) {
         if !holds { fail(text()) }
     }

@@ -2,14 +2,14 @@ import Lifecycle
 import Metrics
 import Quantities
 
-// The end of a process, however it comes.
+// The end of a process, whatever the cause.
 extension Simulation {
     /// Ends the process now, if there is a reason to.
     func end(_ process: LiveProcess, _ ending: ProcessEnding?) {
         if let ending { end(process, ending.reason, ending.explanation) }
     }
 
-    /// Ends the process now. No code of it hears of that: what should be told has been told before.
+    /// Ends the process now. None of its code is notified: every callback due has been delivered before.
     func end(_ process: LiveProcess, _ reason: ExitReason, _ explanation: String, _ fact: ExitFact? = nil) {
         let wasForeground = process.phase.isForeground
         let footprint = memory.books(of: process.slot).footprint
@@ -56,19 +56,19 @@ extension Simulation {
             process.record.wasTerminated(
                 at: now, fact: recorder.tally.terminations.count - 1, perceivedWithin: plan.perceivedWithin)
         }
-        // It is still among them.
+        // The process itself is still in the list.
         let others = processes.live.count - 1
         recorder.tally.lives.fewest = min(recorder.tally.lives.fewest ?? .max, others)
         if let warned = process.warnings.lastAt { recorder.tally.warningLeads.append(now - warned) }
     }
 
-    /// It ends, or the run does: how long it lived, and how long of that it was suspended.
+    /// Adds up how long the process lived, and how long of that it was suspended. Called when it ends or the run does.
     func countLife(of process: LiveProcess) {
         recorder.tally.lives.time += now - process.launch.at
         background.countSuspension(of: process)
     }
 
-    /// The process leaves every component; its memory goes back to the device.
+    /// Removes the process from every component; its memory goes back to the device.
     func releaseEverything(of process: LiveProcess) {
         process.record.forgetProcess(closing: process.course.closing, external: process.course.externalScene)
         // The second display goes dark.

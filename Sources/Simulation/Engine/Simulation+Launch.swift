@@ -4,7 +4,7 @@ import Metrics
 import Quantities
 import Workload
 
-// Launches: how a process comes to be, what it is told about it, and when it is done.
+// Launches: how a process is created, which callbacks it gets, and when its launch is complete.
 extension Simulation {
     /// The user wants an app that has no process.
     func launchCold(_ app: AppRecord, scene: SceneID?, tapped: Instant, for reason: LaunchReason) {
@@ -56,7 +56,7 @@ extension Simulation {
         return process
     }
 
-    /// The playback of a process that is being launched; nil for an app without a trace.
+    /// The playback for a process that is being launched; nil for an app without a trace.
     private func openTrace(of profile: AppProfile) -> TracePlayback? {
         guard let trace = profile.memory.trace else { return nil }
         do {
@@ -67,8 +67,8 @@ extension Simulation {
         }
     }
 
-    /// The user wants an app back that the system may have ended: every time the system ended it a short while ago was
-    /// felt. Also where a push or a refresh has brought it back since: what it had on screen is gone all the same.
+    /// The user wants an app back. Every recent termination of it by the system counts as perceived, even if a push or
+    /// a refresh has relaunched the app since: what it had on screen is gone all the same.
     func countWish(for app: AppRecord, tapped: Instant) {
         for fact in app.want(tapped: tapped, perceivedWithin: plan.perceivedWithin) {
             recorder.tally.terminations[fact].wasPerceived = true
@@ -78,11 +78,11 @@ extension Simulation {
 
     // MARK: The new process
 
-    /// The process is there from the tap on: no policy takes it for one that may be ended.
+    /// The process exists from the tap on, but no policy takes it for one that may be ended.
     func spawn(_ process: LiveProcess) {
         let event: ProcessEvent = process.course.goal == .background ? .launchToBackground : .launchToForeground
         let signals = event.signals(in: process.profile.scenes.world).filter { $0 != .change }
-        // Sessions that the user closed while the app was dead are told after the launch.
+        // The app is told after the launch about sessions that the user closed while it had no process.
         if process.record.takeDiscarded() { process.thread.prepend([.tell(.didDiscardSceneSessions, nil)]) }
         process.thread.prepend(signals.map { .process($0, event) })
         let isToForeground = event == .launchToForeground
@@ -98,8 +98,8 @@ extension Simulation {
         start(CallbackWork(cost: process.profile.costs.process), of: process)
     }
 
-    /// What a launch callback is told about the reason. A scene's reason comes with the scene; what only launches the
-    /// process comes with the launch options, too.
+    /// What a launch callback is told about the reason. A scene's reason comes with the scene. A reason that only
+    /// launches the process comes with the launch options too.
     func launchOptions(of callback: Callback, scene: SceneID?, _ process: LiveProcess) -> String? {
         if callback == .willFinishLaunching || callback == .didFinishLaunching {
             let reason = process.launch.reason
@@ -124,13 +124,13 @@ extension Simulation {
         recorder.launch(launch, app: process.profile.name, pid: process.pid, ready: now, outcome: .ready)
     }
 
-    /// The first frame will never come.
+    /// Records a launch whose first frame will never come.
     func abandonLaunch(of process: LiveProcess, outcome: LaunchOutcome) {
         guard let launch = process.launch.abandon() else { return }
         recorder.launch(launch, app: process.profile.name, pid: process.pid, ready: nil, outcome: outcome)
     }
 
-    /// The tap waited for the end of the old process, and the user has gone on: no new one was made for it.
+    /// Records a tap that waited for the end of the old process while the user went on; no new process was made for it.
     func abandonTap(at tapped: Instant, on app: AppRecord) {
         recorder.launch(
             PendingLaunch(.cold, tapped: tapped), app: app.profile.name, pid: nil, ready: nil, outcome: .abandoned)
@@ -138,7 +138,7 @@ extension Simulation {
 
     // MARK: Work moved off the main thread
 
-    /// It takes a core of its own and delays no first frame of its own app.
+    /// Begins deferred work. It takes a core of its own and does not delay its app's first frame.
     func beginDeferredWork(of process: LiveProcess) {
         let deferred = process.profile.deferred
         guard deferred.work > .zero || deferred.memory > .zero else { return }
@@ -146,7 +146,7 @@ extension Simulation {
         follow(device.run(deferred.work, order, at: now), order)
     }
 
-    /// An earlier expectation is void.
+    /// The order for deferred work; it makes an earlier order void.
     func deferredWork(of process: LiveProcess) -> WorkOrder {
         WorkOrder(kind: .deferredWork, owner: process.reference, serial: process.launch.expectDeferredWork())
     }

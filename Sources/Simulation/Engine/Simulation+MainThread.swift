@@ -3,7 +3,7 @@ import Metrics
 import Quantities
 import Workload
 
-// One main thread per process: steps run one after the other; each pays its cost on a core and does its work on memory.
+// One main thread per process. Steps run one after the other; each pays its cost on a core and does its memory work.
 extension Simulation {
     /// Runs the main thread until it has to wait or has nothing left to do.
     func advance(_ process: LiveProcess) {
@@ -17,12 +17,12 @@ extension Simulation {
         }
     }
 
-    /// Goes on with every process that has something to do. A process may end another's wait, so the list is a copy.
+    /// Advances every process that has something to do. A process may end another's wait, so the list is a copy.
     func advanceAll() {
         for process in processes.live where processes.isAlive(process) { advance(process) }
     }
 
-    /// The process has arrived; what waits for that goes on.
+    /// The process has reached its goal; what waits for that goes on.
     private func settle(_ process: LiveProcess) {
         process.thread.settle()
         process.thread.meet(.launch)
@@ -86,7 +86,7 @@ extension Simulation {
         start(work, of: process)
     }
 
-    /// The notification posts; the app's objects that observe it do their work next.
+    /// Posts the notification; the app's objects that observe it do their work next.
     func post(_ notification: AppNotification, scene: SceneID?, _ process: LiveProcess) {
         if notification == .didFinishLaunching { process.launch.didFinishLaunching() }
         let observers = process.profile.observers.count { $0.notification == notification }
@@ -110,7 +110,7 @@ extension Simulation {
         start(process.workload.snapshotWork(), of: process)
     }
 
-    /// What the app was launched or woken for reaches it.
+    /// Delivers the event that the app was launched or woken for.
     private func receive(_ reason: LaunchReason, lasting span: TimeSpan, _ process: LiveProcess) {
         background.receive(reason, lasting: span, process)
         if reason == .remoteNotification {
@@ -173,7 +173,7 @@ extension Simulation {
         }
     }
 
-    /// A scene-based process's own state follows from its scenes, one neighbour at a time.
+    /// Derives a scene-based process's own state from its scenes, one neighbouring state at a time.
     private func followScenes(_ process: LiveProcess) {
         let scenes = process.record.sessions.map(\.machine.phase)
         let target = processPhase(followingFrom: scenes, hasReasonToRun: process.phase.runsCode)
@@ -203,8 +203,8 @@ extension Simulation {
     /// The process gives up the display, if it owns it.
     func releaseDisplay(by owner: LiveProcess) {
         guard display.release(by: owner.pid) else { return }
-        // The process that wants the screen may have it at this very instant, but not in the middle of this step, and
-        // not before the work is done that it is in the middle of: it looks for the screen then.
+        // A process that wants the screen may have it at this very instant. It looks for the screen in an event of its
+        // own, not in the middle of this step, and not before the work under way is done.
         if let process = display.frontApp.flatMap({ processes.process(of: $0) }), process.isQuiet {
             process.thread.lookAgain()
             agenda.schedule(.mainThread(process.reference, serial: process.thread.serial), at: now)

@@ -2,18 +2,19 @@ import Lifecycle
 import Quantities
 import Reclaim
 
-// What the reclaimer orders is carried out, and the question is asked again.
+// Carries out what the reclaimer orders, and asks again.
 extension Simulation {
-    /// An allocation that nothing serves is given up after this: a policy that only waits does not stop the run.
+    /// An allocation that nothing serves is given up after this time, so that a policy that only waits does not stop
+    /// the run.
     static let patience = TimeSpan.seconds(60)
 
-    /// Asks the policy if there is anything to ask for. One action at a time.
+    /// Asks the policy if there is a demand. One action at a time.
     func considerReclaim() {
         guard faults.failure == nil else { return }
         if reclaimer.isActing { return follow(reclaimer.goOn()) }
         guard let question = reclaimer.question() else { return reclaimer.endDemand() }
         follow(reclaimer.decide(question))
-        // What the policy does not do about pressure does not excuse it from the limits.
+        // The limits are asked about even if the policy does nothing about pressure.
         guard case .pressure = question.demand, let second = reclaimer.questionOfLimits() else { return }
         follow(reclaimer.decide(second))
     }
@@ -52,7 +53,7 @@ extension Simulation {
         }
     }
 
-    /// It is called back and has some seconds; then it is ended. The action is done when it is gone.
+    /// The process is called back and has some seconds; then it is ended. The action is done when the process is gone.
     private func endPolitely(_ process: LiveProcess, _ why: String, grace: TimeSpan?) {
         reclaimer.expectEnd(of: process)
         let quit = QuitReason(.memoryPressure, why, since: now, grace: grace)
@@ -72,8 +73,8 @@ extension Simulation {
 
     // MARK: No process is left to reclaim from
 
-    /// Nothing is done for an allocation that waits. If memory may still come by itself its process waits on; otherwise
-    /// it ends, by the rules.
+    /// Nothing is done for a waiting allocation. If memory may still come back by itself, the process waits on;
+    /// otherwise it is ended, by the rules.
     private func leaveUnserved(_ allocation: UnservedAllocation) {
         guard let process = processes.process(allocation.pid) else { return }
         let isPatient = waiters.since(process).map { now - $0 < Simulation.patience } ?? true
@@ -81,8 +82,8 @@ extension Simulation {
         giveUp(process, allocation)
     }
 
-    /// Whether memory of this process may come back by itself, or become reclaimable, before long: dirty pages decay, a
-    /// warned process answers, one that is leaving the screen or ending gets there.
+    /// Whether memory of this process may soon come back by itself or become reclaimable: dirty pages decay, a warned
+    /// process answers, a process that is leaving the screen or ending completes that.
     private func mayStillFree(_ process: LiveProcess, for requester: LiveProcess) -> Bool {
         if process.ticker.decayIsScheduled && memory.hasDirtyPages(process.slot) { return true }
         guard process !== requester, !waiters.isWaiting(process) || process.isEnding else { return false }
@@ -96,7 +97,7 @@ extension Simulation {
         let fragmented = free >= wanted ? ", of which the longest run is \(longestRun) (fragmentation)" : ""
         let explanation = "no room for \(wanted), \(free) free\(fragmented), and \(why)"
         if let quit = process.course.quit, quit.reason != .memoryPressure {
-            // It was on its way out, and gets no further.
+            // It was ending already and cannot continue.
             return end(process, ProcessEnding(quit, because: explanation))
         }
         reports.reportKill(of: process, .pageShortage)

@@ -2,11 +2,11 @@ import Lifecycle
 import Quantities
 import Workload
 
-// What the system does to apps, and what it lets all of them know.
+// What the system does to apps, and what it notifies all of them of.
 extension Simulation {
     // MARK: Off screen
 
-    /// The system has an event for the app: it is launched, or woken and suspended again.
+    /// The system has an event for the app: the app is launched, or woken and suspended again.
     func wake(_ app: AppRecord, for reason: LaunchReason, lasting span: TimeSpan?) {
         let name = reason.actionName
         guard app.profile.supports(reason) else { return record(name, app, refused: .modeIsNotDeclared) }
@@ -21,7 +21,7 @@ extension Simulation {
         guard !process.isEnding else { return record(name, app, refused: .isBeingEnded) }
         record(name, app)
         if process.course.connecting != nil {
-            // It is being launched for an event: this one comes after that, when there is a scene.
+            // It is being launched for an event. This event comes after that one, when there is a scene.
             return process.course.addLaunchEvent(.backgroundEvent(reason, lasting: time))
         }
         if process.phase == .suspended { Planner(process: process, display: display).queueProcess(.resume) }
@@ -45,7 +45,7 @@ extension Simulation {
         advance(process)
     }
 
-    /// The app's process, if code of it runs; else the refusal is recorded.
+    /// The app's process, if its code runs; otherwise the refusal is recorded.
     private func running(_ app: AppRecord, for name: String) -> LiveProcess? {
         guard let process = app.process else {
             record(name, app, refused: .isNotRunning)
@@ -100,7 +100,7 @@ extension Simulation {
         end(process, .abnormal, "crashed")
     }
 
-    /// A suspended process is not told; the others say goodbye.
+    /// A suspended process is not told; any other is called back before it ends.
     func terminate(_ app: AppRecord) {
         guard let process = app.process, !process.isEnding else {
             return record("terminate", app, refused: .isNotRunning)

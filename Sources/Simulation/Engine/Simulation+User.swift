@@ -8,7 +8,7 @@ extension Simulation {
     func perform(_ action: UserAction) {
         switch action {
         case .launch(let app): tap(processes[app], name: "launch")
-        // An app that the switcher does not show yet is found on the home screen: the road is the same.
+        // An app that the switcher does not show yet is found on the home screen, by the same path.
         case .switchTo(let app): tap(processes[app], name: "switch")
         case .home: goHome()
         case .openScene(let app): openScene(processes[app])
@@ -28,7 +28,7 @@ extension Simulation {
         }
     }
 
-    /// - Parameter other: The app that stands in the way of a refused action, if one does.
+    /// - Parameter other: The app that prevents a refused action, if one does.
     func record(
         _ name: String, _ app: AppRecord?, refused refusal: UserRefusal? = nil, by other: AppID? = nil,
         why: String? = nil
@@ -40,7 +40,7 @@ extension Simulation {
         recorder.event(.refused, at: now, app: app?.profile.name, pid: pid, name, reason: reason)
     }
 
-    /// The process of the app in front, unless it is on its way out.
+    /// The process of the app in front, unless it is ending.
     private func processInFront(_ app: AppRecord) -> LiveProcess? {
         guard let process = app.process, !process.isEnding, display.frontApp == app.id else { return nil }
         return process
@@ -59,7 +59,7 @@ extension Simulation {
         bringToFront(app, scene: app.sceneToShow, for: .userTap)
     }
 
-    /// A URL, a handed-off activity or a shortcut: a tap that the app is told more about.
+    /// A URL, a handed-off activity or a shortcut: a tap with more information for the app.
     private func open(_ app: AppRecord, for reason: LaunchReason) {
         let name = reason.actionName
         guard app.profile.supports(reason) else { return record(name, app, refused: .isNotSupported) }
@@ -73,7 +73,7 @@ extension Simulation {
         bringToFront(app, scene: app.sceneToShow, for: reason)
     }
 
-    /// The road of every tap: what is missing of the app is launched, the others leave the screen.
+    /// The path of every tap: launches what the app lacks, and sends other apps off the screen.
     private func bringToFront(_ app: AppRecord, scene: SceneID?, for reason: LaunchReason) {
         leaveSwitcher()
         sendToBackground(except: app.id)
@@ -92,7 +92,7 @@ extension Simulation {
         let isThere = process.isInMemory(scene)
         process.launch.begin(isThere ? .hot : .warm, tapped: now)
         process.course.show(scene)
-        // A scene that has still to connect is told by its connection options, which know one reason.
+        // A scene that has yet to connect gets the reason in its connection options, which hold one reason.
         if isThere || !process.profile.scenes.support || hasOptions(process.record.session(scene)) {
             process.deliver(reason, to: scene)
         } else {
@@ -102,7 +102,7 @@ extension Simulation {
         advance(process)
     }
 
-    /// Whether its connection options are settled: it was told of them, or something that it is opened with is in them.
+    /// Whether the scene's connection options are settled: it was told of them, or they hold what it is opened with.
     private func hasOptions(_ session: SceneSession) -> Bool {
         session.isTold || session.reason.delivery(in: .sceneBased) != nil
     }
@@ -115,7 +115,7 @@ extension Simulation {
         advance(process)
     }
 
-    /// It is to leave the screen; also a main thread that waits for memory has a deadline for that.
+    /// The process is to leave the screen. A main thread that waits for memory has a deadline for that too.
     private func leaveScreen(_ process: LiveProcess) {
         abandonLaunch(of: process, outcome: .abandoned)
         process.course.leaveScreen(at: now)
@@ -145,14 +145,14 @@ extension Simulation {
         guard app.profile.scenes.support else { return record("close_scene", app, refused: .isWithoutScenes) }
         record("close_scene", app)
         guard let process = app.process else { return app.discardWhileDead(scene) }
-        // In front, or to come back there when the device is unlocked.
+        // In front, or due to come back there when the device is unlocked.
         let isInFront = display.frontApp == app.id && display.isLocked && app.sceneToShow == scene
         if isInFront || process.course.goal == .foreground(scene) {
             leaveScreen(process)
             display.leave(app.id)
         }
         if process.course.connecting == scene {
-            // The system's reason to launch it is gone with the scene.
+            // The system's reason to launch the app is gone with the scene.
             process.thread.append(Array(process.course.endConnecting().dropFirst()))
             process.reasons.stopAwaitingEvent()
         }
@@ -161,7 +161,8 @@ extension Simulation {
         advance(process)
     }
 
-    /// The user closes it, and so it is not taken away; an action that was to do it ends when it is gone.
+    /// The user closes the scene, so the system does not take it away; an action that was to do so ends when the scene
+    /// is gone.
     func leaveToUser(_ scene: SceneID, of process: LiveProcess) {
         process.course.keep(scene)
         guard !process.record.session(scene).machine.phase.isConnected else { return }
@@ -170,7 +171,7 @@ extension Simulation {
 
     private func quit(_ app: AppRecord) {
         let process = app.process
-        // The card of an app that has ended stays until it is swiped away.
+        // The card of an app that has ended stays in the switcher until it is swiped away.
         guard process != nil || app.wasLaunched && !app.wasSwipedAway else {
             return record("quit", app, refused: .isNotInSwitcher)
         }
@@ -180,7 +181,7 @@ extension Simulation {
         process.course.swipeAway()
         abandonLaunch(of: process, outcome: .abandoned)
         display.leave(app.id)
-        // A process that ends already does so for the reason, and in the time, that it was given.
+        // A process that is ending already keeps the reason and the time that it was given.
         guard !process.isEnding else { return }
         if process.phase == .suspended && process.isQuiet {
             return end(process, .userTerminated, "swiped away while suspended: no code ran")
@@ -188,7 +189,7 @@ extension Simulation {
         askToEnd(process, QuitReason(.userTerminated, "swiped away", since: now))
     }
 
-    /// It is called back and has some seconds.
+    /// Asks the process to end: it is called back and has some seconds.
     func askToEnd(_ process: LiveProcess, _ quit: QuitReason) {
         process.course.end(quit)
         background.expectEnd(of: process)
@@ -232,13 +233,13 @@ extension Simulation {
         for process in processes.live where process.phase.runsCode { background.tellThatProtectedDataGoes(process) }
         if let process = display.frontApp.flatMap({ processes.process(of: $0) }) {
             leaveScreen(process)
-            // A tap that waits for the end of this process is given up, as a launch under way is.
+            // A tap that waits for the end of this process is given up, like a launch under way.
             if process.isEnding { display.show(nil) }
         }
         advanceAll()
     }
 
-    /// The app that was in front when the device locked comes back, if it still lives.
+    /// The app that was in front when the device locked comes back, if its process still lives.
     func unlock() {
         display.unlock()
         recorder.event(.user, at: now, "unlock")

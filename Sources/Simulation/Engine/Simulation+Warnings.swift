@@ -6,7 +6,7 @@ import Quantities
 import Reclaim
 import Workload
 
-// A sample of the device, the warnings that follow from it, and how they are answered.
+// A sample of the device, the warnings that follow from it, and the apps' answers.
 extension Simulation {
     func sample() {
         watch.closeLevelTime()
@@ -20,7 +20,7 @@ extension Simulation {
         agenda.schedule(.sample, after: plan.monitor.interval)
     }
 
-    /// The books, now and then or at every sample; with `--verify` every claim.
+    /// Compares the accounting at intervals; with `--verify` at every sample, with all invariants.
     private func check() {
         if verifies { sampler.check() }
         auditor.flushIfDue()
@@ -39,7 +39,7 @@ extension Simulation {
         watch.scheduleWarning()
     }
 
-    /// Tells one process that memory is short.
+    /// Sends one process a memory warning.
     func warn(_ process: LiveProcess, _ reason: String, _ cause: WarningCause, _ comparison: Comparison? = nil) {
         recorder.tally.warnings += 1
         process.warnings.warn(at: now)
@@ -51,8 +51,8 @@ extension Simulation {
         advance(process)
     }
 
-    /// A process that comes near its own limit is told, once per approach; also one that is above a soft one without
-    /// having allocated, for another limit applies than before. A process that has not changed is where it was.
+    /// Warns a process that comes near its own limit, once per approach. It also warns a process that is above a soft
+    /// limit without having allocated, because another limit applies than before. Only changed processes are looked at.
     private func warnNearLimits() {
         guard worker.hasLimits else { return }
         for reference in changes.all() {

@@ -3,13 +3,13 @@ import Memory
 import Quantities
 import Workload
 
-// Work of a process: its cost on the device, its memory slice by slice, waiting when there is no room, ticks and decay.
+// Work of a process: its cost on the device, its memory slice by slice, waiting if there is no room, ticks and decay.
 extension Simulation {
     /// The main thread pays the cost on a core, then does the work.
     ///
     /// - Parameters:
-    ///   - answersWarning: The work is the answer to a memory warning: what the cache held before.
-    ///   - isDueToWarning: A memory warning is why it is done, so it is no part of what a launch costs by itself.
+    ///   - answersWarning: What the cache held before, if the work answers a memory warning.
+    ///   - isDueToWarning: Whether a memory warning causes the work; then it is no part of a launch's own cost.
     func start(
         _ work: CallbackWork, of process: LiveProcess, answersWarning: ByteCount? = nil, isDueToWarning: Bool = false
     ) {
@@ -21,7 +21,7 @@ extension Simulation {
         follow(device.run(work.cost, order, at: now), order)
     }
 
-    /// Work that takes no time on the main thread: its cost was paid elsewhere.
+    /// Starts work that takes no time on the main thread, because its cost was paid elsewhere.
     func startAtOnce(_ items: [MemoryWork], of process: LiveProcess) {
         process.work.begin(items, fillsAtDeviceRate: false)
         process.thread.begin()
@@ -30,19 +30,21 @@ extension Simulation {
 
     // MARK: The device
 
-    /// The main thread waits for the device; what it waited for before is void.
+    /// An order for work that the main thread waits for; it makes an earlier order void.
     private func order(_ kind: WorkOrder.Kind, for process: LiveProcess) -> WorkOrder {
         WorkOrder(kind: kind, owner: process.reference, serial: process.thread.expectContinuation())
     }
 
-    /// The engine goes on when the work is done: at the instant that the device names, or when it says so.
+    /// Schedules the end of the work at the instant that the device names; if the device names none, it will report the
+    /// end.
     func follow(_ answer: WorkAnswer, _ order: WorkOrder) {
         guard case .done(let at, let span) = answer else { return }
         count(order, took: span)
         agenda.schedule(order.completion, at: at)
     }
 
-    /// The device has done what it could not foresee; what waits for something else by now does not go on.
+    /// The device reports the end of work that it could not foresee. A process that waits for something else by now
+    /// does not go on.
     func finish(_ order: WorkOrder, taking span: TimeSpan) {
         let process = order.owner.flatMap { processes.process($0) }
         if process?.thread.serial == order.serial { count(order, took: span) }
@@ -55,7 +57,7 @@ extension Simulation {
         processes.process(owner)?.launch.add(fill: span)
     }
 
-    /// The process has ended: no work is done for it any more, and what was queued behind its work is done earlier.
+    /// The process has ended: no work is done for it any more, and work queued behind its own finishes earlier.
     func releaseDevice(of process: LiveProcess) {
         for advance in device.release(process.reference, at: now) {
             guard let other = processes.process(advance.owner) else { continue }
@@ -74,7 +76,7 @@ extension Simulation {
 
     // MARK: Memory
 
-    /// Goes on with the work until it is done, time has to pass, or memory is missing.
+    /// Continues the work until it is done, time has to pass, or memory is missing.
     func continueWork(of process: LiveProcess) {
         while true {
             switch worker.goOn(process, isFreeing: reclaimer.isFreeing) {
@@ -115,14 +117,14 @@ extension Simulation {
 
     private func beginWaiting(_ process: LiveProcess, _ shortage: MemoryWaiters.Shortage) {
         guard waiters.begin(process, shortage) else { return }
-        // A victim that waits itself cannot finish the action that waits for it.
+        // A victim that waits for memory itself cannot finish the action that waits for it.
         reclaimer.stopWaiting(forScenesOf: process)
         background.expectLeaving(of: process)
     }
 
-    /// Every process that waits tries again, first come first served; then the policy is asked for those that are left.
+    /// Lets every waiting process try again, first come first served; then asks the policy for those that still wait.
     ///
-    /// What an action frees is there when the action is done, so that its time is part of the waiting.
+    /// Memory that an action frees is available only when the action is done, so that its time is part of the waiting.
     func retryWaiters() {
         guard !reclaimer.isFreeing else { return }
         for reference in waiters.takeAll() {
@@ -135,7 +137,7 @@ extension Simulation {
 
     // MARK: Limits
 
-    /// A fatal limit ends the process; of a soft one it is told, unless it is answering a warning already.
+    /// A fatal limit ends the process. At a soft one the process is warned, unless it is answering a warning already.
     func crossLimit(_ process: LiveProcess, _ footprint: ByteCount) {
         guard let limit = process.explicitLimit else { return }
         let reason = "footprint \(footprint) crossed its \(process.limitName) limit of \(limit.bytes)"
@@ -154,14 +156,14 @@ extension Simulation {
         closeReportOutsideSession()
     }
 
-    /// A process's own limit ended it. Where no session is under way, that was all.
+    /// A process's own limit ended it. Outside a session the report is complete with that.
     func closeReportOutsideSession() {
         if !reclaimer.isInSession { reports.close() }
     }
 
     // MARK: Decay
 
-    /// Dirty pages go back by themselves after a while of virtual time.
+    /// Dirty pages go back to the device by themselves after a while of virtual time.
     private func armDecay(_ process: LiveProcess) {
         guard !process.ticker.decayIsScheduled, memory.hasDirtyPages(process.slot) else { return }
         process.ticker.scheduleDecay()
@@ -173,7 +175,7 @@ extension Simulation {
         _ = purge(process)
     }
 
-    /// - Returns: What went back to the device.
+    /// - Returns: How much went back to the device.
     func purge(_ process: LiveProcess) -> ByteCount {
         do {
             let bytes = try memory.purge(process.slot)
@@ -189,7 +191,7 @@ extension Simulation {
 
     // MARK: Ticks
 
-    /// The next movement of the app's memory, if it runs and anything will move.
+    /// Schedules the next movement of the app's memory, if the app runs and anything will move.
     func armTick(_ process: LiveProcess) {
         guard process.mayTick else { return process.ticker.disarm() }
         let serial = process.ticker.arm(at: now)
@@ -201,7 +203,8 @@ extension Simulation {
     func tick(_ process: LiveProcess, _ serial: Int) {
         guard process.ticker.serial == serial else { return }
         guard process.isQuiet else {
-            // The main thread is busy; its memory moves when it is not. The time is not lost, it passes at once then.
+            // The main thread is busy, so the app's memory does not move yet. The time is not lost: it passes at once
+            // later.
             let serial = process.ticker.postpone()
             return agenda.schedule(.tick(process.reference, serial: serial), after: AppWorkload.interval)
         }
@@ -213,7 +216,7 @@ extension Simulation {
             if processes.isAlive(process) { advance(process) }
             return
         }
-        // As above, without asking the planner what it has been asked.
+        // The process has arrived as above; the planner need not be asked again.
         if verifies {
             faults.claim(
                 !Planner(process: process, display: display).next(), "\(process.profile.name) has not arrived")

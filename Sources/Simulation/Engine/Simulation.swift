@@ -8,36 +8,46 @@ import Workload
 
 /// How a run ended.
 public enum RunEnding: Hashable, Sendable {
+    /// The scenario was played to its end.
     case completed
+    /// `shouldStop` ended the run early; its tables are complete up to that instant.
     case interrupted
 }
 
-/// Our own fault, found in mid-run: what was claimed, with the seed and the instant that repeat it.
+/// A fault of the harness, found during a run: the broken claim, with the seed and the instant that reproduce it.
 public struct InternalFault: Error, CustomStringConvertible, Sendable {
+    /// The run's seed.
     public let seed: UInt64
+    /// The virtual instant at which the fault was found.
     public let at: Instant
+    /// The claim that does not hold.
     public let claim: String
 
+    /// One line for people.
     public var description: String { "at \(at) of a run with seed \(seed): \(claim)" }
 }
 
+/// Why a run failed.
 public enum RunFailure: Error, Sendable {
+    /// A fault of the harness.
     case ours(InternalFault)
+    /// A table or a report could not be written.
     case output(OutputFailure)
 }
 
-/// One run: the clock, the queue and the dispatch. No wall clock, no tasks, one thread.
+/// One run: the clock, the queue and the dispatch. It uses no wall clock and no tasks, and runs on one thread.
 ///
-/// A step of the run: the queue gives the earliest event; the life-cycle machines answer with callbacks; the app's
-/// workload answers with work; the device does it; the monitor looks; the policy ranks; one action is carried out, and
-/// the question is asked again. Each component owns its state; what concerns several of them is a flow, and stands in
-/// an extension of this type.
+/// In a step of the run the queue gives the earliest event; the lifecycle machines answer with callbacks; the app's
+/// workload answers with work; the device does the work; the monitor looks; the policy ranks; one action is carried
+/// out, and the policy is asked again. Each component owns its state. A flow that concerns several components is an
+/// extension of this type.
 public final class Simulation {
+    /// The plan of the run.
     public let plan: RunPlan
     let agenda = Agenda()
     let faults: RunFaults
     let memory: any DeviceMemory
-    /// What the device does for the engine, and when it is done.
+    /// Does the work that takes time, and says when it is done.
     let device: any DeviceWork
     let recorder: RunRecorder
     let processes: ProcessTable
@@ -59,11 +69,11 @@ public final class Simulation {
     /// - Parameters:
     ///   - plan: A valid plan: its policy exists, its apps are named by valid identifiers.
     ///   - traces: Where the apps' allocation traces come from.
-    ///   - verify: Compare the books with jemalloc at every sample, and check every invariant.
-    ///   - dryRun: The policy is asked and recorded, but nothing that it chooses is done.
-    ///   - policy: A policy that is in no catalogue, instead of the plan's.
-    ///   - observer: Told of every decision that is recorded, with the snapshot that led to it.
-    ///   - reports: Given the report of every session of kills when the session is over.
+    ///   - verify: Whether to compare the accounting with jemalloc and check every invariant at every sample.
+    ///   - dryRun: Whether the policy is only asked and recorded, and none of its actions is carried out.
+    ///   - policy: A policy used instead of the plan's; it need not be in the catalogue.
+    ///   - observer: Called for every recorded decision, with the snapshot that led to it.
+    ///   - reports: Receives the report of every session of kills when the session is over.
     public convenience init(
         _ plan: RunPlan, memory: any DeviceMemory, sinks: RunSinks, traces: any TraceLibrary = NoTraces(),
         verify: Bool = false, dryRun: Bool = false, policy: (any ReclaimPolicy)? = nil,
@@ -133,39 +143,40 @@ public final class Simulation {
     }
 
     private func scheduleStart() {
-        // In the order in which they happen; of the same instant, in the scenario's.
+        // In chronological order; at the same instant, in the scenario's order.
         for index in user.indices.sorted(by: { (user[$0].at, $0) < (user[$1].at, $1) }) {
             agenda.schedule(.userEvent(index: index), at: user[index].at)
         }
         agenda.schedule(.sample, at: .zero)
     }
 
+    /// The present virtual instant.
     public var now: Instant { agenda.now }
 
-    /// What has happened so far.
+    /// Counts of what has happened so far.
     public var tally: RunTally { recorder.tally }
 
-    /// The processes that the policy ended so far, by band and cause.
+    /// The processes that the policy has ended so far, by band and cause.
     public var kills: KillTable { reclaimer.kills }
 
-    /// How many events the queue has given so far.
+    /// How many events the queue has delivered so far.
     public var handled: Int { agenda.given }
 
-    /// Every claim is checked at every sample.
+    /// Whether every invariant is checked at every sample.
     var verifies: Bool { options.verifies }
 
     // MARK: Watching
 
-    /// The run as it stands.
+    /// The present state of the run, for display.
     public var glance: RunGlance { RunGlance(self) }
 
-    /// From now on the events are kept for `takeEvents`.
+    /// Starts keeping events for `takeEvents`.
     public func keepEvents() { recorder.keepEvents() }
 
-    /// From now on the waits for memory are kept for `takeWaits`.
+    /// Starts keeping waits for memory for `takeWaits`.
     public func keepWaits() { recorder.keepWaits() }
 
-    /// What has happened since the last call, in order.
+    /// The events since the last call, in order.
     public func takeEvents() -> [RunEvent] { recorder.takeEvents() }
 
     /// The waits for memory that have ended since the last call, in the order of their ends.
@@ -175,11 +186,12 @@ public final class Simulation {
 
     private static let eventsBetweenQuestions = 1024
 
-    /// Runs to the end of the scenario.
+    /// Runs to the end of the scenario. Call it once.
     ///
     /// - Parameters:
-    ///   - shouldStop: Asked at every sample and now and then in between; the run then ends in order, as interrupted.
-    ///   - progress: Told the virtual time at every sample.
+    ///   - shouldStop: Asked at every sample and at intervals in between; true ends the run in good order, as
+    ///     interrupted.
+    ///   - progress: Called with the virtual time at every sample.
     public func run(
         shouldStop: () -> Bool = { false }, progress: (Instant) -> Void = { _ in }
     ) throws(RunFailure) -> RunEnding {
@@ -189,7 +201,7 @@ public final class Simulation {
             agenda.advance(to: at)
             handle(event)
             if let failure = faults.failure {
-                // What led to it is what somebody needs to see.
+                // The events that led to the fault are needed to find its cause.
                 recorder.flush()
                 throw failure
             }
@@ -223,7 +235,7 @@ public final class Simulation {
             .assertionEnds(let reference, _), .tasksExpire(let reference, _), .taskTimeOver(let reference, _),
             .modesOver(let reference, _), .cpuLimit(let reference, _), .deadline(let reference, _),
             .overdue(let reference), .deferredWorkDone(let reference, _), .politenessEnds(let reference):
-            // An event for a process that has died finds none.
+            // An event for a process that has ended finds no process.
             if let process = processes.process(reference) { handle(event, for: process) }
         }
     }
@@ -246,9 +258,9 @@ public final class Simulation {
         }
     }
 
-    /// The last sample, the end of all apps, the last comparison of the books, the summary.
+    /// Writes the last sample, ends all apps, compares the accounting a last time and writes the summary.
     private func finish() throws(RunFailure) {
-        // The monitor may have looked at this very instant: a sample is written once.
+        // The monitor may have sampled at this very instant; a sample is written once.
         if watch.lastSampleAt != now || recorder.samples.rows == 0 {
             sampler.record(level: watch.level, waiters.stalls)
         }
@@ -272,12 +284,12 @@ public final class Simulation {
     }
 }
 
-/// How a run is to be done, beside its plan.
+/// How to do a run, apart from its plan.
 struct RunOptions {
     var traces: any TraceLibrary = NoTraces()
     var verifies = false
     var dryRun = false
-    /// A policy that is in no catalogue, instead of the plan's.
+    /// A policy used instead of the plan's; it need not be in the catalogue.
     var policy: (any ReclaimPolicy)?
     var observer: ((DecisionRecord) -> Void)?
     var reports: (any KillReportSink)?
@@ -288,7 +300,7 @@ struct RunOptions {
 }
 
 extension RunPlan {
-    /// Some app has a limit of its own.
+    /// Whether an app has a memory limit of its own.
     fileprivate var hasProcessLimits: Bool {
         apps.contains { $0.limits.active != nil || $0.limits.inactive != nil }
     }

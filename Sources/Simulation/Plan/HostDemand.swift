@@ -2,31 +2,32 @@ import Memory
 import Quantities
 import Workload
 
-/// What a run takes of the host at most, estimated from its plan before anything is made.
+/// The most that a run takes of the host's memory, estimated from its plan before anything is made.
 ///
-/// It decides what the host is asked for, and nothing in the run. An estimate of the most that the scenario can come
-/// to, not of what it will: apps are taken to be in front all the time, and the device to be filled by those whose
-/// objects are the smallest.
+/// It decides how much memory the host must have, and nothing in the run. It estimates the most that the scenario can
+/// reach, not what it will reach: apps are assumed to be in front all the time, and the device to be filled by the apps
+/// with the smallest objects.
 public struct HostDemand: Hashable, Sendable {
     /// The device's pages; zero on the accounting backend, which has none.
     public var pages: ByteCount
-    /// The books: tables of objects, of pages and of processes, and the sizes of objects that are being made.
+    /// The accounting: tables of objects, pages and processes, and the sizes of objects that are being made.
     public var books: ByteCount
-    /// How many objects the books may come to hold.
+    /// How many objects the accounting may come to hold.
     public var objects: Int
-    /// The harness beside that, not counting what it holds already.
+    /// What else the harness takes, apart from what it holds already.
     public var harness = ByteCount.mebibytes(48)
 
+    /// The sum of all parts.
     public var total: ByteCount { pages + books + harness }
 }
 
 extension RunPlan {
-    /// What this run takes of the host at most.
+    /// The most that this run takes of the host's memory.
     ///
     /// - Parameter traces: The plan's traces, surveyed: how many objects they make.
     public func hostDemand(_ traces: any TraceLibrary = NoTraces()) -> HostDemand {
         let demands = appDemands()
-        // The books are those of the device that is meant, whatever the scale.
+        // The tables have the size that the full-scale device needs, whatever the scale.
         let whole = effectiveCeiling.unscaled(by: device.scale)
         let room = max(.zero, whole - device.reserved.unscaled(by: device.scale))
         let objects = Int(HostDemand.most(\.objectDensity, of: demands, in: room))
@@ -36,7 +37,8 @@ extension RunPlan {
         let pages = neededMemory(demands)
         books += HostDemand.pageBooks(backend, demands, pages)
         if device.scale != .one {
-            // Beside the model's own books those of what is meant, and which objects of it the model makes.
+            // A scale model keeps its own tables, those of the full-scale device, and which of its objects the model
+            // makes.
             books += HostDemand.pageBooks(.accounting, demands, pages.unscaled(by: device.scale))
             books += BookCosts.process(.accounting) * apps.count
             let made = min(ByteCount(objects) * device.scale, ByteCount(pages.bytes / 8))
@@ -46,11 +48,11 @@ extension RunPlan {
             pages: backend == .jemalloc ? pages : .zero, books: books, objects: objects + named.objects)
     }
 
-    /// What the run's device takes of the host at most, if memory is real: what the apps come to hold when nobody is
-    /// ended, as far as the scenario says, and no more than its ceiling. A device without end is never filled, but it
-    /// is no smaller than the scenario's own.
+    /// The most that the run's device takes of the host's memory, if memory is real: what the apps come to hold if none
+    /// is ended, as far as the scenario says, and at most the ceiling. An unbounded device is never filled, but it is
+    /// no smaller than the scenario's own.
     ///
-    /// It decides what the host is asked for, and nothing in the run.
+    /// It decides how much memory the host must have, and nothing in the run.
     public var neededMemory: ByteCount { neededMemory(appDemands()) }
 
     private func neededMemory(_ demands: [AppDemand]) -> ByteCount {
@@ -60,21 +62,21 @@ extension RunPlan {
             guard let one = demand.room else { return ceiling }
             room += one
         }
-        // Holes between objects and pages that are not yet given back: half as much again, and a part of a slab for
-        // each size class.
+        // Holes between objects and pages not yet given back: half as much again, and a part of a slab for each size
+        // class.
         let lost = ByteCount.kibibytes(256) * apps.count
         let most = ByteCount(Int(min(room * 1.5, HostDemand.beyond))) * device.scale + lost
         let least = effectiveCeiling > device.ceiling ? device.ceiling : .zero
         return min(ceiling, max(least, device.reserved + most))
     }
 
-    /// What the objects of the apps' traces take: their tables, and the names of a trace that is read again.
+    /// What the objects of the apps' traces take: their tables, and the names in a trace that is read again.
     private func traced(_ traces: any TraceLibrary, _ room: ByteCount) -> (objects: Int, books: ByteCount) {
         var (objects, books) = (0, ByteCount.zero)
         for app in apps {
             guard let trace = app.memory.trace else { continue }
             let survey = traces.survey(of: trace)
-            // Each takes 8 bytes of the device at least.
+            // Each object takes at least 8 bytes of the device.
             let places = min(survey.peakObjects * trace.copiesOfEach, room.bytes / 8)
             objects += places
             books += BookCosts.namedObject * places
@@ -85,7 +87,8 @@ extension RunPlan {
         return (objects, books)
     }
 
-    /// Sizes that are drawn and not yet made: one batch for the program, and what each app that waits was refused.
+    /// Sizes that are drawn but not yet made: one batch for the program, and the refused remainder of each app that
+    /// waits.
     private func batches(_ demands: [AppDemand]) -> ByteCount {
         let slice = MemoryWorker.slice(of: device)
         let counts = demands.map { $0.objects(of: slice) }
@@ -96,7 +99,7 @@ extension RunPlan {
     private func appDemands() -> [AppDemand] {
         var known: [(sizes: SizeDistribution, means: MeanSizes)] = []
         let costs = BookCosts()
-        // Nobody needs to know by how much it is too much, and no sum is too large.
+        // The cap keeps sums finite; beyond it the estimate is too much for any host anyway.
         let span = min(duration, .hours(2_400))
         let slice = MemoryWorker.slice(of: device)
         return apps.enumerated().map { index, app in
@@ -114,17 +117,17 @@ extension RunPlan {
 }
 
 extension HostDemand {
-    /// More bytes than any host has, and no sum of them is too large.
+    /// More bytes than any host has, small enough that sums of it do not overflow.
     fileprivate static let beyond = 1e15
 
-    /// How much of something that objects have so much memory holds at most, if no app holds more of it than it can.
+    /// The most of a quantity that a device full of objects can have, if no app holds more than it can.
     ///
-    /// - Parameter density: How much of it an app's objects have to a byte of their room.
+    /// - Parameter density: The quantity per byte of room that an app's objects take.
     fileprivate static func most(
         _ density: KeyPath<AppDemand, Double>, of demands: [AppDemand], in room: ByteCount
     ) -> Double {
         var (left, sum) = (Double(room.bytes), 0.0)
-        // The apps with the most to a byte come first; the index breaks ties.
+        // The apps with the highest density come first; the index breaks ties.
         let ordered = demands.enumerated().sorted {
             ($1.element[keyPath: density], $0.offset) < ($0.element[keyPath: density], $1.offset)
         }
@@ -136,26 +139,26 @@ extension HostDemand {
         return sum
     }
 
-    /// The books of so much memory's pages.
+    /// The tables for the pages of this much memory.
     fileprivate static func pageBooks(
         _ backend: MemoryBackend, _ demands: [AppDemand], _ room: ByteCount
     ) -> ByteCount {
         let pages = room.bytes / 4_096
-        // Runs that are not in use are half as many again, and no run is shorter than a page.
+        // Runs of pages that are not in use add half as many again, and no run is shorter than a page.
         let extents = min(pages, Int(most(\.extentDensity, of: demands, in: room) * 1.5))
         return BookCosts.extent(backend) * extents + BookCosts.page * pages
     }
 }
 
-/// What the objects of a distribution are on average.
+/// The averages of the objects of a distribution.
 private struct MeanSizes {
     let requested: Double
-    /// What they take of the device's pages.
+    /// The bytes of the device's pages that an object takes.
     let room: Double
-    /// How many runs of pages they are.
+    /// The runs of pages that an object takes.
     let extents: Double
 
-    /// By a sample that is the same in every program.
+    /// Averages a sample that is the same in every program.
     init(of sizes: SizeDistribution, _ costs: BookCosts) {
         let sampler = SizeSampler(sizes)
         var generator = SeededGenerator(seed: 0, stream: "host/sizes")
@@ -174,11 +177,11 @@ private struct MeanSizes {
     }
 }
 
-/// What one app comes to hold at most.
+/// The most that one app comes to hold.
 private struct AppDemand {
-    /// Bytes that it asks for; nil where the scenario sets no bound.
+    /// The bytes that it requests; nil if the scenario sets no bound.
     private let held: ByteCount?
-    /// Objects that are smaller than was drawn: the last of each portion that the app asks for is cut.
+    /// Objects that are smaller than drawn: the last one of each portion that the app requests is cut.
     private let cuts: Double
     private let hasTrace: Bool
     private let means: MeanSizes
@@ -195,19 +198,19 @@ private struct AppDemand {
 
     private var drawn: Double? { held.map { Double($0.bytes) / means.requested } }
 
-    /// What its objects take of the pages; nil without a bound. A cut object is small.
+    /// The bytes of pages that its objects take; nil without a bound. A cut object is small.
     var room: Double? { drawn.map { $0 * means.room + cuts * min(means.room, 16) } }
 
-    /// How many objects it has for each byte of that.
+    /// Objects per byte of that room.
     var objectDensity: Double {
         guard let drawn, let room, room > 0 else { return 1 / means.room }
         return (drawn + cuts) / room
     }
 
-    /// How many runs of pages; a trace's objects may have any size.
+    /// Runs of pages per byte; a trace's objects may have any size.
     var extentDensity: Double { hasTrace ? 1 / 4_096 : means.extents / means.room }
 
-    /// How many objects so many bytes are, or all that it asks for if that is less.
+    /// How many objects this many bytes are, or all bytes that the app requests if they are fewer.
     func objects(of bytes: ByteCount) -> Int {
         Int(Double(min(bytes, held ?? bytes).bytes) / means.requested) + 1
     }
@@ -220,12 +223,12 @@ extension AppProfile {
         return first + further + deferred.memory + background.snapshot
     }
 
-    /// Some of what its scenes held may stay when they disconnect, each time anew.
+    /// Whether part of its scenes' memory may stay each time they disconnect.
     fileprivate var abandonsScenes: Bool { disconnect.frees < .one || disconnect.ignores > .zero }
 }
 
 extension MemoryProfile {
-    /// In how many portions, one for each movement, comes what it holds beside its base and scenes.
+    /// The number of portions, one for each movement, in which the app requests memory beyond its base and scenes.
     fileprivate func portions(over span: TimeSpan) -> Double {
         func movements(_ seconds: Double) -> Double {
             min(seconds, Double(span.microseconds) / 1e6) * 1e6 / Double(AppWorkload.interval.microseconds) + 2
@@ -244,7 +247,7 @@ extension MemoryProfile {
 }
 
 extension UserEntry {
-    /// How often it opens a further scene of the app, on a second display, too.
+    /// How often it opens a further scene of the app, on a second display too.
     fileprivate func scenesOpened(by app: AppID) -> Int {
         switch self {
         case .once(.openScene(app), _), .once(.showOnDisplay(app), _): 1

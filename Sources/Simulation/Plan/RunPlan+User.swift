@@ -1,19 +1,20 @@
 import Quantities
 import Workload
 
-/// What the user or the system does at an instant.
+/// Something that the user or the system does at an instant.
 struct UserEvent: Hashable, Sendable {
     var at: Instant
     var action: UserAction
 }
 
 extension RunPlan {
-    /// The events that the user's entries stand for, entry by entry. What persons do is decided by the run's seed; the
+    /// The events that the user's entries stand for, entry by entry. The run's seed decides what modelled users do; the
     /// order of the apps is their popularity.
     var expandedUser: [UserEvent] {
         var events: [UserEvent] = []
-        // Persons draw from streams of their own, named by how many events are declared before them: a person counts as
-        // one, and a repetition as its events, so that written out it changes nobody.
+        // Each modelled user draws from its own stream, named by the number of events declared before it. A modelled
+        // user counts as one and a repetition as its events, so writing a repetition out in full changes no modelled
+        // user.
         var declared = 0
         for entry in user {
             switch entry {
@@ -37,7 +38,7 @@ extension RunPlan {
         return deeds.map { UserEvent(at: $0.at, action: action($0.kind, opened: &opened)) }
     }
 
-    /// An app that the person has not had yet is tapped, another one comes from the switcher.
+    /// An app that the user has not opened yet is tapped; later it is chosen in the switcher.
     private func action(_ deed: UserDeed.Kind, opened: inout [Bool]) -> UserAction {
         switch deed {
         case .putAway: return .home

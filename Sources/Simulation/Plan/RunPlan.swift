@@ -7,29 +7,40 @@ import Workload
 
 /// Everything that decides a run: a scenario, validated and typed.
 public struct RunPlan: Hashable, Sendable {
+    /// The scenario's name, used in results.
     public var name: String
-    /// What the scenario shows, for people; empty where nobody said.
+    /// What the scenario shows, for people; empty if the scenario does not say.
     public var description = ""
+    /// The seed of all random streams of the run.
     public var seed: UInt64
+    /// Virtual time from the start to the end of the run.
     public var duration: TimeSpan
+    /// The simulated device.
     public var device: Device
+    /// How the monitor decides the level.
     public var monitor: MonitorSettings
+    /// Which policy reclaims memory, and its parameters.
     public var policy: PolicySettings
+    /// The limits that apply to every policy.
     public var limits: Limits
-    /// Indexed by `AppID`.
+    /// The apps, indexed by `AppID`.
     public var apps: [AppProfile]
-    /// In the order of the scenario; the engine sorts events by instant, ties by this order.
+    /// What the user and the system do, in the order of the scenario. The engine sorts events by instant, ties by this
+    /// order.
     public var user: [UserEntry]
+    /// Claims about the run's summary, checked at its end.
     public var expectations: [Expectation]
+    /// Whether memory is real (jemalloc) or only accounted.
     public var backend: MemoryBackend
-    /// A termination is user-perceived when the user wants the app again within this time; also where a push or a
-    /// refresh has brought it back off screen by then, and each of several ends that came before.
+    /// A termination is user-perceived if the user wants the app again within this time. It also counts if a push or a
+    /// refresh has relaunched the app off screen by then, and each of several terminations before that moment counts.
     public var perceivedWithin: TimeSpan
     /// Which processes have a row at a sample.
     public var appRows: AppRows
-    /// What was said of the scenario's text when it was read, each a line with its place: it does not decide the run.
+    /// Remarks from reading the scenario's text, one line each with its place; they do not affect the run.
     public var remarks: [String] = []
 
+    /// A plan from its parts. The plan is not validated; the scenario loader does that.
     public init(
         name: String, seed: UInt64, duration: TimeSpan, device: Device, monitor: MonitorSettings,
         policy: PolicySettings, limits: Limits, apps: [AppProfile], user: [UserEntry], expectations: [Expectation] = [],
@@ -54,28 +65,29 @@ public struct RunPlan: Hashable, Sendable {
 
 /// Which processes have a row in `apps.csv` at a sample.
 public enum AppRows: String, CaseIterable, Sendable {
-    /// Every live one.
+    /// Every live process.
     case all
-    /// Those that differ from their last row: for days with many apps, most of which sleep.
+    /// Only processes that differ from their last row: for long runs with many apps, most of them suspended.
     case changed
 }
 
 extension RunPlan {
-    /// The ceiling of the device that the run is given: the scenario's, unless its policy is the yardstick that knows
-    /// none. Then it is so many times higher, up to the highest that the harness supports, that nothing the scenario
-    /// can hold comes near its thresholds; whoever makes the device asks here, so that scenario and results still speak
-    /// of the same policy, device and limits. What the host must have for it is `neededMemory`.
+    /// The ceiling of the device that the run gets: the scenario's, unless the policy needs unbounded memory. Then it
+    /// is `unboundedFactor` times higher, up to the highest ceiling that the harness supports, so that nothing in the
+    /// scenario comes near its thresholds. The plan's own ceiling stays unchanged, so that scenario and results name
+    /// the same policy, device and limits. `neededMemory` states what the host must have.
     public var effectiveCeiling: ByteCount {
         let needs = PolicyCatalogue.type(named: policy.name)?.needs ?? []
         guard needs.contains(.unboundedMemory) else { return device.ceiling }
-        // A smaller model stands for a device that is no larger than the highest, either.
+        // The device that a scale model stands for must not exceed the highest ceiling either.
         let highest = MemoryLimits.highestCeiling * min(.one, device.scale)
         return max(device.ceiling, min(device.ceiling * RunPlan.unboundedFactor, highest))
     }
 
+    /// How many times higher the ceiling is for a policy that needs unbounded memory.
     public static let unboundedFactor = 16
 
-    /// The device that the run is given, on its backend and at its scale.
+    /// Makes the device that the run gets, on its backend and at its scale.
     public func makeDevice() throws(DeviceMemoryFailure) -> any DeviceMemory {
         try makeDeviceMemory(
             backend, ceiling: effectiveCeiling, reserved: device.reserved, promised: neededMemory, scale: device.scale)
@@ -84,31 +96,33 @@ extension RunPlan {
 
 /// The simulated device.
 public struct Device: Hashable, Sendable {
-    /// All of its RAM. Hard: not one page beyond it is ever handed out.
+    /// All of its RAM. A hard limit: no page beyond it is ever handed out.
     public var ceiling: ByteCount
-    /// What the system keeps for itself, from the start to the end of the run.
+    /// What the system keeps for itself, throughout the run.
     public var reserved: ByteCount
-    /// How large it is, measured by the device that is meant: at 25 % apps hold a quarter of the pages that they would
-    /// hold there for what they ask for. Ceiling, limits and thresholds are this device's own.
+    /// The device's size as a share of the device it stands for: at 25 % apps hold a quarter of the pages that the same
+    /// requests would take there. Ceiling, limits and thresholds are stated at this device's own scale.
     public var scale = Ratio.one
-    /// How many main threads run at the same time.
+    /// How many threads (main threads, deferred work) run at the same time.
     public var cores: Int
     /// How fast an app fills fresh pages: loading from storage, decoding, writing.
     public var fillRate: ByteRate
     /// How fast the system takes pages back.
     public var reclaimRate: ByteRate
-    /// What ending a process costs the system, beside taking its pages back.
+    /// What ending a process costs the system, in addition to taking its pages back.
     public var terminationTime: TimeSpan
-    /// Unused pages stay this long with the process before they go back by themselves (jemalloc's dirty decay, in
+    /// How long unused pages stay with the process before they go back by themselves (jemalloc's dirty decay, in
     /// virtual time).
     public var dirtyDecay: TimeSpan
 
-    /// All RAM of the device that is meant, to a page: what tables by the size of a device are looked up by.
+    /// All RAM of the device that this one stands for, rounded up to a page. Tables by the size of a device are looked
+    /// up by it.
     public var meantCeiling: ByteCount {
         let whole = scaled(Int64(ceiling.bytes), by: 1_000_000, over: max(1, scale.partsPerMillion))
         return scale == .one ? ceiling : ByteCount(Int(whole)).roundedUp(toMultipleOf: 4_096)
     }
 
+    /// A device at full scale.
     public init(
         ceiling: ByteCount, reserved: ByteCount = .zero, cores: Int = 2,
         fillRate: ByteRate = ByteRate(bytesPerSecond: 1 << 30),
@@ -127,6 +141,7 @@ public struct Device: Hashable, Sendable {
 
 /// A claim about the run's summary: `terminations_foreground == 0`.
 public struct Expectation: Hashable, Sendable {
+    /// How the metric is compared; the raw values are the signs in scenarios.
     public enum Comparison: String, CaseIterable, Sendable {
         case equal = "=="
         case notEqual = "!="
@@ -136,12 +151,16 @@ public struct Expectation: Hashable, Sendable {
         case above = ">"
     }
 
+    /// The summary's column.
     public var metric: String
+    /// How the column is compared with the value.
     public var comparison: Comparison
-    /// As written, so that messages show it unchanged.
+    /// The value as written, so that messages show it unchanged.
     public var text: String
+    /// The value as a number.
     public var value: Double
 
+    /// A claim that `metric` stands in this comparison to `value`.
     public init(metric: String, comparison: Comparison, text: String, value: Double) {
         self.metric = metric
         self.comparison = comparison

@@ -2,24 +2,27 @@ import Lifecycle
 import Quantities
 import Workload
 
-/// One entry of what the user and the system do, as a scenario writes it. It stands for one event or for many; the run
-/// makes events of it (`RunPlan.expandedUser`), and nobody before.
+/// One entry of what the user and the system do, as a scenario writes it. It stands for one event or for many; only the
+/// run expands it into events (`RunPlan.expandedUser`).
 public enum UserEntry: Hashable, Sendable {
+    /// One event.
     case once(UserAction, at: Instant)
+    /// The same event at several instants.
     case repeated(UserAction, Repetition)
-    /// A seeded person uses the phone.
+    /// A modelled user with a seed uses the phone.
     case model(UserModel, from: Instant, until: Instant)
 }
 
-/// Instants at an even distance, at least one.
+/// Instants at equal distances, at least one.
 public struct Repetition: Hashable, Sendable {
-    /// More than nothing.
+    /// The distance; above zero.
     public let every: TimeSpan
     /// The first instant.
     public let from: Instant
-    /// No instant is later; the last one is at it or less than `every` before. Not before `from`.
+    /// The end, not before `from`. The last instant is at it or less than `every` before it.
     public let to: Instant
 
+    /// Instants from `from` to `to`. A distance of zero, or an end before the start, is a programming error.
     public init(every: TimeSpan, from: Instant, to: Instant) {
         precondition(every > .zero && from <= to, "every \(every) from \(from) to \(to) is no repetition")
         self.every = every
@@ -30,23 +33,24 @@ public struct Repetition: Hashable, Sendable {
     /// How many instants there are.
     public var count: Int { Int((to - from).microseconds / every.microseconds) + 1 }
 
-    /// In their order.
+    /// The instants, rising.
     public var instants: [Instant] { (0..<Int64(count)).map { from + every * $0 } }
 }
 
 /// One thing that the user or the system does.
 public enum UserAction: Hashable, Sendable {
-    /// Tap on the app's icon: brings it to the front, launching what is missing.
+    /// The user taps the app's icon: the app comes to the front, launched if necessary.
     case launch(AppID)
-    /// The app switcher, or the home screen for an app that it does not show: the same road as a tap.
+    /// The user picks the app in the switcher, or on the home screen if the switcher does not show it; otherwise like a
+    /// tap.
     case switchTo(AppID)
-    /// To the home screen.
+    /// The user goes to the home screen.
     case home
-    /// A further scene of an app that supports several comes to the front.
+    /// The user opens a further scene of an app that supports several; it comes to the front.
     case openScene(AppID)
     /// The user closes the app's most recent scene; its session is discarded.
     case closeScene(AppID)
-    /// Swiped away in the switcher.
+    /// The user swipes the app away in the switcher.
     case quit(AppID)
     /// The foreground app becomes inactive for a while.
     case interrupt(Interruption, lasting: TimeSpan)
@@ -54,16 +58,18 @@ public enum UserAction: Hashable, Sendable {
     case lock(lasting: TimeSpan)
     /// The user opens a URL, hands an activity off, or taps a shortcut: the app comes to the front.
     case open(AppID, LaunchReason)
-    /// The system has an event for the app: it is launched or woken off screen, for the app's own time if none
-    /// is given.
+    /// The system has an event for the app and launches or wakes it off screen: for the given time, or else for the
+    /// app's own.
     case wake(AppID, LaunchReason, lasting: TimeSpan?)
-    /// Everybody hears that the time has jumped.
+    /// The time jumps, and every running app is notified.
     case timeChange(TimeChange)
+    /// The app begins a background task.
     case beginBackgroundTask(AppID)
+    /// The app ends a background task.
     case endBackgroundTask(AppID)
     /// A further scene of the app appears on a second display.
     case showOnDisplay(AppID)
-    /// The second display is gone, and its scene with it.
+    /// The second display is unplugged, and its scene goes with it.
     case unplugDisplay
     /// The app crashes.
     case crash(AppID)
@@ -71,6 +77,7 @@ public enum UserAction: Hashable, Sendable {
     case terminate(AppID)
 }
 
+/// What makes the foreground app inactive for a while.
 public enum Interruption: String, CaseIterable, Sendable {
     case call
     case alert

@@ -1,4 +1,4 @@
-/// Why something that the user or the system does is not possible: the reason of a row `refused` in `events.csv`.
+/// Why something that the user or the system does is not possible: the reason in a row `refused` of `events.csv`.
 public enum UserRefusal: String, CaseIterable, Sendable {
     case deviceIsLocked = "the device is locked"
     case deviceIsLockedAlready = "the device is locked already"
@@ -18,7 +18,7 @@ public enum UserRefusal: String, CaseIterable, Sendable {
     case displayIsTaken = "the display shows"
     case hasNoSecondDisplay = "there is no second display"
 
-    /// Whether a scenario cannot come to it, because its loader refuses what leads there.
+    /// Whether a loaded scenario never meets this refusal, because the loader rejects what leads to it.
     public var isKeptByLoader: Bool {
         switch self {
         case .isNotSupported, .hasOneScene, .modeIsNotDeclared: true

@@ -5,9 +5,9 @@ import Workload
 
 /// An app of the scenario: what outlives its processes.
 final class AppRecord {
-    // First what every tick looks at, in few cache lines.
+    // The properties that every tick reads come first, in few cache lines.
     let id: AppID
-    /// Streams of its own: adding an app does not change the draws of the others.
+    /// A stream of the app's own: adding an app does not change the draws of others.
     var sizes: SizeStream
     /// In the order of creation.
     private(set) var sessions: [SceneSession] = [] {
@@ -17,16 +17,16 @@ final class AppRecord {
     private(set) var frontScene: SceneID?
     let profile: AppProfile
     var behaviour: SeededGenerator
-    /// Whether the app does its duty off screen and on a disconnect.
+    /// Decides whether the app does its duty off screen and on a disconnect.
     var duty: SeededGenerator
     /// Its live process; nil while there is none.
     private(set) var process: LiveProcess?
     private(set) var wasLaunched = false
-    /// The user swiped it away: pushes and refreshes do not launch it before the user opens it again.
+    /// Whether the user swiped it away: pushes and refreshes do not launch it until the user opens it again.
     private(set) var wasSwipedAway = false
-    /// Sessions that the user closed while the app was not running; it is told at the next launch.
+    /// The number of sessions that the user closed while the app was not running; it is told at the next launch.
     private var discardedWhileDead = 0
-    /// What the system's ends of it mean to the user.
+    /// The terminations by the system that the user may still perceive.
     private(set) var ends = SystemEnds()
     /// A tap that came while the old process was being ended.
     private(set) var tapAfterExit: (at: Instant, reason: LaunchReason)?
@@ -50,10 +50,10 @@ final class AppRecord {
         self.process = process
     }
 
-    /// Its process is gone, and with it what its scenes held and were to be opened with.
+    /// Its process is gone, and with it its scenes' memory and pending launch reasons.
     func processEnded() { process = nil }
 
-    /// The user opens the app: the system may launch it off screen again.
+    /// The user opens the app, so the system may launch it off screen again.
     func open(_ scene: SceneID) {
         frontScene = scene
         wasSwipedAway = false
@@ -67,13 +67,13 @@ final class AppRecord {
 
     /// Keeps a tap until the old process is gone.
     ///
-    /// - Returns: When an earlier tap came that nothing comes of.
+    /// - Returns: The time of an earlier tap that this one replaces.
     func keepTap(at instant: Instant, _ reason: LaunchReason) -> Instant? {
         defer { tapAfterExit = (instant, reason) }
         return tapAfterExit?.at
     }
 
-    /// The tap that waited for the end of the old process.
+    /// Takes the tap that waited for the end of the old process.
     func takeTap() -> (at: Instant, reason: LaunchReason)? {
         defer { tapAfterExit = nil }
         return tapAfterExit
@@ -81,19 +81,19 @@ final class AppRecord {
 
     /// The system has ended its process.
     ///
-    /// - Parameter fact: The number of the termination in the run's tally.
+    /// - Parameter fact: The index of the termination in the run's tally.
     func wasTerminated(at now: Instant, fact: Int, perceivedWithin span: TimeSpan) {
         ends.add(at: now, fact: fact, perceivedWithin: span)
     }
 
-    /// The user wants it: what the system did to it counts as felt from here on.
+    /// The user wants the app: from here on the recent terminations by the system count as perceived.
     ///
-    /// - Returns: The numbers of the terminations that the user perceives.
+    /// - Returns: The indices of the terminations that the user perceives.
     func want(tapped: Instant, perceivedWithin span: TimeSpan) -> [Int] {
         ends.takeFelt(tapped: tapped, perceivedWithin: span)
     }
 
-    /// The user wants it back; the system may have ended it.
+    /// The user wants the app back, and the system may have ended it.
     func wasRelaunched(tapped: Instant) {
         if ends.relaunch(tapped: tapped) { process?.stateDidChange() }
     }
@@ -107,8 +107,8 @@ final class AppRecord {
         return id
     }
 
-    /// The scene that a tap brings back: the one in front last, else the youngest. One that is being closed is as
-    /// good as gone, and the second display's is not meant.
+    /// The scene that a tap brings back: the one last in front, else the youngest. Scenes that are being closed and the
+    /// second display's scene do not count.
     var sceneToShow: SceneID? {
         let closing = process?.course.closing ?? []
         let open = sessions.filter { !$0.isExternal && !closing.contains($0.id) }
@@ -137,7 +137,7 @@ final class AppRecord {
         change(&sessions[index])
     }
 
-    /// The session is over for good.
+    /// Removes the session for good.
     func discard(_ scene: SceneID) { sessions.removeAll { $0.id == scene } }
 
     /// The user closed a scene while the app was not running.
@@ -153,15 +153,15 @@ final class AppRecord {
         sessions.removeAll()
     }
 
-    /// Whether sessions were discarded that the app has not been told of; from now on it has.
+    /// Whether sessions were discarded that the app has not been told of. Resets the count.
     func takeDiscarded() -> Bool {
         defer { discardedWhileDead = 0 }
         return discardedWhileDead > 0
     }
 
-    /// The process dies: its connected scenes are disconnected without a word.
+    /// The process ends: its connected scenes disconnect without a callback.
     ///
-    /// - Returns: Those that were connected.
+    /// - Returns: The scenes that were connected.
     func disconnectAll() -> [SceneID] {
         var left: [SceneID] = []
         for index in sessions.indices where sessions[index].machine.phase.isConnected {
@@ -171,9 +171,9 @@ final class AppRecord {
         return left
     }
 
-    /// The process leaves the tables: its scenes' memory went with it, and with the process went what they were to be
-    /// opened with. What the user closed while it was on its way out is discarded all the same; a session of the second
-    /// display has no use without it.
+    /// The process leaves the tables: its scenes lose their memory and their pending launch reasons. Scenes that the
+    /// user closed while it was ending are discarded, and so is a session of the second display, which has no use
+    /// without the process.
     func forgetProcess(closing: [SceneID], external: SceneID?) {
         for index in sessions.indices { sessions[index].forgetProcess() }
         discardedWhileDead += closing.count
@@ -182,13 +182,13 @@ final class AppRecord {
     }
 }
 
-/// The times the system ended an app, as far as the user may still feel them.
+/// The times the system ended an app, as far as the user may still perceive them.
 struct SystemEnds {
     /// The last time, until the user has launched the app again.
     private var last: Instant?
-    /// The times since the user last wanted the app, by the number of the termination.
+    /// The times since the user last wanted the app, with the index of the termination.
     private var unfelt: [(at: Instant, fact: Int)] = []
-    /// How soon the app was wanted again after each time; the last ten.
+    /// The time from each of the last ten terminations to the next wish for the app.
     private(set) var relaunchIntervals: [TimeSpan] = []
 
     mutating func add(at now: Instant, fact: Int, perceivedWithin span: TimeSpan) {

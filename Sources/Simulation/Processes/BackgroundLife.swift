@@ -3,7 +3,7 @@ import Quantities
 import Reclaim
 import Workload
 
-/// How a process ends, as the system explains it.
+/// How a process ends, with the system's explanation.
 struct ProcessEnding {
     let reason: ExitReason
     let explanation: String
@@ -13,7 +13,7 @@ struct ProcessEnding {
         self.explanation = explanation
     }
 
-    /// A process that is on its way out gets no further.
+    /// The end of a process that was asked to end and cannot finish.
     init(_ quit: QuitReason, because why: String) {
         self.init(quit.reason, "\(quit.explanation); \(why)")
     }
@@ -21,10 +21,10 @@ struct ProcessEnding {
 
 /// The rules of life off screen: what keeps a process running, for how long, and when it has to end.
 ///
-/// They set the timers and say what follows; the engine carries it out.
+/// They set the timers and return what follows; the engine carries it out.
 struct BackgroundLife {
-    /// More than so much of a core over a minute is a violation off screen. Source: the CPU usage exceptions in Apple's
-    /// crash reports ("exceeded limit of 80% cpu over 60 seconds": 48 s of CPU time).
+    /// Using more than this share of a core over a minute is a violation off screen. Source: the CPU usage exceptions
+    /// in Apple's crash reports ("exceeded limit of 80% cpu over 60 seconds": 48 s of CPU time).
     static let cpu = Ratio.percent(80)
     static let cpuTime: TimeSpan = .seconds(48)
 
@@ -38,7 +38,7 @@ struct BackgroundLife {
 
     func begin(of process: LiveProcess, from before: ProcessPhase) {
         process.stay.begin(at: agenda.now)
-        // A process that was launched or woken meanwhile meets closed files, too.
+        // A process that was launched or woken while the device is locked meets closed files too.
         if display.isLocked { process.missed.protectedData = true }
         switch before {
         case .suspended:
@@ -49,7 +49,7 @@ struct BackgroundLife {
         }
         let profile = process.profile.background
         if profile.cpu > BackgroundLife.cpu {
-            // The time after which so large a share has used up the minute's allowance.
+            // The time after which this share of a core has used up the minute's allowance.
             let span = TimeSpan(
                 microseconds: BackgroundLife.cpuTime.microseconds * 1_000_000 / profile.cpu.partsPerMillion)
             agenda.schedule(.cpuLimit(process.reference, serial: process.stay.serial), after: span)
@@ -57,7 +57,7 @@ struct BackgroundLife {
         scheduleExpiry(of: process)
     }
 
-    /// It has left the screen: a few seconds for every app, more for modes and tasks.
+    /// The process has left the screen: every app gets a few seconds, modes and tasks give more.
     private func leaveScreen(_ process: LiveProcess) {
         let profile = process.profile.background
         if !process.reasons.hasModes {
@@ -66,13 +66,13 @@ struct BackgroundLife {
         } else if let span = profile.modesLast {
             agenda.schedule(.modesOver(process.reference, serial: process.stay.serial), after: span)
         }
-        // At once, not after the snapshot: an app that asks for time asks while it leaves.
+        // At once, not after the snapshot: an app that needs more time requests it while it leaves the screen.
         if (profile.task != nil || profile.leaksTask) && !process.reasons.holdsTask {
             beginTask(of: process, lasting: profile.leaksTask ? nil : profile.task)
         }
     }
 
-    /// It is on screen again: nothing of the stay in the background counts any more, its tasks excepted.
+    /// The process is on screen again: nothing of the stay in the background remains except its tasks.
     func end(of process: LiveProcess) {
         process.stay.end()
         process.reasons.resumeModes()
@@ -86,14 +86,14 @@ struct BackgroundLife {
         process.course.forgetSuspension()
         process.reasons.endModes()
         process.reasons.clear()
-        // 0xdead10cc, whether the device is locked or not. Source: Apple TN2151.
+        // 0xdead10cc, whether or not the device is locked. Source: Apple TN2151.
         if process.profile.background.holdsProtectedFile {
             process.thread.append(
                 .exit(.suspendedWithLockedFile, "suspended while it held a lock on a file or an SQLite database"))
         }
     }
 
-    /// The suspension under way counts up to now.
+    /// Counts a suspension under way up to now.
     func countSuspension(of process: LiveProcess) {
         guard let since = process.stay.resume() else { return }
         recorder.tally.lives.suspended += agenda.now - since
@@ -101,14 +101,14 @@ struct BackgroundLife {
 
     // MARK: Assertions
 
-    /// False when the assertion was not held any more.
+    /// Ends an assertion; false if the process no longer held it.
     func endAssertion(_ id: Int, of process: LiveProcess) -> Bool {
         guard let kind = process.reasons.end(id) else { return false }
         if kind == .task { recordTask("ends", of: process) } else { process.followBand(at: agenda.now) }
         return true
     }
 
-    /// The background modes have nothing to do any more; false when the stay is another one.
+    /// The background modes have no more work; false if that was an earlier stay.
     func endModes(of process: LiveProcess, _ serial: Int) -> Bool {
         guard process.stay.serial == serial else { return false }
         process.reasons.endModes()
@@ -127,14 +127,14 @@ struct BackgroundLife {
 
     // MARK: Background tasks
 
-    /// A task has begun or ended, or its time is nearly over.
+    /// Records that a task has begun or ended, or that its time is nearly over.
     func recordTask(_ what: String, of process: LiveProcess, why: String? = nil) {
         process.followBand(at: agenda.now)
         recorder.event(
             .backgroundTask, at: agenda.now, app: process.profile.name, pid: process.pid, what, reason: why)
     }
 
-    /// `beginBackgroundTask`, by the app itself or by the scenario.
+    /// `beginBackgroundTask`, called by the app itself or by the scenario.
     func beginTask(of process: LiveProcess, lasting span: TimeSpan?) {
         let id = process.reasons.begin(.task)
         recordTask("begins", of: process)
@@ -144,7 +144,7 @@ struct BackgroundLife {
         scheduleExpiry(of: process)
     }
 
-    /// The time for tasks runs from entering the background; while a mode keeps the app running, it has no end.
+    /// The time for tasks runs from entering the background. While a mode keeps the app running it has no end.
     private func scheduleExpiry(of process: LiveProcess) {
         guard process.reasons.holdsTask, !process.reasons.hasModes, let since = process.stay.since else { return }
         let end = since + time
@@ -158,7 +158,7 @@ struct BackgroundLife {
         process.stay.serial == serial && process.reasons.holdsTask && !process.reasons.hasModes
     }
 
-    /// The expiry handlers are called; false when nothing expires, or they were called before.
+    /// Calls the expiry handlers; false if nothing expires or they were called before.
     func expireTasks(of process: LiveProcess, _ serial: Int) -> Bool {
         guard holdsExpiringTask(process, serial), process.stay.beginExpiring() else { return false }
         recordTask("expires", of: process, why: "its expiry handler is called")
@@ -183,7 +183,7 @@ struct BackgroundLife {
 
     // MARK: Events
 
-    /// What the app was launched or woken for reaches it, and keeps it running for a while.
+    /// Delivers the event that the app was launched or woken for; it keeps the app running for a while.
     func receive(_ reason: LaunchReason, lasting span: TimeSpan, _ process: LiveProcess) {
         recorder.event(.backgroundEvent, at: agenda.now, app: process.profile.name, pid: process.pid, reason.rawValue)
         let id = process.reasons.begin(.event(reason))
@@ -195,18 +195,18 @@ struct BackgroundLife {
 
     // MARK: News
 
-    /// What happened while it was suspended and is still true.
+    /// Tells the process what happened while it was suspended and is still true.
     private func tellWhatWasMissed(_ process: LiveProcess) {
         if process.missed.protectedData && !display.isLocked { tellThatProtectedDataIsBack(process) }
         if process.missed.timeChange { tellOfTimeChange(process) }
-        // What wakes it to take a scene away wakes it for nothing else.
+        // A process that wakes only to lose a scene does nothing else.
         if process.missed.deferredWork && process.course.reclaiming.isEmpty {
             process.missed.deferredWork = false
             process.thread.append(.deferredWork)
         }
     }
 
-    /// The time has jumped. A process that runs no code misses it, and is told when it runs again.
+    /// The time has jumped. A process that runs no code misses this, and is told when it runs again.
     func tellOfTimeChange(_ process: LiveProcess) {
         process.missed.timeChange = !process.phase.runsCode
         guard process.phase.runsCode else { return }
@@ -214,10 +214,10 @@ struct BackgroundLife {
         process.thread.append(.post(.significantTimeChange))
     }
 
-    /// Work that the app has moved off its main thread is done. A process that runs no code misses it, and adds the
+    /// Work that the app has moved off its main thread is done. A process that runs no code misses this, and adds the
     /// memory when it runs again.
     ///
-    /// - Returns: Whether the main thread has something to do for it.
+    /// - Returns: Whether the main thread now has something to do.
     func finishDeferredWork(of process: LiveProcess) -> Bool {
         guard process.phase.runsCode else {
             process.missed.deferredWork = true
@@ -247,21 +247,21 @@ struct BackgroundLife {
         agenda.schedule(.deadline(process.reference, serial: serial), after: kind.span)
     }
 
-    /// It was told to end. The deadlines of what follows begin with its own steps, and a main thread that waits for
-    /// memory takes none: for such a one the time runs from here on.
+    /// The process was told to end. Later deadlines begin with their own steps, but a main thread that waits for memory
+    /// takes no steps: for such a process the time runs from here.
     func expectEnd(of process: LiveProcess) {
         agenda.schedule(.overdue(process.reference), after: Deadline.terminate.span)
     }
 
-    /// Likewise for a process that is to leave the screen: it has the time of entering the background. While a step of
-    /// it has a deadline, that one holds.
+    /// The process is to leave the screen and has the time for entering the background. A deadline of one of its steps
+    /// takes precedence.
     func expectLeaving(of process: LiveProcess) {
         guard let since = process.course.leavingSince, process.isLeavingScreen else { return }
         let due = max(agenda.now, since + Deadline.enterBackground.span)
         agenda.schedule(.overdue(process.reference), at: due)
     }
 
-    /// What becomes of a process that waits for memory and was to be gone by now.
+    /// How a process ends that waits for memory and should be gone by now; nil: it has time left.
     func overdue(_ process: LiveProcess) -> ProcessEnding? {
         if let quit = process.course.quit {
             guard agenda.now - quit.since >= quit.time else { return nil }
@@ -278,7 +278,7 @@ struct BackgroundLife {
         guard let deadline = process.thread.deadline, deadline.serial == serial else { return nil }
         let explanation = "\(deadline.kind.rawValue) took longer than \(deadline.kind.span)"
         if let quit = process.course.quit {
-            // Then it ends when its time is over, and not before.
+            // The process ends when its time is over, and not before.
             return quit.hasGrace ? nil : ProcessEnding(quit, because: explanation)
         }
         return ProcessEnding(.appWatchdog, explanation)

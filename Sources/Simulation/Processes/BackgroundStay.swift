@@ -4,12 +4,12 @@ import Quantities
 struct BackgroundStay {
     /// Since when the time for background tasks runs; nil on screen and while suspended.
     private(set) var since: Instant?
-    /// Numbers the stays; the timers of an old one are void.
+    /// Numbers the stays; the timers of an earlier stay are void.
     private(set) var serial = 0
     private var suspendedSince: Instant?
-    /// The stay in which the handler of every task that the process holds was called.
+    /// The stay in which the expiry handlers of all tasks held were called.
     private var expiryCalled: Int?
-    /// The handlers are called as soon as the main thread is free: they end every task that there is by then.
+    /// The handlers are called as soon as the main thread is free; they end every task held by then.
     private(set) var isExpiring = false
 
     mutating func begin(at now: Instant) {
@@ -17,7 +17,7 @@ struct BackgroundStay {
         serial += 1
     }
 
-    /// It is back on screen.
+    /// The process is back on screen.
     mutating func end() {
         since = nil
         serial += 1
@@ -30,18 +30,18 @@ struct BackgroundStay {
 
     /// Ends a suspension under way.
     ///
-    /// - Returns: Since when it lasted.
+    /// - Returns: When the suspension began.
     mutating func resume() -> Instant? {
         defer { suspendedSince = nil }
         return suspendedSince
     }
 
-    /// The time for background tasks runs anew.
+    /// Restarts the time for background tasks.
     mutating func restart(at now: Instant) { since = now }
 
     // MARK: Expiry
 
-    /// False when the handlers of this stay were called before.
+    /// False if the handlers of this stay were called before.
     mutating func beginExpiring() -> Bool {
         guard expiryCalled != serial else { return false }
         expiryCalled = serial
@@ -51,7 +51,7 @@ struct BackgroundStay {
 
     mutating func endExpiring() { isExpiring = false }
 
-    /// A new task has a handler of its own, unless those that are due come after it.
+    /// A new task's handler has yet to be called, unless calls are pending anyway: these cover it.
     mutating func expectExpiry() {
         if !isExpiring { expiryCalled = nil }
     }

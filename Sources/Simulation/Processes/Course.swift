@@ -12,9 +12,9 @@ struct QuitReason {
     let reason: ExitReason
     let explanation: String
     let since: Instant
-    /// How long it has: what UIKit gives an app to return from `applicationWillTerminate`, or more.
+    /// How long it has: the time UIKit gives an app to return from `applicationWillTerminate`, or longer.
     let time: TimeSpan
-    /// The system's own deadlines do not hold for it.
+    /// Whether the process has extra time, so that the system's own deadlines do not apply.
     var hasGrace: Bool { time > Deadline.terminate.span }
 
     init(_ reason: ExitReason, _ explanation: String, since: Instant, grace: TimeSpan? = nil) {
@@ -25,16 +25,16 @@ struct QuitReason {
     }
 }
 
-/// What the user, the system and the policy want of a process, and what has not come about yet.
+/// What the user, the system and the policy want of a process and what has not happened yet.
 struct Course {
     private(set) var goal: Goal
-    /// A policy asks for it.
+    /// A policy asks to suspend it.
     private(set) var wantsSuspension = false
-    /// Scenes that the user closed.
+    /// Scenes that the user has closed.
     private(set) var closing: [SceneID] = []
     /// Scenes that the system takes away.
     private(set) var reclaiming: [SceneID] = []
-    /// The system launched it off screen: the scene that connects to the background.
+    /// The scene that connects to the background, if the system launched the process off screen.
     private(set) var connecting: SceneID?
     /// Its scene on the second display.
     private(set) var externalScene: SceneID?
@@ -43,9 +43,9 @@ struct Course {
     private(set) var isSwipedAway = false
     /// When it was last told to leave the screen.
     private(set) var leavingSince: Instant?
-    /// The events that come before that scene has connected, or before a tap makes it the user's launch.
+    /// The events to be handled after that scene has connected, or after a tap turns this into the user's launch.
     private(set) var launchEvents: [Step] = []
-    /// What its scenes have still to be told, each before it is active.
+    /// What its scenes are still to be told, each before it is active.
     private(set) var deliveries: [Delivery] = []
 
     init(_ goal: Goal) { self.goal = goal }
@@ -61,12 +61,12 @@ struct Course {
 
     mutating func suspend() { wantsSuspension = true }
 
-    /// It is suspended, or on screen: the wish is over.
+    /// The process is suspended or on screen: the request is obsolete.
     mutating func forgetSuspension() { wantsSuspension = false }
 
     // MARK: Scenes
 
-    /// The user closes the scene; what it was still to be told is void.
+    /// The user closes the scene; pending deliveries to it are void.
     mutating func close(_ scene: SceneID) {
         deliveries.removeAll { $0.scene == scene }
         if !closing.contains(scene) { closing.append(scene) }
@@ -77,7 +77,7 @@ struct Course {
     /// The system takes the scene away.
     mutating func takeAway(_ scene: SceneID) { reclaiming.append(scene) }
 
-    /// It is gone, or the user was faster.
+    /// The scene is gone, or the user wanted it first.
     mutating func keep(_ scene: SceneID) { reclaiming.removeAll { $0 == scene } }
 
     mutating func showExternally(_ scene: SceneID) { externalScene = scene }
@@ -98,9 +98,9 @@ struct Course {
 
     mutating func addLaunchEvent(_ step: Step) { launchEvents.append(step) }
 
-    /// The scene has connected, or will not be connected by the system any more.
+    /// The scene has connected, or the system no longer connects it.
     ///
-    /// - Returns: The events that waited for it.
+    /// - Returns: The events that waited for the scene.
     mutating func endConnecting() -> [Step] {
         connecting = nil
         defer { launchEvents.removeAll() }
@@ -120,7 +120,7 @@ struct Course {
 
     mutating func deliver(_ delivery: Delivery) { deliveries.append(delivery) }
 
-    /// What the scene, or the app without scenes, has still to be told.
+    /// Takes what is still to be told to the scene, or to an app without scenes.
     mutating func takeDeliveries(for scene: SceneID?) -> [Delivery] {
         guard !deliveries.isEmpty else { return [] }
         let isDue = { (delivery: Delivery) in delivery.scene == nil || delivery.scene == scene }

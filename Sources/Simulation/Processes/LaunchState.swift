@@ -6,7 +6,7 @@ struct PendingLaunch {
     let kind: LaunchKind
     let tapped: Instant
     private(set) var declared: TimeSpan = .zero
-    /// The costs of answering memory warnings that came meanwhile.
+    /// The cost of answering memory warnings during the launch.
     private(set) var answers: TimeSpan = .zero
     private(set) var fill: TimeSpan = .zero
     private(set) var memoryWait: TimeSpan = .zero
@@ -16,7 +16,7 @@ struct PendingLaunch {
         self.tapped = tapped
     }
 
-    /// What is known of the latency; the rest was waiting for a core, for earlier work or for the screen.
+    /// The part of the latency with a known cause; the rest was waiting for a core, for earlier work or for the screen.
     var accounted: TimeSpan { declared + answers + fill + memoryWait }
 
     mutating func add(cost: TimeSpan, isDueToWarning: Bool) {
@@ -25,11 +25,11 @@ struct PendingLaunch {
 
     mutating func add(fill span: TimeSpan) { fill += span }
 
-    /// What the process waited for before the tap is not part of this launch.
+    /// Adds a wait for memory; the part before the tap does not belong to this launch.
     mutating func addWait(from since: Instant, until now: Instant) { memoryWait += now - max(since, tapped) }
 }
 
-/// How a process came to be, and how far its launch has come.
+/// How a process was launched, and how far its launch has come.
 struct LaunchState {
     let at: Instant
     /// What it was launched for.
@@ -39,9 +39,9 @@ struct LaunchState {
     private(set) var isFirst: Bool
     /// The user's launch under way.
     private(set) var pending: PendingLaunch?
-    /// The delegate has returned from `didFinishLaunching`.
+    /// Whether the delegate has returned from `didFinishLaunching`.
     private(set) var hasFinished = false
-    /// Numbers the expectations of work that was moved off the main thread; an old one is void.
+    /// Numbers the orders for work moved off the main thread; an earlier one is void.
     private(set) var deferredSerial = 0
 
     init(at now: Instant, _ reason: LaunchReason, isFirst: Bool, relaunchCost: TimeSpan) {
@@ -53,7 +53,7 @@ struct LaunchState {
 
     mutating func begin(_ kind: LaunchKind, tapped: Instant) { pending = PendingLaunch(kind, tapped: tapped) }
 
-    /// The first frame is active, and the app was launched before from now on.
+    /// The first frame is active. From now on the app was launched before.
     mutating func finish() -> PendingLaunch? {
         guard let launch = abandon() else { return nil }
         isFirst = false

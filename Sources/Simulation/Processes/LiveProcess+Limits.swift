@@ -2,9 +2,9 @@ import Quantities
 import Reclaim
 import Workload
 
-// Every process has an active and an inactive limit; one of them applies.
+// Every process has an active and an inactive limit, of which one applies.
 extension LiveProcess {
-    /// A process that is being launched for an event works for it already.
+    /// A process launched for an event counts as working from its launch.
     var hasActiveLimit: Bool { phase.isForeground || worksOffScreen || reasons.awaitsEvent }
 
     /// Whether the inactive limit applies now, and not the active one.
@@ -16,11 +16,11 @@ extension LiveProcess {
     /// Its key in the scenario.
     var limitName: String { hasInactiveLimit ? "inactive" : "active" }
 
-    /// What it was told about that limit.
+    /// What the process was told about that limit.
     var toldOfLimit: ToldOfLimit { warnings.told(ofInactive: hasInactiveLimit) }
 
     func tellOfLimit(_ told: ToldOfLimit) { warnings.tell(told, ofInactive: hasInactiveLimit) }
 
-    /// The limit that an allocation must not cross unnoticed; nil: none, or a soft one that it was told of.
+    /// The limit that an allocation must not cross unnoticed; nil: none, or a soft one that the process was told of.
     var limitToNotice: ByteCount? { toldOfLimit.above ? nil : explicitLimit?.bytes }
 }

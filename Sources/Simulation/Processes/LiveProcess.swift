@@ -4,13 +4,13 @@ import Pressure
 import Quantities
 import Workload
 
-/// Names one process for as long as the run lasts; an event for a process that has died finds none.
+/// Identifies one process for the whole run; an event for a process that has ended finds no process.
 struct ProcessReference: Hashable {
     let slot: Int
     let pid: ProcessID
 }
 
-/// A process's pools of objects; those of its scenes stand with their sessions.
+/// A process's pools of objects; those of its scenes belong to their sessions.
 struct ProcessPools {
     let base: PoolID
     let cache: PoolID
@@ -27,32 +27,32 @@ struct ProcessPools {
     }
 }
 
-/// What a process was not told because no code of it ran.
+/// What a process was not told because none of its code ran.
 struct MissedNews {
-    /// Its code has run since protected data went, and it has not yet been told that it is back.
+    /// Its code has run since protected data became unavailable, and it has not yet been told that the data is back.
     var protectedData = false
     /// The time jumped while it was suspended.
     var timeChange = false
     var deferredWork = false
 }
 
-/// What has changed of a process since it was last sampled, and since policies were last shown it.
+/// What has changed about a process since it was last sampled, and since policies last saw it.
 private struct ChangeMarks {
-    /// Something of the next sample may differ from the last one.
+    /// Whether something in the next sample may differ from the last one.
     var hasChanged = false
-    /// And that not by its memory alone.
+    /// Whether something other than its memory has changed.
     var stateHasChanged = true
-    /// What policies were shown of it last still holds, but for what its main thread is doing.
+    /// Whether what policies last saw of it still holds, apart from what its main thread is doing.
     var isShownAsItIs = false
 }
 
-/// A process of the device: its own life. What other components know about it stands with them, by its memory slot.
+/// A live process and its own state. What other components know about it they keep themselves, by its memory slot.
 ///
-/// Rows, snapshots and the planner keep what they made of its state until the state changes. Every property that they
-/// read therefore reports its own changes in a `didSet`, so that no caller can forget to: `stateDidChange()` for what
-/// rows and policies are shown, `lookAgain()` for what the planner alone looks at.
+/// Rows, snapshots and the planner keep what they derived from its state until the state changes. Every property that
+/// they read therefore reports its own changes in a `didSet`, so that no caller can forget to: `stateDidChange()` for
+/// what rows and policies show, `lookAgain()` for what only the planner reads.
 final class LiveProcess {
-    // First what every tick looks at, in few cache lines.
+    // The properties that every tick reads come first, in few cache lines.
     let record: AppRecord
     let pid: ProcessID
     let slot: MemorySlot
@@ -69,7 +69,7 @@ final class LiveProcess {
     var work = WorkInProgress()
     var workload: AppWorkload
 
-    // Then what only some events do.
+    // The properties that only some events use.
     var course: Course {
         didSet { thread.lookAgain() }
     }
@@ -79,9 +79,9 @@ final class LiveProcess {
     var missed = MissedNews()
     /// The app's allocation trace, from the launch on.
     let trace: TracePlayback?
-    /// Its place among the live processes, which are by rising process number; the table of processes sets it.
+    /// Its index among the live processes, which are sorted by process number; the table of processes sets it.
     var position: Int
-    /// Nil: it was never in front.
+    /// When it was last in front; nil: never.
     private(set) var lastForeground: Instant? {
         didSet { stateDidChange() }
     }
@@ -89,10 +89,10 @@ final class LiveProcess {
         didSet { stateDidChange() }
     }
     private var marks = ChangeMarks()
-    /// Where the process enters itself when it has changed.
+    /// Where the process reports that it has changed.
     private let changes: ChangedProcesses
 
-    /// What a new process is made of.
+    /// The parts of a new process.
     struct Birth {
         let record: AppRecord
         let pid: ProcessID
@@ -122,19 +122,19 @@ final class LiveProcess {
     var app: AppID { record.id }
     var reference: ProcessReference { ProcessReference(slot: slot.index, pid: pid) }
     var phase: ProcessPhase { machine.phase }
-    /// Lent, for a profile is large: it would be copied for every question about it.
+    /// Borrowed, because a profile is large: a getter would copy it at every access.
     var profile: AppProfile { _read { yield workload.profile } }
 
     // MARK: Changes
 
-    /// What rows, policies or the planner know of it may be out of date.
+    /// What rows, policies or the planner know of the process may be out of date.
     func stateDidChange() {
         thread.lookAgain()
         marks.stateHasChanged = true
         memoryDidChange()
     }
 
-    /// Likewise, of its memory alone.
+    /// Only what rows and policies know of its memory may be out of date.
     func memoryDidChange() {
         marks.isShownAsItIs = false
         guard !marks.hasChanged else { return }
@@ -146,18 +146,18 @@ final class LiveProcess {
     var stateHasChanged: Bool { marks.stateHasChanged }
     var isShownAsItIs: Bool { marks.isShownAsItIs }
 
-    /// A sample has been taken of it.
+    /// A sample of the process has been taken.
     func wasSampled() {
         marks.hasChanged = false
         marks.stateHasChanged = false
     }
 
-    /// Policies have been shown it.
+    /// Policies have seen the process.
     ///
-    /// - Parameter isSettled: Time alone changes nothing of that.
+    /// - Parameter isSettled: Whether what they saw does not change with time alone.
     func wasShown(isSettled: Bool) { marks.isShownAsItIs = isSettled }
 
-    /// It has died: it changes no more.
+    /// The process has ended: it changes no more.
     func retire() {
         marks.hasChanged = true
         thread.stop()
@@ -167,7 +167,7 @@ final class LiveProcess {
 
     func wasSeen(at now: Instant) { lastForeground = now }
 
-    /// It has waited for memory: its own did not move meanwhile, and the launch under way took longer.
+    /// The process has waited for memory: its own memory did not move meanwhile, and a launch under way took longer.
     func hasWaited(from since: Instant, until now: Instant) {
         ticker.pause(now - since)
         launch.addWait(from: since, until: now)
@@ -177,38 +177,39 @@ final class LiveProcess {
 
     var isQuiet: Bool { thread.isQuiet }
 
-    /// It was asked to end and is on its way.
+    /// Whether it was asked to end and has not ended yet.
     var isEnding: Bool { course.quit != nil }
 
-    /// A launch, a callback or an earlier action is under way. A task or an event is work off screen; in front it only
-    /// promises time for later.
+    /// Whether a launch, a callback or an earlier action is under way. A task or an event is work only off screen; in
+    /// front it merely reserves time for later.
     var isBusy: Bool {
         !isQuiet || launch.pending != nil || isEnding || !phase.isForeground && reasons.holdsMoreThanFinishing
     }
 
     /// Whether it runs off screen for a reason of its own (a mode, a task, an event), not only for the few seconds that
-    /// every app gets: then its memory moves, and its active limit applies.
+    /// every app gets. Then its memory moves, and its active limit applies.
     var worksOffScreen: Bool { phase == .background && (reasons.hasModes || reasons.holdsMoreThanFinishing) }
 
     /// Whether its memory moves.
     var mayTick: Bool { phase == .active || worksOffScreen }
 
-    /// A process that is on the second display alone has left the screen already.
+    /// Whether it is leaving the device's own screen. A process that is on the second display alone has left it
+    /// already.
     var isLeavingScreen: Bool {
         guard course.goal == .background, phase.isForeground else { return false }
         let shown = record.sessions.filter { $0.machine.phase.isForeground }
         return shown.isEmpty || shown.contains { !$0.isExternal }
     }
 
-    /// A scene is in memory while it is connected; an app without scenes has its own from the end of its launch on.
+    /// Whether a scene is in memory: while it is connected, or in an app without scenes from the end of the launch on.
     func isInMemory(_ scene: SceneID) -> Bool {
         guard profile.scenes.support else { return launch.hasFinished }
         let phase = record.session(scene).machine.phase
-        // One that is being taken away is, before it comes back.
+        // A scene that is being taken away counts as gone: it is removed before it comes back.
         return phase.isForeground || phase.isConnected && !course.reclaiming.contains(scene)
     }
 
-    /// The app is to be told why it comes to the front: the scene that was opened, where the callback is a scene's.
+    /// The app is to be told why it comes to the front. If the callback is a scene's, the opened scene is told.
     func deliver(_ reason: LaunchReason, to scene: SceneID?) {
         guard let callback = reason.delivery(in: profile.scenes.world) else { return }
         let isOfTheScene = callback == .sceneOpenURLContexts || callback == .scenePerformAction
@@ -217,12 +218,12 @@ final class LiveProcess {
 
     // MARK: Its band
 
-    /// The band that follows from what it does.
+    /// The band that follows from what the process does.
     var naturalBand: JetsamBand {
         phase == .background ? reasons.band : JetsamBand.band(of: phase, modes: [])
     }
 
-    /// Its band follows from what it does; a change puts it at the tail of its new band.
+    /// Updates the band from what the process does; a change puts it at the tail of its new band.
     func followBand(at now: Instant) {
         let band = naturalBand
         if bands.requested != band { bands.set(band, at: now) }

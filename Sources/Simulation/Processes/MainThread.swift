@@ -2,21 +2,21 @@ import DequeModule
 import Lifecycle
 import Quantities
 
-/// A process's main thread: the steps that are queued on it, and whether it is busy.
+/// A process's main thread: the steps queued on it, and whether it is busy.
 struct MainThread {
     private var steps: Deque<Step> = []
-    /// It is paying a cost, filling pages or waiting for memory.
+    /// Whether it is paying a cost, filling pages or waiting for memory.
     private(set) var isRunning = false
     /// The planner is idle and its inputs are unchanged since; no steps are left. A change of the device (its display,
     /// lock or interruptions) does not reset it: the engine then advances the processes that it concerns.
     private(set) var hasArrived = false
-    /// Numbers the continuations; an old one is void.
+    /// Numbers the continuations; an earlier one is void.
     private(set) var serial = 0
-    /// The deadline that runs.
+    /// The deadline that is running.
     private(set) var deadline: (kind: Deadline, serial: Int)?
     private var lastDeadline = 0
 
-    /// Nothing is running and nothing is queued.
+    /// Whether nothing is running and nothing is queued.
     var isQuiet: Bool { !isRunning && (hasArrived || steps.isEmpty) }
 
     // MARK: Steps
@@ -31,7 +31,7 @@ struct MainThread {
         steps.append(contentsOf: more)
     }
 
-    /// These come before all that is queued.
+    /// Puts these steps before all queued ones.
     mutating func prepend(_ more: [Step]) {
         hasArrived = false
         steps.prepend(contentsOf: more)
@@ -45,7 +45,7 @@ struct MainThread {
     /// The planner has to be asked again.
     mutating func lookAgain() { hasArrived = false }
 
-    /// The process is where it should be.
+    /// The process has reached its goal.
     mutating func settle() { hasArrived = true }
 
     // MARK: Running
@@ -54,13 +54,13 @@ struct MainThread {
 
     mutating func finish() { isRunning = false }
 
-    /// - Returns: The number of the continuation that is expected now; every earlier one is void.
+    /// - Returns: The number of the continuation expected now; every earlier one is void.
     mutating func expectContinuation() -> Int {
         serial += 1
         return serial
     }
 
-    /// The process has died: nothing of it goes on.
+    /// The process has ended: nothing of it goes on.
     mutating func stop() {
         steps.removeAll()
         serial += 1
@@ -68,7 +68,7 @@ struct MainThread {
 
     // MARK: Deadlines
 
-    /// - Returns: The number of the deadline that begins; nil when one runs already.
+    /// - Returns: The number of the deadline that begins; nil if one is running already.
     mutating func begin(_ kind: Deadline) -> Int? {
         guard deadline == nil else { return nil }
         lastDeadline += 1

@@ -2,13 +2,13 @@ import Lifecycle
 import Quantities
 import Workload
 
-/// Finds what a process does next on the way to its goal. It looks at the state as it is, so whatever happened in
+/// Finds what a process does next on the way to its goal. It looks only at the present state, so whatever happened in
 /// between (a change of mind, an interruption, a lock) needs no case of its own.
 struct Planner {
     let process: LiveProcess
     let display: Display
 
-    /// Queues the next transition; false when the process is where it should be.
+    /// Queues the next transition; false if the process has reached its goal.
     func next() -> Bool {
         process.profile.scenes.support ? planScenes() : planWithoutScenes()
     }
@@ -41,7 +41,8 @@ struct Planner {
         let external = !display.isLocked && !process.isEnding ? process.course.externalScene : nil
         // Off screen none of its scenes is in the foreground.
         if process.phase.isForeground && leaveForeground(except: wanted, external) { return true }
-        // The system was first: an action waits for it. A process that quits disconnects that scene with all others.
+        // Scenes to reclaim come first, because an action waits for them. A process that quits disconnects such a scene
+        // with all others.
         if let scene = process.course.reclaiming.first {
             let session = process.record.session(scene)
             if !process.isEnding || !session.machine.phase.isConnected { return takeAway(session) }
@@ -55,16 +56,16 @@ struct Planner {
         if let external, approachExternalDisplay(process.record.session(external)) { return true }
         if let wanted { return approachForeground(process.record.session(wanted)) }
         if process.phase == .inactive && !sessions.contains(where: { $0.machine.phase.isForeground }) {
-            // It was to be launched to the foreground, and the user has left before a scene connected.
+            // It was to be launched to the foreground, but the user left before a scene connected.
             queueProcess(.enterBackground)
             return true
         }
         return planSuspension()
     }
 
-    /// The next scene that has to leave the foreground; false if there is none.
+    /// Lets the next scene leave the foreground that has to; false if there is none.
     private func leaveForeground(except wanted: SceneID?, _ external: SceneID?) -> Bool {
-        // By their places: a copy would count references, at every tick.
+        // By index: a copy of the array would count references at every tick.
         for place in process.record.sessions.indices {
             let id = process.record.sessions[place].id
             guard id != wanted && id != external || process.course.closing.contains(id) else { continue }
@@ -77,7 +78,7 @@ struct Planner {
         switch session.machine.phase {
         case .foregroundActive: queueScene(.resignActive, session.id)
         case .foregroundInactive:
-            // Another scene of the app takes its place: the app stays in the foreground, so that one comes first.
+            // Another scene of the app replaces it. The app stays in the foreground, so that scene comes first.
             let isLeaving = process.course.closing.contains(session.id)
             if let wanted, !isLeaving, !process.record.session(wanted).machine.phase.isForeground { return false }
             queueScene(.enterBackground, session.id)
@@ -86,7 +87,7 @@ struct Planner {
         return true
     }
 
-    /// The user closed it: it disconnects, and its session is discarded.
+    /// The user closed the scene: it disconnects, and its session is discarded.
     private func close(_ session: SceneSession) -> Bool {
         switch session.machine.phase {
         case .suspended: queueScene(.resume, session.id)
@@ -102,7 +103,7 @@ struct Planner {
         return true
     }
 
-    /// The system takes it away: its session is kept.
+    /// The system takes the scene away: its session is kept.
     private func takeAway(_ session: SceneSession) -> Bool {
         switch session.machine.phase {
         case .suspended: queueScene(.resume, session.id)
@@ -112,29 +113,29 @@ struct Planner {
             process.record.update(session.id) { $0.reclaim() }
             process.thread.append(.reclaimed(session.id))
         case .foregroundActive, .foregroundInactive:
-            // The user was faster: nothing is taken away.
+            // The user wanted the scene first: it is not taken away.
             process.course.keep(session.id)
             process.thread.append(.reclaimed(session.id))
         }
         return true
     }
 
-    /// The system asked for the app: its scene connects to the background, then the app gets what it was launched for.
-    /// When the user was faster and wants that scene, it takes the user's road instead.
+    /// The system launched the app: its scene connects to the background, then the app gets the launch's events. If the
+    /// user wants that scene first, it connects to the foreground instead.
     private func planBackgroundLaunch(_ session: SceneSession, wanted: SceneID?) {
         if session.machine.phase == .unattached && wanted != session.id {
             queueScene(.connectToBackground, session.id)
             return
         }
         let events = process.course.endConnecting()
-        // The launch is over, and what comes now has its own time; on the user's road it lasts to the first frame.
+        // The launch is over, and what follows has its own time; in a user's launch it lasts to the first frame.
         if session.machine.phase != .unattached { process.thread.meet(.launch) }
         guard !events.isEmpty else { return }
         process.thread.append(events)
         if process.course.goal == .background { process.thread.append(.snapshot(session.id)) }
     }
 
-    /// Brings the scene onto a screen; false when it is inactive there, or active already.
+    /// Brings the scene onto a screen; false if it is inactive or active there already.
     private func approach(_ session: SceneSession) -> Bool {
         switch session.machine.phase {
         case .unattached:
@@ -173,7 +174,7 @@ struct Planner {
         return true
     }
 
-    /// It was tapped again before it had left the screen: it is there already.
+    /// The scene was tapped again before it had left the screen: it is there already.
     private func showAtOnce() -> Bool {
         guard process.launch.pending != nil else { return false }
         process.thread.append(.firstFrame)
@@ -192,8 +193,8 @@ struct Planner {
         return true
     }
 
-    /// Ended by the user while code runs: scenes disconnect, then the app hears that it will terminate. What the user
-    /// swipes away is not asked for a state to come back with.
+    /// Ends the process while its code runs: scenes disconnect, then the app is told that it will terminate. An app
+    /// that the user swipes away is not asked for state restoration.
     private func planQuit(_ quit: QuitReason) -> Bool {
         if let session = sessions.first(where: { $0.machine.phase.isConnected }) {
             if session.machine.phase == .suspended {
@@ -257,7 +258,7 @@ struct Planner {
 
     // MARK: Deliveries
 
-    /// Queues what the scene, or the app without scenes, has still to be told; false when there is nothing.
+    /// Queues what is still to be told to the scene, or to an app without scenes; false if there is nothing.
     private func tellOfDeliveries(scene: SceneID?) -> Bool {
         guard !process.course.deliveries.isEmpty else { return false }
         let due = process.course.takeDeliveries(for: scene)

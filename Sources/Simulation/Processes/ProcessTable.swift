@@ -3,9 +3,9 @@ import Workload
 
 /// The apps of the run and their live processes.
 final class ProcessTable {
-    /// By app number.
+    /// Indexed by app number.
     let apps: [AppRecord]
-    /// By rising process number.
+    /// Sorted by process number.
     private(set) var live: [LiveProcess] = []
     private var bySlot: [LiveProcess?] = []
     private var lastPid = 0
@@ -14,7 +14,7 @@ final class ProcessTable {
 
     subscript(app: AppID) -> AppRecord { apps[app.index] }
 
-    /// The live process of that reference; nil when it has died.
+    /// The live process with that reference; nil if it has ended.
     func process(_ reference: ProcessReference) -> LiveProcess? {
         guard reference.slot < bySlot.count, let process = bySlot[reference.slot] else { return nil }
         return process.pid == reference.pid ? process : nil
@@ -25,7 +25,7 @@ final class ProcessTable {
     func process(of app: AppID) -> LiveProcess? { apps[app.index].process }
 
     func process(_ pid: ProcessID) -> LiveProcess? {
-        // By rising number, so halving finds it.
+        // Sorted by process number, so a binary search finds it.
         let place = live.partitionPoint { $0.pid >= pid }
         return place < live.count && live[place].pid == pid ? live[place] : nil
     }
@@ -34,7 +34,7 @@ final class ProcessTable {
 
     var isEmpty: Bool { live.isEmpty && bySlot.allSatisfy { $0 == nil } }
 
-    /// A number is never used twice.
+    /// A number that no process has had before.
     func nextNumber() -> ProcessID {
         lastPid += 1
         return ProcessID(lastPid)
@@ -47,7 +47,7 @@ final class ProcessTable {
         process.record.begin(process)
     }
 
-    /// Takes the process out; those behind it stand one place lower.
+    /// Removes the process; the ones behind it move up by one place.
     func remove(_ process: LiveProcess) {
         bySlot[process.slot.index] = nil
         live.remove(at: process.position)

@@ -5,14 +5,14 @@ import Quantities
 /// What keeps a process running off screen: its background modes, its tasks and the events that it was woken for.
 struct RunReasons {
     private var assertions = RunAssertions()
-    /// The background modes have something to do: the app came from the screen, and they are not over.
+    /// Whether the background modes have work: the app came from the screen, and they are not over.
     private(set) var modesAreActive = true
-    /// Launched off screen for an event that has not reached it yet.
+    /// Whether it was launched off screen for an event that has not reached it yet.
     private(set) var awaitsEvent = false
-    /// Of its background modes those that keep it running.
+    /// Those of its background modes that keep it running.
     private let lastingModes: [BackgroundMode]
     private let hasLastingModes: Bool
-    /// The band in the background while these keep it running.
+    /// The band in the background while these modes keep it running.
     private let lastingBand: JetsamBand
 
     init(_ modes: [BackgroundMode]) {
@@ -21,7 +21,7 @@ struct RunReasons {
         lastingBand = JetsamBand.band(of: .background, modes: lastingModes)
     }
 
-    /// The background modes that keep it running off screen; the others only launch it.
+    /// The background modes that keep it running off screen; other modes only launch it.
     var modes: [BackgroundMode] { modesAreActive ? lastingModes : [] }
 
     var hasModes: Bool { modesAreActive && hasLastingModes }
@@ -31,13 +31,13 @@ struct RunReasons {
 
     var holdsTask: Bool { assertions.holdsTask }
 
-    /// A task or an event: more than the few seconds that every app gets.
+    /// Whether it holds a task or an event: more than the few seconds that every app gets.
     var holdsMoreThanFinishing: Bool { assertions.holdsMoreThanFinishing }
 
-    /// Whether anything keeps it running.
+    /// Whether nothing keeps it running.
     var isEmpty: Bool { assertions.isEmpty && !hasModes }
 
-    /// Its band in the background. An event raises it for as long as it lasts, as a mode does.
+    /// Its band in the background. An event raises it while it lasts, as a mode does.
     var band: JetsamBand {
         let band = modesAreActive ? lastingBand : .background
         return assertions.holdsEvent ? max(band, .elevatedInactive) : band

@@ -5,7 +5,7 @@ import Quantities
 /// A scene's session. It outlives the connection and the process; only the user discards it.
 struct SceneSession {
     let id: SceneID
-    /// It is shown on the second display.
+    /// Whether it is shown on the second display.
     let isExternal: Bool
     private(set) var machine = SceneMachine()
     private(set) var wasConnected = false
@@ -13,11 +13,11 @@ struct SceneSession {
     private(set) var pool: PoolID?
     /// When it was last on a screen; nil: never since its process began.
     private(set) var lastForeground: Instant?
-    /// The system took it away to reclaim memory, and it has not come back.
+    /// Whether the system took it away to reclaim memory and it has not come back.
     private var wasReclaimed = false
-    /// Why it was asked for, until it has connected.
+    /// Why it was requested, until it has connected.
     private(set) var reason = LaunchReason.userTap
-    /// It is connecting, and has been told why: what it is asked for from now on is told when it is on a screen.
+    /// Whether it is connecting and has been told why. It is told further reasons when it is on a screen.
     private(set) var isTold = false
 
     init(id: SceneID, isExternal: Bool = false) {
@@ -25,14 +25,14 @@ struct SceneSession {
         self.isExternal = isExternal
     }
 
-    /// Takes the event at this instant.
+    /// Applies the event at this instant.
     mutating func apply(_ event: SceneEvent, at now: Instant) throws(IllegalTransition) {
         let before = machine.phase
         try machine.apply(event)
         let after = machine.phase
         if after.isConnected { wasConnected = true }
         if before.isForeground || after.isForeground { lastForeground = now }
-        // Only for a new process: when it was seen before counts no more.
+        // Only in a new process: when the scene was seen in an earlier one no longer counts.
         if event == .connectToBackground { lastForeground = nil }
     }
 
@@ -41,10 +41,10 @@ struct SceneSession {
     /// The scene is wanted for this reason.
     mutating func ask(for reason: LaunchReason) { self.reason = reason }
 
-    /// The scene has heard why it connects.
+    /// The scene has been told why it connects.
     mutating func tell() { isTold = true }
 
-    /// It has connected: what it was asked for is over.
+    /// The scene has connected: its reason is settled.
     ///
     /// - Returns: Whether the system had taken it away.
     mutating func connected() -> Bool {

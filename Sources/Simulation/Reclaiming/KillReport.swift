@@ -2,47 +2,54 @@ import Metrics
 import Quantities
 import Reclaim
 
-/// Where the reports of a run go.
+/// Receives the reports of a run.
 public protocol KillReportSink: AnyObject {
-    /// Takes the report of a session that is over, or fails.
+    /// Takes the report of a session that is over. Throws if it cannot be written.
     func write(_ report: KillReport) throws(OutputFailure)
 }
 
-/// Who was there before the first kill of a session, what each held, and who was ended: what a JetsamEvent report
-/// tells.
+/// The processes before the first kill of a session, what each held, and which were ended: the contents of a
+/// JetsamEvent report.
 ///
-/// As in the kernel there is one per session, the state in it is that before the first kill, and a session in which
-/// only idle apps end has none. Whoever is launched later and ended in the same session is added as it was then. A kill
-/// by a process's own limit that comes outside a session has a report of its own. Source: xnu-11417.101.15.
+/// As in the kernel, a session has one report with the state before its first kill, and a session that ends only idle
+/// apps has none. A process that is launched later and ended in the same session is added with its state at its end. A
+/// kill by a process's own limit outside a session has a report of its own. Source: xnu-11417.101.15.
 public struct KillReport: Sendable {
+    /// One process of a report.
     public struct Process: Sendable {
-        /// As it was when the report was taken, or when it was added.
+        /// Its state when the report was taken, or when it was added.
         public let state: ProcessSnapshot
-        /// The user wants to see it.
+        /// Whether the user wants to see it.
         public let isWanted: Bool
-        /// The most that it was found to hold: at the monitor's samples, and now.
+        /// The largest footprint observed: at the monitor's samples, and when its state was taken.
         public let largest: ByteCount
-        /// 0 for those who were there; from 1 for those who were added, in the order of their ends.
+        /// 0 for processes that were there when the report was taken; from 1, in the order of their ends, for those
+        /// added.
         public let generation: Int
         /// Its end in this session, if the system ended it for memory.
         public internal(set) var kill: Kill?
     }
 
+    /// The end of a process.
     public struct Kill: Hashable, Sendable {
+        /// When it was ended.
         public let at: Instant
+        /// Why, in jetsam's words.
         public let cause: KillCause
     }
 
-    /// From 1, in the order of a run.
+    /// From 1, in the order of the run.
     public let number: Int
-    /// When it was taken: just before the first kill.
+    /// When the report was taken: just before the first kill.
     public let at: Instant
-    /// When the session was over.
+    /// When the session ended.
     public internal(set) var closed: Instant
+    /// All RAM of the device.
     public let ceiling: ByteCount
     /// What the system keeps for itself.
     public let reserved: ByteCount
+    /// Memory that is free for allocations when the report is taken.
     public let available: ByteCount
-    /// In the order in which jetsam ends processes; those that were added come last.
+    /// In the order in which jetsam ends processes; added processes come last.
     public internal(set) var processes: [Process]
 }

@@ -5,20 +5,30 @@ import Pressure
 import Quantities
 import Reclaim
 
-/// What a run looks like at an instant, for those who watch it. Values: watching changes nothing.
+/// What a run looks like at an instant, for display. It is a value: reading it changes nothing in the run.
 public struct RunGlance: Sendable {
+    /// The virtual instant.
     public var now: Instant
+    /// All RAM of the device.
     public var ceiling: ByteCount
+    /// Memory that is in use.
     public var resident: ByteCount
+    /// What the system keeps for itself.
     public var reserved: ByteCount
+    /// Memory that is free for allocations.
     public var available: ByteCount
+    /// The monitor's level.
     public var level: PressureLevel
+    /// Launches so far.
     public var launches: Int
+    /// Memory warnings so far.
     public var warnings: Int
+    /// Terminations so far.
     public var terminations: Int
-    /// By rising process number.
+    /// The live processes, by rising process number.
     public var processes: [ProcessGlance]
 
+    /// A glance from its parts.
     public init(
         now: Instant, ceiling: ByteCount, resident: ByteCount, reserved: ByteCount, available: ByteCount,
         level: PressureLevel, launches: Int = 0, warnings: Int = 0, terminations: Int = 0,
@@ -39,15 +49,22 @@ public struct RunGlance: Sendable {
 
 /// One process of a `RunGlance`.
 public struct ProcessGlance: Sendable {
+    /// The app's name in the scenario.
     public var app: String
+    /// The process number.
     public var pid: ProcessID
+    /// Its lifecycle phase.
     public var phase: ProcessPhase
+    /// The number of its jetsam band.
     public var band: Int
+    /// What it holds.
     public var footprint: ByteCount
+    /// The time since its launch.
     public var age: TimeSpan
-    /// Since it was last on screen; since its launch where it never was.
+    /// The time since it was last on screen, or since its launch if it never was.
     public var idle: TimeSpan
 
+    /// A glance at a process from its parts.
     public init(
         app: String, pid: ProcessID, phase: ProcessPhase, band: Int, footprint: ByteCount, age: TimeSpan,
         idle: TimeSpan
@@ -62,14 +79,20 @@ public struct ProcessGlance: Sendable {
     }
 }
 
-/// A row of `events.csv`, for those who watch.
+/// A row of `events.csv`, for display.
 public struct RunEvent: Sendable {
+    /// When it happened.
     public var at: Instant
+    /// What happened.
     public var kind: EventKind
+    /// The app's name in the scenario; nil if the event is about no app.
     public var app: String?
+    /// More about the event; empty if there is nothing more.
     public var detail: String
+    /// Why it happened; nil if the row has no reason.
     public var reason: String?
 
+    /// An event from its parts.
     public init(at: Instant, kind: EventKind, app: String?, detail: String, reason: String?) {
         self.at = at
         self.kind = kind
@@ -79,14 +102,18 @@ public struct RunEvent: Sendable {
     }
 }
 
-/// A process that waited for memory, and how long.
+/// A process's wait for memory.
 public struct MemoryWait: Sendable {
+    /// The app's name in the scenario.
     public var app: String
+    /// When the wait began.
     public var since: Instant
+    /// When the wait ended.
     public var until: Instant
-    /// In the foreground when the wait was over.
+    /// Whether the process was in the foreground when the wait ended.
     public var wasForeground: Bool
 
+    /// A wait from its parts.
     public init(app: String, since: Instant, until: Instant, wasForeground: Bool) {
         self.app = app
         self.since = since
@@ -96,7 +123,7 @@ public struct MemoryWait: Sendable {
 }
 
 extension RunGlance {
-    /// The run as it stands.
+    /// The present state of a run.
     init(_ run: Simulation) {
         let books = run.memory.books
         self.init(
