@@ -1,29 +1,38 @@
 import Lifecycle
 import Quantities
 
-/// Everything that is declared about an app: how it lives, what its memory does and what each step costs.
+/// All that is declared about an app: how it lives, what its memory does and what each step costs.
 ///
-/// A profile is the catalogue's archetype with the scenario's own keys laid over it.
+/// A profile is an archetype of the catalogue, overridden by the scenario's own keys.
 public struct AppProfile: Hashable, Sendable {
+    /// The app's name in the scenario.
     public var name: String
     /// The archetype that this profile began with.
     public var like: String
+    /// Whether the app has scenes, and how many.
     public var scenes: SceneSupport
-    /// Reasons to keep running in the background while the app is there (`UIBackgroundModes`).
+    /// Reasons to keep running in the background (`UIBackgroundModes`).
     public var backgroundModes: [BackgroundMode]
+    /// What the app's memory does.
     public var memory: MemoryProfile
+    /// How long each callback takes.
     public var costs: CallbackCosts
+    /// What the app does when it leaves the screen.
     public var background: BackgroundDiscipline
+    /// What the app does when it is warned.
     public var warnings: WarningDiscipline
+    /// What the app does when a scene is disconnected.
     public var disconnect = DisconnectDiscipline()
+    /// The app's own memory limits.
     public var limits: ProcessLimits
-    /// What it can be opened with.
+    /// Ways to open the app other than a tap.
     public var features: [AppFeature]
     /// Work of the launch that was moved off the main thread.
     public var deferred: DeferredWork
     /// Objects of the app that observe notifications.
     public var observers: [NotificationObserver]
 
+    /// A profile that frees all of a scene's memory when the scene is disconnected.
     public init(
         name: String, like: String, scenes: SceneSupport, backgroundModes: [BackgroundMode], memory: MemoryProfile,
         costs: CallbackCosts, background: BackgroundDiscipline, warnings: WarningDiscipline, limits: ProcessLimits,
@@ -43,7 +52,7 @@ public struct AppProfile: Hashable, Sendable {
         self.observers = observers
     }
 
-    /// Whether the app has declared what a launch for this reason needs.
+    /// Whether the app has declared what a launch for this reason requires.
     public func supports(_ reason: LaunchReason) -> Bool {
         switch reason.requirement {
         case .nothing: true
@@ -55,10 +64,12 @@ public struct AppProfile: Hashable, Sendable {
 
 /// Long work of the launch on a thread of its own: it takes a core, but does not delay the first frame.
 public struct DeferredWork: Hashable, Sendable {
+    /// How long it occupies a core.
     public var work: TimeSpan
     /// What it adds to the working set when it is done.
     public var memory: ByteCount
 
+    /// By default no deferred work.
     public init(work: TimeSpan = .zero, memory: ByteCount = .zero) {
         self.work = work
         self.memory = memory
@@ -67,11 +78,14 @@ public struct DeferredWork: Hashable, Sendable {
 
 /// An object that observes a notification, and what it does about it.
 public struct NotificationObserver: Hashable, Sendable {
+    /// The notification that the object observes.
     public var notification: AppNotification
+    /// How long the observer keeps the main thread busy.
     public var cost: TimeSpan
     /// The share of the cache that it frees.
     public var frees: Ratio
 
+    /// An observer that by default costs and frees nothing.
     public init(of notification: AppNotification, cost: TimeSpan = .zero, frees: Ratio = .zero) {
         self.notification = notification
         self.cost = cost
@@ -81,47 +95,51 @@ public struct NotificationObserver: Hashable, Sendable {
 
 /// `UIApplicationSceneManifest`: whether the app has scenes, and whether more than one.
 public struct SceneSupport: Hashable, Sendable {
+    /// Whether the app has scenes.
     public var support: Bool
     /// `UIApplicationSupportsMultipleScenes`.
     public var multiple: Bool
 
+    /// By default an app with one scene.
     public init(support: Bool = true, multiple: Bool = false) {
         self.support = support
         self.multiple = multiple
     }
 
+    /// The life cycle that follows from `support`.
     public var world: AppWorld { support ? .sceneBased : .appBased }
 }
 
-/// What an app's memory does. Rates hold while the app is in the foreground, unless said otherwise.
+/// What an app's memory does. Rates apply while the app is in the foreground, unless stated otherwise.
 public struct MemoryProfile: Hashable, Sendable {
-    /// The working set that is there once the app has launched.
+    /// The working set after the launch.
     public var base: ByteCount
     /// What one connected scene holds.
     public var scene: ByteCount
-    /// Recreatable memory: grows in use up to a size, dropped in the background and on warnings.
+    /// Memory that can be recreated: it grows in use up to a size, and is dropped in the background and on warnings.
     public var cache: CacheProfile
-    /// The base grows in use, from the launch on.
+    /// How the base grows in use, from the launch on.
     public var growth: GrowthProfile
-    /// Memory that is never freed; also grows while the app works off screen.
+    /// Memory that is never freed. It grows while the app works off screen too.
     public var leak: ByteRate
-    /// Short-lived objects; likewise.
+    /// Short-lived objects; the app makes them while it works off screen too.
     public var churn: ChurnProfile
-    /// How fast live memory is written again in use.
+    /// How fast live memory is rewritten in use.
     public var touch: ByteRate
     /// Sudden jumps.
     public var bursts: [BurstProfile]
-    /// How large the objects are.
+    /// The sizes of the objects.
     public var objects: SizeDistribution
-    /// Operations recorded elsewhere, played beside all that.
+    /// Recorded operations that are played in addition to all this.
     public var trace: TraceProfile?
-    /// The UI of the scene in front grows in use: frames, textures.
+    /// How the user interface of the scene in front grows in use: frames, textures.
     public var sceneGrowth = GrowthProfile()
-    /// Memory that rises steadily and falls at once, again and again.
+    /// Memory that repeatedly rises steadily and falls at once.
     public var sawTooth = SawToothProfile()
     /// How fast live memory is read in use, the cache first.
     public var read = ByteRate.zero
 
+    /// Memory that by default stays at its base and scenes.
     public init(
         base: ByteCount, scene: ByteCount, cache: CacheProfile = CacheProfile(),
         growth: GrowthProfile = GrowthProfile(),
@@ -144,14 +162,16 @@ public struct MemoryProfile: Hashable, Sendable {
     }
 }
 
+/// Memory that an app can recreate.
 public struct CacheProfile: Hashable, Sendable {
     /// The cache does not grow beyond this.
     public var size: ByteCount
     /// How fast it fills in use.
     public var rate: ByteRate
-    /// How fast a full cache is replaced: the oldest goes, as much comes in.
+    /// How fast a full cache is replaced: the oldest memory goes, and the same amount comes in.
     public var turnover: ByteRate
 
+    /// By default no cache.
     public init(size: ByteCount = .zero, rate: ByteRate = .zero, turnover: ByteRate = .zero) {
         self.size = size
         self.rate = rate
@@ -159,34 +179,42 @@ public struct CacheProfile: Hashable, Sendable {
     }
 }
 
+/// Steady growth up to a limit.
 public struct GrowthProfile: Hashable, Sendable {
+    /// Bytes added per second of use.
     public var rate: ByteRate
-    /// The base does not grow beyond this; at most the base's size means that it does not grow.
+    /// The size after which growth stops. No growth if that is at most the size at the start.
     public var upTo: ByteCount
 
+    /// By default no growth.
     public init(rate: ByteRate = .zero, upTo: ByteCount = .zero) {
         self.rate = rate
         self.upTo = upTo
     }
 }
 
+/// Short-lived objects.
 public struct ChurnProfile: Hashable, Sendable {
     /// Bytes allocated per second.
     public var rate: ByteRate
     /// How long an object lives.
     public var lifetime: TimeSpan
 
+    /// By default no churn.
     public init(rate: ByteRate = .zero, lifetime: TimeSpan = .seconds(1)) {
         self.rate = rate
         self.lifetime = lifetime
     }
 }
 
-/// Rises evenly to `size` within `period` of use, falls at once, and begins again: work in batches, garbage collection.
+/// Rises evenly to `size` within `period` of use, falls at once, and begins again: batch work, garbage collection.
 public struct SawToothProfile: Hashable, Sendable {
+    /// The highest point.
     public var size: ByteCount
+    /// How long one rise takes.
     public var period: TimeSpan
 
+    /// By default no saw tooth.
     public init(size: ByteCount = .zero, period: TimeSpan = .seconds(10)) {
         self.size = size
         self.period = period
@@ -195,13 +223,16 @@ public struct SawToothProfile: Hashable, Sendable {
 
 /// A jump: `size` bytes arrive within `over`, stay for `hold`, and go at once.
 public struct BurstProfile: Hashable, Sendable {
-    /// Time in the foreground since the process's launch.
+    /// When it begins: time in the foreground since the process's launch.
     public var after: TimeSpan
+    /// How large it is.
     public var size: ByteCount
+    /// How long it takes to arrive.
     public var over: TimeSpan
-    /// Nil: it stays as long as the process.
+    /// How long it stays; nil: as long as the process.
     public var hold: TimeSpan?
 
+    /// A burst that by default stays as long as the process.
     public init(after: TimeSpan, size: ByteCount, over: TimeSpan, hold: TimeSpan? = nil) {
         self.after = after
         self.size = size
@@ -210,25 +241,32 @@ public struct BurstProfile: Hashable, Sendable {
     }
 }
 
-/// How long each callback keeps the main thread busy, the filling of memory not included.
+/// How long each callback keeps the main thread busy, apart from filling memory.
 public struct CallbackCosts: Hashable, Sendable {
     /// From the tap to `willFinishLaunching`: creating the process, loading code.
     public var process: TimeSpan
     /// `willFinishLaunching` and `didFinishLaunching` together.
     public var launch: TimeSpan
-    /// Once, on the very first launch of the app in the run.
+    /// Added once, on the very first launch of the app in the run.
     public var firstLaunch: TimeSpan
     /// `scene(_:willConnectTo:)`, or the first UI of an app without scenes.
     public var connect: TimeSpan
+    /// The scene or the app enters the foreground.
     public var enterForeground: TimeSpan
+    /// The scene or the app becomes active.
     public var activate: TimeSpan
+    /// The scene or the app resigns being active.
     public var resignActive: TimeSpan
+    /// The scene or the app enters the background.
     public var enterBackground: TimeSpan
+    /// `sceneDidDisconnect`.
     public var disconnect: TimeSpan
+    /// `applicationWillTerminate`.
     public var terminate: TimeSpan
     /// Any other event: a URL, a push, a location, a change of time or of protected data.
     public var event: TimeSpan
 
+    /// The costs of an ordinary app.
     public init(
         process: TimeSpan = .milliseconds(400), launch: TimeSpan = .milliseconds(150), firstLaunch: TimeSpan = .zero,
         connect: TimeSpan = .milliseconds(80), enterForeground: TimeSpan = .milliseconds(30),
@@ -254,30 +292,31 @@ public struct CallbackCosts: Hashable, Sendable {
 public struct BackgroundDiscipline: Hashable, Sendable {
     /// The share of the cache that it frees on `didEnterBackground`: 0 % is undisciplined, 100 % is Apple's advice.
     public var frees: Ratio
-    /// The share of what it freed that it loads again at once on `willEnterForeground`.
+    /// The share of the freed cache that it reloads at once on `willEnterForeground`.
     public var reloads: Ratio
-    /// How long it works before it lets itself be suspended.
+    /// How long it works before it is ready to be suspended.
     public var work: TimeSpan
-    /// The buffer that the snapshot costs for a moment.
+    /// The buffer that taking the snapshot needs for a moment.
     public var snapshot: ByteCount
-    /// How long it takes to get to the freeing.
+    /// The delay before it frees memory.
     public var delay = TimeSpan.zero
     /// How often it frees nothing at all.
     public var ignores = Ratio.zero
     /// How long the background task runs that it begins whenever it leaves the screen; nil: it begins none.
     public var task: TimeSpan?
-    /// It begins a background task whenever it leaves the screen and never ends it, not even when it expires.
+    /// Whether it begins a background task whenever it leaves the screen and never ends it, not even when it expires.
     public var leaksTask: Bool
     /// How long it works on an event that the system wakes it for.
     public var eventWork: TimeSpan
-    /// How long its background modes have something to do after it has left the screen; nil: for ever.
+    /// How long its background modes have work after it has left the screen; nil: for ever.
     public var modesLast: TimeSpan?
     /// The share of a core that it uses off screen.
     public var cpu: Ratio
-    /// It holds a lock on a file or an SQLite database when it is suspended, and is ended for that (0xdead10cc).
-    /// Whether the device is locked makes no difference. Source: Apple TN2151.
+    /// Whether it holds a lock on a file or an SQLite database when it is suspended, and is ended for that
+    /// (0xdead10cc), whether or not the device is locked. Source: Apple TN2151.
     public var holdsProtectedFile: Bool
 
+    /// An app that frees half of its cache and works for 3 s.
     public init(
         frees: Ratio = .percent(50), reloads: Ratio = .percent(25), work: TimeSpan = .seconds(3),
         snapshot: ByteCount = .mebibytes(8), task: TimeSpan? = nil, leaksTask: Bool = false,
@@ -297,15 +336,16 @@ public struct BackgroundDiscipline: Hashable, Sendable {
     }
 }
 
-/// What the app does when a scene is disconnected: what it does not free then stays with the process until its end.
+/// What the app does when a scene is disconnected. What it does not free then stays with the process until its end.
 public struct DisconnectDiscipline: Hashable, Sendable {
     /// The share of the scene's memory that it frees.
     public var frees: Ratio
-    /// How long it takes to get to it.
+    /// The delay before it frees memory.
     public var delay: TimeSpan
     /// How often it frees nothing at all.
     public var ignores: Ratio
 
+    /// By default all of the scene's memory is freed.
     public init(frees: Ratio = .one, delay: TimeSpan = .zero, ignores: Ratio = .zero) {
         self.frees = frees
         self.delay = delay
@@ -317,11 +357,12 @@ public struct DisconnectDiscipline: Hashable, Sendable {
 public struct WarningDiscipline: Hashable, Sendable {
     /// The share of the cache that it frees.
     public var frees: Ratio
-    /// How long it takes to get to it.
+    /// The delay before it frees memory.
     public var delay: TimeSpan
     /// How often it does nothing at all.
     public var ignores: Ratio
 
+    /// By default 80 % of the cache is freed after 100 ms.
     public init(frees: Ratio = .percent(80), delay: TimeSpan = .milliseconds(100), ignores: Ratio = .zero) {
         self.frees = frees
         self.delay = delay
@@ -329,19 +370,25 @@ public struct WarningDiscipline: Hashable, Sendable {
     }
 }
 
-/// jetsam's per-process limits on the footprint. Active: while the app is in the foreground, or runs off screen for a
-/// background mode, a task or an event; not in the few seconds that everybody gets.
+/// jetsam's per-process limits on the footprint. The active limit applies while the app is in the foreground, or runs
+/// off screen for a background mode, a task or an event; it does not in the few seconds that every app gets.
 ///
-/// Each is fatal or soft by itself, as in XNU (`memlimit_active_fatal`, `memlimit_inactive_fatal`; xnu-11417.101.15).
+/// Each limit is separately fatal or soft, as in XNU (`memlimit_active_fatal`, `memlimit_inactive_fatal`;
+/// xnu-11417.101.15).
 public struct ProcessLimits: Hashable, Sendable {
+    /// The limit while the app is active; nil: there is none.
     public var active: ByteCount?
-    /// Nil: the active one applies at all times.
+    /// The limit at other times; nil: the active limit applies at all times.
     public var inactive: ByteCount?
-    /// Fatal: ended at once on the allocation that crosses it. Soft: warned. For each that does not say it itself.
+    /// Fatal: the process is ended at once on the allocation that crosses the limit. Soft: it is warned. Applies to
+    /// each limit that does not state it itself.
     public var fatal: Bool
+    /// Whether the active limit is fatal; nil: see `fatal`.
     public var activeFatal: Bool?
+    /// Whether the inactive limit is fatal; nil: see `fatal`.
     public var inactiveFatal: Bool?
 
+    /// By default no limits.
     public init(
         active: ByteCount? = nil, inactive: ByteCount? = nil, fatal: Bool = true, activeFatal: Bool? = nil,
         inactiveFatal: Bool? = nil
@@ -353,6 +400,8 @@ public struct ProcessLimits: Hashable, Sendable {
         self.inactiveFatal = inactiveFatal
     }
 
+    /// Whether the active limit is fatal.
     public var isActiveFatal: Bool { activeFatal ?? fatal }
+    /// Whether the inactive limit is fatal.
     public var isInactiveFatal: Bool { inactiveFatal ?? fatal }
 }

@@ -4,7 +4,8 @@ import Quantities
 
 /// One process's behaviour: what its callbacks do, and what its memory does as time passes.
 ///
-/// Every figure is a function of the time spent so far, so that rounding never adds up. It has one owner, its process.
+/// Every figure is a function of the time spent so far, so that rounding errors do not add up. Its process is its only
+/// owner.
 public struct AppWorkload: ~Copyable {
     /// Time spent active in the foreground since the launch.
     public private(set) var activeTime: TimeSpan = .zero
@@ -13,21 +14,24 @@ public struct AppWorkload: ~Copyable {
     /// What the cache held when the app left the screen.
     private var cacheBeforeBackground: ByteCount = .zero
     private var transient: ByteCount = .zero
-    /// How many operations one round of the app's trace has.
+    /// The number of operations in one round of the app's trace.
     private let traceLength: Int
-    /// What the short-lived objects hold once the first of them go.
+    /// What the short-lived objects hold once the first of them are freed.
     private let transientLimit: ByteCount
-    /// The profile's: off screen a tick needs no more of it.
+    /// From the profile; a tick off screen needs no more of it.
     private let (leak, churnRate): (ByteRate, ByteRate)
-    /// Behind what changes with every tick: it is large.
+    /// Stored after what changes with every tick, because it is large.
     public let profile: AppProfile
-    /// Lent: a copy would count references.
+    /// Borrowed, because a copy would count references.
     private var memory: MemoryProfile { _read { yield profile.memory } }
 
     /// How often a running app's memory moves.
     @inlinable
     public static var interval: TimeSpan { .milliseconds(100) }
 
+    /// A workload before its first callback.
+    ///
+    /// - Parameter traceLength: The number of operations in one round of the app's trace; 0: it has none.
     public init(_ profile: AppProfile, traceLength: Int = 0) {
         self.profile = profile
         self.traceLength = traceLength
@@ -38,13 +42,13 @@ public struct AppWorkload: ~Copyable {
 
     // MARK: Callbacks
 
-    /// What a callback costs and does. Source of the duties: Apple's "Managing your app's life cycle".
+    /// What a callback costs and does. Source of the app's duties: Apple's "Managing your app's life cycle".
     ///
     /// - Parameters:
     ///   - scene: The scene that the callback is about, or 1 for an app without scenes.
     ///   - cache: What the cache pool holds now.
-    ///   - isFirstLaunch: The app was never launched before in this run.
-    ///   - isOnScreen: The app is in the foreground, whatever becomes of this scene: its cache is in use.
+    ///   - isFirstLaunch: Whether the app was never launched before in this run.
+    ///   - isOnScreen: Whether the app is in the foreground regardless of this scene, so that its cache is in use.
     ///   - generator: Decides whether the app does its duty.
     public mutating func work(
         for callback: Callback, scene: SceneID, cache: ByteCount, isFirstLaunch: Bool, isOnScreen: Bool,
@@ -87,7 +91,7 @@ public struct AppWorkload: ~Copyable {
         }
     }
 
-    /// What the observers of a notification do about it, one after the other.
+    /// What the observers of a notification do, one after the other.
     public func work(ofObserversOf notification: AppNotification, cache: ByteCount) -> CallbackWork {
         var work = CallbackWork()
         for observer in profile.observers where observer.notification == notification {
@@ -97,14 +101,14 @@ public struct AppWorkload: ~Copyable {
         return work
     }
 
-    /// The system's picture of the scene costs a buffer for a moment.
+    /// The buffer that the system's picture of a scene needs for a moment.
     public func snapshotWork() -> CallbackWork {
         let snapshot = profile.background.snapshot
         guard snapshot > .zero else { return CallbackWork() }
         return CallbackWork(memory: [.allocate(.transient, snapshot), .release(.transient, snapshot)])
     }
 
-    /// On the way back, the part of the dropped cache that the scene shows is loaded again at once.
+    /// On the way back, reloads at once the part of the dropped cache that the scene shows.
     private mutating func reload(_ cache: ByteCount) -> [MemoryWork] {
         let dropped = cacheBeforeBackground - cache
         cacheBeforeBackground = .zero
@@ -112,7 +116,7 @@ public struct AppWorkload: ~Copyable {
         return [.allocate(.cache, dropped * profile.background.reloads)]
     }
 
-    /// Frees by the app's own discipline, when its last scene leaves the screen: the cache belongs to all of them.
+    /// Frees memory by the app's own discipline when its last scene leaves the screen; all scenes share the cache.
     private mutating func enterBackground(
         _ cache: ByteCount, isOnScreen: Bool, using generator: inout SeededGenerator
     ) -> CallbackWork {
@@ -125,7 +129,7 @@ public struct AppWorkload: ~Copyable {
         return CallbackWork(cost: cost + discipline.delay, memory: [.release(.cache, cache * discipline.frees)])
     }
 
-    /// What the scene alone used goes; what the app forgets of it stays until the process ends.
+    /// Frees the scene's own memory; what the app forgets to free stays until the process ends.
     private func disconnect(_ scene: SceneID, using generator: inout SeededGenerator) -> CallbackWork {
         let discipline = profile.disconnect
         let cost = profile.costs.disconnect
@@ -137,9 +141,9 @@ public struct AppWorkload: ~Copyable {
                 ? [.endScene(scene)] : [.releaseShare(.scene(scene), discipline.frees), .abandonScene(scene)])
     }
 
-    /// What the app does about a memory warning; nothing when it ignores this one.
+    /// What the app does about a memory warning; nothing if it ignores this one.
     public func answerToWarning(cache: ByteCount, using generator: inout SeededGenerator) -> CallbackWork {
-        // The draw comes first and always, so that the stream does not depend on the size of the cache.
+        // Always drawn, and first, so that the stream does not depend on the size of the cache.
         let ignores = generator.chance(profile.warnings.ignores)
         guard !ignores else { return CallbackWork() }
         return CallbackWork(
@@ -151,8 +155,8 @@ public struct AppWorkload: ~Copyable {
     /// What the app's memory does while `span` passes.
     ///
     /// - Parameters:
-    ///   - phase: Growth, cache and bursts belong to the foreground; leak, churn and trace also to work off screen.
-    ///   - cache: What the cache pool holds now; off screen it does not matter.
+    ///   - phase: Growth, cache and bursts need the foreground; leak, churn and trace also go on at work off screen.
+    ///   - cache: What the cache pool holds now; ignored off screen.
     ///   - front: The scene in front and what it holds now.
     ///   - work: Receives the work, in order.
     public mutating func pass(
@@ -170,7 +174,7 @@ public struct AppWorkload: ~Copyable {
         activeTime += span
         add(.base, grown(at: activeTime) - grown(at: activeBefore), to: &work)
         useCache(span, cache, into: &work)
-        // What the scene holds decides, not the time: a scene that comes back begins anew.
+        // This depends on what the scene holds, not on the time: a scene that comes back begins anew.
         if let front, front.held < memory.sceneGrowth.upTo {
             let grown = memory.sceneGrowth.rate.bytes(in: min(span, AppWorkload.interval))
             add(.scene(front.scene), min(memory.sceneGrowth.upTo - front.held, grown), to: &work)
@@ -186,11 +190,11 @@ public struct AppWorkload: ~Copyable {
         if read > cache { work.append(.read(.base, read - cache)) }
     }
 
-    /// Fills the cache; a full one is replaced, the oldest first.
+    /// Fills the cache; a full cache is replaced, the oldest memory first.
     private func useCache(_ span: TimeSpan, _ cache: ByteCount, into work: inout UniqueArray<MemoryWork>) {
         let profile = profile.memory.cache
         let room = profile.size - cache
-        // After a pause the cache was full until a moment ago: it fills for one interval at most.
+        // After a pause the cache was full until a moment ago: it fills for at most one interval.
         if room > .zero {
             return add(.cache, min(room, profile.rate.bytes(in: min(span, AppWorkload.interval))), to: &work)
         }
@@ -232,9 +236,10 @@ public struct AppWorkload: ~Copyable {
         work.append(.release(.transient, old))
     }
 
-    /// When the memory moves next, from now: at once, later, or never while nothing changes.
+    /// The time until the memory moves next; nil: it does not move until something changes.
     ///
-    /// It changes nothing, but to lend itself it would be copied out of its process first, 700 bytes at every tick.
+    /// Marked `mutating` although it changes nothing: otherwise 700 bytes would be copied out of the process at every
+    /// tick.
     public mutating func nextWork(phase: ProcessPhase, cache: ByteCount) -> TimeSpan? {
         if leak > .zero || churnRate > .zero { return AppWorkload.interval }
         if let trace = memory.trace, trace.ends == .loop || traced(at: runTime) < traceLength {
@@ -255,7 +260,7 @@ public struct AppWorkload: ~Copyable {
 }
 
 extension MemoryProfile {
-    /// What an app comes to hold in addition while it is in front for so long, at the most.
+    /// The most that an app gains while it is in front for `span`.
     ///
     /// - Parameters:
     ///   - active: How long it was in front before.
@@ -277,7 +282,7 @@ extension MemoryProfile {
 }
 
 extension SawToothProfile {
-    /// What it holds after so much time in the foreground.
+    /// What it holds after this much time in the foreground.
     func held(at time: TimeSpan) -> ByteCount {
         guard size > .zero, period > .zero else { return .zero }
         let since = time.microseconds % period.microseconds
@@ -286,7 +291,7 @@ extension SawToothProfile {
 }
 
 extension BurstProfile {
-    /// What the burst holds after so much time in the foreground.
+    /// What the burst holds after this much time in the foreground.
     func held(at time: TimeSpan) -> ByteCount {
         guard time > after else { return .zero }
         let since = time - after
@@ -295,7 +300,7 @@ extension BurstProfile {
         return ByteCount(Int(scaled(Int64(size.bytes), by: since.microseconds, over: over.microseconds)))
     }
 
-    /// How long until it moves; nil when it is over.
+    /// The time until it moves; nil when it is over.
     func wait(from time: TimeSpan) -> TimeSpan? {
         if time < after { return max(after - time, AppWorkload.interval) }
         if time < after + over { return AppWorkload.interval }

@@ -1,12 +1,12 @@
 import Quantities
 
-/// An allocation trace as an app's workload: played while the app is active in front, or at work off screen for a
+/// An allocation trace as an app's workload. It is played while the app is active in front, or at work off screen for a
 /// background mode, a task or an event. Each process plays it from the beginning.
 ///
-/// A trace has no clock, so the pace is ours to choose. The sizes of its objects are the recorded ones, whatever the
-/// scale; `copies` is what a scaled run changes.
+/// A trace has no clock, so the pace is ours to choose. Object sizes are as recorded at every scale; scaled runs change
+/// `copies`.
 public struct TraceProfile: Hashable, Sendable {
-    /// Plain text, one operation per line.
+    /// The path of a plain text file with one operation per line.
     public var file: String
     /// Operations per second; nil: `over` decides.
     public var pace: Int?
@@ -16,15 +16,17 @@ public struct TraceProfile: Hashable, Sendable {
     public var copies: Ratio
     /// What happens after the last line.
     public var ends: TraceEnding
-    /// Plays the file to this line only.
+    /// The last line to play; nil: the whole file.
     public var lastLine: Int?
 
+    /// The default pace in operations per second.
     public static let ordinaryPace = 20_000
 
-    /// Traces of up to so many operations are kept in memory, at 12 bytes each: 48 MiB. Longer ones are read again by
-    /// each process.
+    /// Traces of up to this many operations are kept in memory, at 12 bytes each: 48 MiB. Each process reads longer
+    /// ones again.
     public static let longestKept = 4 << 20
 
+    /// By default a trace at the ordinary pace that is played once and keeps its objects.
     public init(
         file: String, pace: Int? = TraceProfile.ordinaryPace, over: TimeSpan? = nil, copies: Ratio = .one,
         ends: TraceEnding = .hold, lastLine: Int? = nil
@@ -37,10 +39,10 @@ public struct TraceProfile: Hashable, Sendable {
         self.lastLine = lastLine
     }
 
-    /// The copies of one object at most: those that are asked for, rounded up, at least 1.
+    /// The most copies of one object: `copies` rounded up, at least 1.
     public var copiesOfEach: Int { max(1, Int((copies.partsPerMillion + 999_999) / 1_000_000)) }
 
-    /// How many operations are due after so much running time, if the trace has `length` of them.
+    /// How many operations are due after this much running time, if the trace has `length` of them.
     func operations(after time: TimeSpan, length: Int) -> Int {
         let (rate, span) = over.map { (Int64(length), $0.microseconds) } ?? (Int64(pace ?? 0), 1_000_000)
         let rounds = time.microseconds / span
@@ -52,9 +54,9 @@ public struct TraceProfile: Hashable, Sendable {
 
 /// What happens after the last line of a trace.
 public enum TraceEnding: String, CaseIterable, Sendable {
-    /// What is live is freed, and the trace begins again.
+    /// All live objects are freed, and the trace begins again.
     case loop
-    /// What is live stays as it is.
+    /// Live objects stay as they are.
     case hold
     /// The app ends by itself.
     case exit
@@ -62,25 +64,29 @@ public enum TraceEnding: String, CaseIterable, Sendable {
 
 /// A trace that is being read, some operations at a time.
 public protocol TraceReader: AnyObject {
-    /// Replaces `steps` by the next operations, one per line, at most so many; none after the last one.
+    /// Replaces `steps` with the next operations, one per line, at most `most`; none after the last one.
     func read(_ most: Int, into steps: inout [TraceStep]) throws(TraceFault)
-    /// Back to the first line.
+    /// Goes back to the first line.
     func rewind() throws(TraceFault)
 }
 
-/// Where the traces of a run come from. They were surveyed before the run, so they can be replayed.
+/// The source of a run's traces. They were surveyed before the run, so they can be replayed.
 public protocol TraceLibrary {
-    /// What the trace does, to the line at which it ends.
+    /// What the trace does, up to the line at which it ends.
     func survey(of trace: TraceProfile) -> TraceSurvey
+    /// A reader at the first line. Throws if the file cannot be read.
     func open(_ trace: TraceProfile) throws(TraceFault) -> any TraceReader
 }
 
 /// A library for runs whose apps play no trace.
 public struct NoTraces: TraceLibrary {
+    /// An empty library.
     public init() {}
 
+    /// An empty survey.
     public func survey(of trace: TraceProfile) -> TraceSurvey { TraceSurvey() }
 
+    /// Always throws.
     public func open(_ trace: TraceProfile) throws(TraceFault) -> any TraceReader {
         throw TraceFault(line: 0, message: "\(trace.file) was not opened before the run")
     }

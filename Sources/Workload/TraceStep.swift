@@ -1,7 +1,8 @@
-/// One operation of a trace with its object's name replaced by a place in a table: what is left for a replay to do.
+/// One operation of a trace, as a replay needs it: the object's name is replaced by a place in a table.
 ///
 /// Places are dense; the place that became free last is used next.
 public struct TraceStep: Hashable, Sendable {
+    /// What an operation does.
     public enum Kind: UInt8, Sendable {
         case make
         case resize
@@ -10,15 +11,18 @@ public struct TraceStep: Hashable, Sendable {
         case nothing
     }
 
+    /// The object's place, from 0.
     public let place: UInt32
+    /// The object's size in bytes.
     public let size: UInt32
+    /// What the operation does.
     public let kind: Kind
     /// The alignment is 2 to this power; 0 for the allocator's own.
     public let logAlignment: UInt8
 
     /// - Parameters:
-    ///   - place: Of the object, from 0.
-    ///   - size: In bytes.
+    ///   - place: The object's place, from 0.
+    ///   - size: The object's size in bytes.
     ///   - logAlignment: The alignment is 2 to this power; 0 for the allocator's own.
     @inlinable
     public init(_ kind: Kind, place: Int = 0, size: Int = 0, logAlignment: Int = 0) {

@@ -1,40 +1,43 @@
 import Quantities
 
-/// A person with a phone, decided by a seed: sessions, the apps in them, and the hours of the day.
+/// A modelled user of a phone, decided by a seed: sessions, the apps in them, and the hours of the day.
 ///
-/// Sources, as collected in the project's notes on workloads: LSApp for the length of sessions (median 1:46, mean 5:26,
-/// standard deviation 9:29), distinct apps (median 2, mean 2.18), switches (median 2, mean 5.46, sd 11.2) and sessions
-/// per day (17.4, ended by 5 min of silence); operator traffic of 2,000 users for popularity (top 1 37 %, top 5 70 %,
-/// top 10 86 %) and for day and night (peaks at 11 to 12 h and 18 h, 13.3 times the trough at 4 h). The tables below
-/// are fitted to these figures; the shape between them is ours.
+/// Sources: LSApp (Aliannejadi et al., ACM TOIS 2021) for the length of sessions (median 1:46, mean 5:26, standard
+/// deviation 9:29), distinct apps (median 2, mean 2.18), switches (median 2, mean 5.46, sd 11.2) and sessions per day
+/// (17.4, ended by 5 min of silence); operator traffic of 2,000 users for popularity (top 1 37 %, top 5 70 %, top 10 86
+/// %) and for day and night (peaks at 11 to 12 h and 18 h, 13.3 times the trough at 4 h). The tables below are fitted
+/// to these figures; the shape between them is ours.
 public enum UserModel: String, CaseIterable, Sendable {
     /// Whole days, with night and rush hours; a run begins at midnight.
     case everyday
-    /// On the way: one session after the other, some minutes apart.
+    /// Commuting: one session after the other, some minutes apart.
     case commuter
 }
 
-/// One thing that the person does. Apps are named by their rank, the most popular first.
+/// One thing that the user does. Apps are named by their rank, the most popular first.
 public struct UserDeed: Hashable, Sendable {
+    /// What the user does.
     public enum Kind: Hashable, Sendable {
         /// The first app of a session.
         case open(rank: Int)
-        /// A further app of the session, or back to an earlier one.
+        /// A further app of the session, or a return to an earlier one.
         case change(rank: Int)
-        /// The phone is put away.
+        /// The user puts the phone away.
         case putAway
     }
 
+    /// When the user does it.
     public var at: Instant
+    /// What the user does.
     public var kind: Kind
 }
 
 extension UserModel {
-    /// What the person does from an instant on, in order; a session that would go on at the end is cut there.
+    /// What the user does from an instant on, in order. A session that would continue after the end is cut there.
     ///
     /// - Parameters:
     ///   - apps: How many apps there are; the first is the most popular.
-    ///   - stream: Two persons of one scenario draw from streams of their own.
+    ///   - stream: The name of the random stream; two users of one scenario need different ones.
     public func deeds(from start: Instant, until end: Instant, apps: Int, seed: UInt64, stream: String) -> [UserDeed] {
         precondition(apps > 0, "a person without apps has nothing to do")
         var person = Person(apps: apps, generator: SeededGenerator(seed: seed, stream: stream))
@@ -52,14 +55,14 @@ extension UserModel {
         return deeds
     }
 
-    /// A session is over after so much silence (LSApp).
+    /// A session is over after this much silence (LSApp).
     public static let silence: TimeSpan = .minutes(5)
 }
 
-/// The draws of one person.
+/// The draws of one user.
 private struct Person {
     var generator: SeededGenerator
-    /// By rank: what an app weighs when one is chosen.
+    /// By rank: an app's weight when one is chosen.
     let weights: [UInt64]
 
     init(apps: Int, generator: SeededGenerator) {
@@ -69,7 +72,7 @@ private struct Person {
         }
     }
 
-    /// Minute by minute, with the chance of the hour.
+    /// Tries each minute with the probability of its hour.
     mutating func waitForSession(from now: Instant) -> Instant {
         var at = now
         while true {
@@ -82,7 +85,7 @@ private struct Person {
         }
     }
 
-    /// One session; gives its end.
+    /// Plays one session; returns its end.
     mutating func session(from start: Instant, until limit: Instant, into deeds: inout [UserDeed]) -> Instant {
         let rank = Int(generator.below(1_000_000))
         let length = Habits.length.value(at: rank)
@@ -121,7 +124,7 @@ private struct Person {
         return index < current ? index : index + 1
     }
 
-    /// So many different apps, the popular ones more often.
+    /// Chooses this many different apps, the popular ones more often.
     private mutating func choose(_ count: Int) -> [Int] {
         var left = weights
         var chosen: [Int] = []
@@ -139,9 +142,9 @@ private struct Person {
     }
 }
 
-/// The figures of the person, fitted to the sources named above.
+/// The user's figures, fitted to the sources named above.
 private enum Habits {
-    /// A session's length in seconds: log-normal, the median 106 s, cut at 2,900 s so that mean and deviation fit.
+    /// A session's length in seconds: log-normal with a median of 106 s, cut at 2,900 s so that mean and deviation fit.
     static let length = QuantileTable([
         (0, 3), (25, 4), (50, 7), (100, 13), (150, 20), (200, 27), (250, 36), (300, 45), (350, 57), (400, 70),
         (450, 86), (500, 106), (550, 130), (600, 160), (650, 198), (700, 248), (750, 316), (800, 414), (850, 568),
@@ -154,7 +157,7 @@ private enum Habits {
         (950, 217), (970, 294), (985, 459), (993, 679), (997, 932), (1_000, 1_207),
     ])
 
-    /// By hour: how likely a session begins in a minute in which the phone is idle, in parts per million.
+    /// For each hour, how likely a session begins in a minute in which the phone is idle, in parts per million.
     static let startsPerMinute: [Int64] = [
         6_344, 3_383, 2_124, 1_661, 1_507, 2_280, 5_503, 10_780, 15_639, 18_784, 22_121, 25_181, 25_181, 20_986, 18_784,
         18_784, 19_874, 23_278, 25_181, 22_121, 19_874, 17_715, 13_641, 9_861,

@@ -19,7 +19,7 @@ final class AppRecord {
     var behaviour: SeededGenerator
     /// Decides whether the app does its duty off screen and on a disconnect.
     var duty: SeededGenerator
-    /// Its live process; nil while there is none.
+    /// Its live process; nil if there is none.
     private(set) var process: LiveProcess?
     private(set) var wasLaunched = false
     /// Whether the user swiped it away: pushes and refreshes do not launch it until the user opens it again.

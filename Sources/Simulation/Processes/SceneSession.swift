@@ -57,16 +57,16 @@ struct SceneSession {
 
     // MARK: Disconnecting
 
-    /// The app has given an activity to restore the scene from.
+    /// The app has provided an activity to restore the scene from.
     mutating func storeActivity() { hasRestorationActivity = true }
 
-    /// The system has taken it away to reclaim memory.
+    /// The system has taken the scene away to reclaim memory.
     mutating func reclaim() { wasReclaimed = true }
 
-    /// Its process dies: it is disconnected without a word.
+    /// The scene's process ends: the scene is disconnected without a callback.
     mutating func processDied() { machine.processDied() }
 
-    /// Its process is gone, and with it its memory and what it was to be opened with.
+    /// The scene's process is gone, and with it the scene's memory and its pending launch reason.
     mutating func forgetProcess() {
         machine.processDied()
         pool = nil
@@ -77,6 +77,6 @@ struct SceneSession {
 
     mutating func hold(_ pool: PoolID) { self.pool = pool }
 
-    /// The pool is freed, or the app has forgotten it.
+    /// The pool was freed, or the app has lost track of it.
     mutating func dropPool() { pool = nil }
 }

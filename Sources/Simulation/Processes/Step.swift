@@ -1,9 +1,9 @@
 import Lifecycle
 import Quantities
 
-/// One thing that the main thread does. They run one after the other.
+/// One thing that the main thread does. Steps run one after the other.
 enum Step {
-    /// The process is created and its code loaded.
+    /// The process is created and its code is loaded.
     case spawn
     case process(Signal, ProcessEvent)
     case scene(SceneID, Signal, SceneEvent)
@@ -13,15 +13,15 @@ enum Step {
     case firstFrame
     /// The system has taken the scene away.
     case reclaimed(SceneID)
-    /// The process ends: by itself, by the user, or because the system does not bear what it does.
+    /// The process ends: by itself, by the user, or because the system does not tolerate what it does.
     case exit(ExitReason, String)
-    /// The delegate hears of an event that is no transition.
+    /// The delegate is told of an event that is no transition.
     case tell(Callback, SceneID?)
     case post(AppNotification)
     /// The objects that observe a notification do their work.
     case observe(AppNotification)
     case snapshot(SceneID?)
-    /// What the system launched or woke the app for.
+    /// The event that the system launched or woke the app for.
     case backgroundEvent(LaunchReason, lasting: TimeSpan)
     case expiryHandler
     case deferredWork
@@ -29,9 +29,9 @@ enum Step {
     case deadlineMet(Deadline)
 }
 
-/// What an app is told that is opened with more than a tap.
+/// What an app is told that was opened with more than a tap.
 struct Delivery {
     let callback: Callback
-    /// Nil: any scene that comes on screen will do, for the callback is the application's.
+    /// The scene to be told; nil: any scene that comes on screen, because the callback belongs to the application.
     let scene: SceneID?
 }

@@ -5,18 +5,18 @@ import Workload
 /// What a process was told about one of its limits since it was last well below it.
 struct ToldOfLimit {
     var near = false
-    /// A soft one: it holds more.
+    /// Whether it was told that it is above a soft limit.
     var above = false
 }
 
 /// The memory warnings that a process was sent, and what it was told about its own limits.
 struct Warnings {
     private(set) var lastAt: Instant?
-    /// The last one is not yet answered.
+    /// Whether the last warning is not yet answered.
     private(set) var isAnswering = false
-    /// The warning that it answers is the policy's.
+    /// Whether the warning that it is answering came from the policy.
     private var isByPolicy = false
-    /// What it was told about its active limit, and about its inactive one where it has one of its own.
+    /// What it was told about its active limit, and about its inactive limit if it has one.
     private var ofActiveLimit = ToldOfLimit()
     private var ofInactiveLimit = ToldOfLimit()
 
@@ -29,7 +29,7 @@ struct Warnings {
 
     /// The warning is answered.
     ///
-    /// - Returns: Whether it was the policy's.
+    /// - Returns: Whether it came from the policy.
     mutating func answer() -> Bool {
         defer { (isAnswering, isByPolicy) = (false, false) }
         return isByPolicy
@@ -43,7 +43,7 @@ struct Warnings {
         if isInactive { ofInactiveLimit = told } else { ofActiveLimit = told }
     }
 
-    /// Well below a limit what the process was told about that is over, whether the limit applies now or not.
+    /// Resets what the process was told about each limit that it is well below, whether or not the limit applies now.
     mutating func forget(_ limits: ProcessLimits, above footprint: ByteCount) {
         func isFar(_ limit: MemoryLimit?) -> Bool { limit.map { footprint < $0.near } ?? false }
         if isFar(limits.whileActive) { ofActiveLimit = ToldOfLimit() }

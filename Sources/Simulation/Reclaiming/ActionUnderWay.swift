@@ -5,21 +5,21 @@ import Reclaim
 /// An action that is not done yet.
 struct ActionUnderWay {
     let serial: Int
-    /// A process that was asked to end may be ended at once: it is the same action, made harder.
+    /// A process that was asked to end may be ended at once: the same action, made harder.
     var action: ReclaimAction
     let since: Instant
-    /// For an action that ends a process: as what it is booked when the process has ended.
+    /// The cause and band under which a termination is counted once the process has ended.
     var kill: (cause: KillCause, band: JetsamBand)?
-    /// Pages are on their way back to the device.
+    /// Whether pages are on their way back to the device.
     var isFreeing = false
 
-    /// Who was asked to end and is still there.
+    /// The process that was asked to end and is still there.
     var asked: ProcessID? {
         guard case .terminatePolitely(let pid) = action, !isFreeing else { return nil }
         return pid
     }
 
-    /// Whether it ends this process.
+    /// Whether the action ends this process.
     func ends(_ process: LiveProcess) -> Bool {
         action.isTermination && action.target == process.pid
     }

@@ -12,7 +12,7 @@ struct Question {
     var reading: PressureReading?
 }
 
-/// Finds what is demanded: a waiting allocation first, then pressure, then the limits.
+/// Finds what is demanded: first a waiting allocation, then pressure, then the limits.
 struct Demands {
     let limits: Limits
     let memory: any DeviceMemory
@@ -22,10 +22,10 @@ struct Demands {
 
     var level: PressureLevel { watch.level }
 
-    /// The monitor's measure is one of the device, not of single processes.
+    /// Whether the monitor measures the device and not single processes.
     var measureConcernsDevice: Bool { watch.measureConcernsDevice }
 
-    /// Nil: all is well.
+    /// The present demand; nil: there is none.
     func current() -> Question? { byAllocation() ?? byPressure() ?? byLimits() }
 
     private func byAllocation() -> Question? {
@@ -37,7 +37,7 @@ struct Demands {
             threshold: shortage.wanted)
     }
 
-    /// What is missing before the monitor's level is left; nil: nothing, though the level may hold on for a while.
+    /// What is missing until the monitor leaves its level; nil: nothing, although the level may last for a while.
     func byPressure() -> Question? {
         guard let demand = watch.demand() else { return nil }
         return Question(
@@ -46,7 +46,7 @@ struct Demands {
     }
 
     func byLimits() -> Question? {
-        // With fewer processes than the limit, or less memory in all, none needs to be counted.
+        // With no more processes than the limit allows, or less memory in all, there is nothing to count.
         if let most = limits.backgroundProcesses, processes.live.count > most {
             let count = processes.live.count(where: \.countsInBackground)
             if count > most {
@@ -65,6 +65,7 @@ struct Demands {
 }
 
 extension LiveProcess {
-    /// In memory, not in front of the user, and not on its way out: what is ending answers a limit by itself.
+    /// Whether it counts against the limits: in memory, not in front of the user, and not ending. A process that is
+    /// ending answers a limit by itself.
     fileprivate var countsInBackground: Bool { (phase == .background || phase == .suspended) && !isEnding }
 }

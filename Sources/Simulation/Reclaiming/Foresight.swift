@@ -3,16 +3,16 @@ import Quantities
 import Reclaim
 import Workload
 
-/// How long each app is in front, and when: what only foresight knows.
+/// How long each app is in front, and when; only foresight knows this.
 struct Visits {
-    /// By app, rising.
+    /// For each app, rising.
     private var spans: [[(from: Instant, to: Instant)]] = []
 
     init() {}
 
     /// - Parameters:
     ///   - user: What the user does, in any order.
-    ///   - end: Of the run; whoever is in front stays until then.
+    ///   - end: The end of the run; the app in front stays there until then.
     init(_ user: [UserEvent], apps: Int, until end: Instant) {
         spans = Array(repeating: [], count: apps)
         var front: AppID?
@@ -27,7 +27,7 @@ struct Visits {
         if let front { spans[front.index].append((since, max(since, end))) }
     }
 
-    /// How long it is in front from now on, or when it comes next; zero where it never does.
+    /// How long the app is in front from now on, or on its next visit; zero if there is none.
     func next(of app: AppID, at now: Instant) -> TimeSpan {
         guard app.index < spans.count, let span = spans[app.index].first(where: { $0.to > now }) else { return .zero }
         return span.to - max(now, span.from)
@@ -43,7 +43,7 @@ extension UserAction {
         }
     }
 
-    /// The app that the user looks at afterwards.
+    /// The app that the user looks at after this action.
     fileprivate func front(after front: AppID?) -> AppID? {
         if let app = wantedApp { return app }
         return switch self {
@@ -54,10 +54,10 @@ extension UserAction {
     }
 }
 
-/// What is to come, for a policy that knows the future: every launch of the scenario, what each app is likely to hold,
+/// What is to come, for a policy that knows the future: every launch of the scenario, each app's expected footprint,
 /// and the limits.
 struct Foresight {
-    /// By app, the instants at which it is wanted, rising.
+    /// For each app, the instants at which it is wanted, rising.
     private let wanted: [[Instant]]
     private let visits: Visits
     private let limits: Limits
@@ -86,8 +86,8 @@ struct Foresight {
         return oracle
     }
 
-    /// What each app will hold at the end of its next visit to the front, by its profile. What it draws by chance is
-    /// not foreseen, and neither is what an allocator adds.
+    /// What each app will hold at the end of its next visit to the front, by its profile. Random draws and the
+    /// allocator's overhead are not foreseen.
     private func expectedSizes(at now: Instant) -> [ByteCount] {
         processes.apps.map { app in
             let declared = app.profile.memory
@@ -98,7 +98,7 @@ struct Foresight {
             }
             let cache = memory.requested(in: process.pools.cache)
             let gain = declared.gain(from: process.workload.activeTime, over: visit, cache: cache) * memory.scale
-            // A launch under way has not filled all that it will.
+            // A launch under way has not filled all of its memory yet.
             let held = memory.books(of: process.slot).footprint
             return gain + (process.launch.pending == nil ? held : max(held, launched * memory.scale))
         }

@@ -6,9 +6,9 @@ import Reclaim
 
 /// Writes the reports of kills, if they are wanted. They change nothing: a run is the same with and without them.
 final class KillReporter {
-    /// Given every session's report when the session is over; nil: no reports are wanted.
+    /// Receives every session's report when the session is over; nil: no reports are wanted.
     private let sink: (any KillReportSink)?
-    /// That of the session under way, if a process was ended in it.
+    /// The report of the session under way, if a process was ended in it.
     private var report: KillReport?
     private var lastNumber = 0
     private let memory: any DeviceMemory
@@ -33,7 +33,8 @@ final class KillReporter {
         self.agenda = agenda
     }
 
-    /// The system is about to end a process for memory. The first kill of a session that is worth a report opens it.
+    /// The system is about to end a process for memory. The first kill of a session that is worth a report opens the
+    /// report.
     func reportKill(of process: LiveProcess, _ cause: KillCause, opensReport: Bool = true) {
         guard sink != nil else { return }
         if report == nil {
@@ -49,10 +50,10 @@ final class KillReporter {
 
     private func add(_ kill: KillReport.Kill, on process: LiveProcess) {
         guard var report else { return }
-        // No other copy of it is held meanwhile, so that it is not copied.
+        // Held by this variable alone, so that changing it makes no copy.
         self.report = nil
         if let index = report.processes.firstIndex(where: { $0.state.pid == process.pid }) {
-            // A process that was asked to end and does not in time is ended once.
+            // A process that was asked to end and does not end in time is counted once.
             report.processes[index].kill = report.processes[index].kill ?? kill
         } else {
             let generation = (report.processes.last?.generation ?? 0) + 1
@@ -75,7 +76,7 @@ final class KillReporter {
             largest: max(sampler.largest(of: process), state.footprint), generation: generation)
     }
 
-    /// The session is over, or the run.
+    /// Closes the report: the session is over, or the run.
     func close() {
         guard var report else { return }
         self.report = nil

@@ -5,13 +5,14 @@ import Pressure
 import Quantities
 import Reclaim
 
-/// Watches the device for the monitor: what it observes, which level holds since when, and which process is warned
-/// next.
+/// Watches the device for the monitor: what the monitor observes, which level holds since when, and which process is
+/// warned next.
 final class PressureWatch {
     private var monitor: PressureMonitor
-    /// The instant that the next warning is queued for; events of other instants are of rounds that have ended.
+    /// The instant that the next warning is queued for; queued events at other instants belong to rounds that have
+    /// ended.
     private var warningDue: Instant?
-    /// Up to when the time of each level has been counted.
+    /// The instant up to which the time of each level has been counted.
     private(set) var lastSampleAt: Instant = .zero
     private let settings: MonitorSettings
     private let memory: any DeviceMemory
@@ -39,7 +40,7 @@ final class PressureWatch {
 
     // MARK: Levels
 
-    /// The time since the last sample belongs to the level that was in force.
+    /// Adds the time since the last sample to the level that was in force.
     func closeLevelTime() {
         let span = agenda.now - lastSampleAt
         switch monitor.level {
@@ -60,7 +61,7 @@ final class PressureWatch {
         return change
     }
 
-    /// What is missing before the level is left; nil: nothing, though the level may hold on for a while.
+    /// What is missing until the monitor leaves its level; nil: nothing, although the level may last for a while.
     func demand() -> PressureDemand? {
         guard monitor.level > .normal else { return nil }
         return monitor.demand(observation())
@@ -83,7 +84,7 @@ final class PressureWatch {
             observation.some = lost.some.share(of: StallMeter.window)
             observation.full = lost.full.share(of: StallMeter.window)
         case .process:
-            // A process that runs no code can neither be told nor shrink.
+            // A process that runs no code can neither be warned nor shrink.
             for process in processes.live where process.phase.runsCode {
                 observation.process = max(observation.process, limitShare(of: process))
             }
@@ -91,23 +92,23 @@ final class PressureWatch {
         return observation
     }
 
-    /// How much of its own limit a process holds; of the whole device where it has none.
+    /// The share of its own limit that a process holds; of the whole device if it has none.
     private func limitShare(of process: LiveProcess) -> Ratio {
         memory.books(of: process.slot).footprint.share(of: process.explicitLimit?.bytes ?? memory.books.ceiling)
     }
 
     // MARK: Warnings
 
-    /// Queues the monitor's next warning, once. A round that ends leaves its event behind; one that begins in its
-    /// place has an instant of its own.
+    /// Queues the monitor's next warning, once. A round that ends leaves its event in the queue; a round that replaces
+    /// it has an instant of its own.
     func scheduleWarning() {
-        // No process is told while all is well: that spares a look at the round.
+        // At the normal level no process is warned, so the round need not be looked at.
         guard monitor.level > .normal, let due = monitor.nextWarning, due != warningDue else { return }
         warningDue = due
         agenda.schedule(.warnNext, at: due)
     }
 
-    /// Whether a warning is due now; it is not due again before it is queued again.
+    /// Whether a warning is due now. Afterwards none is due until one is queued again.
     func takeDue() -> Bool {
         guard warningDue == agenda.now else { return false }
         warningDue = nil
@@ -131,7 +132,7 @@ final class PressureWatch {
         }
         let (next, verdicts) = monitor.warn(candidates, at: agenda.now)
         guard let next, let process = processes.process(next) else { return nil }
-        // What the measure shows at this instant, against the threshold of the level in force.
+        // The measure at this instant, against the threshold of the level in force.
         var reading = monitor.reading(observation())
         record(next, verdicts, reading)
         if reading.measure == .process { reading.observed = limitShare(of: process).partsPerMillion }

@@ -1,17 +1,17 @@
 import DequeModule
 import Quantities
 
-/// What went back from one process to the device lately without its end.
+/// What one process gave back to the device lately without ending.
 ///
-/// Holds as many entries as there were purges within `span`.
+/// Holds one entry for each purge within `span`.
 struct RecentReclaim {
-    /// How long a purge counts, its end included. Source: systemd v261, `RECLAIM_DURATION_USEC`.
+    /// How long a purge counts, this instant included. Source: systemd v261, `RECLAIM_DURATION_USEC`.
     static let span = TimeSpan.seconds(30)
 
     private var entries: Deque<(at: Instant, bytes: ByteCount)> = []
     private var total: ByteCount = .zero
 
-    /// Instants must not fall from one call to the next.
+    /// Adds a purge. Instants must not decrease from one call to the next.
     mutating func add(_ bytes: ByteCount, at now: Instant) {
         guard bytes > .zero else { return }
         forget(before: now)
@@ -19,7 +19,7 @@ struct RecentReclaim {
         total += bytes
     }
 
-    /// All that still counts.
+    /// The sum of what still counts.
     mutating func bytes(at now: Instant) -> ByteCount {
         forget(before: now)
         return total

@@ -16,12 +16,12 @@ struct ReclaimOrder {
 struct UnservedAllocation {
     let pid: ProcessID
     let wanted: ByteCount
-    /// Something may be done for it later.
+    /// Whether something may be done for it later.
     let mayWait: Bool
     let why: String
 }
 
-/// What comes of a question.
+/// The outcome of a question.
 enum ReclaimAnswer {
     /// Nothing is to be done, or not yet.
     case nothing
@@ -34,24 +34,24 @@ enum ReclaimAnswer {
 final class Reclaimer {
     private let policy: any ReclaimPolicy
     private let needs: PolicyNeeds
-    /// With so much available the policy is not asked if nothing is demanded.
+    /// With this much available the policy is not asked unless there is a demand.
     private let contentAbove: ByteCount?
     private var guardrails: Guardrails
-    /// No other action begins before it is done.
+    /// The action under way; no other action begins before it is done.
     private var acting: ActionUnderWay?
     private var lastAction = 0
-    /// Questions that nothing was done about since the last action, with their answers: said once, not at every sample.
+    /// Questions since the last action that led to no action, with their answers: recorded once, not at every sample.
     private var said: [String] = []
     /// What a policy may know of the past.
     private var history = ReclaimHistory()
-    /// Band and cause of everything that the policy ended.
+    /// Band and cause of every process that the policy ended.
     private(set) var kills = KillTable()
     /// The policy does not want to be asked before this instant.
     private var nextLook: Instant = .zero
-    /// The policy is asked and recorded, but nothing that it chooses is done.
+    /// Whether the policy is only asked and recorded, and none of its actions is carried out.
     private let dryRun: Bool
     private let verifies: Bool
-    /// Told of every decision that is recorded.
+    /// Called for every recorded decision.
     private let observer: ((DecisionRecord) -> Void)?
     private let demands: Demands
     private let snapshots: Snapshots
@@ -92,23 +92,23 @@ final class Reclaimer {
 
     private var now: Instant { agenda.now }
 
-    /// An action is under way.
+    /// Whether an action is under way.
     var isActing: Bool { acting != nil }
 
-    /// Pages are on their way back to the device: a purge or a termination is under way.
+    /// Whether pages are on their way back to the device: a purge or a termination is under way.
     var isFreeing: Bool { acting?.isFreeing ?? false }
 
-    /// A session of actions is under way.
+    /// Whether a session of actions is under way.
     var isInSession: Bool { history.sessionSince != nil }
 
     // MARK: Questions
 
-    /// What the policy is to be asked now; nil: nothing.
+    /// What to ask the policy now; nil: nothing.
     func question() -> Question? {
         if let question = demands.current() { return question }
         guard needs.contains(.everySample) else { return nil }
         guard isPolicyContent else { return Question(demand: .nothing, level: demands.level) }
-        // A question would have brought them up to date.
+        // A question would have brought the bands up to date.
         snapshots.followBands()
         if verifies { checkContent() }
         return nil
@@ -117,13 +117,13 @@ final class Reclaimer {
     /// What the limits demand, whatever was done about pressure; nil: nothing, or an action is under way.
     func questionOfLimits() -> Question? { acting == nil ? demands.byLimits() : nil }
 
-    /// So much is available that the policy need not be asked.
+    /// Whether enough memory is available for the policy not to be asked.
     private var isPolicyContent: Bool {
         guard let enough = contentAbove, demands.level == .normal, history.notNormalSince == nil else { return false }
         return demands.memory.available >= enough
     }
 
-    /// What the policy says of itself is so: with `--verify`.
+    /// With `--verify`: checks that the policy is in fact content above its own threshold.
     private func checkContent() {
         let decision = policy.decide(snapshot(Question(demand: .nothing, level: demands.level)))
         guard case .content = decision.standstill, decision.ranking.isEmpty, decision.nextLook == nil else {
@@ -153,7 +153,7 @@ final class Reclaimer {
         record(decision, verdict, snapshot)
         if let chosen = verdict.chosen, !dryRun { return order(decision, chosen, snapshot) }
         guard case .allocation(let pid, let wanted) = snapshot.demand else { return .nothing }
-        // In a dry run nothing comes of waiting for the policy.
+        // In a dry run waiting for the policy leads to nothing.
         let mayWait = verdict.refusals.contains { $0?.isTemporary == true } || decision.isWaiting
         return .unserved(
             UnservedAllocation(
@@ -161,11 +161,11 @@ final class Reclaimer {
                 why: verdict.chosen.map { isNotDone(decision.ranking[$0].action) } ?? "nobody left to reclaim"))
     }
 
-    /// What the limits say to a ranking.
+    /// The guardrails' answers to a ranking.
     private struct Verdict {
-        /// By rank; those after the chosen one are left out if they are not read.
+        /// For each rank, the refusal or nil; those after the chosen rank are left out unless they are needed.
         var refusals: [Refusal?] = []
-        /// The first rank that they let pass.
+        /// The first rank that is allowed.
         var chosen: Int?
     }
 
@@ -186,7 +186,8 @@ final class Reclaimer {
         return "a dry run does not carry out what was chosen: \(action.name) \(name)"
     }
 
-    /// While an action is under way durations go on, and a process that was asked to end may still be ended at once.
+    /// While an action is under way, durations continue, and a process that was asked to end may still be ended at
+    /// once.
     func goOn() -> ReclaimAnswer {
         let asked = acting?.asked
         guard asked != nil || needs.contains(.ruleMemory), let question = question() else { return .nothing }
@@ -195,8 +196,8 @@ final class Reclaimer {
         return asked == nil ? .nothing : hasten(snapshot)
     }
 
-    /// The policy may cut the time short that it gave a process to end; no other is touched meanwhile. A limit on
-    /// background apps is answered already: by the process that is ending.
+    /// The policy may cut short the time that a process was given to end; no other process is touched meanwhile. The
+    /// ending process already answers a limit on background apps.
     private func hasten(_ snapshot: SystemSnapshot) -> ReclaimAnswer {
         switch snapshot.demand {
         case .backgroundProcesses, .backgroundMemory: return .nothing
@@ -210,8 +211,8 @@ final class Reclaimer {
         return order(decision, chosen, snapshot)
     }
 
-    /// Ends the suspended app that was idle for longest, before a running one is told; nil when there is none.
-    /// Nothing is done while an action is under way, or when nothing is missing any more although the level holds.
+    /// Ends the suspended app that was idle for longest, before a running one is warned; nil if there is none. Does
+    /// nothing while an action is under way, or if nothing is missing any more although the level holds.
     func endSuspended() -> ReclaimAnswer? {
         guard demands.level > .normal, demands.measureConcernsDevice else { return nil }
         guard acting == nil, let question = demands.byPressure() else { return .nothing }
@@ -233,13 +234,13 @@ final class Reclaimer {
 
     // MARK: Sessions
 
-    /// All is well: nothing is demanded.
+    /// Nothing is demanded any more.
     func endDemand() {
         endSession()
         forgetAnswers()
     }
 
-    /// The next time a question is put it is a new one.
+    /// The next question is recorded even if its answer is the same.
     private func forgetAnswers() { said.removeAll() }
 
     /// The policy is content: every process may be tried again.
@@ -250,7 +251,7 @@ final class Reclaimer {
         reports.close()
     }
 
-    /// For a policy whose rules look at growth.
+    /// For a policy whose rules refer to growth.
     func followGrowth() {
         if needs.contains(.ruleMemory) { snapshots.followGrowth() }
     }
@@ -264,7 +265,7 @@ final class Reclaimer {
         }
     }
 
-    /// The action gave nothing back: it is not tried again before the pressure is over.
+    /// The action freed nothing: it is not tried again before the pressure is over.
     func forbid(fruitless action: ReclaimAction) { guardrails.noteFruitless(action) }
 
     // MARK: Orders
@@ -295,7 +296,7 @@ final class Reclaimer {
         return .order(ReclaimOrder(candidate: candidate, target: process, why: why))
     }
 
-    /// A process that was asked to end may be ended at once: it is the same action, made harder.
+    /// A process that was asked to end may be ended at once: the same action, made harder.
     private func begin(_ action: ReclaimAction) {
         if acting?.asked == action.target {
             acting?.action = action
@@ -305,7 +306,7 @@ final class Reclaimer {
         }
     }
 
-    /// What the rule is about to have freed.
+    /// Records what the rule is about to free.
     private func rememberRule(_ candidate: Candidate, _ snapshot: SystemSnapshot) {
         guard let rule = candidate.rule, let target = snapshot.process(candidate.action.target) else { return }
         let freed: ByteCount =
@@ -318,7 +319,7 @@ final class Reclaimer {
         history.noteAction(ofRule: rule, at: now, freed: freed)
     }
 
-    /// A termination is ordered. What it has brought is booked when the process has ended.
+    /// Records that a termination is ordered. What it frees is counted when the process has ended.
     private func rememberKill(_ candidate: Candidate, _ snapshot: SystemSnapshot) {
         guard let victim = snapshot.process(candidate.action.target) else { return }
         guardrails.noteTermination(of: victim.pid, at: now)
@@ -330,7 +331,7 @@ final class Reclaimer {
             .init(at: now, pid: victim.pid, band: victim.band, cause: candidate.cause, footprint: victim.footprint))
     }
 
-    /// The state of all processes before the first kill of a session, once.
+    /// Writes the state of all processes before the first kill of a session, once.
     private func writeReport(_ decision: Decision, _ snapshot: SystemSnapshot) {
         guard let report = decision.report, !history.sessionHasReport else { return }
         history.sessionHasReport = true
@@ -344,7 +345,7 @@ final class Reclaimer {
 
     // MARK: The action under way
 
-    /// The process was asked to end: no other is touched until it is gone.
+    /// The process was asked to end: no other process is touched until it is gone.
     func expectEnd(of process: LiveProcess) { guardrails.ending = process.pid }
 
     /// Pages go back to the device from now on.
@@ -356,7 +357,7 @@ final class Reclaimer {
             .reclaimDone(serial: lastAction), after: max(span, TimeSpan(microseconds: 100)))
     }
 
-    /// The action is done when the device has so much back.
+    /// The action is done when the device has this much back.
     func takeBack(_ bytes: ByteCount) { follow(device.takeBack(bytes, workOrder, at: now)) }
 
     private var workOrder: WorkOrder { WorkOrder(kind: .reclaim, owner: nil, serial: lastAction) }
@@ -373,27 +374,27 @@ final class Reclaimer {
         return true
     }
 
-    /// There is nothing of the scene to take away any more, whoever wanted it gone: the system, the user who has closed
-    /// it meanwhile, or the app that quits. An action waits for that, and not for what else they do.
+    /// The scene no longer has to be taken away: the system has taken it, the user has closed it meanwhile, or the app
+    /// has quit. An action waits for that, and for nothing else they do.
     func stopWaiting(for scene: SceneID, of process: LiveProcess) {
         guard case .disconnectScene(process.pid, scene)? = acting?.action else { return }
         actionTakes(.zero)
     }
 
-    /// A process that waits for memory cannot give a scene back: no action waits for it.
+    /// A process that waits for memory cannot give a scene back, so no action waits for it.
     func stopWaiting(forScenesOf process: LiveProcess) {
         guard case .disconnectScene(process.pid, _)? = acting?.action else { return }
         actionTakes(.zero)
     }
 
-    /// What the policy has ended the process for, if it has.
+    /// The cause for which the policy ended the process, if it did.
     func decidedEnd(of process: LiveProcess, _ reason: ExitReason) -> ExitFact? {
         guard reason == .memoryPressure, let acting, acting.ends(process) else { return nil }
         return acting.kill.map { .decided($0.cause) }
     }
 
-    /// A process has ended: what was to come of it does not come any more, and an action that was to end it has only
-    /// to bring its pages back, at the device's rate. The processes that wait go on when that is done.
+    /// A process has ended. An action that was to end it now only has to bring its pages back, at the device's rate.
+    /// Waiting processes continue when that is done.
     func processEnded(_ process: LiveProcess, _ reason: ExitReason, held footprint: ByteCount) {
         stopWaiting(forScenesOf: process)
         guard let acting, acting.ends(process) else { return }
@@ -408,7 +409,7 @@ final class Reclaimer {
 
     // MARK: Record
 
-    /// A question that was answered like the one before it is not written down again.
+    /// Records the answer, unless the same question was answered in the same way before.
     private func record(_ decision: Decision, _ verdict: Verdict, _ snapshot: SystemSnapshot) {
         let chosen = verdict.chosen
         if chosen != nil && (!dryRun || decision.isByMonitor) {
@@ -429,7 +430,7 @@ final class Reclaimer {
 
     // MARK: Claims
 
-    /// A process that was asked to end is alive.
+    /// Checks that a process that was asked to end is alive.
     func check() {
         for pid in [guardrails.ending, acting?.asked].compactMap(\.self) {
             faults.claim(

@@ -5,23 +5,23 @@ import Quantities
 import Reclaim
 import Workload
 
-/// Makes what a policy is shown, and keeps it: a question costs what has happened since the one before it.
+/// Makes the snapshots that policies see, and keeps them: a question costs only what has changed since the last one.
 final class Snapshots {
-    /// What only policies look at, of one process.
+    /// What only policies look at, for one process.
     private struct Observed {
         var reclaimed = RecentReclaim()
         /// A moving average; zero before the first update.
         var averageFootprint: ByteCount = .zero
     }
 
-    /// What policies were shown last, by rising process number; the latest processes may not be among them yet.
+    /// What policies saw last, by rising process number; the latest processes may be missing.
     private var shown: [ProcessSnapshot] = []
-    /// By memory slot.
+    /// Indexed by memory slot.
     private var observed: [Observed] = []
-    /// When the averages of footprints were last updated.
+    /// When the average footprints were last updated.
     private var growthAt: Instant = .zero
     private let device: DeviceSize
-    /// The run's, for policies that draw lots.
+    /// The run's seed, for policies that draw random numbers.
     private let seed: UInt64
     private let monitor: MonitorSettings
     private let waiters: MemoryWaiters
@@ -32,7 +32,7 @@ final class Snapshots {
     private let changes: ChangedProcesses
     private let agenda: Agenda
     private let faults: RunFaults
-    /// Claims at every question that what is shown is what there is.
+    /// Whether to check at every question that the snapshots are up to date.
     private let verifies: Bool
 
     init(
@@ -75,7 +75,7 @@ final class Snapshots {
         for reference in changes.entered() { processes.process(reference)?.followBand(at: agenda.now) }
     }
 
-    /// Every live process. One that has not changed since the last question is shown as it was.
+    /// Every live process. A process that has not changed since the last question keeps its snapshot.
     private func processSnapshots() -> [ProcessSnapshot] {
         _ = changes.all()
         for (index, process) in processes.live.enumerated() {
@@ -95,7 +95,7 @@ final class Snapshots {
         return shown
     }
 
-    /// What changes too often to be told.
+    /// Updates what changes too often to be reported.
     private func followMainThread(of process: LiveProcess, in snapshot: inout ProcessSnapshot) {
         snapshot.isBusy = process.isBusy
         snapshot.isEnding = process.isEnding
@@ -104,7 +104,7 @@ final class Snapshots {
         follow(process, in: &snapshot)
     }
 
-    /// What was observed of it.
+    /// Updates what was observed about the process.
     private func follow(_ process: LiveProcess, in snapshot: inout ProcessSnapshot) {
         guard process.slot.index < observed.count else { return }
         snapshot.recentlyReclaimed = observed[process.slot.index].reclaimed.bytes(at: agenda.now)
@@ -119,7 +119,7 @@ final class Snapshots {
         return snapshot(process, in: process.bands)
     }
 
-    /// As a policy would be shown it now; the process itself keeps the place in its band that it has.
+    /// The snapshot that a policy would get now. The process itself keeps its present place in its band.
     func preview(_ process: LiveProcess) -> ProcessSnapshot {
         var bands = process.bands
         if bands.requested != process.naturalBand { bands.set(process.naturalBand, at: agenda.now) }
@@ -166,12 +166,13 @@ final class Snapshots {
         change(&observed[process.slot.index])
     }
 
-    /// So much went back from the process to the device without its end.
+    /// Records that the process gave this much back to the device without ending.
     func add(reclaimed bytes: ByteCount, from process: LiveProcess) {
         observe(process) { $0.reclaimed.add(bytes, at: agenda.now) }
     }
 
-    /// oomd's moving average of a footprint: every 5 s a quarter of the new one, and three quarters of the old average.
+    /// oomd's moving average of a footprint: every 5 s a quarter of the new footprint plus three quarters of the old
+    /// average.
     func followGrowth() {
         guard agenda.now - growthAt >= .seconds(5) else { return }
         growthAt = agenda.now
@@ -185,13 +186,13 @@ final class Snapshots {
         }
     }
 
-    /// The process has gone from the live ones.
+    /// The process is no longer among the live ones.
     func forget(_ process: LiveProcess) {
         if process.position < shown.count { shown.remove(at: process.position) }
         if process.slot.index < observed.count { observed[process.slot.index] = Observed() }
     }
 
-    /// Policies are shown live processes, and each at its place.
+    /// Checks that policies see live processes only, each at its place.
     func check() {
         let pids = shown.map(\.pid)
         faults.claim(
@@ -201,7 +202,7 @@ final class Snapshots {
 }
 
 extension SystemMeasures {
-    /// This device has neither a file cache nor swap: what they would tell stays zero.
+    /// This device has neither a file cache nor swap; their measures stay zero.
     fileprivate init(_ waiters: MemoryWaiters) {
         self.init()
         directReclaim = !waiters.isEmpty

@@ -1,7 +1,7 @@
 import Memory
 import Quantities
 
-/// Compares the books with jemalloc's refreshed statistics, and writes the tables to their files, now and then.
+/// At intervals, compares the accounting with jemalloc's refreshed statistics and writes the tables to their files.
 final class Auditor {
     private var auditedAt: Instant = .zero
     /// When the tables were last written to their files.
@@ -22,28 +22,30 @@ final class Auditor {
         self.agenda = agenda
     }
 
-    /// How often the books are compared with jemalloc's refreshed statistics without `--verify`, in virtual time.
+    /// How often the accounting is compared with jemalloc's refreshed statistics without `--verify`, in virtual time.
     ///
-    /// With more than 128 processes so much less often, because a refresh costs 18 microseconds for each.
+    /// With more than 128 processes it is rarer in proportion, because a refresh costs 18 microseconds for each
+    /// process.
     static func interval(processes: Int) -> TimeSpan {
         TimeSpan(microseconds: 30_000_000 * Int64(max(128, processes)) / 128)
     }
 
-    /// A run that is killed without warning leaves all but the last five minutes, or the last half one where somebody
-    /// watches: more often, the host would take longer over so many small pieces than over their bytes.
+    /// Writes the tables every five minutes of virtual time, every half minute if the run is watched, so that a run
+    /// killed without warning loses no more than that. Writing more often would cost the host more for the many small
+    /// pieces than for their bytes.
     func flushIfDue() {
         guard agenda.now - flushedAt >= .seconds(recorder.kept == nil ? 300 : 30) else { return }
         flushedAt = agenda.now
         recorder.flush()
     }
 
-    /// - Parameter always: Compare the books in any case.
+    /// - Parameter always: Whether to compare the accounting even if it is not due.
     func auditIfDue(always: Bool) {
         let isDue = agenda.now - auditedAt >= Auditor.interval(processes: processes.live.count)
         if always || isDue { audit(refreshingMetadata: isDue) }
     }
 
-    /// Compares the books with jemalloc's refreshed statistics; they agree to the byte or the run stops.
+    /// Compares the accounting with jemalloc's refreshed statistics; they agree to the byte or the run stops.
     func audit(refreshingMetadata: Bool) {
         if refreshingMetadata { auditedAt = agenda.now }
         do {

@@ -11,19 +11,19 @@ private struct Ageing: Comparable {
     static func < (a: Ageing, b: Ageing) -> Bool { (a.at, a.process.pid) < (b.at, b.process.pid) }
 }
 
-/// The processes that may have changed since the last sample, so that one that has not costs nothing.
+/// The processes that may have changed since the last sample, so that an unchanged process costs nothing.
 ///
-/// Each process enters itself by its position among the live ones; the memory names those whose books changed.
+/// Each process enters itself by its position among the live ones; the memory names those whose accounting changed.
 final class ChangedProcesses {
     private let processes: ProcessTable
     private let memory: any DeviceMemory
     private let agenda: Agenda
     private var positions = BitSet()
-    /// Whether a position was entered since the list of them was last made.
+    /// Whether the list is up to date with the positions entered.
     private var isListed = true
-    /// By rising process number; dead ones may be among them.
+    /// Sorted by process number; ended processes may be among them.
     private var list: [ProcessReference] = []
-    /// Those whose bands time alone will change, the next first.
+    /// The processes whose bands time alone will change, the next first.
     private var ageing = Heap<Ageing>()
     private var slots: [Int] = []
 
@@ -43,14 +43,14 @@ final class ChangedProcesses {
         ageing.insert(Ageing(at: instant, process: process.reference))
     }
 
-    /// All of them, by rising process number; dead ones may be among them.
+    /// All of them, by rising process number; ended processes may be among them.
     func all() -> [ProcessReference] {
         memory.takeChanges(into: &slots)
         for slot in slots { processes.process(inSlot: slot)?.memoryDidChange() }
         return entered()
     }
 
-    /// The same without those whose memory has changed and that `all` has not asked for since.
+    /// The same, without processes whose memory changed after the last call of `all`.
     func entered() -> [ProcessReference] {
         while let next = ageing.min, next.at <= agenda.now {
             ageing.removeMin()
@@ -64,7 +64,7 @@ final class ChangedProcesses {
         return list
     }
 
-    /// The process at this position has gone from the live ones.
+    /// The process at this position is no longer among the live ones.
     func remove(_ position: Int) {
         if position == processes.live.count {
             positions.remove(position)
@@ -75,7 +75,7 @@ final class ChangedProcesses {
 
     /// A sample has been taken.
     func removeAll() {
-        // One by one, for then it keeps its memory.
+        // One by one, so that the set keeps its memory.
         while let last = positions.last { positions.remove(last) }
         isListed = true
         list.removeOneByOne()

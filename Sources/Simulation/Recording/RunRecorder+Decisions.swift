@@ -4,22 +4,24 @@ import Pressure
 import Quantities
 import Reclaim
 
-/// One question to the policy with everything that led to its answer and to what was done: for `explain`.
+/// One question to the policy, with all that led to its answer and to what was done: for `explain`.
 public struct DecisionRecord: Sendable {
     /// The number in `decisions.csv`.
     public let number: Int
+    /// What the policy saw.
     public let snapshot: SystemSnapshot
+    /// What the policy answered.
     public let decision: Decision
-    /// By rank: why the limits do not let it pass.
+    /// For each rank, why the limits refuse it; nil if they allow it.
     public let refusals: [Refusal?]
-    /// The rank that was carried out.
+    /// The rank that was carried out; nil if none was.
     public let chosen: Int?
-    /// The limits as they stood, to ask them again.
+    /// The guardrails as they stood, so that they can be asked again.
     public let guardrails: Guardrails
 }
 
 extension RunRecorder {
-    /// Everybody who is ranked, everybody who is spared, and why nothing is done if nothing is.
+    /// Writes a row for every ranked and every spared process, and a row that says why nothing is done if nothing is.
     func decision(_ record: DecisionRecord) {
         let decision = record.decision
         guard decisions.isRead else {
@@ -51,7 +53,7 @@ extension RunRecorder {
 }
 
 extension DecisionRecord {
-    /// A row about one process, or about nobody; without evidence of its own it has what the demand is about.
+    /// A row about one process or, without `pid`, about none. Without evidence of its own it has the demand's.
     fileprivate func row(
         of pid: ProcessID?, _ evidence: Evidence?, _ outcome: DecisionOutcome, because reason: String
     ) -> DecisionRow {

@@ -5,16 +5,22 @@ import Pressure
 import Quantities
 import Reclaim
 
-/// Where a run's rows go.
+/// Where a run's rows go, table by table.
 public struct RunSinks {
+    /// For `samples.csv`.
     public var samples: any ByteSink
+    /// For `apps.csv`.
     public var apps: any ByteSink
+    /// For `events.csv`.
     public var events: any ByteSink
+    /// For `launches.csv`.
     public var launches: any ByteSink
+    /// For `decisions.csv`.
     public var decisions: any ByteSink
+    /// For `summary.csv`.
     public var summary: any ByteSink
 
-    /// One sink per table, made by `make` from the table's schema.
+    /// One sink per table, which `make` creates from the table's schema.
     public init<Failure: Error>(_ make: (TableSchema) throws(Failure) -> any ByteSink) throws(Failure) {
         samples = try make(RunTables.samples)
         apps = try make(RunTables.apps)
@@ -25,7 +31,7 @@ public struct RunSinks {
     }
 }
 
-/// Turns what happens into rows and facts. It decides nothing.
+/// Turns what happens into rows and facts. It makes no decisions.
 final class RunRecorder {
     let samples: TableWriter
     let apps: TableWriter
@@ -35,11 +41,11 @@ final class RunRecorder {
     let summary: TableWriter
     var tally: RunTally
     private var lastDecision = 0
-    /// Events for those who watch; nil when nobody does.
+    /// Events kept for display; nil if the run is not watched.
     private(set) var kept: [RunEvent]?
-    /// Waits for memory that are over, for those who compare runs; nil when nothing asks for them.
+    /// Waits for memory that have ended, kept for the comparison of runs; nil if they are not needed.
     private var keptWaits: [MemoryWait]?
-    /// Whether rows that are written in parts are held against their declarations; in a debug build they always are.
+    /// Whether rows that are written in parts are checked against their declarations; in a debug build they always are.
     let checksRows: Bool
 
     init(_ sinks: RunSinks, tally: RunTally, checksRows: Bool) {
@@ -58,7 +64,7 @@ final class RunRecorder {
         #endif
     }
 
-    /// Made once, for it is gone through at every sample.
+    /// Built once, because every sample iterates over it.
     private let all: [TableWriter]
 
     func keepEvents() { kept = kept ?? [] }
@@ -83,7 +89,7 @@ final class RunRecorder {
 
     func flush() { for table in all { table.flush() } }
 
-    /// What the device held at a sample.
+    /// Adds what the device held at a sample.
     func addSample(_ books: DeviceBooks) {
         tally.sampled.requested += books.requested
         tally.sampled.usable += books.usable
@@ -91,7 +97,7 @@ final class RunRecorder {
         tally.sampled.dirty += books.dirty
     }
 
-    /// A process has waited for memory.
+    /// Records that a process has waited for memory.
     func waitEnded(of process: LiveProcess, since: Instant, until now: Instant) {
         tally.stallTime += now - since
         keptWaits?.append(

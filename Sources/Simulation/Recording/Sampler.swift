@@ -4,16 +4,16 @@ import Metrics
 import Pressure
 import Quantities
 
-/// What a row of `apps.csv` says of a process.
+/// The contents of a process's row in `apps.csv`.
 struct SampledProcess: Equatable {
     var phase: ProcessPhase
     var band: JetsamBand
     var books: ProcessBooks
     var cache: ByteCount
-    /// Not in the row; part of the device's.
+    /// Not in the row, but counted in the device's row.
     var connectedScenes: Int
 
-    /// False if that is what they are already.
+    /// Updates the memory figures; false if they are unchanged.
     mutating func change(_ books: ProcessBooks, _ cache: ByteCount) -> Bool {
         guard books != self.books || cache != self.cache else { return false }
         self.books = books
@@ -27,12 +27,12 @@ final class SampledRow {
     let name: String
     let pid: ProcessID
     fileprivate(set) var facts: SampledProcess?
-    /// The largest footprint that a sample has found.
+    /// The largest footprint found in a sample.
     fileprivate(set) var largest: ByteCount = .zero
-    /// The facts have changed since the row was written.
+    /// Whether the facts have changed since the row was written.
     fileprivate(set) var isStale = false
     let memo = RowMemo()
-    /// What the head of the row says; nil before the first one.
+    /// The contents of the row's head; nil before the first row.
     private var head: RowHead?
 
     fileprivate init(_ process: LiveProcess) {
@@ -40,7 +40,7 @@ final class SampledRow {
         pid = process.pid
     }
 
-    /// The row is written now.
+    /// Returns the facts if they have changed since the row was written, and counts the row as written now.
     func takeStale() -> SampledProcess? {
         guard isStale, let facts else { return nil }
         isStale = false
@@ -55,7 +55,7 @@ final class SampledRow {
     }
 }
 
-/// What stays the same from row to row of a process while its memory alone changes.
+/// The part of a process's row that stays the same while only its memory changes.
 private struct RowHead: Equatable {
     let phase: ProcessPhase
     let band: JetsamBand
@@ -63,7 +63,7 @@ private struct RowHead: Equatable {
     init(_ facts: SampledProcess) { (phase, band) = (facts.phase, facts.band) }
 }
 
-/// How many processes and scenes there are of each kind, as of the last sample.
+/// How many processes and scenes of each kind there were at the last sample.
 struct SampledCounts: Equatable {
     var connectedScenes = 0
     var foreground = 0
@@ -84,8 +84,8 @@ struct SampledCounts: Equatable {
     }
 }
 
-/// What a row of `samples.csv` says beside the device's books, and its instant: what stays the same from one sample to
-/// the next while memory alone moves.
+/// The contents of a row of `samples.csv` apart from its instant and the device's accounting: the part that stays the
+/// same from one sample to the next while only memory moves.
 struct SampledDevice: Equatable {
     var level: PressureLevel
     var processes: Int
@@ -94,17 +94,18 @@ struct SampledDevice: Equatable {
     var full: StallAverages
 }
 
-/// Takes the samples: the rows of the device and of its processes. Their cost follows the number of processes that have
-/// changed; of the others bytes are copied.
+/// Takes the samples: the rows of the device and of its processes. Their cost follows the number of changed processes;
+/// for unchanged ones only bytes are copied.
 final class Sampler {
-    /// By memory slot.
+    /// Indexed by memory slot.
     private var rows: [SampledRow?] = []
     private var counts = SampledCounts()
-    /// Apart, for both are compared where they lie; as one, a quarter of a kilobyte, they would be copied first.
+    /// Kept apart from `device`, so that each is compared in place; as one value, a quarter of a kilobyte, they would
+    /// be copied first.
     private var books: DeviceBooks?
     private var device: SampledDevice?
     private let deviceRow = RowMemo()
-    /// What each process holds is asked for at every sample.
+    /// Whether every sample needs to know what each process holds.
     private let looksAtMemory: Bool
     private let appRows: AppRows
     private let memory: any DeviceMemory
@@ -141,7 +142,7 @@ final class Sampler {
         return row
     }
 
-    /// The process has died: it counts no more.
+    /// The process has ended: it no longer counts.
     func forget(_ process: LiveProcess) {
         guard process.slot.index < rows.count else { return }
         if let before = rows[process.slot.index]?.facts { counts.remove(before) }
@@ -151,7 +152,8 @@ final class Sampler {
     // MARK: Processes
 
     func record(level: PressureLevel, _ stalls: StallMeter) {
-        // The device's own books have the sums: where no row is read, memory alone makes no process worth a look.
+        // The device's own accounting has the sums: if rows are not read, a process whose memory alone changed need not
+        // be sampled.
         for reference in looksAtMemory ? changes.all() : changes.entered() {
             guard let process = processes.process(reference) else { continue }
             let row = row(of: process)
@@ -216,7 +218,7 @@ final class Sampler {
 
     // MARK: Claims
 
-    /// A process that did not say that it has changed has not: with `--verify`, at every sample.
+    /// With `--verify`, at every sample: checks that a process that did not report a change has not changed.
     func check() {
         var counts = SampledCounts()
         var (requested, usable, active, dirty) = (ByteCount.zero, ByteCount.zero, ByteCount.zero, ByteCount.zero)

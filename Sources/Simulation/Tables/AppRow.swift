@@ -35,12 +35,12 @@ struct AppRow {
         ])
 }
 
-// A row of every process at every sample: of one that is as it was the bytes are copied, and of one whose memory alone
-// has changed the head. With `--verify`, and in a debug build, each row is held against its declaration.
+// A row for every process at every sample. An unchanged row is copied as bytes; if only memory has changed, its head
+// is. With `--verify`, and in a debug build, each row is checked against its declaration.
 extension RunRecorder {
-    /// The row of a process as it was last sampled.
+    /// Writes the row of a process as it was last sampled.
     ///
-    /// - Parameter keepsRows: Whether one may be as it was, and is repeated.
+    /// - Parameter keepsRows: Whether an unchanged row may be repeated.
     func app(_ row: SampledRow, at now: Instant, keepsRows: Bool) {
         let start = checksRows ? apps.position : 0
         if let facts = row.takeStale() {
@@ -52,7 +52,7 @@ extension RunRecorder {
         if checksRows { check(row, at: now, from: start) }
     }
 
-    /// Out of the way of what every sample does.
+    /// Kept out of line, because samples rarely need it.
     @inline(never)
     private func check(_ row: SampledRow, at now: Instant, from start: Int) {
         guard let facts = row.facts else { return }

@@ -4,24 +4,24 @@ import Pressure
 import Quantities
 import Reclaim
 
-/// What became of a row of `decisions.csv`.
+/// The outcome of a row of `decisions.csv`.
 public enum DecisionOutcome: String, CaseIterable, Sendable {
-    /// It was carried out; in a dry run, it would have been.
+    /// The action was carried out; in a dry run, it would have been.
     case chosen
-    /// Another candidate came before it.
+    /// Another candidate came first.
     case ranked
-    /// A limit forbids it.
+    /// A limit forbids the action.
     case refused
     /// The policy left the process alone.
     case spared
-    /// Of the decision: nothing has to be done, by the policy's own rules.
+    /// About the decision: the policy's own rules call for nothing.
     case content
-    /// Of the decision: something is under way, or more evidence is needed.
+    /// About the decision: something is under way, or more evidence is needed.
     case waits
-    /// Of the decision: nobody is left that may be reclaimed.
+    /// About the decision: no process is left that may be reclaimed.
     case noVictim = "no_victim"
 
-    /// Of a decision in which nothing was chosen.
+    /// The outcome of a decision in which nothing was chosen.
     init(_ standstill: Standstill?) {
         self =
             switch standstill {
@@ -35,7 +35,7 @@ public enum DecisionOutcome: String, CaseIterable, Sendable {
 /// One row of `decisions.csv`.
 struct DecisionRow {
     let at: Instant
-    /// Of the decision.
+    /// The decision's number.
     let number: Int
     let demand: String
     var app: String?
@@ -49,10 +49,10 @@ struct DecisionRow {
     let evidence: Evidence
     var cause: KillCause?
     var outcome: DecisionOutcome
-    /// What refused it.
+    /// The limit that refused it.
     var rule: Refusal.Rule?
 
-    /// The demand of the monitor's own decisions on whom it warns next.
+    /// The demand in the rows of the monitor's own decisions about which process to warn next.
     static let warningDemand = "warning"
 
     static let table = RowTable<DecisionRow>(

@@ -39,7 +39,7 @@ struct DeviceRow {
         ] + stalls("some", "a process waited") { $0.device.some }
             + stalls("full", "whoever could run waited") { $0.device.full })
 
-    /// Pressure stall information, over three spans of time.
+    /// Columns of pressure stall information, averaged over three spans of time.
     private static func stalls(
         _ kind: String, _ what: String, _ averages: @escaping @Sendable (DeviceRow) -> StallAverages
     ) -> [RowColumn<DeviceRow>] {
@@ -54,8 +54,8 @@ struct DeviceRow {
     }
 }
 
-// A row at every sample: cells that stay as they are are copied, and the others are written as runs of numbers. With
-// `--verify`, and in a debug build, each row is held against its declaration.
+// A row at every sample: unchanged cells are copied, the others are written as runs of numbers. With `--verify`, and in
+// a debug build, each row is checked against its declaration.
 extension RunRecorder {
     /// - Parameter isSteady: Whether the cells from the level on are those of the row before.
     func sample(at now: Instant, _ books: DeviceBooks, _ device: SampledDevice, isSteady: Bool, as memo: RowMemo) {
@@ -77,21 +77,21 @@ extension RunRecorder {
         if checksRows { check(at: now, books, device, from: start) }
     }
 
-    /// Nothing but the time has changed.
+    /// Writes a row in which only the time has changed.
     func repeatSample(at now: Instant, _ books: DeviceBooks, _ device: SampledDevice, as memo: RowMemo) {
         let start = checksRows ? samples.position : 0
         samples.repeatRow(memo, at: now)
         if checksRows { check(at: now, books, device, from: start) }
     }
 
-    /// Out of the way of what every sample does.
+    /// Kept out of line, because samples rarely need it.
     @inline(never)
     private func check(at now: Instant, _ books: DeviceBooks, _ device: SampledDevice, from start: Int) {
         let row = DeviceRow(at: now, books: books, device: device)
         samples.check(row, of: DeviceRow.table, from: start)
     }
 
-    /// The cells from the level on: the same while memory alone moves, and sets no record.
+    /// Writes the cells from the level on: they stay the same while only memory moves and sets no new peak.
     private func writeTail(_ device: SampledDevice, _ books: DeviceBooks) {
         samples.text(device.level.rawValue)
         samples.integer(device.processes)

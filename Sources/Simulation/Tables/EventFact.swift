@@ -3,41 +3,42 @@ import Pressure
 import Quantities
 import Reclaim
 
-/// Why an allocation waits, or why its process ended when nothing came of the waiting.
+/// Why an allocation waits, or why its process ended after waiting in vain.
 public enum StallCause: String, CaseIterable, Sendable {
-    /// There are fewer free pages than it wants.
+    /// There are fewer free pages than the allocation wants.
     case noRoom = "no_room"
-    /// There are as many, but no run of them is long enough.
+    /// There are enough free pages, but no run of them is long enough.
     case fragmented
-    /// There would be as many, but they are kept back for those that have waited longer.
+    /// There would be enough free pages, but they are withheld for processes that have waited longer.
     case keptBack = "kept_back"
 
     /// - Parameters:
-    ///   - free: What it may have.
-    ///   - keptBack: What is free beside that.
+    ///   - free: What the allocation may have.
+    ///   - keptBack: What is free in addition, but withheld.
     init(wanted: ByteCount, free: ByteCount, keptBack: ByteCount) {
         self = free >= wanted ? .fragmented : free + keptBack >= wanted ? .keptBack : .noRoom
     }
 }
 
-/// Why a process is told that memory is short.
+/// Why a process gets a memory warning.
 public enum WarningCause: String, CaseIterable, Sendable {
-    /// It is its turn at the monitor's level.
+    /// It is the process's turn at the monitor's level.
     case level
-    /// It is near its own limit.
+    /// The process is near its own limit.
     case nearLimit = "near_limit"
-    /// It has crossed its own limit, a soft one.
+    /// The process has crossed its own soft limit.
     case limit
     /// The policy asks for it.
     case policy
 }
 
-/// Why something happened, as far as the kind of event leaves that open.
+/// Why something happened, unless the kind of event says it.
 public enum EventCause: Hashable, Sendable {
     case kill(KillCause)
     case stall(StallCause)
     case warning(WarningCause)
 
+    /// The value in the column `cause`.
     public var name: String {
         switch self {
         case .kill(let cause): cause.rawValue
@@ -46,12 +47,13 @@ public enum EventCause: Hashable, Sendable {
         }
     }
 
+    /// All values of the column `cause`.
     public static let names =
         KillCause.allCases.map(\.rawValue) + StallCause.allCases.map(\.rawValue)
         + WarningCause.allCases.map(\.rawValue)
 }
 
-/// What was compared with what, in the unit that the measure's name ends with.
+/// A comparison, in the unit at the end of the measure's name.
 struct Comparison {
     let measure: String
     let observed: Int64
@@ -118,7 +120,7 @@ struct EventFact {
         return fact
     }
 
-    /// - Parameter level: The monitor's; it says nothing of a warning that is about a process's own limit.
+    /// - Parameter level: The monitor's level. A warning about a process's own limit leaves it out.
     static func told(_ cause: WarningCause, at level: PressureLevel, _ comparison: Comparison?) -> EventFact {
         var fact = EventFact()
         (fact.cause, fact.comparison) = (.warning(cause), comparison)
@@ -129,7 +131,7 @@ struct EventFact {
         return fact
     }
 
-    /// A soft limit was crossed, and the process is not told once more.
+    /// A soft limit was crossed, and the process is not warned again.
     static func crossed(_ comparison: Comparison) -> EventFact {
         var fact = EventFact()
         (fact.cause, fact.comparison) = (.warning(.limit), comparison)
@@ -155,21 +157,21 @@ struct EventFact {
     }
 }
 
-/// Why a process ended, where the exit reason alone does not say it.
+/// Why a process ended, if the exit reason alone does not say it.
 struct ExitFact {
     let cause: EventCause
     var comparison: Comparison?
 
-    /// A policy, or the monitor, had it ended.
+    /// A policy or the monitor had it ended.
     static func decided(_ cause: KillCause) -> ExitFact { ExitFact(cause: .kill(cause)) }
 
-    /// Its own allocation found no room.
+    /// The process's own allocation found no room.
     static func noRoom(for wanted: ByteCount, free: ByteCount) -> ExitFact {
         let cause = StallCause(wanted: wanted, free: free, keptBack: .zero)
         return ExitFact(cause: .stall(cause), comparison: .room(for: wanted, free: free))
     }
 
-    /// It crossed its own limit.
+    /// The process crossed its own limit.
     static func limit(_ limit: ByteCount, footprint: ByteCount) -> ExitFact {
         ExitFact(cause: .kill(.perProcessLimit), comparison: .footprint(footprint, limit: limit))
     }

@@ -12,7 +12,7 @@ public enum EventKind: String, CaseIterable, Sendable {
     case pressureLevel = "pressure_level"
     case warning
     case warningAnswered = "warning_answered"
-    /// A process has crossed a soft limit of its own while it was answering a warning: it is not told once more.
+    /// A process crossed a soft limit of its own while it was answering a warning, so it is not warned again.
     case softLimit = "soft_limit"
     case action
     case refused
@@ -21,11 +21,11 @@ public enum EventKind: String, CaseIterable, Sendable {
     case exit
     /// A process is created: to the foreground or to the background.
     case launch
-    /// Shown until the first frame.
+    /// The launch screen is shown until the first frame.
     case launchScreen = "launch_screen"
     /// The system keeps a picture of a scene that has left the screen.
     case snapshot
-    /// What the system woke the app for.
+    /// The event that the system woke the app for arrives.
     case backgroundEvent = "background_event"
     /// A background task begins, expires or ends.
     case backgroundTask = "background_task"

@@ -7,7 +7,7 @@ struct LaunchRow {
     let launch: PendingLaunch
     let app: String
     let pid: ProcessID?
-    /// Nil: the first frame never came.
+    /// When the first frame was active; nil: it never was.
     let ready: Instant?
     let outcome: LaunchOutcome
 

@@ -1,11 +1,17 @@
 import Metrics
 
 extension RunTables {
+    /// The schema of `samples.csv`.
     public static var samples: TableSchema { DeviceRow.table.schema }
+    /// The schema of `apps.csv`.
     public static var apps: TableSchema { AppRow.table.schema }
+    /// The schema of `events.csv`.
     public static var events: TableSchema { EventRow.table.schema }
+    /// The schema of `launches.csv`.
     public static var launches: TableSchema { LaunchRow.table.schema }
+    /// The schema of `decisions.csv`.
     public static var decisions: TableSchema { DecisionRow.table.schema }
 
+    /// The schemas of all tables of a run.
     public static let all: [TableSchema] = [samples, apps, events, launches, decisions, summary]
 }

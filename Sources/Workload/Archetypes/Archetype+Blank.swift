@@ -1,11 +1,11 @@
 import Quantities
 
 extension Archetype {
-    /// The sheet on which every archetype is written: what is common to ordinary apps.
+    /// The base of every archetype: what ordinary apps have in common.
     ///
-    /// A cold launch takes about 1.2 s, 94 % of it process creation and launch; a hot one about 75 ms at most (see the
-    /// project's collection of published launch times). Process and launch are 1,125 ms of 1,200 ms here; a hot launch
-    /// is 55 ms, to which waiting and refilled caches are added. How 1,125 ms are split in two is ours.
+    /// A cold launch takes about 1.2 s, 94 % of it process creation and launch; a hot one about 75 ms at most. Process
+    /// and launch are 1,125 ms of 1,200 ms here. A hot launch is 55 ms, to which waiting and refilled caches are added.
+    /// The split of 1,125 ms in two is ours.
     static let blank = AppProfile(
         name: "", like: "", scenes: SceneSupport(support: true, multiple: false), backgroundModes: [],
         memory: MemoryProfile(base: .zero, scene: .zero),

@@ -3,13 +3,13 @@ import Quantities
 extension Archetype {
     /// 326 MB 10 s after the launch, 821 MB after 5 min of play.
     public static let bigGame = Archetype("big-game", "a large game: slow to start, hoards, frees little") { app in
-        // BanG Dream holds 326 MB 10 s after its launch and 821 MB after 5 min (Ariadne, HPCA 2025, Table 1); the
-        // split is ours. A game draws itself and lives by the app-based life cycle.
+        // BanG Dream holds 326 MB 10 s after its launch and 821 MB after 5 min (Ariadne, HPCA 2025, Table 1); the split
+        // is ours. A game draws its own screen and has the app-based life cycle.
         app.scenes = SceneSupport(support: false, multiple: false)
         app.memory.base = .mebibytes(260)
         app.memory.scene = .mebibytes(40)
         app.memory.cache = CacheProfile(size: .mebibytes(120), rate: .mebibytesPerSecond(1))
-        // What remains of (821 - 326) MB in 290 s.
+        // The remainder of (821 - 326) MB in 290 s.
         app.memory.growth = GrowthProfile(rate: .kibibytesPerSecond(1_250), upTo: .mebibytes(620))
         // Ours.
         app.memory.churn = ChurnProfile(rate: .mebibytesPerSecond(10), lifetime: .milliseconds(300))
@@ -18,7 +18,7 @@ extension Archetype {
         app.memory.read = .mebibytesPerSecond(30)
         app.memory.objects = .logNormal(
             median: .kibibytes(8), sigma: Ratio(partsPerMillion: 1_600_000), highest: .mebibytes(4))
-        // Apps of a gigabyte take 2 s from cold; filling 300 MiB at 1 GiB/s is 0.3 s of it.
+        // Apps of a gigabyte take 2 s for a cold launch; filling 300 MiB at 1 GiB/s is 0.3 s of it.
         app.costs.process = .milliseconds(1_100)
         app.costs.launch = .milliseconds(480)
         app.costs.firstLaunch = .seconds(2)

@@ -1,11 +1,11 @@
 import Quantities
 
 extension Archetype {
-    /// 560 MB 10 s after the launch and 716 MB after 5 min with the literature's set of pages; here about ten tabs of
-    /// 40 MiB make that.
+    /// 560 MB 10 s after the launch and 716 MB after 5 min with the set of pages used in the literature; here about ten
+    /// tabs of 40 MiB add up to that.
     public static let browser = Archetype("browser", "a browser: every tab is a scene, caches are large") { app in
         // Firefox holds 560 MB 10 s after its launch and 716 MB after 5 min (Ariadne, HPCA 2025, Table 1). The tabs'
-        // share of it is ours: a scene is a tab, and scenarios open several.
+        // share is ours: a scene is a tab, and scenarios open several.
         app.scenes = SceneSupport(support: true, multiple: true)
         app.memory.base = .mebibytes(140)
         app.memory.scene = .mebibytes(40)

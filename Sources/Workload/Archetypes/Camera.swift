@@ -1,7 +1,7 @@
 import Quantities
 
 extension Archetype {
-    /// In all 105 MiB after the launch, and 140 MiB more for some seconds.
+    /// 105 MiB in all after the launch, and 140 MiB more for some seconds.
     public static let camera = Archetype("camera", "a camera: a burst of frames soon after it opens") { app in
         // 95 to 152 MB among the suspended footprints of a real device (iOS 14.2); the split is ours.
         app.memory.base = .mebibytes(70)

@@ -1,7 +1,7 @@
 import Quantities
 
 extension Archetype {
-    /// In all 110 MiB with one document, 35 MiB more for each further one.
+    /// 110 MiB in all with one document, 35 MiB more for each further one.
     public static let documentEditor = Archetype("document-editor", "documents: one scene each, tidy in the background")
     { app in
         // 95 to 152 MB among the suspended footprints of a real device (iOS 14.2); the split is ours.

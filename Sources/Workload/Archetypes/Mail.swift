@@ -2,7 +2,7 @@ import Lifecycle
 import Quantities
 
 extension Archetype {
-    /// In all 68 MiB after the launch, 108 MiB with a full cache; mail has a band of its own in jetsam, which is not
+    /// 68 MiB in all after the launch, 108 MiB with a full cache. Mail has a band of its own in jetsam, which is not
     /// modelled.
     public static let mail = Archetype("mail", "mail: a list, a reader, and a refresh in the background") { app in
         // 78 to 124 MB among the suspended footprints of a real device (iOS 14.2); the split is ours.

@@ -2,7 +2,7 @@ import Lifecycle
 import Quantities
 
 extension Archetype {
-    /// In all 62 MiB after the launch, 96 MiB with a full cache.
+    /// 62 MiB in all after the launch, 96 MiB with a full cache.
     public static let messaging = Archetype("messaging", "chats: small, quick to return, woken by pushes") { app in
         // 61 and 96 MB are the suspended footprints of ordinary apps on a real device (iOS 14.2); the split is ours.
         app.memory.base = .mebibytes(48)
@@ -11,7 +11,7 @@ extension Archetype {
         // Ours: text and thumbnails come and go.
         app.memory.churn = ChurnProfile(rate: .kibibytesPerSecond(512), lifetime: .milliseconds(800))
         app.memory.touch = .mebibytesPerSecond(4)
-        // Ours: wakes for a push.
+        // Ours: a push wakes the app.
         app.backgroundModes = [.remoteNotification]
         app.background = BackgroundDiscipline(frees: .percent(60), work: .seconds(4), snapshot: .mebibytes(8))
         app.features = [.url, .shortcut]

@@ -2,7 +2,7 @@ import Lifecycle
 import Quantities
 
 extension Archetype {
-    /// In all 72 MiB after the launch, 95 MiB with a full cache.
+    /// 72 MiB in all after the launch, 95 MiB with a full cache.
     public static let music = Archetype("music", "music that plays on in the background") { app in
         // 78 to 96 MB among the suspended footprints of a real device (iOS 14.2); the split is ours.
         app.memory.base = .mebibytes(56)

@@ -2,18 +2,18 @@ import Lifecycle
 import Quantities
 
 extension Archetype {
-    /// In all 210 MiB after the launch, 390 MiB after 5 min on the road.
+    /// 210 MiB in all after the launch, 390 MiB after 5 min on the road.
     public static let navigation = Archetype("navigation", "maps: location in the background, tiles in a large cache") {
         app in
-        // Google Earth holds 273 MB 10 s after its launch and 429 MB after 5 min (Ariadne, HPCA 2025, Table 1); road
-        // maps are lighter by our reckoning, and the split is ours.
+        // Google Earth holds 273 MB 10 s after its launch and 429 MB after 5 min (Ariadne, HPCA 2025, Table 1). That
+        // road maps are lighter is our estimate, and the split is ours.
         app.memory.base = .mebibytes(160)
         app.memory.scene = .mebibytes(50)
         // Ours: once the cache is full, tiles behind the car make room for those ahead.
         app.memory.cache = CacheProfile(
             size: .mebibytes(130), rate: .mebibytesPerSecond(2), turnover: .mebibytesPerSecond(1))
         app.memory.growth = GrowthProfile(rate: .kibibytesPerSecond(192), upTo: .mebibytes(210))
-        // Ours: the map is drawn anew all the time.
+        // Ours: the map is redrawn all the time.
         app.memory.churn = ChurnProfile(rate: .mebibytesPerSecond(5), lifetime: .milliseconds(500))
         app.memory.touch = .mebibytesPerSecond(20)
         // Ours: the tiles on the screen.

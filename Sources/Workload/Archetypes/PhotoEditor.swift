@@ -2,10 +2,10 @@ import Lifecycle
 import Quantities
 
 extension Archetype {
-    /// In all 165 MiB after the launch, 400 MiB while a filter runs.
+    /// 165 MiB in all after the launch, 400 MiB while a filter runs.
     public static let photoEditor = Archetype("photo-editor", "edits of large pictures: jumps of a hundred megabytes") {
         app in
-        // 252 and 307 MB lead the suspended footprints of a real device (iOS 14.2); the split is ours.
+        // 252 and 307 MB are the largest suspended footprints of a real device (iOS 14.2); the split is ours.
         app.memory.base = .mebibytes(110)
         app.memory.scene = .mebibytes(55)
         app.memory.cache = CacheProfile(size: .mebibytes(90), rate: .mebibytesPerSecond(3))

@@ -2,7 +2,7 @@ import Lifecycle
 import Quantities
 
 extension Archetype {
-    /// In all 58 MiB after the launch, 82 MiB with a full cache.
+    /// 58 MiB in all after the launch, 82 MiB with a full cache.
     public static let podcast = Archetype("podcast", "spoken word in the background, downloads in between") { app in
         // 52 to 87 MB among the suspended footprints of a real device (iOS 14.2); the split is ours.
         app.memory.base = .mebibytes(44)

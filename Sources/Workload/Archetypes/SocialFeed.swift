@@ -8,14 +8,14 @@ extension Archetype {
         // between base, scene, cache and growth is ours.
         app.memory.base = .mebibytes(135)
         app.memory.scene = .mebibytes(30)
-        // Ours: a cache of pictures that is full evicts the oldest as fast as it filled, for the scrolling goes on.
+        // Ours: a full picture cache evicts the oldest as fast as it filled, because the scrolling goes on.
         app.memory.cache = CacheProfile(
             size: .mebibytes(60), rate: .kibibytesPerSecond(820), turnover: .kibibytesPerSecond(820))
         app.memory.growth = GrowthProfile(rate: .kibibytesPerSecond(128), upTo: .mebibytes(172))
         // Ours: images are decoded and dropped.
         app.memory.churn = ChurnProfile(rate: .mebibytesPerSecond(4), lifetime: .milliseconds(600))
         app.memory.touch = .mebibytesPerSecond(8)
-        // Ours: the pictures on the screen, about 3 MiB of them, are read for a few frames a second.
+        // Ours: the pictures on the screen, about 3 MiB, are read for a few frames a second.
         app.memory.read = .mebibytesPerSecond(12)
         app.backgroundModes = [.fetch]
         app.background = BackgroundDiscipline(frees: .percent(30), work: .seconds(5), snapshot: .mebibytes(10))

@@ -2,7 +2,7 @@ import Lifecycle
 import Quantities
 
 extension Archetype {
-    /// In all 44 MiB after the launch, 56 MiB with a full cache.
+    /// 44 MiB in all after the launch, 56 MiB with a full cache.
     public static let weather = Archetype("weather", "a glance: small, opened often, closed soon") { app in
         // 32 to 61 MB are the smallest suspended footprints of a real device (iOS 14.2); the split is ours.
         app.memory.base = .mebibytes(32)

@@ -1,7 +1,7 @@
 import Quantities
 
 extension Archetype {
-    /// In all 15 MiB after the launch, 20 MiB with a full cache.
+    /// 15 MiB in all after the launch, 20 MiB with a full cache.
     public static let widget = Archetype("widget", "an extension under a fatal limit of 30 MiB") { app in
         // Ours, below the limit.
         app.scenes = SceneSupport(support: false, multiple: false)
