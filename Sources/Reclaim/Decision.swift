@@ -161,7 +161,7 @@ public struct Decision: Hashable, Sendable {
     public var evidence: Evidence?
     /// Why nothing, or nothing beyond the ranking, is asked for. Nil with an empty ranking: no victim is left.
     public var standstill: Standstill?
-    /// Do not ask again before this time has passed, unless an allocation is waiting for memory.
+    /// Do not ask again before this time has passed, except for a waiting allocation or a limit.
     public var nextLook: TimeSpan?
     /// The processes, in band order, whose state is written down before the first reported action; nil: no report.
     public var report: [ProcessID]?

@@ -6,7 +6,7 @@ public protocol ReclaimPolicy: Sendable {
     static var name: String { get }
     /// One line for `plimsoll list policies`.
     static var summary: String { get }
-    /// A sentence shown when a scenario that names the policy is checked or run; nil: nothing is shown.
+    /// A sentence to show when a scenario that names the policy is checked or run; nil: none.
     static var advice: String? { get }
     /// What scenarios can set: each entry declares one parameter and the field it sets.
     static var parameters: [Parameter<Self>] { get }
@@ -20,9 +20,9 @@ public protocol ReclaimPolicy: Sendable {
     /// again and asks again.
     func decide(_ snapshot: SystemSnapshot) -> Decision
 
-    /// The policy never acts with this much memory available, as long as nothing is demanded and the level has been
-    /// normal throughout, whatever the processes and the history; the simulation then need not ask. Nil: a policy that
-    /// needs every sample is asked at every sample.
+    /// With at least this much memory available the policy never acts, whatever the processes and the history, as long
+    /// as nothing is demanded and the level has been normal throughout. The simulation then does not ask it. Nil: a
+    /// policy that needs every sample is asked at every sample.
     func contentAbove(on device: DeviceSize) -> ByteCount?
 
     /// The new state, at this snapshot, of the rule memory that the simulation keeps for the policy in the history. A

@@ -22,16 +22,16 @@ public struct SystemSnapshot: Sendable {
     public var now: Instant
     /// Why the policy is asked.
     public var demand: ReclaimDemand
-    /// The monitor's level.
+    /// The monitor's level; at least `warning` while an allocation waits.
     public var level: PressureLevel
     /// All RAM of the device.
     public var ceiling: ByteCount {
         get { device.ceiling }
         set { device.ceiling = newValue }
     }
-    /// Memory that is in use.
+    /// Pages handed out to processes, plus what the system keeps for itself.
     public var resident: ByteCount
-    /// Memory that is free for allocations.
+    /// The ceiling minus `resident`.
     public var available: ByteCount
     /// How much must be available. Where the monitor measures something other than memory, its threshold as a share of
     /// the device.
@@ -133,11 +133,11 @@ public struct MemorySnapshot: Hashable, Sendable {
 public struct ProcessSnapshot: Hashable, Sendable {
     /// The app that it is a process of.
     public var app: AppID
-    /// The app's name in the scenario.
+    /// The app's name.
     public var name: String
     /// The process number; a relaunched app gets a new one.
     public var pid: ProcessID
-    /// Its lifecycle phase.
+    /// Its state in its life cycle.
     public var phase: ProcessPhase
     /// Its jetsam band.
     public var band: JetsamBand
@@ -284,7 +284,7 @@ public enum GroupRole: Int, CaseIterable, Comparable, Sendable {
 public struct SceneSnapshot: Hashable, Sendable {
     /// The scene's number.
     public var scene: SceneID
-    /// Its lifecycle phase.
+    /// Its state in its life cycle.
     public var phase: ScenePhase
     /// The memory that its objects hold.
     public var size: ByteCount

@@ -11,23 +11,23 @@ import Quantities
 public enum OomScore {
     /// On the screen and active.
     public static let foreground = 0
-    /// Left the screen a moment ago.
+    /// Left the screen a moment ago. Not assigned here.
     public static let recentForeground = 50
     /// On the screen, but not active.
     public static let visible = 100
     /// Off screen, but noticed by the user: playing or navigating.
     public static let perceptible = 200
-    /// Being backed up.
+    /// Being backed up. Not assigned here.
     public static let backup = 300
-    /// A heavyweight app.
+    /// A heavyweight app. Not assigned here.
     public static let heavy = 400
     /// Running code off screen.
     public static let service = 500
-    /// The home app.
+    /// The home app. Not assigned here.
     public static let home = 600
     /// The app that was in front before the present one.
     public static let previous = 700
-    /// A service that has run for long.
+    /// A service that has run for long. Not assigned here.
     public static let serviceB = 800
     /// Waiting to be wanted again; the longest idle has the highest score.
     public static let cached = 900...999

@@ -312,7 +312,7 @@ extension RelaunchLikelihood: Comparable {
     /// By rising likelihood; `unknown` is the lowest.
     public static func < (a: RelaunchLikelihood, b: RelaunchLikelihood) -> Bool { a.rank < b.rank }
 
-    /// `unknown` ranks below `low`, as for an app that is rarely launched.
+    /// `unknown` ranks lowest: the app counts as rarely launched.
     private var rank: Int {
         switch self {
         case .unknown: 0

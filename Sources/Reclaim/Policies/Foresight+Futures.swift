@@ -38,7 +38,7 @@ extension Foresight {
         private let mostOffScreen: Int64?
         private let roomOffScreen: Int64?
         private let width: Int
-        /// How many more times a future may end an app; below zero no further launch is followed.
+        /// How many more endings of apps the search may try, over all futures; below zero it follows no further launch.
         private var ways: Int
 
         /// For each future. Enough for the next thirty launches among thirty apps, or a hundred among ten, if each

@@ -2,7 +2,8 @@ import Quantities
 
 /// Ends the process that the user has not seen for longest, whatever its size: the usual yardstick.
 ///
-/// It acts at `level` and above, or when an allocation waits. It has no milder steps before termination.
+/// It acts at the critical level (without `only_when_critical` from the warning level on), for a limit, or when an
+/// allocation waits. It has no milder steps before termination.
 public struct LRU: ReclaimPolicy {
     public static let name = "lru"
     public static let summary = "ends the least recently used process, whatever its size"

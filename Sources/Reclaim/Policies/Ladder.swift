@@ -84,7 +84,7 @@ public struct Ladder: ReclaimPolicy {
         rungs.end(process)
     }
 
-    /// An app in front loses only dirty pages and windows that are not visible.
+    /// Apart from dirty pages, an app in front loses only windows that are off screen.
     private func climbInFront(_ process: ProcessSnapshot, in snapshot: SystemSnapshot, rungs: inout Rungs) {
         guard snapshot.servesForegroundWindows, !process.scenesOffScreen.isEmpty else {
             return rungs.spare(process, "in the foreground")

@@ -11,10 +11,10 @@ public struct LadderRule: Hashable, Sendable {
     public var when: RuleCondition<SystemClaim>
     /// What it does.
     public var action: RuleAction
-    /// Which targets the rule may touch. Regardless of it, a rule never suspends or ends an app in front, and never
+    /// Which targets the rule may touch. In any case, a rule never suspends or ends an app in front, and never
     /// suspends, disconnects or ends a process whose own allocation is waiting or that is ending. A rule that
-    /// disconnects asks it of each scene off screen; those of an app in front are included unless the demand is a
-    /// limit. `idle` and `footprint` are then the scene's own, here and in `order`.
+    /// disconnects tests each scene off screen; scenes of an app in front are included unless the demand is a limit.
+    /// `idle` and `footprint` are then the scene's own, here and in `order`.
     public var who: RuleCondition<ProcessClaim>
     /// The tiers of the ranking: a candidate belongs to the first tier whose members include it; one in no tier is left
     /// alone.

@@ -261,7 +261,7 @@ struct BackgroundLife {
         agenda.schedule(.overdue(process.reference), at: due)
     }
 
-    /// How a process ends that waits for memory and should be gone by now; nil: it has time left.
+    /// The end of a process that waits for memory and has run out of time; nil: it has time left.
     func overdue(_ process: LiveProcess) -> ProcessEnding? {
         if let quit = process.course.quit {
             guard agenda.now - quit.since >= quit.time else { return nil }

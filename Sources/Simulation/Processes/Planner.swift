@@ -63,7 +63,7 @@ struct Planner {
         return planSuspension()
     }
 
-    /// Lets the next scene leave the foreground that has to; false if there is none.
+    /// Queues the step off the foreground for the next scene that has to leave it; false if there is none.
     private func leaveForeground(except wanted: SceneID?, _ external: SceneID?) -> Bool {
         // By index: a copy of the array would count references at every tick.
         for place in process.record.sessions.indices {
@@ -128,7 +128,7 @@ struct Planner {
             return
         }
         let events = process.course.endConnecting()
-        // The launch is over, and what follows has its own time; in a user's launch it lasts to the first frame.
+        // The launch is over, and what follows has deadlines of its own; a launch by the user lasts to the first frame.
         if session.machine.phase != .unattached { process.thread.meet(.launch) }
         guard !events.isEmpty else { return }
         process.thread.append(events)

@@ -48,7 +48,7 @@ public struct KillReport: Sendable {
     public let ceiling: ByteCount
     /// What the system keeps for itself.
     public let reserved: ByteCount
-    /// Memory that is free for allocations when the report is taken.
+    /// What was available when the report was taken.
     public let available: ByteCount
     /// In the order in which jetsam ends processes; added processes come last.
     public internal(set) var processes: [Process]

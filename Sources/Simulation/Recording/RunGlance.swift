@@ -11,11 +11,11 @@ public struct RunGlance: Sendable {
     public var now: Instant
     /// All RAM of the device.
     public var ceiling: ByteCount
-    /// Memory that is in use.
+    /// Pages handed out to processes, plus what the system keeps for itself.
     public var resident: ByteCount
     /// What the system keeps for itself.
     public var reserved: ByteCount
-    /// Memory that is free for allocations.
+    /// The ceiling minus `resident`.
     public var available: ByteCount
     /// The monitor's level.
     public var level: PressureLevel
@@ -53,7 +53,7 @@ public struct ProcessGlance: Sendable {
     public var app: String
     /// The process number.
     public var pid: ProcessID
-    /// Its lifecycle phase.
+    /// Its state in its life cycle.
     public var phase: ProcessPhase
     /// The number of its jetsam band.
     public var band: Int
