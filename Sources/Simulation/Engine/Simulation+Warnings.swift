@@ -20,7 +20,7 @@ extension Simulation {
         agenda.schedule(.sample, after: plan.monitor.interval)
     }
 
-    /// Compares the accounting at intervals; with `--verify` at every sample, with all invariants.
+    /// Compares the books at intervals; with `--verify` at every sample, with all invariants.
     private func check() {
         if verifies { sampler.check() }
         auditor.flushIfDue()

@@ -69,7 +69,7 @@ public final class Simulation {
     /// - Parameters:
     ///   - plan: A valid plan: its policy exists, its apps are named by valid identifiers.
     ///   - traces: Where the apps' allocation traces come from.
-    ///   - verify: Whether to compare the accounting with jemalloc and check every invariant at every sample.
+    ///   - verify: Whether to compare the books with jemalloc and check every invariant at every sample.
     ///   - dryRun: Whether the policy is only asked and recorded, and none of its actions is carried out.
     ///   - policy: A policy used instead of the plan's; it need not be in the catalogue.
     ///   - observer: Called for every recorded decision, with the snapshot that led to it.
@@ -258,7 +258,7 @@ public final class Simulation {
         }
     }
 
-    /// Writes the last sample, ends all apps, compares the accounting a last time and writes the summary.
+    /// Writes the last sample, ends all apps, compares the books a last time and writes the summary.
     private func finish() throws(RunFailure) {
         // The monitor may have sampled at this very instant; a sample is written once.
         if watch.lastSampleAt != now || recorder.samples.rows == 0 {

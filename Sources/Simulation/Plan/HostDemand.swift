@@ -10,9 +10,9 @@ import Workload
 public struct HostDemand: Hashable, Sendable {
     /// The device's pages; zero on the accounting backend, which has none.
     public var pages: ByteCount
-    /// The accounting: tables of objects, pages and processes, and the sizes of objects that are being made.
+    /// The books: tables of objects, pages and processes, and the sizes of objects that are being made.
     public var books: ByteCount
-    /// How many objects the accounting may come to hold.
+    /// How many objects the books may come to hold.
     public var objects: Int
     /// What else the harness takes, apart from what it holds already.
     public var harness = ByteCount.mebibytes(48)

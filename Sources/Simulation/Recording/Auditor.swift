@@ -1,7 +1,7 @@
 import Memory
 import Quantities
 
-/// At intervals, compares the accounting with jemalloc's refreshed statistics and writes the tables to their files.
+/// At intervals, compares the books with jemalloc's refreshed statistics and writes the tables to their files.
 final class Auditor {
     private var auditedAt: Instant = .zero
     /// When the tables were last written to their files.
@@ -22,7 +22,7 @@ final class Auditor {
         self.agenda = agenda
     }
 
-    /// How often the accounting is compared with jemalloc's refreshed statistics without `--verify`, in virtual time.
+    /// How often the books are compared with jemalloc's refreshed statistics without `--verify`, in virtual time.
     ///
     /// With more than 128 processes it is rarer in proportion, because a refresh costs 18 microseconds for each
     /// process.
@@ -39,13 +39,13 @@ final class Auditor {
         recorder.flush()
     }
 
-    /// - Parameter always: Whether to compare the accounting even if it is not due.
+    /// - Parameter always: Whether to compare the books even if they are not due.
     func auditIfDue(always: Bool) {
         let isDue = agenda.now - auditedAt >= Auditor.interval(processes: processes.live.count)
         if always || isDue { audit(refreshingMetadata: isDue) }
     }
 
-    /// Compares the accounting with jemalloc's refreshed statistics; they agree to the byte or the run stops.
+    /// Compares the books with jemalloc's refreshed statistics; they agree to the byte or the run stops.
     func audit(refreshingMetadata: Bool) {
         if refreshingMetadata { auditedAt = agenda.now }
         do {

@@ -13,7 +13,7 @@ private struct Ageing: Comparable {
 
 /// The processes that may have changed since the last sample, so that an unchanged process costs nothing.
 ///
-/// Each process enters itself by its position among the live ones; the memory names those whose accounting changed.
+/// Each process enters itself by its position among the live ones; the memory names those whose books changed.
 final class ChangedProcesses {
     private let processes: ProcessTable
     private let memory: any DeviceMemory

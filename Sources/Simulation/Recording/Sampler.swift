@@ -84,7 +84,7 @@ struct SampledCounts: Equatable {
     }
 }
 
-/// The contents of a row of `samples.csv` apart from its instant and the device's accounting: the part that stays the
+/// The contents of a row of `samples.csv` apart from its instant and the device's books: the part that stays the
 /// same from one sample to the next while only memory moves.
 struct SampledDevice: Equatable {
     var level: PressureLevel
@@ -152,7 +152,7 @@ final class Sampler {
     // MARK: Processes
 
     func record(level: PressureLevel, _ stalls: StallMeter) {
-        // The device's own accounting has the sums: if rows are not read, a process whose memory alone changed need not
+        // The device's own books have the sums: if rows are not read, a process whose memory alone changed need not
         // be sampled.
         for reference in looksAtMemory ? changes.all() : changes.entered() {
             guard let process = processes.process(reference) else { continue }
