@@ -4,8 +4,8 @@ import Quantities
 import Simulation
 import Workload
 
-/// What no single value can tell: the claims that hold between values. Each speaks only when the values it compares are
-/// themselves without fault, so that one mistake gives one diagnostic.
+/// Checks that compare several values of a scenario. A check runs only when every value it compares is itself free of
+/// faults, so one mistake gives one diagnostic.
 struct CrossChecks {
     let plan: RunPlan
     let tree: Tree
@@ -18,7 +18,7 @@ struct CrossChecks {
         checkActions()
     }
 
-    /// The origin of the deepest piece of the path that the text has.
+    /// The origin of the deepest part of the path that exists in the text.
     private func origin(_ path: String...) -> Origin {
         var here = tree
         for step in path {
@@ -32,7 +32,7 @@ struct CrossChecks {
         guard decoding.isSound("monitor") else { return }
         let monitor = plan.monitor
         let rises = monitor.measure.risesWithPressure
-        // Shares compare alike on every device; without a sound ceiling any will do.
+        // Shares compare alike on every device, so any ceiling will do when the scenario's own is faulty.
         let ceiling = plan.device.ceiling >= .mebibytes(1) ? plan.device.ceiling : .gibibytes(1)
         func isBeyond(_ a: Threshold, _ b: Threshold) -> Bool {
             let (x, y) = (a.bytes(of: ceiling), b.bytes(of: ceiling))
@@ -40,7 +40,8 @@ struct CrossChecks {
         }
         for (name, level) in [("warning", monitor.warning), ("critical", monitor.critical)] {
             let isSame = level.leave.bytes(of: ceiling) == level.enter.bytes(of: ceiling)
-            // One mark for both ways flickers, unless a debounce or single processes keep it from that.
+            // Equal thresholds for entering and leaving make a level flicker, except with a debounce or the per-process
+            // measure.
             if isBeyond(level.leave, level.enter) { continue }
             if isSame && (monitor.debounce > .zero || monitor.measure == .process) { continue }
             complain(of: name, level, rises)
@@ -71,7 +72,7 @@ struct CrossChecks {
         guard let elements = tree["apps"]?.elements, elements.count == plan.apps.count else { return }
         let room = plan.device.ceiling - plan.device.reserved
         let knowsRoom = decoding.isSound("device", "ceiling") && decoding.isSound("device", "reserved")
-        // One that has no name, or none that can be one, is a fault of its own.
+        // A missing or invalid name is reported elsewhere.
         for (index, (app, element)) in zip(plan.apps, elements).enumerated() where !app.name.isEmpty {
             if let first = decoding.appIndex[app.name], first != index {
                 decoding.fault(
@@ -93,7 +94,7 @@ struct CrossChecks {
         }
     }
 
-    /// What is said of a limit that the app does not have would be lost.
+    /// Settings for a limit that the app does not have would be ignored.
     private func checkFatal(of app: AppProfile, _ element: Tree) {
         guard decoding.isSound("apps", app.name, "limits") else { return }
         let (limits, tree) = (app.limits, element["limits"])
@@ -119,14 +120,14 @@ struct CrossChecks {
                 + "\(limit)")
     }
 
-    /// What its base takes on this device.
+    /// The app's base memory at this device's scale.
     private func scaledBase(of app: AppProfile) -> String {
         let scale = plan.device.scale
         return scale == .one
             ? "\(app.memory.base)" : "\(app.memory.base * scale) (\(app.memory.base) at scale \(scale))"
     }
 
-    /// What an action needs of its app: several scenes, a background mode, a feature.
+    /// Checks that each action's app has what the action needs: several scenes, a background mode, a feature.
     private func checkActions() {
         for (index, event) in (tree["user"]?.elements ?? []).enumerated() {
             for key in ["open_scene", "show_on_display"] { checkScenes(event, index, key) }
@@ -134,7 +135,7 @@ struct CrossChecks {
         }
     }
 
-    /// The app that the event's key names, when nothing is wrong with it.
+    /// The app that the event's key names, or nil if the app or its `setting` is faulty.
     private func app(_ event: Tree, _ key: String, judgedBy setting: String) -> AppProfile? {
         guard let name = event[key]?.text, let app = decoding.appIndex[name], plan.apps.indices.contains(app),
             plan.apps[app].name == name, decoding.isSound("apps", name, setting), decoding.isSound("apps", name, "like")
@@ -152,7 +153,7 @@ struct CrossChecks {
                 + "set its 'scenes: { support: true, multiple: true }'")
     }
 
-    /// The system launches an app only for what it has declared.
+    /// The system launches an app only for a reason that the app has declared.
     private func checkSupport(_ event: Tree, _ index: Int, _ reason: LaunchReason) {
         let key = reason.actionName
         let setting: String

@@ -3,8 +3,8 @@ import Quantities
 import Simulation
 
 extension Device {
-    /// What is wrong with the device on every host: the key to change, and what is wrong with its value and what would
-    /// be right. Nil where only the host can tell, by the memory that it has.
+    /// A fault of the device that exists on every host: the key to change, and a message with what is wrong and what is
+    /// right. Nil if only the host's memory can tell.
     var fault: (key: String, message: String)? {
         switch MemoryLimits.refusal(ceiling: ceiling, reserved: reserved, scale: scale) {
         case nil: return nil

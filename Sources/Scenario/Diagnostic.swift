@@ -1,6 +1,6 @@
 import Quantities
 
-/// A fault of a scenario: where it is, what is wrong, and what would be right.
+/// A fault in a scenario: its location, what is wrong, and what would be right.
 public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
     /// Where the fault was written.
     public enum Location: Hashable, Sendable {
@@ -10,8 +10,9 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
         case option(String)
     }
 
+    /// Where the fault is.
     public let location: Location
-    /// Bounded, whatever text of the input is in it.
+    /// The fault in words, bounded in length whatever the input holds.
     public let message: String
 
     public init(location: Location, message: String) {
@@ -23,17 +24,18 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(location): error: \(message)".onOneLine }
 }
 
-/// The faults of an input, in the order of its text: the first ones, and how many there are beside them.
+/// The faults of an input in the order of its text: the first ones, and the number of the others.
 public struct Diagnostics: Hashable, Sendable, RandomAccessCollection, ExpressibleByArrayLiteral,
     CustomStringConvertible
 {
-    /// How many are shown.
+    /// The most faults that are shown.
     public static let most = 100
 
     private let shown: [Diagnostic]
-    /// How many more faults there are than are shown.
+    /// The number of faults that are not shown.
     public let more: Int
 
+    /// - Parameter more: The number of faults that are not shown.
     public init(_ shown: [Diagnostic], more: Int = 0) { (self.shown, self.more) = (shown, more) }
 
     public init(arrayLiteral elements: Diagnostic...) { self.init(elements) }
@@ -42,7 +44,7 @@ public struct Diagnostics: Hashable, Sendable, RandomAccessCollection, Expressib
     public var endIndex: Int { shown.endIndex }
     public subscript(position: Int) -> Diagnostic { shown[position] }
 
-    /// One line per fault, and one for those that are not shown.
+    /// One line per fault shown, and one with the number of the others.
     public var description: String {
         let rest = more == 0 ? [] : ["and \(more.grouped) more \(more == 1 ? "error" : "errors")"]
         return (shown.map(\.description) + rest).joined(separator: "\n")
@@ -50,6 +52,7 @@ public struct Diagnostics: Hashable, Sendable, RandomAccessCollection, Expressib
 }
 
 extension Diagnostic.Location: CustomStringConvertible {
+    /// `path/to/file.yaml:12:7`, or the option's text.
     public var description: String {
         switch self {
         case .file(let file, let line, let column): "\(file):\(line):\(column)"
@@ -61,7 +64,7 @@ extension Diagnostic.Location: CustomStringConvertible {
 /// Where a piece of a scenario came from.
 enum Origin: Hashable, Sendable {
     case text(line: Int, column: Int)
-    /// Another file than the scenario: a policy's.
+    /// A file other than the scenario, such as a policy file.
     case file(String, line: Int, column: Int)
     case option(String)
 
@@ -74,7 +77,7 @@ enum Origin: Hashable, Sendable {
         }
     }
 
-    /// Text before other files before options; options among themselves keep their order.
+    /// The order of diagnostics: the scenario's text, other files, then options in their given order.
     static func precedes(_ a: Origin, _ b: Origin) -> Bool {
         switch (a, b) {
         case (.text(let lineA, let columnA), .text(let lineB, let columnB)): (lineA, columnA) < (lineB, columnB)
@@ -94,29 +97,29 @@ enum Origin: Hashable, Sendable {
     }
 }
 
-/// One fault with its origin; the file's name is added at the end.
+/// One fault with its origin. Diagnostics add the file's name later.
 struct Fault: Error, Hashable, Sendable {
     let origin: Origin
     let message: String
 }
 
-/// The faults of one input as they are found: those that stand first in its text, and the number of all. The work for
-/// a fault that is only counted is not done.
+/// Collects the faults of one input: those that come first in its text, and the number of all. A fault that is only
+/// counted costs no message.
 struct FaultList {
     private struct Found {
         let fault: Fault
         let number: Int
     }
 
-    /// Those that may be shown, in no order.
+    /// The faults that may be shown, in no particular order.
     private var kept: [Found] = []
-    /// The last one that is shown, once there are enough.
+    /// The origin of the last fault that is shown, once there are enough.
     private var last: Origin?
     private(set) var count = 0
 
     var isEmpty: Bool { count == 0 }
 
-    /// - Parameter message: Is asked for when the fault may be shown.
+    /// - Parameter message: Evaluated only if the fault may be shown.
     mutating func add(_ origin: Origin, _ message: @autoclosure () -> String) {
         count += 1
         if let last, !Origin.precedes(origin, last) { return }
@@ -131,7 +134,7 @@ struct FaultList {
         count += others.count - others.kept.count
     }
 
-    /// In the order of the text; what was found first goes first at the same place. What is said twice counts once.
+    /// Sorts the faults by origin, then by the time they were found, and removes duplicates.
     private mutating func settle() {
         kept.sort { a, b in
             if Origin.precedes(a.fault.origin, b.fault.origin) { return true }

@@ -13,8 +13,8 @@ public enum EffectiveScenario {
 public enum ScenarioSchema {
     /// A JSON Schema (draft 2020-12) of scenario files.
     ///
-    /// It knows keys, kinds, names and patterns; what only the loader knows (ranges of quantities, claims between
-    /// values, names of apps) it does not.
+    /// It covers keys, kinds, names and patterns. Only the loader checks ranges of quantities, claims between values,
+    /// and names of apps.
     public static func json() -> String { schema.pretty() + "\n" }
 
     static var schema: JSON {

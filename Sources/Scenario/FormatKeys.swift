@@ -1,9 +1,9 @@
 import Quantities
 
-/// The vocabulary of scenario files, read from the schema: for a test that must have used all of it.
+/// The vocabulary of scenario files, read from the schema, for tests that must use all of it.
 package enum FormatKeys {
-    /// Every key by its path (`apps[].memory.base`) and every value that has a name (`monitor.preset=ios`), in the
-    /// order of the definitions, each once.
+    /// Every key by its path (`apps[].memory.base`) and every named value (`monitor.preset=ios`), once each, in the
+    /// order of the definitions.
     package static let all: [String] = {
         var keys: [String] = []
         collect(ScenarioSchema.schema, at: "", into: &keys)
@@ -11,7 +11,7 @@ package enum FormatKeys {
         return keys.filter { seen.insert($0).inserted }
     }()
 
-    /// The same of a document: its keys, and each scalar as `path=value`. A key occurs as often as the document has it.
+    /// The keys of a document, and each scalar as `path=value`. A key appears once for each use in the document.
     package static func used(in document: Tree) -> [String] {
         var keys: [String] = []
         collect(document, at: "", into: &keys)
@@ -46,7 +46,7 @@ package enum FormatKeys {
         keys += names(schema).map { "\(path)=\($0)" }
     }
 
-    /// The values that a schema names.
+    /// The named values of a schema.
     private static func names(_ schema: JSON) -> [String] {
         if schema["pattern"] == .string("^(true|false)$") { return ["true", "false"] }
         var values: [JSON] = schema["const"].map { [$0] } ?? []
@@ -58,7 +58,7 @@ package enum FormatKeys {
     }
 }
 
-/// What an event of a scenario looks like: the key of its action, and what stands behind it.
+/// The form of an event in a scenario: the key of its action, and its payload.
 package struct ActionForm: Sendable {
     package enum Payload: Hashable, Sendable {
         case app
@@ -69,7 +69,7 @@ package struct ActionForm: Sendable {
 
     package let key: String
     package let payload: Payload
-    /// A second key, which is a time.
+    /// The key of a second value, which is a time.
     package let extraKey: String?
     package let needsExtra: Bool
 

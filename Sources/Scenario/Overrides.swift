@@ -1,16 +1,18 @@
 import Memory
 import Quantities
 
-/// What the command line lays over a scenario's text.
+/// What the command line changes in a scenario's text.
 public struct Overrides: Hashable, Sendable {
-    /// `key=value`, dotted; an app is named by its name: `apps.maps.memory.base=20MiB`. Later ones win.
+    /// `key=value` with a dotted key; an app is named by its name: `apps.maps.memory.base=20MiB`. Later entries win.
     public var sets: [String]
+    /// Replaces the scenario's seed.
     public var seed: UInt64?
-    /// A policy with its defaults, or a policy file (see `PolicyFile.isFile`), in place of the text's, parameters and
-    /// all, also where the text names the same one.
+    /// A policy with its defaults, or a policy file (see `PolicyFile.isFile`). It replaces the text's policy and all
+    /// its parameters, even if the text names the same policy.
     public var policy: String?
+    /// Replaces the scenario's backend.
     public var backend: MemoryBackend?
-    /// The device times this, as a scale model, after everything else; see `RunPlan.scaled(by:)`.
+    /// The factor by which to scale the device, applied after everything else; see `RunPlan.scaled(by:)`.
     public var scale: Ratio?
 
     public init(
@@ -26,16 +28,17 @@ public struct Overrides: Hashable, Sendable {
 }
 
 extension Overrides {
-    /// The policy that the option names: its name, or what its file holds. Nil: none is named, or the file is broken.
+    /// The policy that the option names: its name, or the content of its file. Nil if the option is absent or the file
+    /// is faulty.
     func policyTree(faults: inout FaultList) throws(ScenarioFault) -> Tree? {
         guard let policy else { return nil }
         if PolicyFile.isFile(policy) { return try PolicyFile.read(path: policy, faults: &faults) }
         return Tree(.scalar(policy, isQuoted: true), origin: .option("--policy \(policy)"))
     }
 
-    /// Lays the overrides over the tree. What they say is judged by the decoder, like everything else in the tree.
+    /// Applies the overrides to the tree. The decoder checks them like the rest of the tree.
     ///
-    /// - Parameter policy: What `policyTree` gave.
+    /// - Parameter policy: The result of `policyTree`.
     func apply(to tree: inout Tree, policy: Tree?, faults: inout FaultList) {
         guard tree.entries != nil else { return }
         if let seed {
@@ -85,7 +88,7 @@ extension Tree {
         set(path, to: value.relocated(to: origin), origin: origin)
     }
 
-    /// The path with the elements of lists as indices. A step that the text does not have stays as it is.
+    /// The path with indices for the elements of lists. A step that the text lacks stays as it is.
     private func resolved(_ steps: ArraySlice<String>, origin: Origin) throws(Fault) -> [String] {
         guard let first = steps.first else { return [] }
         switch content {
@@ -95,7 +98,7 @@ extension Tree {
         case .scalar:
             return Array(steps)
         case .sequence(let elements):
-            // Names may hold dots, so the longest name that fits is taken.
+            // Names may contain dots, so the longest matching name wins.
             for length in stride(from: steps.count, to: 0, by: -1) {
                 let name = steps.prefix(length).joined(separator: ".")
                 let index = elements.firstIndex { $0["name"]?.text == name }
@@ -110,7 +113,7 @@ extension Tree {
         }
     }
 
-    /// Puts the value at the path; mappings that are missing on the way are made.
+    /// Sets the value at the path and creates missing mappings on the way.
     fileprivate mutating func set(_ path: [String], to value: Tree, origin: Origin) {
         guard let first = path.first else {
             self = value
@@ -119,7 +122,7 @@ extension Tree {
         let rest = Array(path.dropFirst())
         switch content {
         case .sequence(var elements):
-            // The path was resolved, so the step is an index of this list.
+            // The path is resolved, so the step is an index of this list.
             guard let index = Int(first), elements.indices.contains(index) else { return }
             elements[index].set(rest, to: value, origin: origin)
             content = .sequence(elements)
@@ -133,7 +136,7 @@ extension Tree {
             }
             content = .mapping(entries)
         case .scalar(let text, _):
-            // A bare policy becomes the mapping that it stands for; nothing else may be a scalar and a mapping.
+            // A bare policy becomes its mapping. Nothing else can be both a scalar and a mapping.
             let isName = !isNull && first == "parameters"
             let nameEntry = Entry(
                 key: "name", keyOrigin: self.origin, value: Tree(.scalar(text, isQuoted: true), origin: self.origin))
@@ -142,12 +145,12 @@ extension Tree {
         }
     }
 
-    /// A policy that is named comes with its own defaults, whatever the text says of it.
+    /// Sets the policy with its own defaults, whatever the text says about it.
     fileprivate mutating func setPolicy(_ value: Tree, origin: Origin) {
         set(["policy"], to: value, origin: origin)
     }
 
-    /// The same tree, as if written in the option.
+    /// The same tree with every origin in the option.
     private func relocated(to origin: Origin) -> Tree {
         switch content {
         case .scalar: Tree(content, origin: origin)

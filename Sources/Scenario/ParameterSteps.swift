@@ -1,16 +1,16 @@
 import Quantities
 import Reclaim
 
-/// Other values of a parameter within its range, near ones first.
+/// Other values of a parameter within its range, nearest first.
 struct ParameterSteps {
     let values: [(value: ParameterValue, distance: Double)]
 
-    /// - Parameter present: Zero is meant where it is `table` and stands for no figure.
+    /// - Parameter present: Counts as zero if it is `table`, which has no figure.
     init(_ parameter: PolicyParameter, from present: ParameterValue) {
         switch present {
         case .flag(let flag): values = [(.flag(!flag), 0.5)]
         case .choice(let choice):
-            // Another choice is a larger step than a flag, and as large as twice the number.
+            // Another choice is a larger step than a flag, and as large as doubling a number.
             values = parameter.choices.filter { $0 != choice }.map { (.choice($0), 1) }
         case .ratio, .bytes, .time, .count, .table:
             guard let numbers = parameter.numbers else { preconditionFailure("\(parameter.name) has no range") }
@@ -21,8 +21,8 @@ struct ParameterSteps {
         }
     }
 
-    /// Steps from a fiftieth of the value on, each longer by a quarter than the one before, and the lowest and the
-    /// highest; the distance is a share of the value, or of a thousandth of the range where the value is zero.
+    /// Steps that start at a fiftieth of the value and each grow by a quarter, plus the lowest and highest value. The
+    /// distance is a share of the value, or of a thousandth of the range where the value is zero.
     static func around(_ value: Int64, _ low: Int64, _ high: Int64, unit: Int64) -> [(Int64, Double)] {
         let scale = value > 0 ? value : max(unit, (high - low) / 1_000)
         var found: [Int64] = []
@@ -41,7 +41,7 @@ struct ParameterSteps {
 }
 
 extension PolicyParameter {
-    /// No step is smaller.
+    /// The smallest step.
     fileprivate var unit: Int64 {
         switch lowest {
         case .ratio, .time: 1_000

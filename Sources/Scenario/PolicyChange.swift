@@ -2,26 +2,29 @@ import Quantities
 import Reclaim
 import Simulation
 
-/// A policy with one number changed, as `--set` would change it.
+/// A policy with one number changed, as `--set` can change it.
 public struct PolicyChange: Hashable, Sendable {
-    /// Of what the number is: `critical`, or `make-room: available < 16%` of a rule.
+    /// The changed number: `critical`, or `make-room: available < 16%` for a rule.
     public let name: String
     /// `critical = 3.4% instead of 4%`, or `available < 12% instead of available < 16%, in the rule make-room (when)`.
     public let words: String
+    /// The number or claim before the change, as written.
     public let from: String
+    /// The number or claim after the change, as written.
     public let to: String
-    /// How far, as a share of the number; of its range where it is zero.
+    /// The size of the change, as a share of the number, or of its range where the number is zero.
     public let distance: Double
-    /// For `--set`: `policy.parameters.critical=3.4%`.
+    /// The argument of `--set`: `policy.parameters.critical=3.4%`.
     public let assignment: String
+    /// The policy with the change.
     public let settings: PolicySettings
 
-    /// Every change of one number of the plan's policy, near ones first for each number.
+    /// Every change of one number of the plan's policy, nearest first for each number.
     public static func all(of plan: RunPlan) -> [PolicyChange] {
         plan.policy.rules.isEmpty ? parameters(of: plan) : rules(of: plan)
     }
 
-    /// On a command line, quoted where a shell needs it.
+    /// The option for a command line, quoted where a shell needs it.
     public var option: String { "--set \(ShellWord.quoted(assignment))" }
 
     // MARK: Parameters
@@ -112,7 +115,7 @@ extension RuleAmount {
         }
     }
 
-    /// Nil: an amount is never nothing.
+    /// Nil for zero and for kinds that are no amount.
     fileprivate init?(_ value: RuleValue) {
         switch value {
         case .count(let count) where count > 0: self = .count(count)
@@ -131,7 +134,7 @@ private struct ConditionChange<Claim: RuleClaim> {
     let whole: RuleCondition<Claim>
 }
 
-/// A claim whose numbers can be changed.
+/// A claim with numbers that can be changed.
 private protocol SteppedClaim: RuleClaim {
     func steps(_ ceiling: ByteCount) -> [(claim: Self, distance: Double)]
 }
@@ -158,8 +161,7 @@ extension ProcessClaim: SteppedClaim {
 }
 
 extension RuleCondition where Claim: SteppedClaim {
-    /// Every change of one claim, with the path that leads to it in the effective scenario, as `ConditionShape.encode`
-    /// writes it there.
+    /// Every change of one claim, with its path in the effective scenario as `ConditionShape.encode` writes it.
     fileprivate func changes(_ ceiling: ByteCount) -> [(path: String, change: ConditionChange<Claim>)] {
         switch self {
         case .claim(let claim):
@@ -199,7 +201,7 @@ extension ConditionChange {
 }
 
 extension RuleValue {
-    /// Other values within what the claim allows, near ones first.
+    /// Other values that the claim allows, nearest first.
     fileprivate func steps(_ scope: ClaimScope, _ ceiling: ByteCount) -> [(RuleValue, Double)] {
         switch self {
         case .share(let share):

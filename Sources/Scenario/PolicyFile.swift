@@ -3,24 +3,24 @@ import Quantities
 import Reclaim
 import Simulation
 
-/// A policy in a file of its own: exactly what a scenario's `policy:` mapping holds, and a head if one likes
-/// (`plimsoll: 1`, `description`).
+/// A policy in a file of its own: the content of a scenario's `policy:` mapping, with an optional head (`plimsoll: 1`,
+/// `description`).
 public enum PolicyFile {
-    /// Whether `--policy` names a file: the name of a registered policy wins; otherwise a value with a slash, or one
+    /// Whether `--policy` names a file. The name of a registered policy wins; otherwise a value with a slash, or one
     /// that ends in `.yaml` or `.yml`, is a file.
     public static func isFile(_ argument: String) -> Bool {
         guard PolicyCatalogue.type(named: argument) == nil else { return false }
         return argument.contains("/") || argument.hasSuffix(".yaml") || argument.hasSuffix(".yml")
     }
 
-    /// What a policy from this file is called where it names no label itself: the file's name without its extension.
-    /// Nil: that is no name.
+    /// The default label of a policy from this file: the file's name without its extension. Nil if that is no valid
+    /// name.
     static func label(of path: String) -> String? {
         let base = URL(filePath: path).deletingPathExtension().lastPathComponent
         return Codec<String>.isName(base) ? base : nil
     }
 
-    /// The policy's mapping, as if it stood in the scenario; faults of the file's own go to `faults`.
+    /// The policy's mapping, for use in the scenario. Faults inside the file go to `faults`.
     static func read(path: String, faults: inout FaultList) throws(ScenarioFault) -> Tree? {
         let bytes = try InputFile.read(path, as: "a policy file")
         do {
@@ -54,7 +54,7 @@ public enum PolicyFile {
         return Tree(.mapping(entries), origin: tree.origin)
     }
 
-    /// The keys that a file may have beside the policy's own.
+    /// The keys that a file may have besides the policy's own.
     private static let head = Definition<PolicySettings>(
         base: .standard,
         fields: [
@@ -75,7 +75,7 @@ public enum PolicyFile {
 }
 
 extension Tree {
-    /// The same tree, as if it stood in that file.
+    /// The same tree with every origin in that file.
     fileprivate func located(in file: String) -> Tree {
         let origin = origin.located(in: file)
         switch content {
@@ -93,7 +93,7 @@ extension Tree {
 }
 
 extension Origin {
-    /// The same place, in another file than the scenario.
+    /// The same line and column in a file other than the scenario.
     fileprivate func located(in file: String) -> Origin {
         switch self {
         case .text(let line, let column): .file(file, line: line, column: column)

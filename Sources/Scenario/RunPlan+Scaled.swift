@@ -5,19 +5,19 @@ import Simulation
 import Workload
 
 extension RunPlan {
-    /// The least that a share can be.
+    /// The smallest scale that a ratio can express.
     public static let smallestScale = Ratio(partsPerMillion: 1)
-    /// Larger scales are surely a slip.
+    /// A larger scale is almost certainly a mistake.
     public static let largestScale = Ratio(partsPerMillion: 64_000_000)
 
-    /// The same run on a smaller or larger device: its memory, and every size that is compared with memory, times the
-    /// ratio, so that all shares and all times stay as they are.
+    /// The same run on a smaller or larger device. Multiplies its memory, and every size that is compared with memory,
+    /// by the ratio; all shares and times stay as they are.
     ///
-    /// The apps stay as they are; what they ask for is given at the device's scale (`Device.scale`), and their limits
-    /// are scaled, because they are about pages. Not scaled are times, counts and ratios; the rate at which apps fill
-    /// memory, because it is about what they ask for; expectations, so a claim about bytes speaks of the scaled run.
-    /// Pages and the allocator's own metadata do not shrink either, so very small scales distort. Results are kept
-    /// within what a scenario may say, policy parameters within their table.
+    /// The apps stay as they are: their requests are granted at the device's scale (`Device.scale`). Their limits are
+    /// scaled, because limits count pages. Not scaled are times, counts and ratios; the rate at which apps fill memory,
+    /// because it counts their requests; and expectations, so a claim about bytes applies to the scaled run. Pages and
+    /// the allocator's own metadata do not shrink either, so very small scales distort. Results stay within what a
+    /// scenario allows, and policy parameters within their table.
     public func scaled(by ratio: Ratio) -> RunPlan {
         var plan = self
         plan.device = device.scaled(by: ratio)
@@ -59,12 +59,12 @@ extension Device {
 }
 
 extension PolicySettings {
-    /// Defaults are scaled, too: a purge that is worth its while on a phone is another one on a quarter of it.
+    /// Scales defaults, too: the size at which a purge is worthwhile is smaller on a quarter of a phone.
     fileprivate func scaled(by ratio: Ratio) -> PolicySettings {
         var settings = self
         settings.rules = rules.map { $0.scaled(by: ratio) }
         settings.parameters.removeAll()
-        // Rules stand in place of the parameters.
+        // Rules replace the parameters.
         guard rules.isEmpty else { return settings }
         for parameter in PolicyCatalogue.type(named: name)?.parameterTable ?? [] {
             let given = parameters.first { $0.name == parameter.name }
@@ -101,8 +101,7 @@ extension LadderRule {
 }
 
 extension PolicyParameter {
-    /// Nil for what is no size of what the device holds: what the system's own table says is about the device that is
-    /// meant.
+    /// Nil for a value that is not a size of the device's memory, and for `table`, which follows the original device.
     fileprivate func scaled(_ value: ParameterValue, by ratio: Ratio) -> ParameterValue? {
         guard isScaled, case .bytes(let size) = value, size > .zero, case .bytes(let lowest) = lowest,
             case .bytes(let highest) = highest

@@ -2,16 +2,16 @@ import Reclaim
 import Simulation
 
 extension RunPlan {
-    /// What is said when the scenario is checked and run, a line each: none of it is a fault.
+    /// Warnings to print when the scenario is checked or run, one line each. None of them is a fault.
     ///
-    /// - Parameter speaker: Begins a line that is about no place of the scenario's text.
+    /// - Parameter speaker: Begins a line that concerns no place in the scenario's text.
     public func warnings(from speaker: String) -> [String] {
         let advice = PolicyCatalogue.type(named: policy.name)?.advice
         return remarks + ((advice.map { [$0] } ?? []) + strangers).map { "\(speaker): warning: \($0)" }
     }
 
-    /// Names in the policy's rules and parameters that are no app's, as sentences. They are no faults: a policy file
-    /// may serve several scenarios.
+    /// Sentences about names in the policy's rules and parameters that match no app. They are no faults, because a
+    /// policy file may serve several scenarios.
     public var strangers: [String] {
         let names = apps.map(\.name)
         var found: [String] = []
@@ -23,7 +23,7 @@ extension RunPlan {
         return found
     }
 
-    /// Every app that the policy names, and where.
+    /// Every app that the policy names, and the place.
     private var named: [(place: String, name: String)] {
         var named: [(String, String)] = []
         for parameter in policy.parameters {

@@ -3,16 +3,16 @@ import Memory
 import Quantities
 import Simulation
 
-/// Why a scenario gives no plan.
+/// Why a scenario yields no plan.
 public enum ScenarioFault: Error, Hashable, Sendable, CustomStringConvertible {
-    /// There is no such file, or it cannot be read (exit status 66).
+    /// The file does not exist or cannot be read (exit status 66).
     case unreadable(path: String, reason: String)
-    /// The faults of the scenario, in the order of the file, options last (exit status 65).
+    /// The scenario has faults, listed in the order of the file, options last (exit status 65).
     case invalid(Diagnostics)
-    /// The same where nothing is wrong but that files which it names cannot be read (exit status 66).
+    /// The only faults are files that the scenario names and that cannot be read (exit status 66).
     case lacking(Diagnostics)
 
-    /// One line per fault; after the first hundred their number.
+    /// One line per fault; after the first hundred, a line with the number of the others.
     public var description: String {
         switch self {
         case .unreadable(let path, let reason): "\(path): error: \(reason)".asMessage.onOneLine
@@ -24,7 +24,7 @@ public enum ScenarioFault: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// From the text of a scenario to a plan that can be run.
 public enum ScenarioLoader {
-    /// Reads the file and lays the overrides over it.
+    /// Reads the file and applies the overrides.
     public static func load(path: String, overrides: Overrides = Overrides()) -> Result<RunPlan, ScenarioFault> {
         let bytes: [UInt8]
         do {
@@ -49,14 +49,14 @@ public enum ScenarioLoader {
         load(bytes: Array(text.utf8), file: file, overrides: overrides)
     }
 
-    /// The same for bytes that may or may not be UTF-8.
+    /// Loads bytes that may or may not be UTF-8.
     public static func load(
         bytes: [UInt8], file: String, overrides: Overrides = Overrides()
     ) -> Result<RunPlan, ScenarioFault> {
         load(bytes: bytes, file: file, overrides: overrides, beside: nil)
     }
 
-    /// - Parameter folder: What the files that it names are looked for beside; nil: nobody looks for them.
+    /// - Parameter folder: The folder that the scenario's file names are relative to; nil skips the search for files.
     private static func load(
         bytes: [UInt8], file: String, overrides: Overrides, beside folder: URL?
     ) -> Result<RunPlan, ScenarioFault> {
@@ -93,7 +93,7 @@ public enum ScenarioLoader {
         return .success(overrides.scale.map { plan.scaled(by: $0) } ?? plan)
     }
 
-    /// What is wrong with the scale, and with the device that it would make of the plan's.
+    /// A fault of the scale, or of the device that it would make of the plan's.
     private static func complaint(about scale: Ratio, of plan: RunPlan?) -> String? {
         guard scale > .zero, scale <= RunPlan.largestScale else {
             return "a scale is from \(RunPlan.smallestScale) to \(RunPlan.largestScale)"
@@ -122,14 +122,14 @@ public enum ScenarioLoader {
         return plan.scaled(by: scale).device.fault.map { "scaled, device.\($0.key): \($0.message)" }
     }
 
-    /// What is known before anything is decoded.
+    /// A decoding with what must be known beforehand.
     private static func decoding(of tree: Tree) -> Decoding {
         Decoding(
             appNames: (tree["apps"]?.elements ?? []).map { $0["name"]?.text ?? "" },
             duration: tree["duration"]?.text.flatMap { try? TimeSpan(parsing: $0) })
     }
 
-    /// Makes the paths of traces whole, and says which cannot be read, app by app.
+    /// Makes the paths of traces absolute, and reports for each app the ones that cannot be read.
     private static func findFiles(
         of plan: inout RunPlan?, _ tree: Tree, _ decoding: Decoding, beside folder: URL
     ) -> FaultList {

@@ -1,25 +1,25 @@
 import Quantities
 
-/// How many elements a list may have: far beyond what anybody writes, and little enough that reading and running it
-/// stay quick.
+/// The most elements a list may have: far more than a person writes, and few enough to read and run quickly.
 enum ListLimits {
-    /// Of any list that has no limit of its own.
+    /// For a list that has no limit of its own.
     static let most = 1_000
-    /// Names of apps: so many apps there may be.
+    /// For lists of app names, and therefore for apps.
     static let names = 4_000
-    /// Entries of `user`, and the events that all of them stand for.
+    /// For the entries of `user`.
     static let entries = 100_000
+    /// For the events that all entries of `user` stand for.
     static let events = 1_000_000
-    /// Claims of all rules of a policy.
+    /// For the claims of all rules of a policy.
     static let claims = 10_000
 }
 
 extension Codec {
-    /// A list. What the text says replaces the list that is there. `step` names an element in paths.
+    /// A list. A list in the text replaces the existing one. `step` names an element in paths.
     ///
     /// - Parameters:
-    ///   - maximum: A longer list is refused before its elements are looked at.
-    ///   - reason: Why it may not be longer, behind the number.
+    ///   - maximum: A longer list is refused before its elements are decoded.
+    ///   - reason: Why the list may not be longer; follows the number in the message.
     static func list<Element>(
         of codec: Codec<Element>, called kind: String, atLeast minimum: Int = 0, atMost maximum: Int = ListLimits.most,
         because reason: String = "",
@@ -69,7 +69,7 @@ extension Codec {
             schema: { standard in
                 let both = JSON.object(["anyOf": .array([.object(["const": .string("none")]), schema(nil)])])
                 guard let standard else { return both }
-                // A default that is a value is described by the value's own schema.
+                // The value's own schema describes a default that is a value.
                 guard let standard else { return both.adding(["default": .string("none")]) }
                 return schema(standard)["default"].map { both.adding(["default": $0]) } ?? both
             })
@@ -102,7 +102,7 @@ extension Codec where Value == AppID {
 struct Variant<Value: Sendable>: Sendable {
     let key: String
     let decode: @Sendable (Tree, Value?, Decoding) -> Value?
-    /// Nil: the value has another form.
+    /// Nil if the value has another form.
     let encode: @Sendable (Value, Encoding) -> Tree?
     let schema: @Sendable () -> JSON
 
@@ -129,7 +129,7 @@ extension Codec where Value: Sendable {
                     decoding.faultHere(tree.origin, "expected \(expected), not \(tree.summary)")
                     return nil
                 }
-                // An option that names another form replaces the text's form.
+                // An option that names another form replaces the form in the text.
                 if let option = entries.last(where: \.keyOrigin.isOption) { entries = [option] }
                 decoding.refuseUnknownKeys(in: entries, valid: keys)
                 let known = entries.compactMap { entry in

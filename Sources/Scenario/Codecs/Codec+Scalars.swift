@@ -3,16 +3,16 @@ import Quantities
 /// A quantity that is written with its unit.
 protocol Quantity: Comparable, Sendable, CustomStringConvertible {
     static var expectation: String { get }
-    /// Empty where it has none.
+    /// Empty for a quantity without units.
     static var units: [Unit] { get }
-    /// A regular expression for the JSON Schema, without its ends.
+    /// A regular expression for the JSON Schema, without anchors.
     static var form: String { get }
-    /// What is allowed where the key says nothing else.
+    /// The range that is allowed unless the key has its own.
     static var ordinary: ClosedRange<Self> { get }
     init(parsing text: String) throws(QuantityFault)
 }
 
-// The upper ends keep every product of the engine within 63 bits: a rate times a time, a size over a rate.
+// The upper bounds keep every product in the engine within 63 bits: a rate times a time, a size over a rate.
 
 extension ByteCount: Quantity {
     static var ordinary: ClosedRange<ByteCount> { .zero ... .gibibytes(4_096) }
@@ -39,7 +39,7 @@ extension Ratio: Quantity {
 extension Quantity {
     static var pattern: String { "^\(form)$" }
 
-    /// `; the units are …` for a number with another unit, which its writer cannot guess from an example.
+    /// `; the units are …` for a number with an unknown unit: an example would not show which units are valid.
     static func advice(for text: String) -> String {
         let unit = text.drop { $0.isNumber || $0 == "." }
         guard !units.isEmpty, unit.startIndex > text.startIndex, let first = unit.first, first.isLetter,
@@ -48,7 +48,7 @@ extension Quantity {
         return "; the units are \(units.map(\.symbol).joined(separator: ", "))"
     }
 
-    /// A number and a unit that there is, and still no value: it has more digits than can be counted with.
+    /// Whether the text has a valid number and unit but is too large to represent.
     static func isTooLarge(_ text: String) -> Bool {
         let symbol = text.drop { $0.isASCII && $0.isNumber || $0 == "." }
         guard symbol.startIndex > text.startIndex, (try? Self(parsing: text)) == nil else { return false }
@@ -58,8 +58,8 @@ extension Quantity {
 }
 
 extension Codec {
-    /// A scalar that is read from its text; `parse` gives nil for what is not one, and `advice` may add to what is said
-    /// of that.
+    /// A scalar that is read from its text. `parse` returns nil for invalid text; `advice` may extend the message about
+    /// it.
     static func scalar(
         expected: String, quoted: Bool = true, schema: JSON, parse: @escaping @Sendable (String) -> Value?,
         text: @escaping @Sendable (Value) -> String, advice: @escaping @Sendable (String) -> String = { _ in "" },
@@ -82,12 +82,13 @@ extension Codec {
             })
     }
 
-    /// The codec with a further condition; `check` gives the sentence that says what is wrong and what is right.
+    /// The codec with a further condition. `check` returns a sentence that says what is wrong and what is right, or
+    /// nil.
     func checked(_ check: @escaping @Sendable (Value) -> String?) -> Codec {
         checkedAsWritten { value, _ in check(value) }
     }
 
-    /// The same; `check` is also given what was written.
+    /// Like `checked`, but `check` also receives the text as written.
     fileprivate func checkedAsWritten(_ check: @escaping @Sendable (Value, String?) -> String?) -> Codec {
         Codec(
             expected: expected,
@@ -112,7 +113,7 @@ extension Codec where Value: Quantity {
         ).bounded(range)
     }
 
-    /// A schema cannot compare texts: of the bounds it says those of bare numbers, and whether nothing is too little.
+    /// A schema cannot compare texts, so it states bounds only for bare numbers, and whether zero is too small.
     private static func schema(of range: ClosedRange<Value>) -> JSON {
         let shares = range as? ClosedRange<Ratio>
         var schema = JSON.object([
@@ -137,7 +138,7 @@ extension Codec where Value: Comparable & Sendable & CustomStringConvertible {
     ) -> Codec {
         checkedAsWritten { value, written in
             if value < range.lowerBound {
-                // Of less than the smallest unit nothing is left; then what was written is said.
+                // A value below the smallest unit rounds to zero; the message then shows the text as written.
                 let isLost = !text(value).contains { "1"..."9" ~= $0 } && written?.contains { "1"..."9" ~= $0 } == true
                 return
                     (isLost ? written?.shortened() ?? "" : text(value))
@@ -162,7 +163,7 @@ extension Codec where Value == Ratio {
 }
 
 extension JSON {
-    /// A number, which may stand in quotes: the program reads the text of a scalar, whatever YAML makes of it.
+    /// A number, possibly in quotes: the program reads a scalar's text, whatever type YAML gives it.
     static func number(_ type: String, from lowest: String, to highest: String, pattern: String) -> JSON {
         .object([
             "type": .strings([type, "string"]), "minimum": .number(lowest), "maximum": .number(highest),
@@ -170,7 +171,7 @@ extension JSON {
         ])
     }
 
-    /// Of a scalar's schema: whether its values are written as text in JSON.
+    /// Whether JSON writes the values of this scalar's schema as text.
     fileprivate var isText: Bool {
         if case .array(let types)? = self["type"] { return types.first == .string("string") }
         return self["type"] == .string("string") || self["enum"] != nil
@@ -211,7 +212,7 @@ extension Codec where Value == String {
     static func text(length: Int) -> Codec {
         .scalar(
             expected: "a text",
-            // What looks like a number is a text, too.
+            // YAML may take the text for a number or a boolean.
             schema: .object([
                 "type": .strings(["string", "number", "boolean"]), "maxLength": .number("\(length)"),
             ]),
@@ -231,10 +232,10 @@ extension Codec where Value == String {
         }
     }
 
-    /// Of a name: editors take `true`, `on` and the like for flags, as YAML has it.
+    /// For names: YAML editors read `true`, `on` and the like as booleans.
     static let wordSchema = JSON.object(["type": .strings(["string", "boolean"])])
 
-    /// A regular expression without its ends.
+    /// A regular expression without anchors.
     static let nameForm = "[A-Za-z][A-Za-z0-9 ._-]{0,63}"
 
     static func isName(_ text: String) -> Bool {
@@ -246,7 +247,7 @@ extension Codec where Value == String {
         (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
     }
 
-    /// One of the names that a catalogue holds; `kind` and `kinds` are its word for them.
+    /// One of the names in a catalogue. Messages call one of them `kind` and several `kinds`.
     static func name(of kind: String, _ kinds: String, among names: @escaping @Sendable () -> [String]) -> Codec {
         .scalar(
             expected: "the name of \(kind)", quoted: false,
@@ -259,10 +260,10 @@ extension Codec where Value == String {
 }
 
 extension Codec where Value == String {
-    /// One of a few values, which may look like numbers: the program reads the text of a scalar, whatever YAML makes of
-    /// it, so a schema takes the number, too.
+    /// One of a few values, which may look like numbers. The program reads a scalar's text, whatever type YAML gives
+    /// it, so the schema also accepts numbers.
     ///
-    /// - Parameter kind: What one of them is called; an `s` makes it several.
+    /// - Parameter kind: The singular noun for a value; an `s` forms the plural.
     static func choice(_ kind: String, among values: [String]) -> Codec {
         let named = name(of: kind, kind + "s") { values }
         @Sendable func json(_ value: String) -> JSON { Int(value) == nil ? .string(value) : .number(value) }

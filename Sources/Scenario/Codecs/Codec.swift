@@ -2,12 +2,12 @@ import Quantities
 
 /// How one kind of value is read, written and described. Decoder, encoder and JSON Schema all come from here.
 struct Codec<Value>: Sendable {
-    /// In words that fit after "expected".
+    /// Words that fit after "expected".
     let expected: String
-    /// Lays the text over the value that is there; nil: the fault is reported.
+    /// Applies the text to the existing value. Returns nil after reporting a fault.
     let decode: @Sendable (Tree, Value?, Decoding) -> Value?
     let encode: @Sendable (Value, Encoding) -> Tree
-    /// The value is the default, where there is one.
+    /// The schema of the value. The parameter is the default, if there is one.
     let schema: @Sendable (Value?) -> JSON
 
     init(
@@ -20,7 +20,8 @@ struct Codec<Value>: Sendable {
         self.schema = schema
     }
 
-    /// A codec of another type, through a pair of conversions. A nil says that the value is of another kind.
+    /// A codec of another type, through a pair of conversions. `unwrap` returns nil for a value of another kind, which
+    /// this codec cannot write.
     func mapped<Other>(
         _ wrap: @escaping @Sendable (Value) -> Other, _ unwrap: @escaping @Sendable (Other) -> Value?
     ) -> Codec<Other> {
@@ -35,7 +36,7 @@ struct Codec<Value>: Sendable {
     }
 }
 
-/// One pass over a scenario's tree: where we are, what is known beforehand, and which faults were found.
+/// One pass over a scenario's tree: the current path, what is known beforehand, and the faults found so far.
 final class Decoding {
     /// The names of the apps, in the order of the list; known before anything else is decoded.
     let appNames: [String]
@@ -44,11 +45,12 @@ final class Decoding {
     /// The first index of each name; looked up, never iterated.
     private(set) var appIndex: [String: Int] = [:]
     private(set) var faults = FaultList()
-    /// What is understood, but is better written in another way.
+    /// Findings that are valid but better written in another way.
     private(set) var warnings: [Fault] = []
     private(set) var path: [String] = []
-    /// The paths at which there was a fault, and these with all that lead to them; looked up, never iterated.
+    /// The paths with a fault.
     private var faulty: Set<[String]> = []
+    /// The paths with a fault and all their ancestors.
     private var aroundFaults: Set<[String]> = []
 
     init(appNames: [String] = [], duration: TimeSpan? = nil) {
@@ -57,19 +59,19 @@ final class Decoding {
         for (index, name) in appNames.enumerated() where appIndex[name] == nil { appIndex[name] = index }
     }
 
-    /// - Parameter message: Is asked for when the fault may be shown.
+    /// - Parameter message: Evaluated only if the fault may be shown.
     func fault(_ origin: Origin, _ message: @autoclosure () -> String) {
         faults.add(origin, message())
         markFaulty()
     }
 
-    /// A fault of something within this place, of which nothing else is said.
+    /// Reports a fault within the present path without marking the value there as faulty.
     func faultOfStranger(_ origin: Origin, _ message: @autoclosure () -> String) {
         faults.add(origin, message())
         markAround()
     }
 
-    /// Nothing that depends on the value here is to be judged.
+    /// Marks the present value as faulty, so that checks which depend on it are skipped.
     func markFaulty() {
         faulty.insert(path)
         markAround()
@@ -77,7 +79,7 @@ final class Decoding {
 
     private func markAround() {
         var around = path
-        // Where one is marked, all that leads to it is.
+        // A marked path has marked ancestors, so the loop can stop there.
         while aroundFaults.insert(around).inserted, around.popLast() != nil {}
     }
 
@@ -97,7 +99,7 @@ final class Decoding {
         return body()
     }
 
-    /// Where we are, in words that fit after "in".
+    /// The present path, in words that fit after "in".
     var place: String { path.isEmpty ? "the scenario" : steps }
 
     private var steps: String { path.map { $0.shortened(to: 80) }.joined(separator: ".") }
@@ -109,7 +111,7 @@ final class Decoding {
     }
 }
 
-/// What the encoder must know beside the value.
+/// What the encoder needs besides the value.
 struct Encoding {
     let appNames: [String]
 }

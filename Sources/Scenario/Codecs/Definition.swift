@@ -1,12 +1,12 @@
-/// A record of the format: its keys in the order in which they are read and written. A new key is added here and
-/// nowhere else; decoder, `--set`, encoder and JSON Schema follow.
+/// A record of the format: its keys in the order in which they are read and written. This is the only place to add a
+/// key; decoder, `--set`, encoder and JSON Schema follow.
 struct Definition<Root: Sendable>: Sendable {
-    /// What the record begins with where the context gives nothing.
+    /// The initial record where the context gives none.
     let base: Root
     let fields: [Field<Root>]
     /// The key that a bare scalar stands for: `policy: lru` is `policy: { name: lru }`.
     let shorthand: String?
-    /// What the record begins with, judged by its own keys: a preset, an archetype.
+    /// Changes the initial record according to the record's own keys, such as a preset or an archetype.
     let start: (@Sendable (Tree, Root) -> Root)?
 
     init(
@@ -28,13 +28,13 @@ struct Field<Root: Sendable>: Sendable {
     let isRequired: Bool
     let expected: String
     let decode: @Sendable (Tree, inout Root, Decoding) -> Void
-    /// Nil: not written.
+    /// Returns nil to write nothing.
     let encode: @Sendable (Root, Encoding) -> Tree?
     let schema: @Sendable (Root?) -> JSON
 
     /// A key whose value is a property of the record.
     ///
-    /// - Parameter isOmitted: Which values are not written; every other one is, so that nothing is left to a default.
+    /// - Parameter isOmitted: Selects the values that are not written. All others are, so that no default is implicit.
     init<Value>(
         _ key: String, _ path: any WritableKeyPath<Root, Value> & Sendable, _ codec: Codec<Value>,
         required: Bool = false, omitted isOmitted: @escaping @Sendable (Value) -> Bool = { _ in false }, _ help: String
@@ -56,7 +56,7 @@ struct Field<Root: Sendable>: Sendable {
         }
     }
 
-    /// A key that is checked, but leaves no trace in the plan; it is written as `constant`, or not at all.
+    /// A key that is checked but not stored in the plan. It is written as `constant`, or not at all.
     init<Value>(checked key: String, _ codec: Codec<Value>, constant: String?, required: Bool = false, _ help: String) {
         self.key = key
         self.help = help
@@ -69,7 +69,7 @@ struct Field<Root: Sendable>: Sendable {
 }
 
 extension Codec where Value: Sendable {
-    /// A record, laid over what is there.
+    /// A record, applied to the existing value.
     static func record(_ definition: Definition<Value>) -> Codec {
         Codec(
             expected: "a mapping with the keys " + definition.keys.joined(separator: ", "),
@@ -79,18 +79,19 @@ extension Codec where Value: Sendable {
     }
 }
 
-/// A type whose keys are defined: the one place to add another.
+/// A type with a definition of its keys, which is the one place to add another.
 protocol Described: Sendable {
     static var definition: Definition<Self> { get }
 }
 
 extension Codec where Value: Described {
-    /// A record, laid over what is there.
+    /// A record, applied to the existing value.
     static var record: Codec { .record(Value.definition) }
 }
 
 extension Definition {
-    /// The mapping's entries; a null is an empty mapping, a shorthand becomes its key. Nil: the fault is reported.
+    /// The mapping's entries. A null becomes an empty mapping, a shorthand its key. Returns nil after reporting a
+    /// fault.
     func entries(of tree: Tree, _ decoding: Decoding) -> [Tree.Entry]? {
         if let entries = tree.entries { return entries }
         if tree.isNull { return [] }
@@ -112,7 +113,7 @@ extension Definition {
             if let value = mapping[field.key] {
                 decoding.within(field.key) { field.decode(value, &root, decoding) }
             } else if field.isRequired {
-                // A misspelt key was reported as such; it is not missing on top of that.
+                // A misspelt key has been reported already and does not also count as missing.
                 let isReported = mapping.hasMergeKey || isMisspelt(field.key, in: entries)
                 decoding.missing(field.key, in: tree, expected: isReported ? nil : field.expected)
             }
@@ -120,7 +121,7 @@ extension Definition {
         return root
     }
 
-    /// Whether one of the unknown keys is this one, misspelt. Of keys in hundreds, none is a slip of the pen.
+    /// Whether one of the unknown keys is a misspelling of this key. Looks at the first hundred unknown keys only.
     private func isMisspelt(_ key: String, in entries: [Tree.Entry]) -> Bool {
         var left = Diagnostics.most
         for entry in entries where !keys.contains(entry.key) {
@@ -138,7 +139,7 @@ extension Definition {
     func schema(default root: Root?) -> JSON {
         let required = fields.filter(\.isRequired).map(\.key)
         let object = JSON.object([
-            // A section with nothing in it is as good as left out.
+            // An empty section is the same as an omitted one.
             "type": required.isEmpty ? .strings(["object", "null"]) : .string("object"),
             "properties": .object(fields.map { JSON.Member(key: $0.key, value: $0.schema(root)) }),
             "required": .strings(required),
@@ -150,7 +151,7 @@ extension Definition {
 }
 
 extension Decoding {
-    /// Reports a required key that is not there; without `expected` it is only remembered as faulty.
+    /// Reports a required key that is missing. Without `expected` it only marks the key as faulty.
     func missing(_ key: String, in tree: Tree, expected: String?) {
         let place = place
         within(key) {
@@ -161,7 +162,7 @@ extension Decoding {
 
     func refuseUnknownKeys(in entries: [Tree.Entry], valid: [String]) {
         for entry in entries where !valid.contains(entry.key) {
-            // Who knows aliases tries merge keys, too.
+            // Writers familiar with YAML aliases may try merge keys, too.
             faultOfStranger(
                 entry.keyOrigin,
                 entry.key == Tree.mergeKey

@@ -2,7 +2,7 @@ import Lifecycle
 import Quantities
 import Simulation
 
-// What brings an app to the front with more than a tap, what wakes it off screen, and what the system does to it.
+// Actions that bring an app to the front by more than a tap, wake it off screen, or act on it as the system does.
 extension ActionKind {
     static let systemActions: [ActionKind] =
         [

@@ -1,23 +1,23 @@
 import Quantities
 import Simulation
 
-/// One thing that a user event may do: its key, its payload, and the way to and from the typed action. A new action is
-/// one more entry of `all`.
+/// One kind of user action: its key, its payload, and the conversions to and from the typed action. To add an action,
+/// add an entry to `all`.
 struct ActionKind: Sendable {
     let key: String
     let help: String
     /// A second key that the action needs, such as `for`.
     let extraKey: String?
-    /// The action may do without the second key.
+    /// Whether the second key may be missing.
     let extraIsOptional: Bool
-    /// Gets the event's mapping, and the payload's tree within it.
+    /// Receives the event's mapping and the payload's tree within it.
     let decode: @Sendable (Tree, Tree, Decoding) -> UserAction?
-    /// The event's keys beside its time; nil: this is another action.
+    /// Returns the event's keys besides its time, or nil for another action.
     let encode: @Sendable (UserAction, Encoding) -> [(String, Tree)]?
     /// The schemas of the key and of the extra key.
     let schema: @Sendable () -> [JSON.Member]
 
-    /// What `for` says, of whatever it stands beside: an event has one description of it.
+    /// The help for `for` beside any action: the schema of an event describes the key once.
     static let forHelp =
         "With `interrupt`, where it is required: how long that lasts. With `push`, `location`, `bluetooth`, "
         + "`background_refresh` and `processing`: how long the app works on it, if not given its "
@@ -133,7 +133,7 @@ struct ActionKind: Sendable {
 }
 
 extension ActionKind {
-    /// An action with a payload and a second key that may be missing.
+    /// An action with a payload and an optional second key.
     init<Payload, Extra>(
         _ key: String, _ codec: Codec<Payload>, _ help: String, optional extraKey: String, _ extraCodec: Codec<Extra>,
         _ extraHelp: String, _ wrap: @escaping @Sendable (Payload, Extra?) -> UserAction,
@@ -166,7 +166,7 @@ extension ActionKind {
 }
 
 extension Codec where Value == Void {
-    /// No payload: `true`, or nothing at all.
+    /// No payload: `true`, or an empty value.
     static var nothing: Codec {
         Codec(
             expected: "true, or nothing",

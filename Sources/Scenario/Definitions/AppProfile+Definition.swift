@@ -3,7 +3,7 @@ import Quantities
 import Workload
 
 extension AppProfile: Described {
-    /// An app: its archetype's profile with the scenario's own keys laid over it.
+    /// An app: its archetype's profile with the scenario's keys applied to it.
     static let definition = Definition<AppProfile>(
         base: Archetype.plain.profile,
         start: { tree, profile in Archetype.named(tree["like"]?.text ?? "")?.profile ?? profile },

@@ -37,7 +37,7 @@ extension Codec where Value == Expectation {
 }
 
 extension SummaryMetrics {
-    /// Why nothing can be compared under this name; nil: something can.
+    /// Why a claim cannot use this name, or nil if it can.
     public static func complaint(about name: String) -> String? {
         guard let metric = named(name) else {
             let names = Codec<Expectation>.comparable
@@ -53,7 +53,7 @@ private struct ClaimFault: Error {
 }
 
 extension Expectation {
-    /// `text` keeps the whole claim.
+    /// Parses a claim and keeps its whole text in `text`.
     fileprivate init(parsing text: String) throws(ClaimFault) {
         let comparisons = Comparison.allCases.map(\.rawValue).joined(separator: ", ")
         let symbols: [Character] = ["=", "!", "<", ">"]
@@ -77,7 +77,7 @@ extension Expectation {
         self.init(metric: name, comparison: comparison, text: String(text), value: value)
     }
 
-    /// The value in the unit that ends the metric's name.
+    /// The value in the unit with which the metric's name ends.
     private static func value(_ text: String, of metric: String) -> Double? {
         if metric.hasSuffix("_bytes"), let size = try? ByteCount(parsing: text) { return Double(size.bytes) }
         if let time = try? TimeSpan(parsing: text) {

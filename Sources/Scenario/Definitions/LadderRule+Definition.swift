@@ -23,7 +23,7 @@ extension LadderRule: Described {
 }
 
 extension LadderRule {
-    /// How many claims all its conditions make.
+    /// The number of claims in all its conditions.
     var claimCount: Int {
         when.claims.count + who.claims.count + (until?.claims.count ?? 0)
             + order.reduce(0) { $0 + $1.members.claims.count }
@@ -121,7 +121,7 @@ extension Codec where Value == RuleOrder {
 }
 
 extension Codec where Value == Ratio {
-    /// From -1000 to 1000; below zero less is preferred.
+    /// A weight from -1000 to 1000. A negative weight prefers smaller values.
     fileprivate static var weight: Codec {
         .scalar(
             expected: "a weight from -1000 to 1000, such as 0.5", quoted: false,
@@ -141,7 +141,7 @@ extension Codec where Value == Ratio {
 }
 
 extension Codec where Value == [RuleTier] {
-    /// One order for all, or a list of tiers.
+    /// One order for all processes, or a list of tiers.
     static var tiers: Codec {
         let list = Codec<[RuleTier]>.list(of: Codec<RuleTier>.record, called: "tiers", atLeast: 1)
         return Codec(

@@ -5,7 +5,7 @@ extension PolicySettings {
     /// The policy of a scenario that names none.
     static let standard = PolicySettings(Ladder.self)
 
-    /// A policy with every parameter at its default, in the order of its table.
+    /// A policy with every parameter at its default, in the order of the policy's table.
     init(_ type: any ReclaimPolicy.Type) {
         self.init(
             name: type.name, parameters: type.parameterTable.map { Assignment(name: $0.name, value: $0.standard) })
@@ -51,7 +51,7 @@ enum PolicyShape {
     static func name(of tree: Tree, _ decoding: Decoding) -> String? {
         guard let entries = tree.entries else {
             if tree.isNull {
-                // Nothing in the text is the default; an option that says nothing is a slip.
+                // An empty value in the text means the default; in an option it is a mistake.
                 guard tree.origin.isOption else { return PolicySettings.standard.name }
                 decoding.faultHere(tree.origin, "expected \(expected), not nothing")
                 return nil
@@ -60,9 +60,9 @@ enum PolicyShape {
         }
         decoding.refuseUnknownKeys(in: entries, valid: keys)
         guard let name = tree["name"] else {
-            // Whose parameters they are is not known.
+            // The policy that the parameters belong to is unknown.
             guard !tree.hasMergeKey else { return nil }
-            // Parameters alone are those of the default policy.
+            // Parameters without a name belong to the default policy.
             return PolicySettings.standard.name
         }
         return decoding.within("name") { nameCodec.decode(name, nil, decoding) }
@@ -115,7 +115,7 @@ enum PolicyShape {
         return .record(record)
     }
 
-    /// Whether a text says zero in the parameter's own kind.
+    /// Whether the text means zero for this kind of parameter.
     static func isZero(_ text: String, of parameter: PolicyParameter) -> Bool {
         switch parameter.lowest {
         case .ratio: (try? Ratio(parsing: text)) == .zero
@@ -134,7 +134,7 @@ enum PolicyShape {
         tree["name"]?.text ?? "\(index)"
     }
 
-    /// Rules are the ladder's, and replace its parameters.
+    /// Refuses rules for another policy than the ladder, and rules beside parameters.
     static func refuseMixture(
         of tree: Tree, _ rules: Tree, _ type: any ReclaimPolicy.Type, _ decoding: Decoding
     ) {
@@ -159,7 +159,7 @@ enum PolicyShape {
         return rules
     }
 
-    /// What conditions refer to, at the root of a schema.
+    /// The root definitions that the schemas of conditions refer to.
     static var definitions: JSON.Member {
         JSON.Member(
             key: "$defs",
@@ -170,7 +170,7 @@ enum PolicyShape {
         .object(["anyOf": .array([nameCodec.schema(PolicySettings.standard.name)] + mappings() + [none])])
     }
 
-    /// The forms of each policy's mapping; `more` are keys that every form has beside its own.
+    /// The schema of each policy's mapping. Every mapping also has the keys in `more`.
     static func mappings(adding more: [JSON.Member] = []) -> [JSON] {
         PolicyCatalogue.all.flatMap { type in
             let parameters = type.parameterTable.map { parameter in
@@ -182,7 +182,7 @@ enum PolicyShape {
             }
             let usual = mapping(of: type, adding: more, parameters: parameters, rules: none)
             guard type == Ladder.self else { return [usual] }
-            // As `refuseMixture` has it: rules, or parameters.
+            // The schema of what `refuseMixture` enforces: rules or parameters, not both.
             return [usual, mapping(of: type, adding: more, parameters: [], rules: ruleList.schema(nil))]
         }
     }
@@ -215,7 +215,7 @@ enum PolicyShape {
 }
 
 extension Codec where Value == ParameterValue {
-    /// The codec of one parameter: its kind and its range come from the policy's table.
+    /// The codec of one parameter, with the kind and range from the policy's table.
     static func parameter(_ parameter: PolicyParameter) -> Codec {
         let codec = plain(parameter)
         return parameter.mayBeTable ? codec.orTable(parameter) : codec
@@ -242,7 +242,7 @@ extension Codec where Value == ParameterValue {
         }
     }
 
-    /// The value, or `table`. A zero, which said the same in earlier versions, still does, and is warned of.
+    /// The value, or `table`. Zero meant the same in earlier versions; it still works and gives a warning.
     private func orTable(_ parameter: PolicyParameter) -> Codec {
         let table = ParameterValue.table.description
         let expected = "\(expected), or \(table)"

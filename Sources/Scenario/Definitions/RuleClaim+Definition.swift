@@ -2,20 +2,20 @@ import Quantities
 import Reclaim
 import Workload
 
-/// What claims about a measure may compare it with: its kind, and how far that goes.
+/// The values that a claim about a measure may compare with: their kind and range.
 struct ClaimScope: Hashable {
     let kind: RuleKind
-    /// What is expected, where the list of all words would be as long as a catalogue.
+    /// The expected values in short, where a full list would be too long.
     var expected: String?
-    /// The greatest share. A figure that people write as a percentage without its sign is refused by it.
+    /// The greatest share. It catches a percentage that is written without its sign.
     var mostShare = Ratio.one
     var counts = 0...Int.max
 
-    /// For shares of what may be exceeded.
+    /// For shares that may exceed the whole.
     static let open = Ratio.percent(1_000)
 }
 
-/// What a claim compares.
+/// A quantity that claims compare.
 protocol ClaimMeasure: CaseIterable, RawRepresentable where RawValue == String {
     var scope: ClaimScope { get }
 }
@@ -82,7 +82,7 @@ extension ProcessClaim: RuleClaim {
     }
 }
 
-/// A claim's text in its pieces: measure, comparison, the rest.
+/// A claim's text in its parts: measure, comparison, and the rest.
 private struct ClaimParts<Measure: ClaimMeasure> {
     let measure: Measure
     let comparison: RuleComparison
@@ -147,7 +147,7 @@ private struct ClaimParts<Measure: ClaimMeasure> {
 }
 
 extension ClaimScope {
-    /// What has no order is the same or not.
+    /// Kinds without an order allow only equality and inequality.
     fileprivate var comparisons: [RuleComparison] {
         switch kind {
         case .choice, .name: [.equal, .notEqual]
@@ -168,7 +168,7 @@ extension ClaimScope {
         }
     }
 
-    /// What may be added for this text.
+    /// What a message about this text may add, or an empty text.
     fileprivate func advice(for text: String) -> String {
         switch kind {
         case .memory: ByteCount.advice(for: text)
@@ -179,7 +179,7 @@ extension ClaimScope {
         }
     }
 
-    /// A regular expression for the values, without its ends.
+    /// A regular expression for the values, without anchors.
     fileprivate var valueForm: String {
         switch kind {
         case .memory: "\(shareForm)|\(ByteCount.form)"
@@ -198,12 +198,12 @@ extension ClaimScope {
         return "0*(\(shares(percent / 100))|(\(shares(percent)))%)"
     }
 
-    /// The whole numbers below a power of ten.
+    /// A regular expression for the whole numbers below a power of ten.
     private func below(_ most: Int) -> String { most == 1 ? "0" : "[0-9]{1,\(String(most).count - 1)}" }
 }
 
 extension ClaimMeasure {
-    /// A regular expression for claims about any of them: those of one scope stand together.
+    /// A regular expression for claims about any of the measures, grouped by scope.
     fileprivate static var claims: String {
         var scopes: [ClaimScope] = []
         for measure in allCases where !scopes.contains(measure.scope) { scopes.append(measure.scope) }

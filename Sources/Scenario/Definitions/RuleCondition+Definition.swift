@@ -24,7 +24,7 @@ extension Codec {
         Codec(
             expected: "a claim such as '\(Claim.example)', or a mapping with one of the keys all, any, not",
             decode: { tree, _, decoding in
-                // The list of nothing that must hold is what the effective scenario writes for "always".
+                // The effective scenario writes "always" as an empty list.
                 tree.elements?.isEmpty == true ? .all([]) : ConditionShape<Claim>.decode(tree, decoding)
             },
             encode: { condition, _ in ConditionShape<Claim>.encode(condition) },
@@ -38,7 +38,7 @@ extension Codec {
 extension Codec where Value == RuleCondition<SystemClaim> {
     static var condition: Codec { condition(of: SystemClaim.self) }
 
-    /// The same where "always" would make no sense.
+    /// A condition that may not be "always".
     var claimingSomething: Codec {
         let codec = checked { $0 == .all([]) ? "expected \(ConditionShape<SystemClaim>.some), not 0" : nil }
         return Codec(
@@ -90,7 +90,8 @@ enum ConditionShape<Claim: RuleClaim> {
         }
     }
 
-    /// Nil: the fault is reported. Of nothing, all would hold always and any never; nobody writes that on purpose.
+    /// Decodes the parts of a condition, or returns nil after reporting a fault. An empty list is a fault: `all` would
+    /// always hold and `any` never, which is hardly intended.
     private static func parts(
         _ elements: [Tree], of list: Tree, _ decoding: Decoding
     ) -> [RuleCondition<Claim>]? {
@@ -105,7 +106,7 @@ enum ConditionShape<Claim: RuleClaim> {
 
     static func encode(_ condition: RuleCondition<Claim>) -> Tree {
         switch condition {
-        // In as few levels as any text of it has: what could be read can be written and read again.
+        // Writes the fewest levels possible, so a condition that could be read can be written and read again.
         case .all(let parts): .list(parts.map(encode))
         case .any(let parts): .record([("any", .list(parts.map(encode)))])
         case .not(let part): .record([("not", encode(part))])
@@ -115,7 +116,7 @@ enum ConditionShape<Claim: RuleClaim> {
 
     static var here: JSON { .object(["$ref": .string("#/$defs/\(Claim.reference)")]) }
 
-    /// The definition that conditions refer to.
+    /// The schema definition that conditions refer to.
     static var definition: JSON.Member {
         let list = JSON.object(["type": .string("array"), "items": here, "minItems": .number("1")])
         let claim = JSON.object(["type": .string("string"), "pattern": .string(Claim.pattern)])

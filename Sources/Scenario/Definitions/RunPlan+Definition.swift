@@ -9,7 +9,7 @@ extension RunPlan: Described {
     /// The version of the format that this program reads and writes.
     static var formatVersion: Int { 1 }
 
-    /// jemalloc gives about 4,090 arenas at once, one per process; the rest is a margin.
+    /// jemalloc provides about 4,090 arenas at once, and each process needs one; the rest is a margin.
     public static var mostApps: Int { ListLimits.names }
 
     private static let blank = RunPlan(
@@ -111,7 +111,7 @@ extension Device: Described {
 }
 
 extension ByteRate {
-    /// Slower devices would make the time of a single fill exceed what virtual time can count.
+    /// With a slower device the time of a single fill would exceed the range of virtual time.
     static let slowest = ByteRate(bytesPerSecond: 1 << 20)
 }
 
@@ -151,7 +151,7 @@ extension MonitorSettings: Described {
 }
 
 extension Codec where Value == Threshold {
-    /// A share of the whole, or a size.
+    /// A share of the whole, or a size in bytes.
     static var threshold: Codec {
         let schema = JSON.object([
             "type": .strings(["string", "number"]),

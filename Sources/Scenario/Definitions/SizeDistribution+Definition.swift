@@ -1,6 +1,6 @@
 import Quantities
 
-/// The payloads of the two-ended distributions, for their codecs.
+/// The parameters of the distributions with two bounds, for their codecs.
 struct UniformSizes: Hashable, Sendable {
     var lowest = ByteCount(16)
     var highest = ByteCount.kibibytes(64)
@@ -45,7 +45,7 @@ extension Variant where Value == SizeDistribution {
 }
 
 extension Codec where Value == ByteCount {
-    /// One object; a gibibyte is far beyond what an app asks for at once.
+    /// The size of one object. A gibibyte is far more than an app requests at once.
     fileprivate static var objectSize: Codec { .quantity(from: ByteCount(1), to: .gibibytes(1)) }
 }
 

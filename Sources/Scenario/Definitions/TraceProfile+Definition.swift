@@ -5,7 +5,7 @@ extension TraceProfile: Described {
     static let definition = Definition<TraceProfile>(
         base: TraceProfile(file: ""),
         start: { tree, trace in
-            // Whoever gives a time wants no rate, and the other way round.
+            // A given time replaces the default pace, and a given pace the default time.
             var trace = trace
             if let over = tree["over"]?.text, over != "none", tree["pace"] == nil { trace.pace = nil }
             if let pace = tree["pace"]?.text, pace != "none", tree["over"] == nil { trace.over = nil }

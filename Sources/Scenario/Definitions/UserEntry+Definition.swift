@@ -2,14 +2,14 @@ import Quantities
 import Simulation
 import Workload
 
-/// When an entry's events happen, as it is written.
+/// The times of an entry's events, as written.
 struct EventTiming: Sendable {
     var at: TimeSpan?
     var every: TimeSpan?
     var from: TimeSpan?
     var to: TimeSpan?
 
-    /// So many events may one entry stand for.
+    /// The most events that one entry may stand for.
     static let mostRepetitions = 100_000
 
     static let definition = Definition(
@@ -27,7 +27,7 @@ struct EventTiming: Sendable {
 }
 
 extension Codec where Value: Sendable {
-    /// A value that may be missing altogether.
+    /// An optional value.
     fileprivate var given: Codec<Value?> {
         Codec<Value?>(
             expected: expected, decode: { tree, _, decoding in decode(tree, nil, decoding).map { .some($0) } },
@@ -37,7 +37,7 @@ extension Codec where Value: Sendable {
 }
 
 extension UserEntry {
-    /// How many events it stands for; a person's are only known when it has been drawn.
+    /// The number of events the entry stands for; unknown for a person until the events are drawn.
     var eventCount: Int {
         switch self {
         case .repeated(_, let repetition): repetition.count
@@ -47,7 +47,7 @@ extension UserEntry {
 }
 
 extension Codec where Value == UserEntry {
-    /// One entry of the list; with `every` or `model` it stands for several events.
+    /// One entry of the list. With `every` or `model` it stands for several events.
     static var userEntry: Codec {
         let expected = "an event such as '{ at: 40s, launch: maps }'"
         return Codec(
@@ -69,7 +69,7 @@ extension Codec where Value == UserEntry {
 private enum EntryShape {
     private static let actions = ActionKind.all.map(\.key)
 
-    /// The key of a seeded person; it has `from` and `to` instead of an instant.
+    /// The key of a seeded person, which has `from` and `to` instead of `at`.
     static let model = "model"
 
     private static let models = Codec<UserModel>.choice("model", "models")
@@ -84,7 +84,7 @@ private enum EntryShape {
         let named = entries.filter { actions.contains($0.key) }
         let list = actions.joined(separator: ", ")
         guard let entry = named.first, let kind = ActionKind.all.first(where: { $0.key == entry.key }) else {
-            // An unknown key is probably the action, and is reported as such.
+            // An unknown key is probably a misspelt action and is reported as an unknown key.
             if entries.allSatisfy({ keys.contains($0.key) }) {
                 decoding.faultHere(tree.origin, "this event does nothing; expected one of \(list)")
             }
@@ -105,7 +105,7 @@ private enum EntryShape {
         return kind.decode(tree, entry.value, decoding)
     }
 
-    /// What happens once or again and again; nil: the fault is reported.
+    /// One event or a repeated one. Returns nil after reporting a fault.
     static func timed(_ tree: Tree, _ entries: [Tree.Entry], _ decoding: Decoding) -> UserEntry? {
         let action = action(of: tree, entries, decoding)
         let timing = timing(of: tree, decoding)
@@ -160,7 +160,7 @@ private enum EntryShape {
         return withinRun(to, "to", tree, decoding).map { _ in repetition }
     }
 
-    /// A seeded person; nil: the fault is reported.
+    /// A seeded person. Returns nil after reporting a fault.
     static func person(_ tree: Tree, _ entries: [Tree.Entry], _ decoding: Decoding) -> UserEntry? {
         let allowed = ["from", "to", model]
         for entry in entries where keys.contains(entry.key) && !allowed.contains(entry.key) {
@@ -180,22 +180,22 @@ private enum EntryShape {
         return withinRun(to, "to", tree, decoding).map { .model(person, from: Instant.zero + from, until: $0) }
     }
 
-    /// Where the text says when it begins; where it does not, when it ends.
+    /// The origin of `from`, or else of `to`, or else of the entry.
     private static func beginning(of tree: Tree) -> Origin { (tree["from"] ?? tree["to"] ?? tree).origin }
 
-    /// From when to when, if not given those of the run; nil: one of them is faulty, and reported.
+    /// The entry's time range, by default the whole run. Returns nil if a bound is faulty and reported.
     private static func range(
         _ timing: EventTiming, _ tree: Tree, _ decoding: Decoding
     ) -> (from: TimeSpan, to: TimeSpan)? {
         let isSound = (timing.from != nil) == (tree["from"] != nil) && (timing.to != nil) == (tree["to"] != nil)
         guard isSound, let to = timing.to ?? decoding.duration else { return nil }
         let from = timing.from ?? .zero
-        // Nobody is told of a `to` that is not written.
+        // A `to` that the text lacks gets no diagnostic.
         if tree["to"] == nil, withinRun(from, "from", tree, decoding) == nil { return nil }
         return (from, to)
     }
 
-    /// The time that the key gives; nil: it is later than the end of the run, and reported.
+    /// The time at the key. Returns nil after reporting that it is later than the end of the run.
     private static func withinRun(
         _ time: TimeSpan, _ key: String, _ tree: Tree, _ decoding: Decoding
     ) -> Instant? {
@@ -225,7 +225,7 @@ private enum EntryShape {
     }
 
     private static func keys(of action: UserAction, _ encoding: Encoding) -> [(String, Tree)] {
-        // A loop over the kinds would copy each of them.
+        // Iterating over the elements would copy each of them.
         for index in ActionKind.all.indices {
             if let entries = ActionKind.all[index].encode(action, encoding) { return entries }
         }

@@ -1,18 +1,18 @@
 import Foundation
 
-/// Files that are read whole before anything is made of them.
+/// Files that are read completely before they are parsed.
 public enum InputFile {
-    /// A hundred times the longest scenario that was ever seen; what goes on beyond it is none.
+    /// A hundred times the longest scenario seen so far; anything longer is no scenario.
     public static let longestScenario = TextLimits.bytes
 
-    /// What stands for standard input on a command line; `./-` is a file of that name.
+    /// The command-line name of standard input; `./-` is a file of that name.
     public static let standardInput = "-"
 
     /// - Parameters:
-    ///   - path: `-` is standard input.
-    ///   - kind: What the file should be, with its article.
-    ///   - mostBytes: A longer file is something else.
-    /// - Throws: Why the file cannot be read, or that it is too long; then no more is read than it takes to know.
+    ///   - path: A path, or `-` for standard input.
+    ///   - kind: The expected kind of file, with an article.
+    ///   - mostBytes: A longer file is refused.
+    /// - Throws: Why the file cannot be read, or that it is too long. It reads at most one byte beyond the limit.
     public static func read(
         _ path: String, as kind: String, atMost mostBytes: Int = longestScenario
     ) throws(ScenarioFault) -> [UInt8] {
@@ -26,7 +26,7 @@ public enum InputFile {
         if fstat(file.fileDescriptor, &status) == 0, isPlain(status), Int(status.st_size) > mostBytes {
             throw tooLong(path, kind, mostBytes, "has \(status.st_size) bytes")
         }
-        // Read to the end rather than to a known size, for it may come through a pipe.
+        // Reads to the end rather than to a known size, because the file may be a pipe.
         guard let data = try? file.read(upToCount: mostBytes + 1) ?? Data() else {
             throw .unreadable(path: path, reason: "the file cannot be read")
         }
@@ -44,12 +44,13 @@ public enum InputFile {
 
     /// Why a file cannot be opened, in words.
     public struct Closed: Error {
+        /// The reason, for a message.
         public let reason: String
     }
 
-    /// The same file to be read piece by piece.
+    /// Opens a file that is read piece by piece.
     ///
-    /// - Parameter kind: What the file should be, with its article.
+    /// - Parameter kind: The expected kind of file, with an article.
     public static func open(_ path: String, as kind: String) throws(Closed) -> FileHandle {
         let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw closed(errno, kind) }
@@ -59,7 +60,8 @@ public enum InputFile {
         return file
     }
 
-    /// Why the file cannot be opened; nil: nothing speaks against it. It is not opened, for a pipe is opened only once.
+    /// Why the file cannot be opened, or nil if it seems readable. Does not open it, because a pipe can be opened only
+    /// once.
     static func closed(_ path: String, as kind: String) -> Closed? {
         var status = stat()
         guard stat(path, &status) == 0, access(path, R_OK) == 0 else { return closed(errno, kind) }

@@ -1,9 +1,9 @@
-/// A JSON value (RFC 8259) whose keys keep their order, so that the same definitions give the same bytes. Whatever is
-/// written as JSON without `Codable` is written by it.
+/// A JSON value (RFC 8259) whose keys keep their order, so that equal definitions give equal bytes. It writes all JSON
+/// that does not go through `Codable`.
 package enum JSON: Hashable, Sendable {
     case null
     case bool(Bool)
-    /// The digits as they are to be written.
+    /// The digits exactly as written.
     case number(String)
     case string(String)
     case array([JSON])
@@ -47,7 +47,7 @@ package enum JSON: Hashable, Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Two spaces per level; what is short stays on one line.
+    /// Two spaces per level; short values stay on one line.
     func pretty(indent: Int = 0) -> String {
         let compact = compact
         if compact.count + indent <= 100 { return compact }
@@ -69,13 +69,13 @@ package enum JSON: Hashable, Sendable {
 
 // As bytes.
 extension JSON {
-    /// What stands between the values.
+    /// The whitespace between values.
     package enum Layout: Sendable {
         /// Nothing.
         case tight
-        /// Blanks, all on one line.
+        /// Spaces, all on one line.
         case spaced
-        /// A member or an element per line, and blanks around the colon, as Apple's reports are written.
+        /// One member or element per line, with spaces around the colon, as in Apple's reports.
         case lines
     }
 

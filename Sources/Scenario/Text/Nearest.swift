@@ -1,6 +1,6 @@
-/// What the writer probably meant: the nearest of the valid names, when one is near.
+/// Finds the valid name that the writer probably meant.
 enum Nearest {
-    /// The nearest name, when at most a third of its letters differ; the first in the list wins a tie.
+    /// The nearest name if at most a third of its letters differ. The first in the list wins a tie.
     static func name(to text: String, among names: [String]) -> String? {
         guard text.count <= 80 else { return nil }
         var best: (name: String, distance: Int)?
@@ -12,9 +12,9 @@ enum Nearest {
         return best?.name
     }
 
-    /// `; did you mean 'ceiling'?`, or the whole list.
+    /// `; did you mean 'ceiling'?`, or the list of all names.
     static func advice(for text: String, among names: [String], kind: String) -> String {
-        // An element that was begun without a name has none to choose.
+        // An incomplete list element may have an empty name, which is no suggestion.
         let names = names.filter { !$0.isEmpty }
         if let nearest = name(to: text, among: names) { return "; did you mean '\(nearest)'?" }
         if names.isEmpty { return "; there are no valid \(kind)" }
@@ -22,7 +22,7 @@ enum Nearest {
         return "; valid \(kind): \(shown)" + (names.count > 40 ? " and \(names.count - 40) more" : "")
     }
 
-    /// Insertions, deletions, substitutions and swaps of neighbours that turn one text into the other.
+    /// The number of insertions, deletions, substitutions and swaps of neighbours that turn one text into the other.
     static func distance(_ a: [Character], _ b: [Character]) -> Int {
         var rows: [[Int]] = [Array(0...b.count)]
         for i in 0..<a.count {

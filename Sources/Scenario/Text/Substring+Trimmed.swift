@@ -1,5 +1,5 @@
 extension Substring {
-    /// Without the blanks at its ends.
+    /// The text without spaces at its ends.
     var trimmed: String {
         var text = self
         while text.first == " " { text.removeFirst() }

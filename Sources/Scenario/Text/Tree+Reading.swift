@@ -1,16 +1,16 @@
 import Yams
 
-/// How much text a scenario may be: enough for thousands of apps, too little to exhaust the host.
+/// The limits of a scenario's text: enough for thousands of apps, too little to exhaust the host.
 enum TextLimits {
     static let bytes = 8 << 20
-    /// Keys and values, aliases resolved.
+    /// Keys and values after aliases are resolved.
     static let nodes = 1_000_000
     static let depth = 32
 }
 
 extension Tree {
-    /// The tree of a YAML text, or its first fault. Never traps, whatever the bytes are.
-    /// - Parameter kind: What is read, for messages.
+    /// The tree of a YAML text, or its first fault. Never traps, whatever the bytes hold.
+    /// - Parameter kind: The kind of text, for messages.
     static func read(bytes: [UInt8], as kind: String = "scenario") throws(Fault) -> Tree {
         guard bytes.count <= TextLimits.bytes else {
             throw Fault(
@@ -22,13 +22,13 @@ extension Tree {
     }
 
     static func read(text: String, as kind: String = "scenario") throws(Fault) -> Tree {
-        // Editors of some systems begin a file with a byte order mark.
+        // Editors on some systems begin a file with a byte order mark.
         let mark: Unicode.Scalar = "\u{feff}"
         let text = text.unicodeScalars.first == mark ? String(text.unicodeScalars.dropFirst()) : text
         if let fault = forbiddenCharacter(in: text) ?? hazardousKey(in: text) { throw fault }
         let root: Node?
         do {
-            // What a plain text means is decided by the key that it is given for, not by its look.
+            // The key decides the type of a plain text, not its appearance.
             root = try Parser(yaml: text, resolver: .basic, encoding: .utf8).singleRoot()
         } catch let error as YamlError {
             throw Fault(error, text: text, kind: kind)
@@ -42,7 +42,7 @@ extension Tree {
         return try Tree(root, depth: 0, budget: &budget)
     }
 
-    /// What was put into a tree lies deeper there than in its own text.
+    /// Checks the depth of the whole tree, because overrides and policy files insert trees below others.
     func checkDepth(_ depth: Int = 0) throws(Fault) {
         guard depth < TextLimits.depth else { throw Tree.tooDeep(origin) }
         switch content {
@@ -101,7 +101,7 @@ extension Fault {
     fileprivate init(_ error: YamlError, text: String, kind: String) {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _):
-            // What the parser's own limit says is advice for whoever programs with it.
+            // The parser's message about its nesting limit addresses programmers, so this replaces it.
             if problem.contains("nesting level") {
                 self = Tree.tooDeep(Origin(mark))
                 return
@@ -134,7 +134,7 @@ extension Fault {
     }
 }
 
-// What is refused before the parser sees it.
+// Checks that run before the parser.
 extension Tree {
     fileprivate static func scalar(at mark: Mark, of text: String) -> Unicode.Scalar? {
         var line = 1
@@ -173,8 +173,8 @@ extension Tree {
         return nil
     }
 
-    /// The parser compares keys deeply. A key that is a collection of aliases would cost it exponential time, so a text
-    /// with anchors may have keys of plain text only. The look is a cautious one, line by line.
+    /// The parser compares keys deeply. A key made of a collection of aliases would cost exponential time, so keys in a
+    /// text with anchors must be plain text. This check is conservative and works line by line.
     private static func hazardousKey(in text: String) -> Fault? {
         guard text.contains("&") else { return nil }
         var number = 0

@@ -1,8 +1,8 @@
 extension Tree {
-    /// The tree as YAML: blocks, and small records on one line.
+    /// The tree as YAML, in blocks, with small records on one line.
     package var yaml: String { written(isDense: false) }
 
-    /// The same in few lines: whatever fits on a line stands on one.
+    /// The tree as YAML in few lines: everything that fits on one line stays on it.
     package var denseYAML: String { written(isDense: true) }
 
     private func written(isDense: Bool) -> String {
@@ -12,18 +12,18 @@ extension Tree {
     }
 }
 
-/// Puts the lines of a tree one after the other. A run's own scenario may have a hundred thousand of them.
+/// Writes the lines of a tree in order. A run's own scenario may have a hundred thousand of them.
 private struct TreeWriter {
     private(set) var bytes: [UInt8] = []
     private let isDense: Bool
-    /// The first line of a block in a list stands behind its dash, which takes the place of the margin.
+    /// Whether the next line follows a list's dash, which replaces its indentation.
     private var isBehindDash = false
 
     private static let width = 110
 
     init(isDense: Bool) { self.isDense = isDense }
 
-    /// Lines of their own.
+    /// Writes the tree on lines of its own.
     mutating func write(_ tree: Tree, indent: Int) {
         switch tree.content {
         case .scalar:
@@ -56,7 +56,8 @@ private struct TreeWriter {
         write(element, indent: indent + 2)
     }
 
-    /// The rest of the line, where it fits: scalars, empty collections, and short collections of scalars do.
+    /// Writes the tree on the rest of the line if it fits there: a scalar, an empty collection, or a short collection
+    /// of scalars.
     private mutating func line(_ tree: Tree, behind sign: StaticString, indent: Int) -> Bool {
         guard isDense || tree.isFlat else { return false }
         let before = bytes.count
@@ -71,7 +72,7 @@ private struct TreeWriter {
         return true
     }
 
-    /// The width is in characters, of which there are no more than bytes.
+    /// The width counts characters. A text has at most as many characters as bytes, so the bytes are counted first.
     private func fits(from start: Int, indent: Int) -> Bool {
         bytes.count - start + indent <= TreeWriter.width
             || String(decoding: bytes[start...], as: UTF8.self).count + indent <= TreeWriter.width
@@ -123,7 +124,7 @@ extension Tree {
         }
     }
 
-    /// A scalar, or a collection of nothing but scalars.
+    /// A scalar, or a collection that contains only scalars.
     fileprivate var isFlat: Bool {
         switch content {
         case .scalar: true
@@ -132,7 +133,7 @@ extension Tree {
         }
     }
 
-    /// A scalar, or an empty collection: there is nothing to break into lines.
+    /// A scalar or an empty collection, which cannot be broken into lines.
     fileprivate var isOneWord: Bool {
         switch content {
         case .scalar: true

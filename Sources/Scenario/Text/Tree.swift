@@ -1,4 +1,4 @@
-/// A piece of a scenario as text: scalars stay text, so that no unit is lost, and every key and value knows its origin.
+/// A piece of a scenario as text: scalars stay text, so that units are kept, and every key and value knows its origin.
 package struct Tree: Hashable, Sendable {
     package enum Content: Hashable, Sendable {
         case scalar(String, isQuoted: Bool)
@@ -21,7 +21,7 @@ package struct Tree: Hashable, Sendable {
         self.origin = origin
     }
 
-    /// Nothing was written: an empty value, `~` or `null`.
+    /// An empty value, `~` or `null`.
     var isNull: Bool {
         guard case .scalar(let text, false) = content else { return false }
         return ["", "~", "null"].contains(text)
@@ -46,14 +46,14 @@ package struct Tree: Hashable, Sendable {
     /// The value of a mapping's key.
     package subscript(key: String) -> Tree? { entries?.first { $0.key == key }?.value }
 
-    /// Where the key is written; the mapping's own place where it is not.
+    /// The origin of the key, or of the mapping if it lacks the key.
     func origin(ofKey key: String) -> Origin { entries?.first { $0.key == key }?.keyOrigin ?? origin }
 
-    /// YAML's key for taking over another mapping. It is refused; what it stands for is not missing on top of that.
+    /// YAML's key for merging another mapping. It is refused; keys that it might supply are not reported as missing.
     static let mergeKey = "<<"
     var hasMergeKey: Bool { self[Tree.mergeKey] != nil }
 
-    /// In words that fit after "not".
+    /// A summary that fits after "not".
     var summary: String {
         switch content {
         case .scalar(let text, _): isNull ? "nothing" : "'\(text.shortened())'"
@@ -63,11 +63,11 @@ package struct Tree: Hashable, Sendable {
     }
 }
 
-// For writing, where origins do not matter.
+// For writing, where origins are irrelevant.
 extension Tree {
     package static func plain(_ text: String) -> Tree { Tree(.scalar(text, isQuoted: false), origin: .start) }
 
-    /// A text that must come back as it is, whatever it looks like.
+    /// A text that YAML must read back unchanged, quoted where needed.
     package static func string(_ text: String) -> Tree {
         Tree(.scalar(text, isQuoted: !isPlainSafe(text)), origin: .start)
     }
@@ -78,7 +78,7 @@ extension Tree {
         Tree(.mapping(entries.map { Entry(key: $0.0, keyOrigin: .start, value: $0.1) }), origin: .start)
     }
 
-    /// Whether YAML reads the bare text as this very text, in every context and without a second meaning.
+    /// Whether YAML reads the bare text as exactly this text in every context.
     static func isPlainSafe(_ text: String) -> Bool {
         guard let first = text.utf8.first, (0x41...0x5a).contains(first) || (0x61...0x7a).contains(first),
             text.utf8.last != 0x20
@@ -87,7 +87,7 @@ extension Tree {
         return text.utf8.allSatisfy(isPlain)
     }
 
-    /// They start with one of five letters.
+    /// All words begin with one of five letters.
     private static let wordsWithSecondMeaning = [
         "null", "true", "false", "yes", "no", "on", "off", "none", "y", "n",
     ]
