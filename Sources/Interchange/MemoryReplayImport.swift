@@ -3,19 +3,25 @@ import Quantities
 import Scenario
 import Workload
 
-/// An allocation trace as a scenario that plays it in one app.
+/// Turns an allocation trace into a scenario that plays it in one app.
 ///
-/// The trace itself stays where it is; the scenario names it. A trace has no clock, so the pace is the ordinary one.
+/// The trace stays in its place, and the scenario names it. A trace has no clock, so the scenario uses the ordinary
+/// pace.
 public struct MemoryReplayImport: Sendable {
+    /// The path of the trace.
     public let path: String
+    /// The counts of the trace's operations.
     public let survey: TraceSurvey
 
+    /// Surveys the trace at a path.
+    ///
+    /// - Throws: Why the file cannot be read, or its first fault with its line.
     public init(path: String) throws(ScenarioFault) {
         self.path = path
         survey = try TraceFiles.survey(path)
     }
 
-    /// What the trace does, one figure per line: for people and for scripts.
+    /// The figures of the trace, one per line, for people and scripts.
     public var report: String {
         let counts = survey.counts
         let rows: [(String, Int)] = [
@@ -29,12 +35,12 @@ public struct MemoryReplayImport: Sendable {
         return importReport(rows.map { ($0.0, "\($0.1)") })
     }
 
-    /// Seconds of running time that the trace needs at the ordinary pace, rounded up.
+    /// The running time that the trace needs at the ordinary pace, in seconds, rounded up.
     private var seconds: Int { (survey.lines + TraceProfile.ordinaryPace - 1) / TraceProfile.ordinaryPace }
 
-    /// A scenario that can be run as it is.
+    /// A complete scenario, ready to run.
     ///
-    /// - Parameter folder: Where the scenario will lie; the trace is named relative to it if it lies below.
+    /// - Parameter folder: The scenario's future folder. A trace below it gets a relative path.
     public func scenario(in folder: String) -> String {
         let ceiling = max(64, survey.peakRequested.bytes * 2 >> 20 + 32)
         return """
@@ -70,7 +76,7 @@ public struct MemoryReplayImport: Sendable {
         return file.hasPrefix(prefix) ? String(file.dropFirst(prefix.count)) : file
     }
 
-    /// As YAML in double quotes, on one line.
+    /// The text in YAML's double quotes, on one line.
     private func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {

@@ -2,31 +2,31 @@ import Foundation
 import Scenario
 import Workload
 
-/// Reads a trace from a plain text file, a piece at a time: a trace of any length costs the same memory.
+/// Reads a trace from a plain text file piece by piece, in constant memory for a trace of any length.
 public final class TraceFileReader {
     private let path: String
     private let lastLine: Int
     private var file: FileHandle
-    /// What was read, and a newline behind it that is not of the file. Memory of its own: an array would be retained
-    /// for every line.
+    /// The bytes read so far, followed by a newline that is not part of the file. The buffer is allocated by hand,
+    /// because an array would be retained for every line.
     private let buffer: UnsafeMutablePointer<UInt8>
-    /// What is not yet taken of it.
+    /// The position of the first byte that is not yet consumed.
     private var position = 0
     private var end = 0
-    /// Where the last line begins that was read.
+    /// The start of the line that was read last.
     private var lineStart = 0
-    /// How many lines were read.
+    /// The number of lines read so far.
     public private(set) var line = 0
 
     private static let pieceLength = 256 * 1024
     private static let longestLine = 1_024
 
-    /// - Parameter lastLine: The file is taken to end after this line.
+    /// - Parameter lastLine: Treats the file as ending after this line.
     public init(path: String, lastLine: Int? = nil) throws(TraceFault) {
         self.path = path
         self.lastLine = lastLine ?? .max
         file = try TraceFileReader.open(path)
-        // The last thing to be made: where opening fails, nothing is left.
+        // Allocated last, so a failure to open the file leaks nothing.
         buffer = .allocate(capacity: TraceFileReader.pieceLength + TraceFileReader.longestLine + 1)
         buffer[0] = TraceFileReader.newline
     }
@@ -41,12 +41,14 @@ public final class TraceFileReader {
         }
     }
 
+    /// Returns to the first line by opening the file again.
     public func rewind() throws(TraceFault) {
         file = try TraceFileReader.open(path)
         (position, end, lineStart, line) = (0, 0, 0, 0)
         buffer[0] = TraceFileReader.newline
     }
 
+    /// The next operation, or nil at the end of the trace.
     public func next() throws(TraceFault) -> TraceOperation? {
         guard line < lastLine else { return nil }
         let rest = UnsafeBufferPointer(start: buffer + position, count: end - position + 1)
@@ -62,7 +64,7 @@ public final class TraceFileReader {
         return try TraceOperation.parse(text.span, line: line)
     }
 
-    /// Notes the operation that was read last; a fault of it has its column.
+    /// Notes the operation that was read last. A fault names its line and column.
     @inline(__always)
     func note(_ operation: TraceOperation, in surveyor: inout TraceSurveyor) throws(TraceFault) -> TraceStep {
         do throws(TraceFault) {
@@ -80,7 +82,7 @@ public final class TraceFileReader {
         return located
     }
 
-    /// The range of the next line in the buffer, without its end.
+    /// The range of the next line in the buffer, without its newline, or nil at the end.
     private func nextLine() throws(TraceFault) -> Range<Int>? {
         var searched = position
         while true {
@@ -88,7 +90,7 @@ public final class TraceFileReader {
             searched = end - position
             guard try refill() else { break }
         }
-        // The last line may lack its end.
+        // The last line may lack a newline.
         return position < end ? try take(position..<end, next: end) : nil
     }
 
@@ -109,7 +111,7 @@ public final class TraceFileReader {
         TraceFault(line: line, message: "a line is longer than \(TraceFileReader.longestLine) bytes")
     }
 
-    /// Moves what is left to the front and reads on; false at the end of the file.
+    /// Moves the remaining bytes to the front and reads more; false at the end of the file.
     private func refill() throws(TraceFault) -> Bool {
         end -= position
         memmove(buffer, buffer + position, end)

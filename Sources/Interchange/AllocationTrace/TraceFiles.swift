@@ -4,13 +4,13 @@ import Scenario
 import Simulation
 import Workload
 
-/// The traces of a plan: every file read once from end to end before the run, so that a broken line is found then.
+/// The traces of a plan. Reads every file once from end to end before the run, so that a faulty line is found early.
 public struct TraceFiles: TraceLibrary, Sendable {
     private struct Entry: Sendable {
         var file: String
         var lastLine: Int?
         var survey: TraceSurvey
-        /// Nil for a trace that is too long to be kept; it is read again.
+        /// Nil for a trace that is too long to keep; a replay reads it from the file again.
         var steps: [TraceStep]?
     }
 
@@ -18,7 +18,7 @@ public struct TraceFiles: TraceLibrary, Sendable {
 
     /// Surveys the traces of the plan's apps; apps that play the same file share the survey.
     ///
-    /// Fails with what the user must hear: `trace.txt:7: error: …`, for the first fault of the first faulty file.
+    /// Throws a diagnostic for the user, such as `trace.txt:7: error: …`, for the first fault of the first faulty file.
     public init(_ plan: RunPlan) throws(ScenarioFault) {
         for app in plan.apps {
             guard let trace = app.memory.trace, entry(of: trace) == nil else { continue }
@@ -28,13 +28,13 @@ public struct TraceFiles: TraceLibrary, Sendable {
         }
     }
 
-    /// Reads the file to its end, or to a line, and counts.
+    /// Reads the file to its end, or to the given line, and counts its operations.
     public static func survey(_ path: String, lastLine: Int? = nil) throws(ScenarioFault) -> TraceSurvey {
         var steps: [TraceStep]?
         return try survey(path, lastLine: lastLine, into: &steps)
     }
 
-    /// The same; what a replay has to do is kept where there is an array for it, unless it becomes too long.
+    /// Surveys a file. If `steps` is an array, it receives the steps of a replay unless the trace becomes too long.
     private static func survey(
         _ path: String, lastLine: Int?, into steps: inout [TraceStep]?
     ) throws(ScenarioFault) -> TraceSurvey {
@@ -69,18 +69,20 @@ public struct TraceFiles: TraceLibrary, Sendable {
         entries.first { $0.file == trace.file && $0.lastLine == trace.lastLine }
     }
 
+    /// The survey of a trace of the plan; traps for any other trace.
     public func survey(of trace: TraceProfile) -> TraceSurvey {
         guard let entry = entry(of: trace) else { preconditionFailure("\(trace.file) was not surveyed") }
         return entry.survey
     }
 
+    /// Opens a trace from memory if it was kept, otherwise from its file.
     public func open(_ trace: TraceProfile) throws(TraceFault) -> any TraceReader {
         if let steps = entry(of: trace)?.steps { return KeptTrace(steps) }
         return try LongTrace(path: trace.file, lastLine: trace.lastLine)
     }
 }
 
-/// A trace that is in memory whole.
+/// A trace that is held completely in memory.
 private final class KeptTrace: TraceReader {
     private let steps: [TraceStep]
     private var position = 0
@@ -97,7 +99,7 @@ private final class KeptTrace: TraceReader {
     func rewind() { position = 0 }
 }
 
-/// A trace that is read from its file, again in every round: of any length it costs the same memory.
+/// A trace that every round reads from its file, in constant memory for any length.
 private final class LongTrace: TraceReader {
     private let file: TraceFileReader
     private var surveyor = TraceSurveyor()

@@ -2,26 +2,27 @@ import Workload
 
 /// One line of an allocation trace in the memory_replay format (Android's `tools/memory_replay`).
 ///
-/// Identifiers are the addresses of the recorded process; they are used again after a free. A null is 0.
+/// Identifiers are addresses of the recorded process and are reused after a free. A null pointer is 0.
 public enum TraceOperation: Hashable, Sendable {
     case malloc(id: UInt64, size: Int)
     case calloc(id: UInt64, count: Int, size: Int)
-    /// An old identifier of null makes a new object; a new identifier of null only frees.
+    /// An old identifier of 0 makes a new object; a new identifier of 0 only frees.
     case realloc(id: UInt64, old: UInt64, size: Int)
     case memalign(id: UInt64, alignment: Int, size: Int)
     case free(id: UInt64)
-    /// A thread ended. Thread caches are off, so nothing follows for memory.
+    /// A thread ended. Thread caches are off, so this does not affect memory.
     case threadDone
 }
 
 extension TraceOperation {
-    /// The largest object and the widest alignment that a replay makes.
+    /// The largest object that a replay allocates, in bytes.
     public static let largestObject = 1 << 30 - 1
+    /// The widest alignment that a replay uses, in bytes.
     public static let widestAlignment = 1 << 20
 
     /// Reads `<tid>: <name> <pointer> [<numbers>] [<start_ns> <end_ns>]`, without the end of the line.
     ///
-    /// Threads are not told apart: the order of the lines is the order of the operations.
+    /// Threads are not distinguished: the order of the lines is the order of the operations.
     public static func parse(_ text: borrowing Span<UInt8>, line: Int) throws(TraceFault) -> TraceOperation {
         var words = Words(line: line)
         try words.thread(text)
@@ -51,15 +52,16 @@ extension TraceOperation {
         return operation
     }
 
-    /// The first of these lines and its length, end included, if it is one of those that nearly every trace consists
-    /// of: `202: malloc 0x10 8` and `202: free 0x10`, with single blanks and nothing behind. Nil for all others, for
-    /// whatever may be wrong, and for a line that may go on behind the last byte; `parse` reads those.
+    /// The operation on the first of these lines, and the line's length with its newline, if the line has one of the
+    /// two most frequent forms: `202: malloc 0x10 8` or `202: free 0x10`, with single spaces and nothing after them.
+    /// Nil for every other form, for any fault, and for a line that may continue beyond the last byte; `parse` reads
+    /// those.
     ///
-    /// - Parameter lines: Must end with a newline, which is not taken for the end of a line.
+    /// - Parameter lines: Must end with a newline as a sentinel, which does not count as the end of a line.
     public static func quick(_ lines: borrowing Span<UInt8>) -> (operation: TraceOperation, length: Int)? {
         let end = lines.count - 1
         precondition(end >= 0 && lines[end] == QuickWord.newline, "lines without a newline behind them")
-        // No loop passes a newline.
+        // The loops stop at a newline.
         var at = 0
         while lines[at] &- 0x30 < 10 { at += 1 }
         guard at > 0, at < 19, at + 11 < end else { return nil }
@@ -103,14 +105,15 @@ extension TraceOperation {
         return (.malloc(id: id, size: size), at + 1)
     }
 
-    /// Where a word of the line begins, from 1; the thread is word 0. Behind the line where it has no such word.
+    /// The column, from 1, at which a word of the line begins; the thread is word 0. Points past the line if it has no
+    /// such word.
     public static func column(ofWord index: Int, in text: borrowing Span<UInt8>) -> Int {
         var words = Words(line: 0)
         for _ in 0..<index { _ = words.next(text) }
         return (words.next(text)?.lowerBound ?? text.count) + 1
     }
 
-    /// What the operation asks for.
+    /// The size that the operation requests, in bytes.
     public var size: Int {
         switch self {
         case .malloc(_, let size), .realloc(_, _, let size), .memalign(_, _, let size): size
@@ -123,7 +126,7 @@ extension TraceOperation {
         case malloc, calloc, realloc, memalign, free
         case threadDone = "thread_done"
 
-        /// By length and first letter, then whole: no string is made.
+        /// Compares length and first letter before the whole word, and makes no string.
         init?(_ text: borrowing Span<UInt8>, _ word: Range<Int>) {
             let candidate: Name
             switch (word.count, text[word.lowerBound]) {
@@ -146,18 +149,18 @@ extension TraceOperation {
 }
 
 private enum QuickWord {
-    /// `: free 0` and `: malloc`, the first letter lowest.
+    /// `: free 0` and `: malloc`, with the first character in the lowest byte.
     static let free: UInt64 = 0x3020_6565_7266_203a
     static let malloc: UInt64 = 0x636f_6c6c_616d_203a
     static let newline = UInt8(ascii: "\n")
 
-    /// The value of eight digits, the first one lowest, with small letters; nil if they are something else.
+    /// The value of eight lowercase hexadecimal digits, the first one in the lowest byte. Nil for any other text.
     @inline(__always)
     static func hexadecimal(eight text: UInt64) -> UInt64? {
         let ones: UInt64 = 0x0101_0101_0101_0101
-        // Of a digit the lower half counts, and of a letter so much and nine.
+        // A decimal digit's value is its lower half; a letter's value is its lower half plus nine.
         var value = (text & 0x0f0f_0f0f_0f0f_0f0f) &+ ((text >> 6) & ones) &* 9
-        // Written again it must be the same text. No byte reaches the next: a value is at most 24 here.
+        // The value must format to the same text. No carry reaches the next byte, because a value is at most 24 here.
         let letters = ((value &+ 6 &* ones) >> 4) & ones
         guard value & (0xf0 &* ones) == 0, value &+ 0x30 &* ones &+ letters &* 0x27 == text else { return nil }
         value = value.byteSwapped
@@ -174,11 +177,11 @@ private enum QuickWord {
     }
 }
 
-/// Goes through the words of a line.
+/// Iterates over the words of a line.
 private struct Words {
     let line: Int
     private var position = 0
-    /// The word that was read last; empty, and behind the line, where there was none.
+    /// The range of the word that was read last, or an empty range past the line if there was none.
     private var last = 0..<0
 
     init(line: Int) { self.line = line }
@@ -197,7 +200,7 @@ private struct Words {
         else { throw unexpected(text, "expected a thread such as '202:' first") }
     }
 
-    /// One that is too large for a number is the largest.
+    /// A whole number. A number that is too large becomes the largest one.
     mutating func number(_ text: borrowing Span<UInt8>, _ what: String) throws(TraceFault) -> Int {
         guard let word = next(text), Words.isWhole(text, word) else {
             throw unexpected(text, "expected \(what), a whole number")
@@ -205,7 +208,7 @@ private struct Words {
         return Int(clamping: Words.decimal(text, word) ?? .max)
     }
 
-    /// - Parameter count: So many together are the object.
+    /// - Parameter count: The object consists of this many elements of the size.
     mutating func size(_ text: borrowing Span<UInt8>, ofEach count: Int = 1) throws(TraceFault) -> Int {
         let size = try number(text, "a size in bytes")
         let (bytes, overflow) = size.multipliedReportingOverflow(by: count)
@@ -232,14 +235,14 @@ private struct Words {
         return value
     }
 
-    /// A pointer that is not null.
+    /// A non-null pointer.
     mutating func object(_ text: borrowing Span<UInt8>) throws(TraceFault) -> UInt64 {
         let value = try pointer(text)
         guard value != 0 else { throw fault("a new object has the pointer null") }
         return value
     }
 
-    /// Nothing more, or the two recorded times, which the replay does not use.
+    /// The end of the line, or the two recorded times, which the replay does not use.
     mutating func end(_ text: borrowing Span<UInt8>) throws(TraceFault) {
         guard let start = next(text) else { return }
         guard Words.decimal(text, start) != nil else {
@@ -251,17 +254,17 @@ private struct Words {
         guard next(text) == nil else { throw unexpected(text, "expected the end of the line") }
     }
 
-    /// A fault of the word that was read last.
+    /// A fault at the word that was read last.
     func fault(_ message: String) -> TraceFault {
         TraceFault(line: line, column: last.lowerBound + 1, message: message)
     }
 
-    /// The same, and says what was read.
+    /// A fault at the word that was read last, with its text.
     func unexpected(_ text: borrowing Span<UInt8>, _ expected: String) -> TraceFault {
         fault(expected + (last.isEmpty ? ", but the line ends here" : ", not '\(read(text))'"))
     }
 
-    /// The word that was read last; a long one is cut off.
+    /// The text of the word that was read last, shortened if long.
     func read(_ text: borrowing Span<UInt8>) -> String {
         var bytes: [UInt8] = []
         for index in last.prefix(40) { bytes.append(text[index]) }

@@ -1,12 +1,12 @@
 import Quantities
 
-/// The places of live objects by name: open addressing, because a dictionary's hashing cost more than the replay.
+/// The places of live objects by name. Uses open addressing, because a dictionary's hashing cost more than the replay.
 ///
-/// A name keeps its slot after a free, for recorded addresses come again. Looked up, never iterated, so the order of
-/// the slots reaches nothing.
+/// A name keeps its slot after a free, because recorded addresses recur. The table is looked up, never iterated, so the
+/// order of its slots affects nothing.
 struct TracePlaces: Sendable {
     private struct Slot {
-        /// 0: no object's.
+        /// 0 marks an empty slot.
         var name: UInt64 = 0
         var place: Int32 = -1
         var size: UInt32 = 0
@@ -17,7 +17,7 @@ struct TracePlaces: Sendable {
     private var count = 0
     private var idle: [Int32] = []
 
-    /// What the table takes.
+    /// The memory of the table.
     var memory: ByteCount { ByteCount(slots.count * MemoryLayout<Slot>.stride) }
 
     private func slot(of name: UInt64) -> Int {
@@ -27,8 +27,8 @@ struct TracePlaces: Sendable {
         return index
     }
 
-    /// Gives a new object a place; nil when the name is live already. `place` is for an object that only changes its
-    /// name.
+    /// Gives a new object a place, or returns nil if the name is already live. `place` is for an object that only
+    /// changes its name.
     mutating func add(_ name: UInt64, _ size: Int, at place: Int? = nil) -> Int? {
         if used * 2 > slots.count { grow() }
         let index = slot(of: name)
@@ -44,7 +44,7 @@ struct TracePlaces: Sendable {
         return Int32(truncatingIfNeeded: count - 1)
     }
 
-    /// Forgets a name; nil when it is not live. The place is idle only once it is given back.
+    /// Removes a name and returns nil if it is not live. The place becomes idle only after `giveBack`.
     mutating func remove(_ name: UInt64) -> (place: Int, size: Int)? {
         let index = slot(of: name)
         guard slots[index].place >= 0 else { return nil }

@@ -1,14 +1,14 @@
 import Quantities
 import Workload
 
-/// Counts what a trace does, line by line, without doing it; also the check that it can be replayed.
+/// Counts what a trace does, line by line, without doing it, and checks that it can be replayed.
 struct TraceSurveyor: Sendable {
-    /// What the lines so far do.
+    /// The counts of the lines so far.
     private(set) var survey = TraceSurvey()
     /// Names, places and sizes of the live objects.
     private var live = TracePlaces()
 
-    /// Counts the next line's operation, and says what it means for a replay.
+    /// Counts the next line's operation and returns its step in a replay.
     @discardableResult
     mutating func note(_ operation: TraceOperation) throws(TraceFault) -> TraceStep {
         survey.lines += 1
@@ -46,15 +46,15 @@ struct TraceSurveyor: Sendable {
         }
     }
 
-    /// Nothing more will come: what was only needed for the check goes.
+    /// Ends the survey and frees what only the check needed.
     mutating func close() {
         survey.names = live.memory
         live = TracePlaces()
     }
 
-    /// Where pointers stand in a line, as words from 0: the operation's own, and the one that `realloc` takes the place
-    /// of.
+    /// The word of a line, from 0, that holds the operation's own pointer.
     private static let pointer = 2
+    /// The word that holds the pointer which `realloc` replaces.
     private static let oldPointer = 3
 
     private mutating func add(_ id: UInt64, _ size: Int, at place: Int? = nil) throws(TraceFault) -> Int {

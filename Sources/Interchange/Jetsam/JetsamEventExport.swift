@@ -4,27 +4,28 @@ import Reclaim
 import Scenario
 import Simulation
 
-/// A run's reports of kills in the form of JetsamEvent reports (`.ips`, bug type 298), for tools that read those.
+/// A run's kill reports in the form of JetsamEvent reports (`.ips`, bug type 298), for tools that read those.
 ///
-/// The form is that of reports of iOS 14.2 with the bands of iOS 16: a header of one line, then the report. All of it
-/// comes from the run: dates are virtual time, identifiers are drawn from the seed. The keys of what is not simulated
-/// (`cpuTime`, `fds`, the compressor, a cache of files) are there with zeros, for tools expect them; zones, which not
-/// all reports have, are left out. There are apps only: what the system keeps for itself is wired memory.
+/// The form follows reports of iOS 14.2 with the bands of iOS 16: a header of one line, then the report. All values
+/// come from the run: dates are virtual time, identifiers are drawn from the seed. Keys that are not simulated
+/// (`cpuTime`, `fds`, the compressor, a file cache) are zero, because tools expect them; zones, which not all reports
+/// have, are left out. A report lists apps only: the system's own memory counts as wired memory.
 public struct JetsamEventExport: Sendable {
     private let scenario: String
     private let policy: String
     private let seed: UInt64
 
+    /// An export for runs of this plan.
     public init(_ plan: RunPlan) { self.init(scenario: plan.name, policy: plan.policy.title, seed: plan.seed) }
 
     /// - Parameters:
-    ///   - scenario: Its name stands for a device: the same one has the same `crashReporterKey`.
-    ///   - policy: Its title.
+    ///   - scenario: Its name stands for a device: equal names give equal `crashReporterKey`s.
+    ///   - policy: The policy's title.
     init(scenario: String, policy: String, seed: UInt64) {
         (self.scenario, self.policy, self.seed) = (scenario, policy, seed)
     }
 
-    /// The name that a device would give the report, with its number in the run:
+    /// The name that a device would give the report, followed by the report's number in the run:
     /// `JetsamEvent-2001-01-01-000844.001.ips`.
     public func name(of report: KillReport) -> String {
         let digits = "\(report.number)"
@@ -32,13 +33,15 @@ public struct JetsamEventExport: Sendable {
         return "\(JetsamEventExport.namePrefix)\(VirtualDate(report.at).stamp).\(number)\(JetsamEventExport.nameSuffix)"
     }
 
+    /// The first characters of every report's name.
     public static let namePrefix = "JetsamEvent-"
+    /// The last characters of every report's name.
     public static let nameSuffix = ".ips"
 
-    /// The system whose jetsam is simulated (xnu-11417), so that readers take the bands for today's.
+    /// The system whose jetsam is simulated (xnu-11417), so that readers interpret the bands on today's scale.
     private static let system = "iPhone OS 18.4 (plimsoll)"
 
-    /// What every report of a run begins with, and none of a device.
+    /// The bytes with which every exported report begins, and no device's report.
     public static let beginning: [UInt8] = {
         var bytes: [UInt8] = []
         head.write(to: &bytes, .tight)
@@ -47,7 +50,7 @@ public struct JetsamEventExport: Sendable {
 
     private static let head = JSON.object(["bug_type": .string("298"), "os_version": .string(system)])
 
-    /// The report, whole.
+    /// The complete report.
     public func text(of report: KillReport) -> [UInt8] {
         let date = VirtualDate(report.at).timestamp
         let incident = incident(of: report)
@@ -79,7 +82,7 @@ public struct JetsamEventExport: Sendable {
 
     private func pages(_ bytes: ByteCount) -> Int { bytes.bytes / JetsamEventExport.page }
 
-    /// Pages of those whose code runs are active, those of the suspended inactive; all of them are anonymous.
+    /// Pages of processes that run code are active, those of suspended processes inactive; all of them are anonymous.
     private func memory(of report: KillReport) -> JSON {
         let there = report.processes.filter { $0.generation == 0 }
         func held(suspended: Bool) -> Int {
@@ -135,7 +138,7 @@ public struct JetsamEventExport: Sendable {
         ])
     }
 
-    /// The system's words for where a process stands.
+    /// The system's words for a process's state.
     private func word(for process: KillReport.Process) -> String {
         switch process.state.phase {
         case .suspended: "suspended"
@@ -144,17 +147,17 @@ public struct JetsamEventExport: Sendable {
         }
     }
 
-    /// Spans are in ticks of 24 MHz, as devices count.
+    /// A time span in ticks of 24 MHz, the unit that devices use.
     private func ticks(_ span: TimeSpan) -> Int { Int(span.microseconds) * 24 }
 
     // MARK: Identifiers
 
-    /// Of its own for every report of every scenario, policy and seed.
+    /// An identifier that is unique to the report, scenario, policy and seed.
     private func incident(of report: KillReport) -> String {
         identifier(of: "incident/\(scenario)/\(policy)/\(report.number)", seed: seed)
     }
 
-    /// In the form of a random UUID (RFC 9562, version 4).
+    /// An identifier in the form of a random UUID (RFC 9562, version 4).
     private func identifier(of what: String, seed: UInt64) -> String {
         var digits = Array(hexadecimal(32, of: what, seed: seed).uppercased())
         digits[12] = "4"

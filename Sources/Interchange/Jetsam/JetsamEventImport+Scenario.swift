@@ -3,7 +3,7 @@ import Quantities
 import Scenario
 
 extension JetsamEventImport {
-    /// A scenario that can be run as it is.
+    /// A complete scenario, ready to run.
     public var scenario: String {
         (heading + deviceLines + policyLines + ["apps:"] + apps.flatMap(lines) + userLines).joined(separator: "\n")
             + "\n"
@@ -30,7 +30,7 @@ extension JetsamEventImport {
         ]
     }
 
-    /// So long the run goes on when everybody is there.
+    /// How long the run continues after `stateAt`.
     private static let afterwards = TimeSpan.minutes(1)
 
     private func pid(_ process: JetsamReport.Process) -> String { process.pid.map { " (pid \($0))" } ?? "" }
@@ -83,7 +83,7 @@ extension JetsamEventImport {
         return lines
     }
 
-    /// So long those work that finish something off screen: until everybody is there, and 30 s more.
+    /// How long apps that finish something off screen keep working: until `stateAt` and 30 s more.
     private var stay: TimeSpan? {
         apps.first { $0.standing == .finishing }.map { stateAt - $0.tapped + .seconds(30) }
     }
@@ -114,12 +114,12 @@ extension JetsamEventImport {
         return lines
     }
 
-    /// Objects are of one page, for pages are all that a report counts.
+    /// Objects have the size of one page, because a report counts only pages.
     private func memory(of app: App) -> String {
         let kept = JetsamEventImport.cache(of: app.footprint)
         let scene = JetsamEventImport.scene(of: app.footprint)
         let cache = app.standing == .front ? kept : kept * 2
-        // Full at once: what came in several parts would not come in whole pages.
+        // The cache fills at once: memory that arrives in several parts would not come in whole pages.
         return "{ base: \(app.footprint - scene - kept), scene: \(scene), "
             + "cache: { size: \(cache), rate: \(ByteRate(bytesPerSecond: cache.bytes * 16)) }, "
             + "objects: { constant: \(ByteCount(JetsamEventImport.page)) } }"
@@ -133,7 +133,7 @@ extension JetsamEventImport {
         return lines + ["# \(stateAt): as in the report."] + whatIsNext
     }
 
-    /// The scenario ends in peace; this shows in which order everybody would go.
+    /// Comment lines that show in which order jetsam would end the apps. The scenario itself ends none.
     private var whatIsNext: [String] {
         guard let front else { return [] }
         let burst =
@@ -142,6 +142,6 @@ extension JetsamEventImport {
         return ["# Who is ended next, when the app in front takes more and more:", "# --set \(setting)"]
     }
 
-    /// So long the app in front takes to fill the device.
+    /// How long the app in front takes to fill the device.
     private static let rise = TimeSpan.seconds(25)
 }

@@ -7,43 +7,49 @@ import Reclaim
 import Scenario
 import Simulation
 
-/// A JetsamEvent report as a scenario that brings a device into the state which the report shows.
+/// Turns a JetsamEvent report into a scenario that brings a device into the state in the report.
 ///
-/// Every process that is an app is launched, the least recently used first, so that at `stateAt` the same apps are in
-/// the same bands in the same order, each with its footprint. What is no app is part of the device's reserved memory.
+/// The scenario launches every process that is an app, least recently used first, so that at `stateAt` the same apps
+/// are in the same bands in the same order, each with its footprint. All other processes are part of the device's
+/// reserved memory.
 public struct JetsamEventImport: Sendable {
     /// An app of the scenario.
     public struct App: Sendable {
         /// Its name in the scenario: valid and unique.
         public let name: String
-        /// Its process in the report.
+        /// The process in the report.
         public let process: JetsamReport.Process
-        /// Processes in front beside it, of the same coalition: its memory includes theirs.
+        /// Other processes in front that belong to the same coalition. The app's memory includes theirs.
         public let helpers: [JetsamReport.Process]
         let standing: JetsamStanding
-        /// In whole pages of a simulated device.
+        /// The footprint in whole pages of a simulated device.
         public let footprint: ByteCount
-        /// When it is tapped.
+        /// When the user taps it.
         let tapped: TimeSpan
 
-        /// The band on today's scale in which it stands at `stateAt`.
+        /// The app's band at `stateAt`, on today's scale.
         public var band: Int { standing.band.number }
     }
 
+    /// The report that the scenario reproduces.
     public let report: JetsamReport
-    /// In the order of launches, which is the order in which jetsam would end them, but for the one in front.
+    /// The apps in the order of launches. Except for the app in front, jetsam would end them in this order.
     public let apps: [App]
-    /// When everybody is where the report shows them.
+    /// When every app is in the state that the report shows.
     public let stateAt: TimeSpan
     let device: JetsamDevice
 
     /// Reads the report at a path.
     ///
-    /// - Throws: The file cannot be read, or its first fault with line and column.
+    /// - Throws: Why the file cannot be read, or its first fault with line and column.
     public init(path: String) throws(ScenarioFault) {
         try self.init(SourceText.read(path, as: "a JetsamEvent report"), file: path)
     }
 
+    /// Reads a report's bytes.
+    ///
+    /// - Parameter file: The report's name, for messages.
+    /// - Throws: The first fault, with line and column.
     public init(_ bytes: [UInt8], file: String) throws(ScenarioFault) {
         report = try JetsamReport(bytes, file: file)
         let cast = JetsamCast(report)
@@ -76,33 +82,35 @@ public struct JetsamEventImport: Sendable {
         }
     }
 
-    /// A launch takes about 1.5 s and the filling of its memory, at 1 GiB/s; a little use follows.
+    /// The time between two taps: a launch takes about 1.5 s, then the app fills its memory at 1 GiB/s, then a little
+    /// use follows.
     private static func turn(of footprint: ByteCount) -> TimeSpan {
         .seconds(Int64(2 + (footprint + .mebibytes(384)).bytes / ByteCount.mebibytes(512).bytes))
     }
 
-    /// An app works 3 s off screen and is in band 20 for 2 s more before it is in band 0; what it freed has gone back
+    /// An app works for 3 s off screen and stays in band 20 for 2 s more before it enters band 0. Freed memory returns
     /// to the device 10 s after that.
     static let settling = TimeSpan.seconds(14)
 
-    /// Sizes are whole pages of a simulated device.
+    /// The page size of a simulated device, in bytes; sizes are whole pages.
     static let page = 4_096
 
-    /// A twentieth of what an app holds off screen is its cache, of which it had twice as much in front; a fifth is its
-    /// scene's. Ours, like ordinary apps of the catalogue.
+    /// An app's cache off screen: a twentieth of its footprint. In front it has twice as much. The shares of cache and
+    /// scene are our choice and resemble ordinary apps of the catalogue.
     static func cache(of footprint: ByteCount) -> ByteCount { ByteCount(footprint.bytes / page / 20 * page) }
+    /// The scene: a fifth of the footprint.
     static func scene(of footprint: ByteCount) -> ByteCount { ByteCount(footprint.bytes / page / 5 * page) }
 
-    /// A snapshot costs a buffer of the scene's size for a moment, 8 MiB at most.
+    /// A snapshot briefly needs a buffer of the scene's size, 8 MiB at most.
     static func snapshot(of footprint: ByteCount) -> ByteCount { min(scene(of: footprint), .mebibytes(8)) }
 
-    /// The app in front; nil: the home screen.
+    /// The app in front, or nil for the home screen.
     var front: App? { apps.last.flatMap { $0.standing == .front ? $0 : nil } }
 
     /// The processes that jetsam ended.
     public var victims: [JetsamReport.Process] { report.processes.filter { $0.reason != nil } }
 
-    /// What the report says, one figure per line: for people and for scripts.
+    /// The report's figures, one per line, for people and scripts.
     public var summary: String {
         func count(_ standings: (JetsamStanding) -> Bool) -> String {
             "\(apps.filter { standings($0.standing) }.count)"
@@ -123,7 +131,7 @@ public struct JetsamEventImport: Sendable {
     }
 }
 
-/// Who of a report plays in the scenario, in the order of entrance.
+/// The processes of a report that become apps of the scenario, in the order of launches.
 private struct JetsamCast {
     struct Part {
         var process: JetsamReport.Process
@@ -144,15 +152,16 @@ private struct JetsamCast {
                         toMultipleOf: JetsamEventImport.page)))
         }
         gatherFront()
-        // Who runs off screen enters after those who are suspended, whatever their bands were; who is in front, last.
+        // Apps that run off screen are launched after the suspended ones, whatever their bands were, and the app in
+        // front last.
         func rank(_ part: Part) -> Int { part.standing == .front ? .max : part.standing.band.number }
         let order = parts.indices.sorted { (rank(parts[$0]), $0) < (rank(parts[$1]), $1) }
         parts = order.map { parts[$0] }
     }
 
-    /// One app only is in front: the first that is no helper of WebKit's, one that is frontmost before one that is only
-    /// in the foreground. Others of its coalition are its helpers and become part of it; what else is on the screen
-    /// keeps running behind it.
+    /// Leaves exactly one app in front: the first that is no WebKit helper, preferring a frontmost process to one that
+    /// is only in the foreground. Others of its coalition are its helpers and become part of it. Other processes on the
+    /// screen keep running behind it.
     private mutating func gatherFront() {
         let inFront = parts.indices.filter { parts[$0].standing == .front }
         let leaders = inFront.filter { !parts[$0].process.name.hasPrefix("com.apple.WebKit.") }
@@ -172,16 +181,16 @@ private struct JetsamCast {
     }
 }
 
-/// The device of a report.
+/// The device of a report, with the memory it needs for the scenario.
 struct JetsamDevice: Sendable {
     private(set) var ceiling: ByteCount
-    /// What no app of the scenario holds and is not available: wired memory, the compressor, daemons.
+    /// Memory that is neither available nor held by an app of the scenario: wired memory, the compressor, daemons.
     let reserved: ByteCount
-    /// By how much the ceiling is above the report's RAM, because footprints count what was compressed at full size.
+    /// How far the ceiling exceeds the report's RAM, because footprints count compressed memory at full size.
     let added: ByteCount
-    /// By how much it is higher still, because all apps and what must be available do not fit otherwise.
+    /// How much further the ceiling is raised if the apps and the necessary available memory do not fit otherwise.
     let widened: ByteCount
-    /// By how much more is available than in the report, so that nobody is warned or ended on the way.
+    /// How much more memory is available than in the report, so that no app is warned or ended before `stateAt`.
     let spared: ByteCount
 
     init(_ report: JetsamReport, apps: [ByteCount]) {
@@ -195,7 +204,7 @@ struct JetsamDevice: Sendable {
         ceiling = max(ram, uncompressed.roundedUp(toMultipleOf: page))
         added = ceiling - ram
         var available = reported
-        // A larger device needs more available on it: that converges at once, for the share is small.
+        // A larger device needs more available memory. The iteration converges quickly, because the share is small.
         for _ in 0..<16 {
             let least = JetsamDevice.leastAvailable(on: ceiling) + passing
             available = max(reported, least.roundedUp(toMultipleOf: 1 << 20))
@@ -208,15 +217,16 @@ struct JetsamDevice: Sendable {
         reserved = max(.zero, ByteCount((ceiling - held - available).bytes / page * page))
     }
 
-    /// The most that apps give up within 10 s of leaving the screen, for so long freed pages stay with them.
+    /// The most memory that apps are still to return within 10 s of leaving the screen; freed pages stay with them for
+    /// that time.
     private static func passing(_ apps: [ByteCount]) -> ByteCount {
         let each = apps.map { JetsamEventImport.cache(of: $0) + JetsamEventImport.snapshot(of: $0) }
-        // An app follows the other after 2 s at the soonest.
+        // Apps follow each other at intervals of at least 2 s.
         return each.indices.map { each[$0..<min($0 + 6, each.count)].reduce(.zero, +) }.max() ?? .zero
     }
 
-    /// Above jetsam's threshold for idle apps and the monitor's for warnings, by one hundredth of the RAM. Who is
-    /// warned drops its cache, and would not hold what it held.
+    /// One hundredth of RAM above jetsam's threshold for idle apps and the monitor's for warnings. An app that gets a
+    /// warning drops its cache and no longer has the footprint in the report.
     private static func leastAvailable(on ceiling: ByteCount) -> ByteCount {
         max(ceiling * JetsamThresholds.row(for: ceiling).idle, MonitorSettings.ios.warning.enter.bytes(of: ceiling))
             + ceiling * .percent(1)

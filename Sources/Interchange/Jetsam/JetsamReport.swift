@@ -2,58 +2,65 @@ import Memory
 import Quantities
 import Scenario
 
-/// What a JetsamEvent report (`.ips`, bug type 298) says of a device at the moment at which jetsam ended a process.
+/// The content of a JetsamEvent report (`.ips`, bug type 298): a device's state when jetsam ended a process.
 ///
-/// Versions differ, as seen in reports of iOS 10.1 to 14.2 and Apple's page "Identifying high-memory use with jetsam
-/// event reports": `priority` is missing in iOS 10 to 12, pages have 4 or 16 KiB, `states` may be empty, the order of
-/// keys varies. Keys that are not needed are passed over, whatever they hold.
+/// Versions differ, as seen in reports of iOS 10.1 to 14.2 and on Apple's page "Identifying high-memory use with jetsam
+/// event reports": iOS 10 to 12 lack `priority`, pages have 4 or 16 KiB, `states` may be empty, and the order of keys
+/// varies. The reader ignores keys that it does not need.
 public struct JetsamReport: Sendable {
-    /// The system's pages, by what they were used for; all counts are of pages of `pageSize`.
+    /// The system's pages by use. All counts are in pages of `pageSize`.
     public struct Pages: Hashable, Sendable {
+        /// Pages in the system's lists of these names.
         public var active, inactive, free, wired: Int
         public var speculative = 0
         public var throttled = 0
-        /// Of the active, inactive and speculative ones, those that a file backs: they can be dropped.
+        /// The active, inactive and speculative pages that a file backs; the system can drop them.
         public var fileBacked = 0
-        /// Those that hold what was compressed.
+        /// The pages that hold compressed memory.
         public var compressor = 0
 
-        /// All of them: the device's RAM, but for what its firmware keeps.
+        /// All pages: the device's RAM without the part that its firmware keeps.
         public var all: Int { active + inactive + free + wired + speculative + throttled + compressor }
-        /// What jetsam regards as available: free or backed by a file (xnu's `memorystatus_available_pages`).
+        /// The pages that jetsam counts as available: free or backed by a file (xnu's `memorystatus_available_pages`).
         public var available: Int { min(free + max(fileBacked, speculative), all - wired - compressor) }
     }
 
+    /// A process of the report, with the figures the import needs.
     public struct Process: Hashable, Sendable {
         public var name: String
         public var pid: Int?
-        /// Its footprint, compressed pages included.
+        /// The footprint, including compressed pages.
         public var pages: Int
+        /// The largest footprint of the process's life, in pages.
         public var lifetimeMaximum: Int?
-        /// jetsam's band, on the report's own scale.
+        /// The jetsam band, on the report's own scale.
         public var priority: Int?
+        /// The states as the report spells them, such as `suspended` or `frontmost`; may be empty.
         public var states: [String]
-        /// Processes that were accounted together: an app and its helpers.
+        /// The identifier of a group of processes with common accounting: an app and its helpers.
         public var coalition: Int?
-        /// Why jetsam ended it; nil for all but the victims.
+        /// Why jetsam ended it; nil if it did not.
         public var reason: String?
     }
 
-    /// As the report says: `iPhone OS 14.2 (18B5061e)`.
+    /// The system as the report names it: `iPhone OS 14.2 (18B5061e)`.
     public let system: String?
+    /// The device's model as the report names it: `iPhone12,1`.
     public let product: String?
+    /// The report's date, as written.
     public let date: String?
+    /// The size of a page, in bytes.
     public let pageSize: Int
     public let pages: Pages
-    /// In the report's order: band by band, the least recently used first, which is the order of kills.
+    /// The processes in the report's order: band by band, least recently used first. Jetsam ends them in this order.
     public let processes: [Process]
-    /// Where the list of processes begins, for faults that concern them all.
+    /// The offset of the process list, for faults that concern the whole list.
     let source: SourceText
     let listOffset: Int
 
     /// Reads a report.
     ///
-    /// - Parameter file: Its name, for messages.
+    /// - Parameter file: The report's name, for messages.
     /// - Throws: The first fault, with line and column.
     public init(_ bytes: [UInt8], file: String) throws(ScenarioFault) {
         source = try SourceText(file: file, bytes: bytes, as: "a JetsamEvent report")
@@ -79,7 +86,7 @@ public struct JetsamReport: Sendable {
         }
     }
 
-    /// A header of one line, if there is one, and the report itself.
+    /// The header line, if there is one, and the report itself.
     private static func parts(_ bytes: [UInt8]) throws(TextFault) -> (header: JSONNode?, body: JSONNode) {
         var reader = JSONReader(bytes)
         guard let first = try reader.next() else {
@@ -88,7 +95,7 @@ public struct JetsamReport: Sendable {
         guard case .object = first.content else {
             throw TextFault(offset: first.offset, message: "expected a JetsamEvent report, not \(first.summary)")
         }
-        // Passed on without its header, a report is as good.
+        // A report without its header is just as useful.
         if first["processes"] != nil { return (nil, first) }
         if let type = first["bug_type"], let text = type.text ?? type.number.map({ "\($0)" }), text != "298" {
             throw TextFault(
@@ -154,7 +161,7 @@ extension JSONNode {
     }
 }
 
-/// An object of a report, and what it is called in messages.
+/// An object of a report, with its name for messages.
 private struct ReportFields {
     let node: JSONNode
     let name: String

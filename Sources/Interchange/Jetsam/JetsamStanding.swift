@@ -1,9 +1,9 @@
 import Lifecycle
 import Pressure
 
-/// Where a process of a report stood, as far as a simulated app can stand there.
+/// A process's state in a report, mapped to a state that a simulated app can have.
 enum JetsamStanding: Hashable, Sendable {
-    /// In memory, no code runs: band 0, whatever band the report shows (frozen apps are in a band of their own).
+    /// In memory, running no code: band 0, whatever band the report shows (frozen apps have a band of their own).
     case suspended
     /// Off screen, finishing something: band 30.
     case finishing
@@ -12,7 +12,7 @@ enum JetsamStanding: Hashable, Sendable {
     /// On the screen: band 100.
     case front
 
-    /// The band that the simulated app is in.
+    /// The band of the simulated app.
     var band: JetsamBand {
         switch self {
         case .suspended: JetsamBand.band(of: .suspended, modes: [])
@@ -33,31 +33,31 @@ enum JetsamStanding: Hashable, Sendable {
 }
 
 extension JetsamReport {
-    /// Whether bands are numbered as in iOS 15 and before, 0 to 21.
+    /// Whether the report numbers bands from 0 to 21, as iOS 15 and earlier do.
     var hasOldBands: Bool {
         if let system, let major = JetsamReport.majorVersion(of: system) { return major < 16 }
         return processes.allSatisfy { ($0.priority ?? 0) <= 21 }
     }
 
-    /// 14 of `iPhone OS 14.2 (18B5061e)`.
+    /// The major version: 14 for `iPhone OS 14.2 (18B5061e)`.
     static func majorVersion(of system: String) -> Int? {
         guard let start = system.firstIndex(where: \.isNumber) else { return nil }
         return Int(system[start...].prefix { $0.isASCII && $0.isNumber })
     }
 
-    /// The band on today's scale; nil where the report does not say (iOS 10 to 12).
+    /// The band on today's scale, or nil where the report lacks it (iOS 10 to 12).
     func band(of process: Process) -> JetsamBand? {
         guard let priority = process.priority else { return nil }
         guard hasOldBands else { return JetsamBand(priority) }
-        // The scale was stretched tenfold; numbers that the table lacks are stretched alike.
+        // iOS 16 multiplied the scale by ten, and so does this for bands that the table lacks.
         return JetsamBand.band(before16: priority) ?? JetsamBand(priority * 10)
     }
 
-    /// Where each process stood, in the report's order; nil: it is no app, but belongs to the system.
+    /// The state of each process in the report's order, or nil for a process of the system.
     ///
-    /// A process that calls itself a daemon is none, nor is one in the home screen's band or above, nor one without any
-    /// state. Where there is no band, the file's order says what `background` leaves open: bands ascend, so who stands
-    /// before a suspended or idle process is in band 0 as well.
+    /// A process is no app if it calls itself a daemon, is in the home screen's band or above, or has no state. In a
+    /// report without bands, the order decides about `background`: bands ascend, so a process listed before a suspended
+    /// or idle one is also in band 0.
     var standings: [JetsamStanding?] {
         let lastIdle = processes.lastIndex { $0.states.contains("suspended") || $0.states.contains("idle") } ?? -1
         return processes.enumerated().map { index, process in

@@ -1,7 +1,7 @@
 import Foundation
 import Quantities
 
-/// An instant of a run as a date: a run begins with the year 2001, in universal time, whenever it is made.
+/// An instant of a run as a date. Every run begins with the year 2001 in universal time, whenever it takes place.
 struct VirtualDate {
     private let date: String
     /// Hours, minutes, seconds.
@@ -16,9 +16,9 @@ struct VirtualDate {
         hundredths = padded(Int(instant.microseconds / 10_000 % 100))
     }
 
-    /// As a report's header has it: `2001-01-01 00:08:44.79 +0000`.
+    /// The form of a report's header: `2001-01-01 00:08:44.79 +0000`.
     var timestamp: String { "\(date) \(clock.joined(separator: ":")).\(hundredths) +0000" }
 
-    /// As a report's name has it: `2001-01-01-000844`.
+    /// The form of a report's name: `2001-01-01-000844`.
     var stamp: String { "\(date)-\(clock.joined())" }
 }

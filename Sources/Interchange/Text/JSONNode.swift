@@ -1,10 +1,10 @@
-/// A value of a JSON text, and where it begins.
+/// A value of a JSON text, with the position where it begins.
 struct JSONNode: Sendable {
     enum Content: Sendable {
         case object([Member])
         case array([JSONNode])
         case string(String)
-        /// As it was written.
+        /// The number as written.
         case number(String)
         case bool(Bool)
         case null
@@ -18,13 +18,13 @@ struct JSONNode: Sendable {
     let content: Content
     let offset: Int
 
-    /// The member of an object; of several with one key, the first.
+    /// The member with this key; the first of several.
     subscript(key: String) -> JSONNode? {
         guard case .object(let members) = content else { return nil }
         return members.first { $0.key == key }?.value
     }
 
-    /// What it is, for "not …".
+    /// A summary that fits after "not".
     var summary: String {
         switch content {
         case .object: "an object"
@@ -37,27 +37,27 @@ struct JSONNode: Sendable {
     }
 }
 
-/// What is wrong with a text, and where.
+/// A fault in a text, with its position.
 struct TextFault: Error, Hashable, Sendable {
     let offset: Int
     let message: String
 }
 
-/// Reads JSON values one after the other; never traps, whatever the bytes are.
+/// Reads JSON values one after another. Never traps, whatever the bytes hold.
 struct JSONReader {
     private let bytes: [UInt8]
     private var position: Int
 
-    /// Reports are four levels deep.
+    /// The deepest nesting that is read. Reports are four levels deep.
     private static let deepest = 64
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
-        // Editors of some systems begin a file with a byte order mark.
+        // Editors on some systems begin a file with a byte order mark.
         position = bytes.starts(with: [0xef, 0xbb, 0xbf]) ? 3 : 0
     }
 
-    /// The next value; nil: the text is over.
+    /// The next value, or nil at the end of the text.
     mutating func next() throws(TextFault) -> JSONNode? {
         skipBlanks()
         return position < bytes.count ? try value(depth: 0) : nil
@@ -135,7 +135,7 @@ struct JSONReader {
         }
     }
 
-    /// Behind a member or an element: the end, or a comma and one more.
+    /// After a member or an element: true at the closing bracket, false after a comma.
     private mutating func isOver(_ end: UInt8) throws(TextFault) -> Bool {
         skipBlanks()
         guard let byte = here, byte == end || byte == UInt8(ascii: ",") else {

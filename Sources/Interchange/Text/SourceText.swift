@@ -1,13 +1,13 @@
 import Quantities
 import Scenario
 
-/// Bytes that were written elsewhere, with their name, for faults that say where they are.
+/// The bytes of a file from elsewhere, with its name, for faults that state their place.
 struct SourceText: Sendable {
     let file: String
     let bytes: [UInt8]
 
-    /// - Parameter kind: What the text is, with its article.
-    /// - Throws: Where the bytes stop being UTF-8.
+    /// - Parameter kind: The kind of text, with an article.
+    /// - Throws: The place where the bytes stop being UTF-8.
     init(file: String, bytes: [UInt8], as kind: String) throws(ScenarioFault) {
         (self.file, self.bytes) = (file, bytes)
         var parser = Unicode.UTF8.ForwardParser()
@@ -22,7 +22,7 @@ struct SourceText: Sendable {
         }
     }
 
-    /// The fault at an offset, as everybody hears it: `report.ips:12:7: error: …`.
+    /// A fault at an offset, in the usual form: `report.ips:12:7: error: …`.
     func fault(at offset: Int, _ message: String) -> ScenarioFault {
         let place = place(of: offset)
         return .invalid([
@@ -30,7 +30,7 @@ struct SourceText: Sendable {
         ])
     }
 
-    /// A hundred times the longest report or usage trace that was seen.
+    /// A hundred times the longest report or usage trace seen so far.
     private static let mostBytes = 256 << 20
 
     static func read(_ path: String, as kind: String) throws(ScenarioFault) -> [UInt8] {
@@ -53,15 +53,17 @@ struct SourceText: Sendable {
     }
 }
 
-/// The names that recorded apps get in a scenario: valid, unique, and as close to their own as that allows.
+/// The scenario names of recorded apps: valid, unique, and as close to the recorded names as possible.
 struct ImportedNames {
     private var taken: Set<String> = []
 
-    /// A name has at most 64 characters; with a number behind it, so many of its own.
+    /// The most characters of a name.
     private static let longest = 64
+    /// The most characters before an appended number.
     private static let longestNumbered = 56
 
-    /// A name that was not given before: letters, digits, blanks, dots, underscores and hyphens, a letter first.
+    /// A name that is not taken yet, made of letters, digits, spaces, dots, underscores and hyphens; it begins with a
+    /// letter.
     mutating func name(for recorded: String) -> String {
         var text = ""
         for scalar in recorded.unicodeScalars.prefix(ImportedNames.longest) {
@@ -82,13 +84,13 @@ struct ImportedNames {
     }
 }
 
-/// What an import found, one figure per line: for people and for scripts.
+/// The figures of an import, one per line, for people and scripts.
 func importReport(_ rows: [(String, String)]) -> String {
     let width = rows.map(\.0.count).max() ?? 0
     return rows.map { $0.0 + String(repeating: " ", count: width + 2 - $0.0.count) + $0.1 }.joined(separator: "\n")
 }
 
-/// Recorded text in a comment or a message: on one line, and not endless.
+/// Recorded text for a comment or a message: on one line, and shortened.
 func onOneLine(_ text: String, atMost longest: Int = 100) -> String {
     let line = String(
         String.UnicodeScalarView(

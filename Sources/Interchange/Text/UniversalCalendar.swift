@@ -3,7 +3,7 @@ import Foundation
 /// Foundation's Gregorian calendar in universal time.
 struct UniversalCalendar {
     private let calendar: Calendar
-    /// The last day that was asked for: a trace has many lines of one.
+    /// The day of the last request, kept because many lines of a trace share a day.
     private var last: (day: Int, month: Int, year: Int, seconds: Int64)?
 
     init() {
@@ -12,7 +12,7 @@ struct UniversalCalendar {
         self.calendar = calendar
     }
 
-    /// Seconds from the first of January 1970 to the beginning of a day; nil where there is no such day.
+    /// Seconds from 1 January 1970 to the start of a day, or nil if the day does not exist.
     mutating func seconds(toDay day: Int, _ month: Int, _ year: Int) -> Int64? {
         if let last, (last.day, last.month, last.year) == (day, month, year) { return last.seconds }
         let components = DateComponents(year: year, month: month, day: day)
@@ -22,7 +22,7 @@ struct UniversalCalendar {
         return seconds
     }
 
-    /// The date and the time of day so many whole seconds after the beginning of 2001.
+    /// The date and the time of day at this number of whole seconds after the start of 2001.
     func components(since2001 seconds: Int64) -> DateComponents {
         calendar.dateComponents(
             [.year, .month, .day, .hour, .minute, .second],

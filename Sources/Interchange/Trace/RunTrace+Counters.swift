@@ -2,9 +2,10 @@ import Metrics
 import Pressure
 import Scenario
 
-// samples.csv and apps.csv as counters, launches.csv as spans.
+// Turns samples.csv and apps.csv into counters, and launches.csv into spans.
 extension RunTrace {
-    /// The device's memory, which stacks up to the ceiling, and the level as a number; stall shares if there are any.
+    /// Adds counters for the device's memory (stacked up to the ceiling), the level as a number, and stall shares if
+    /// present.
     mutating func addSamples(_ bytes: [UInt8]) {
         let fixed = ["time_s", "reserved_bytes", "active_bytes", "dirty_bytes", "available_bytes", "pressure_level"]
         let stalls = TableReader(bytes, columns: []).columns.filter { $0.hasPrefix("psi_") }
@@ -20,14 +21,14 @@ extension RunTrace {
                 count("pressure level (0 to 2)", on: device, at: at, ["level"], [level], &last)
             }
             for (name, cell) in zip(stalls, row[6...]) {
-                // Six decimals, as a whole number: parts per million.
+                // The cell has six decimals, so as a whole number it is in parts per million.
                 guard let value = RunTrace.microseconds(cell) else { continue }
                 count("\(name) (millionths)", on: device, at: at, [name], [value], &last)
             }
         }
     }
 
-    /// Each app's footprint; zero once its process is gone.
+    /// Adds each app's footprint, and zero once its process is gone.
     mutating func addFootprints(_ bytes: [UInt8]) {
         var last: [String: [Int]] = [:]
         var living: [String] = []
@@ -45,7 +46,7 @@ extension RunTrace {
             count("footprint", on: track, at: at, ["bytes"], [footprint], &last)
         }
         endFootprints(of: living, besides: seen, at: now, &last)
-        // No row at all from here on: nobody lives any more.
+        // No row follows, so no process is alive any more.
         if now < end { endFootprints(of: living, besides: [], at: end, &last) }
     }
 
@@ -58,7 +59,7 @@ extension RunTrace {
         }
     }
 
-    /// A counter holds until it changes; what is the same is not written again.
+    /// Adds a counter's value if it changed; a counter holds until its next value.
     private mutating func count(
         _ name: String, on track: TraceTrack, at now: Int, _ series: [String], _ values: [Int],
         _ last: inout [String: [Int]]
@@ -72,7 +73,7 @@ extension RunTrace {
                 arguments: zip(series, values).map { JSON.Member(key: $0, value: .whole($1)) }))
     }
 
-    /// A launch runs beside the states of its app, and of others: it is a span with an id, not a slice.
+    /// A launch overlaps the states of its app and of others, so it is a span with an id, not a slice.
     mutating func addLaunches(_ bytes: [UInt8]) {
         let columns = ["app", "kind", "tapped_s", "ready_s", "latency_ms", "outcome"]
         for (index, row) in TableReader(bytes, columns: columns).rows.enumerated() {

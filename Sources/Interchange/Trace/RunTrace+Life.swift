@@ -2,21 +2,21 @@ import Lifecycle
 import Metrics
 import Simulation
 
-// events.csv as slices and instants.
+// Turns events.csv into slices and instants.
 extension RunTrace {
     private struct Row {
         let at: Int
         let kind: EventKind
         let app, pid, scene, detail, reason: String
-        /// A state, a level, an action or an exit reason, by the kind of event. In tables that are older than these
-        /// columns `detail` says it.
+        /// A state, a level, an action or an exit reason, depending on the kind of event. Older tables lack these
+        /// columns and have it in `detail`.
         let fact: String
 
         static let columns = [
             "time_s", "event", "app", "pid", "scene", "detail", "reason", "state", "level", "action", "exit_reason",
         ]
 
-        /// - Parameter isOlder: Whether the table is without the columns of facts.
+        /// - Parameter isOlder: Whether the table lacks the columns of facts.
         init?(_ cells: [String], isOlder: Bool) {
             guard let at = RunTrace.microseconds(cells[0]), let kind = EventKind(rawValue: cells[1]) else { return nil }
             (self.at, self.kind) = (at, kind)
@@ -25,7 +25,7 @@ extension RunTrace {
         }
     }
 
-    /// Reasons for an exit that nobody lost by.
+    /// Exit reasons that the app or the user intended.
     private static let wishedExits: Set<String> = [ExitReason.normalApp.rawValue, ExitReason.userTerminated.rawValue]
 
     mutating func addEvents(_ bytes: [UInt8]) {
@@ -58,13 +58,13 @@ extension RunTrace {
             let name = row.app.isEmpty ? row.fact : "\(row.fact) \(row.app)"
             instant(name, "action", on: .actions, at: row.at, reason: row.reason)
         default:
-            // What has no form of its own is shown where it happened.
+            // Events without a form of their own appear as instants on their app's track.
             let track = row.app.isEmpty ? TraceTrack.user : track(of: row.app, scene: row.scene)
             instant(row.kind.rawValue, row.kind.rawValue, on: track, at: row.at, detail: row.detail, reason: row.reason)
         }
     }
 
-    /// What the process's main thread does, step by step.
+    /// The steps of the process's main thread.
     private mutating func addStep(_ row: Row) {
         guard !row.app.isEmpty else { return }
         let track = track(of: row.app, scene: row.scene)
@@ -89,7 +89,7 @@ extension RunTrace {
         }
     }
 
-    /// The process's life is the outermost slice of the app's track, its state the next.
+    /// The outermost slice of the app's track is the process's life, and the next one its state.
     private mutating func enter(_ row: Row, on track: TraceTrack) {
         guard row.fact != ProcessPhase.notRunning.rawValue else { return close(track, downTo: 0, at: row.at) }
         close(track, downTo: 1, at: row.at)
@@ -97,8 +97,8 @@ extension RunTrace {
         begin(row.fact, "state", on: track, at: row.at, reason: row.reason)
     }
 
-    /// A callback's notification is posted when it has returned. Where another row follows, how long it took is not
-    /// known, and it is drawn without length.
+    /// A callback's notification is posted when the callback has returned. If another row follows instead, the duration
+    /// is unknown, and the callback is drawn without length.
     private mutating func endCallback(of row: Row) {
         guard let callback = callbacks.removeValue(forKey: row.pid) else { return }
         guard let last = open[callback.track]?.last, last.category == "callback" else { return }

@@ -3,18 +3,19 @@ import Scenario
 
 /// A run as a timeline for trace viewers (chrome://tracing, ui.perfetto.dev), made from the run's CSV.
 ///
-/// Every app is a process of the trace. Its first track nests a process's life, its states and its callbacks; each
-/// scene has a track of its own. The device's tracks show what the user did, the pressure level, the reclaim actions
-/// and the kills, each with its reason; counters show memory, by the device and by app. A launch is an asynchronous
-/// span with an id, from the tap to the first frame. Times are virtual. Being made from the CSV, it is the same twice.
+/// Every app is a process of the trace. Its first track nests the process's life, its states and its callbacks; each
+/// scene has a track of its own. The device's tracks show the user's actions, the pressure level, the reclaim actions
+/// and the kills, each with its reason. Counters show memory, of the device and of each app. A launch is an
+/// asynchronous span with an id, from the tap to the first frame. Times are virtual. Equal CSV files give equal traces.
 public struct RunTrace {
-    /// The CSV files that it reads, as bytes; an absent one is empty.
+    /// The run's CSV files as bytes; an absent file is empty.
     public struct Tables: Sendable {
         public var samples: [UInt8]
         public var apps: [UInt8]
         public var events: [UInt8]
         public var launches: [UInt8]
 
+        /// Tables from the bytes of each file.
         public init(samples: [UInt8], apps: [UInt8], events: [UInt8], launches: [UInt8]) {
             self.samples = samples
             self.apps = apps
@@ -24,15 +25,15 @@ public struct RunTrace {
     }
 
     var events: [TraceEvent] = []
-    /// The apps in the order of their first appearance; an app's process in the trace is 2 + its position.
+    /// The apps' numbers in the order of first appearance; an app's process in the trace is 2 + its number.
     var appNumbers: [String: Int] = [:]
     var appNames: [String] = []
     var named: Set<TraceTrack> = []
-    /// Slices that are open, per track, the outermost first.
+    /// The open slices of each track, outermost first.
     var open: [TraceTrack: [TraceEvent]] = [:]
-    /// Tracks in the order in which they first got a slice.
+    /// Tracks in the order of their first slices.
     var tracks: [TraceTrack] = []
-    /// Per process of the run: the track and the start of its open callback.
+    /// For each process of the run: the track and the start of its open callback.
     var callbacks: [String: (track: TraceTrack, began: Int)] = [:]
     var end = 0
 
@@ -48,7 +49,7 @@ public struct RunTrace {
         return trace.written()
     }
 
-    /// The bytes that every trace of a run begins with: its first two lines.
+    /// The bytes with which every trace of a run begins: its first two lines.
     public static var beginning: [UInt8] {
         let bare = json(of: Tables(samples: [], apps: [], events: [], launches: []))
         let lines = bare.split(separator: UInt8(ascii: "\n"), maxSplits: 2)
@@ -56,7 +57,7 @@ public struct RunTrace {
     }
 
     private func written() -> [UInt8] {
-        // Stable: at one instant things stay in the order in which they happened. Names come first.
+        // The sort is stable, so events at one instant keep their order. Names come first.
         let order = events.indices.sorted {
             let (one, other) = (events[$0], events[$1])
             let (first, second) = (
@@ -103,7 +104,7 @@ public struct RunTrace {
                 arguments: [argument]))
     }
 
-    /// The process of the trace that stands for the app.
+    /// The number of the trace's process that stands for the app.
     mutating func number(of app: String) -> Int {
         if let known = appNumbers[app] { return known }
         let number = 2 + appNames.count
@@ -113,7 +114,7 @@ public struct RunTrace {
         return number
     }
 
-    /// An app's main track, or that of one of its scenes.
+    /// An app's main track, or the track of one of its scenes.
     mutating func track(of app: String, scene: String = "") -> TraceTrack {
         let scene = Int(scene)
         let track = TraceTrack(process: number(of: app), thread: scene.map { 10 + $0 } ?? 1)
@@ -132,7 +133,7 @@ public struct RunTrace {
         events.append(event)
     }
 
-    /// Ends the innermost slices of the track until `depth` are left.
+    /// Ends the innermost slices of the track until `depth` slices remain.
     mutating func close(_ track: TraceTrack, downTo depth: Int, at now: Int) {
         while let last = open[track]?.last, open[track, default: []].count > depth {
             open[track]?.removeLast()
@@ -160,7 +161,7 @@ public struct RunTrace {
         for track in tracks { close(track, downTo: 0, at: end) }
     }
 
-    /// The virtual microseconds of a cell in seconds with up to six decimals; nil when it is no number.
+    /// The virtual microseconds of a cell in seconds with up to six decimals; nil if the cell is no number.
     static func microseconds(_ cell: String) -> Int? {
         let parts = cell.utf8.split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
         guard let whole = parts.first, let seconds = Int(Substring(whole)) else { return nil }

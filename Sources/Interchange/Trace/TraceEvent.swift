@@ -2,19 +2,19 @@ import Scenario
 
 /// One event of the Trace Event Format, which chrome://tracing and Perfetto open.
 struct TraceEvent {
-    /// What kind of event it is, in the format's own letters.
+    /// The kind of event, in the format's own letters.
     enum Kind: String {
         case begin = "B"
         case end = "E"
         case instant = "i"
         case counter = "C"
         case metadata = "M"
-        /// A span that need not nest with others of its track; matched by its id.
+        /// A span that need not nest with others on its track; its id matches beginning and end.
         case asyncBegin = "b"
         case asyncEnd = "e"
     }
 
-    /// How far an instant's line reaches in the viewer.
+    /// How far the viewer draws an instant's line.
     enum Scope: String {
         case track = "t"
         case process = "p"
@@ -22,7 +22,7 @@ struct TraceEvent {
     }
 
     var kind: Kind
-    /// Virtual time, in microseconds as the format wants it.
+    /// Virtual time in microseconds, which the format requires.
     var microseconds: Int
     var track: TraceTrack
     var name: String
@@ -44,7 +44,7 @@ struct TraceEvent {
     }
 }
 
-/// A line of the viewer: a thread of a process, in the format's words.
+/// A line in the viewer, which the format calls a thread of a process.
 struct TraceTrack: Hashable {
     var process: Int
     var thread: Int

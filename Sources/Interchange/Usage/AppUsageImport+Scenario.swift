@@ -1,7 +1,7 @@
 import Quantities
 
 extension AppUsageImport {
-    /// A scenario that can be run as it is.
+    /// A complete scenario, ready to run.
     public var scenario: String {
         (heading + ["apps:"] + appLines + ["user:"] + deeds.map(line)).joined(separator: "\n") + "\n"
     }

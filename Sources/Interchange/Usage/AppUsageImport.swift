@@ -3,19 +3,21 @@ import Scenario
 import Simulation
 import Workload
 
-/// One user's record of app use as a scenario: the apps, and the same launches and switches at the same times.
+/// Turns one user's record of app use into a scenario with the apps, and the same launches and switches at the same
+/// times.
 public struct AppUsageImport: Sendable {
-    /// What the user does in the scenario.
+    /// An action of the user in the scenario.
     public struct Deed: Hashable, Sendable {
+        /// The action: a launch, a switch, or the way to the home screen.
         public enum Kind: Hashable, Sendable {
-            /// An app's first time.
+            /// The first use of an app, by its index in `apps`.
             case launch(app: Int)
-            /// Back to an app.
+            /// A return to an app, by its index in `apps`.
             case switchTo(app: Int)
             case home
         }
 
-        /// Since the user's first event.
+        /// The time since the user's first event.
         public var at: TimeSpan
         public var kind: Kind
     }
@@ -24,40 +26,43 @@ public struct AppUsageImport: Sendable {
     public struct App: Hashable, Sendable {
         /// Its name in the scenario: valid and unique.
         public let name: String
-        /// As the trace has it.
+        /// The name in the trace.
         public let recorded: String
-        /// The archetype that its name speaks for.
+        /// The archetype that the name suggests.
         public let like: String
     }
 
     /// The user's name in the trace.
     public let user: String
-    /// In the order of their first use.
+    /// The apps in the order of their first use.
     public let apps: [App]
+    /// The user's actions in the order of time.
     public let deeds: [Deed]
     let trace: UsageTrace
     let records: [UsageRecord]
-    /// By how much idle time was shortened.
+    /// The total by which idle time was shortened.
     let shortened: TimeSpan
-    /// Events that say nothing new: opened while in front, closed while not in front.
+    /// The number of events without news: opened while in front, closed while not in front.
     let passedOver: Int
 
     /// Reads the trace at a path.
     ///
     /// - Parameters:
-    ///   - user: The user to follow; may be missing when the trace holds one only.
-    ///   - longestIdle: A time in which no app is in front is shortened to this; nil: it is kept.
-    /// - Throws: The file cannot be read, its first fault with line and column, or the users there are.
+    ///   - user: The user to follow; optional if the trace has only one user.
+    ///   - longestIdle: Shortens times without an app in front to this length; nil keeps them.
+    /// - Throws: Why the file cannot be read, its first fault with line and column, or a list of the users if `user` is
+    ///   missing or unknown.
     public init(path: String, user: String?, longestIdle: TimeSpan?) throws(ScenarioFault) {
         try self.init(
             SourceText.read(path, as: "a usage trace"), file: path, user: user, longestIdle: longestIdle)
     }
 
+    /// Reads the bytes of a trace; see `init(path:user:longestIdle:)`.
     public init(_ bytes: [UInt8], file: String, user: String?, longestIdle: TimeSpan?) throws(ScenarioFault) {
         trace = try UsageTrace(bytes, file: file, user: user)
         let position = try AppUsageImport.position(of: user, in: trace)
         self.user = trace.users[position]
-        // Recorders write what happens in one second in any order; what the file has first goes first.
+        // Recorders write the events of one second in any order; the order in the file decides.
         let mine = trace.records
         records = mine.indices.sorted { (mine[$0].at, $0) < (mine[$1].at, $1) }.map { mine[$0] }
         var play = UsagePlay(longestIdle: longestIdle)
@@ -88,7 +93,7 @@ public struct AppUsageImport: Sendable {
         ])
     }
 
-    /// As much as a scenario may hold.
+    /// Throws if the scenario would exceed the format's limits.
     private func check() throws(ScenarioFault) {
         let (mostApps, mostDeeds, longest) = (RunPlan.mostApps, 100_000, TimeSpan.hours(24 * 999))
         let fault: String? =
@@ -106,10 +111,10 @@ public struct AppUsageImport: Sendable {
         if let fault { throw trace.source.fault(at: 0, fault) }
     }
 
-    /// The run goes on for a minute after the last event.
+    /// The run continues for a minute after the last event.
     var duration: TimeSpan { (deeds.last?.at ?? .zero) + .minutes(1) }
 
-    /// What the trace says, one figure per line: for people and for scripts.
+    /// The figures of the trace, one per line, for people and scripts.
     public var summary: String {
         func events(_ event: UsageRecord.Event) -> String { "\(records.filter { $0.event == event }.count)" }
         func deeds(_ matches: (Deed.Kind) -> Bool) -> String { "\(self.deeds.filter { matches($0.kind) }.count)" }
@@ -131,7 +136,7 @@ public struct AppUsageImport: Sendable {
     }
 }
 
-/// Follows the events, and knows who is in front.
+/// Follows the events and keeps track of the app in front.
 private struct UsagePlay {
     let longestIdle: TimeSpan?
     private(set) var apps: [String] = []
@@ -145,7 +150,7 @@ private struct UsagePlay {
 
     init(longestIdle: TimeSpan?) { self.longestIdle = longestIdle }
 
-    /// Within this time of a closing, an opening is a switch rather than a way home and back.
+    /// An opening within this time of a closing is a switch rather than a visit to the home screen.
     private static let atOnce = TimeSpan.seconds(1)
 
     mutating func take(_ record: UsageRecord, next: UsageRecord?) {
@@ -186,7 +191,8 @@ private struct UsagePlay {
         if !isSwitch { add(.home, at: record.at) }
     }
 
-    /// After so much silence the phone was put away, unless it is the app in front that is closed then: a film.
+    /// After this much silence the user has put the phone away, unless the app in front is closed next: then it was a
+    /// film.
     private mutating func leaveIfSilent(until record: UsageRecord) {
         guard let app = front, record.at - last > UserModel.silence, record.isUse || apps[app] != record.app
         else { return }
@@ -203,7 +209,7 @@ private struct UsagePlay {
 }
 
 extension UsageRecord {
-    /// Whether the app is in front from now on.
+    /// Whether the event puts the app in front.
     fileprivate var isUse: Bool {
         switch event {
         case .opened, .interaction: true

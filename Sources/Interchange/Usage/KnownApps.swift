@@ -1,9 +1,9 @@
 import Scenario
 
-/// Which archetype an app has, by a word of its name: for names as people and as Android write them.
+/// Finds an app's archetype by a word of its name, for names as people and Android write them.
 ///
-/// The words are ours: well-known apps, and what the makers of phones call their own. The first entry that matches
-/// wins, so what is special stands before what is general ("Facebook Messenger", "Google Docs").
+/// The words are our choice: well-known apps, and the names that phone makers give their own. The first matching entry
+/// wins, so special names precede general ones ("Facebook Messenger", "Google Docs").
 enum KnownApps {
     static let table: [(archetype: String, words: [String])] = [
         (
@@ -67,7 +67,7 @@ enum KnownApps {
         ),
     ]
 
-    /// The archetype of an app of that name; `plain` for a name that is not known.
+    /// The archetype for an app's name; `plain` for an unknown name.
     static func archetype(of name: String) -> String {
         let words = name.lowercased().split { !$0.isLetter && !$0.isNumber }.map(String.init)
         return table.first { entry in entry.words.contains(where: words.contains) }?.archetype ?? "plain"

@@ -1,14 +1,14 @@
 import Quantities
 
-/// Times as recorders write them: a number since 1970, or a date and a time of day.
+/// Reads times as recorders write them: a number since 1970, or a date with a time of day.
 enum Timestamp {
-    /// Nil: the text is no time.
+    /// The instant, or nil if the text is no time.
     ///
-    /// A number is in seconds, from 10^11 on in milliseconds, and from 10^14 on in microseconds. A date is
-    /// `2018-01-16 06:01:05`, with `T` in place of the blank, decimals, and a zone (`Z`, `+01:00`, `+0100`) if there is
-    /// one; without it universal time is taken.
+    /// A number is in seconds, from 10^11 in milliseconds, and from 10^14 in microseconds. A date is `2018-01-16
+    /// 06:01:05`, or with `T` instead of the space, and may have decimals and a zone (`Z`, `+01:00`, `+0100`). Without
+    /// a zone it is in universal time.
     ///
-    /// - Parameter calendar: Keeps the last day from one text to the next.
+    /// - Parameter calendar: Keeps the last day between calls.
     static func instant(_ text: String, _ calendar: inout UniversalCalendar) -> Instant? {
         let bytes = Array(text.utf8)
         if bytes.count > 10, bytes[4] == UInt8(ascii: "-") { return date(bytes, &calendar) }
@@ -32,7 +32,7 @@ enum Timestamp {
         return bytes.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
     }
 
-    /// Microseconds of the decimals of a second.
+    /// The decimals of a second, in microseconds.
     private static func fraction(_ bytes: ArraySlice<UInt8>) -> Int64? {
         guard digits(bytes, atMost: 18) != nil else { return nil }
         let six = Array(bytes.prefix(6)) + Array(repeating: 0x30, count: max(0, 6 - bytes.count))
@@ -63,7 +63,7 @@ enum Timestamp {
         return Instant(microseconds: seconds * 1_000_000 + micros)
     }
 
-    /// Seconds east of universal time.
+    /// The zone as seconds east of universal time.
     private static func zone(_ bytes: ArraySlice<UInt8>) -> Int64? {
         let text = bytes.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: ":") }
         if text.isEmpty || text == [UInt8(ascii: "Z")] { return 0 }

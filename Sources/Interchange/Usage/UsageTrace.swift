@@ -6,33 +6,33 @@ struct UsageRecord: Hashable, Sendable {
     enum Event: String, CaseIterable, Sendable {
         case opened
         case closed
-        /// The user did something in the app: it is in front.
+        /// The user did something in the app, so it is in front.
         case interaction = "user interaction"
-        /// The record of the app breaks off.
+        /// The app's record ends abruptly.
         case broken
     }
 
-    /// Since 1970, in universal time.
+    /// The instant since 1970, in universal time.
     var at: Instant
     var app: String
     var event: Event
 }
 
-/// A trace of who used which app when.
+/// A trace of app use: which user used which app at which time.
 ///
-/// Two forms are read, told apart by the first line, which names the columns, in any order: comma separated `timestamp,
-/// user, app, event` (opened, closed), and LSApp's tab separated `user_id, session_id, timestamp, app_name, event_type`
-/// (Opened, Closed, User Interaction, Broken). Further columns are passed over.
+/// Reads two forms. The first line names the columns, in any order, and tells the forms apart: comma-separated
+/// `timestamp, user, app, event` (opened, closed), and LSApp's tab-separated `user_id, session_id, timestamp, app_name,
+/// event_type` (Opened, Closed, User Interaction, Broken). Further columns are ignored.
 struct UsageTrace: Sendable {
-    /// Every user, in the order of first appearance.
+    /// All users in the order of first appearance.
     private(set) var users: [String] = []
-    /// Those of one user, in the order of the file.
+    /// The records of one user, in the order of the file.
     private(set) var records: [UsageRecord] = []
-    /// Lines with something on them, the first left out.
+    /// The number of lines that are not blank, without the first.
     private(set) var lines = 0
     let source: SourceText
 
-    /// - Parameter user: Whose events are kept; nil: the first one's.
+    /// - Parameter user: The user whose records are kept; nil for the first user.
     init(_ bytes: [UInt8], file: String, user: String?) throws(ScenarioFault) {
         source = try SourceText(file: file, bytes: bytes, as: "a usage trace")
         do throws(TextFault) {
@@ -91,7 +91,7 @@ struct UsageTrace: Sendable {
     }
 }
 
-/// A cell of a line, and where it begins.
+/// A cell of a line, with its position.
 struct UsageCell: Hashable, Sendable {
     let text: String
     let offset: Int
@@ -119,7 +119,7 @@ private struct UsageLines {
     }
 }
 
-/// Where the columns are that are needed.
+/// The positions of the needed columns.
 private struct UsageColumns {
     private let separator: UInt8
     private let count: Int
@@ -169,7 +169,7 @@ private struct UsageColumns {
         return (cells[timestamp], cells[user], cells[app], cells[event])
     }
 
-    /// Cells between commas may be in quotes (RFC 4180), those between tabs are taken as they are.
+    /// Comma-separated cells may be in quotes (RFC 4180); tab-separated cells are taken literally.
     private static func split(
         _ line: Range<Int>, _ bytes: [UInt8], _ separator: UInt8
     ) throws(TextFault) -> [UsageCell] {
