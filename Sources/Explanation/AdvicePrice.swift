@@ -4,30 +4,31 @@ import Quantities
 import Scenario
 import Simulation
 
-/// What a change costs: the losses of the whole run with it that the run without it does not have.
+/// The price of a change: the losses of the whole run with the change that the run without it does not have.
 ///
 /// The user's taps come at the same instants in both runs. Two ends of one app are therefore the same loss if they lie
-/// between the same two taps on it: the user finds the app gone in both runs. An end in the foreground is a loss beside
-/// an end off screen, because the user sees it.
+/// between the same two taps on it: the user finds the app gone in both runs. An end in the foreground is an additional
+/// loss compared with an end off screen, because the user sees it.
 struct AdvicePrice {
-    /// The worst first.
+    /// The losses, worst first.
     let losses: [Loss]
-    /// The ends of the run without the change that the run with it does not have, in the order of time; without the
-    /// end that was asked about.
+    /// The ends in the run without the change that the run with it does not have, in the order of time. Excludes the
+    /// end that the advice is about.
     let spared: [RunTally.TerminationFact]
-    /// The end that was asked about does not happen, nor another one in its place before the next tap on the app.
+    /// Whether the change avoids the end that the advice is about, and no other end replaces it before the next tap on
+    /// the app.
     let isSaved: Bool
     let without: RunHarm
     let with: RunHarm
 
-    /// Less than this of waiting or launching is not noticed: a tenth of a second is the usual limit for an answer that
-    /// seems immediate (Miller 1968; Nielsen, Usability Engineering, 1993, chapter 5).
+    /// Shorter delays in waiting or launching are not noticed: a tenth of a second is the usual limit for an answer
+    /// that seems immediate (Miller 1968; Nielsen, Usability Engineering, 1993, chapter 5).
     static let noticed = TimeSpan.milliseconds(100)
 
-    /// An end that comes so much earlier than without the change is news.
+    /// An end counts as earlier than without the change from this difference on.
     static let sooner = TimeSpan.seconds(1)
 
-    /// One process that has to bear the change.
+    /// One loss of one process through the change.
     struct Loss: Hashable {
         let app: String
         let at: Instant
@@ -46,24 +47,24 @@ struct AdvicePrice {
 
     enum Kind: Hashable {
         case endsInForeground
-        /// The user wants the app again after this time; nil: another way than by a launch.
+        /// The user wants the app again after this time. Nil: the app returns by other means than a launch.
         case endsPerceived(wantedAfter: TimeSpan?)
         /// The first frame never comes.
         case losesLaunch
-        /// Nil: without the change there is no launch at that time, for the app is still in front.
+        /// The second time is nil if the app is still in front without the change, so no launch happens then.
         case launchesSlower(LaunchTime, than: LaunchTime?)
         case waits(TimeSpan, than: TimeSpan, isForeground: Bool)
         case ends
-        /// It ends before the next tap without the change, too, but so much later.
+        /// Without the change the process also ends before the next tap, but this much later.
         case endsSooner(by: TimeSpan)
 
-        /// How much sooner it ends, if that is all.
+        /// How much sooner the process ends, if that is the only loss.
         var lead: TimeSpan? {
             guard case .endsSooner(let span) = self else { return nil }
             return span
         }
 
-        /// The worst has the smallest.
+        /// The severity of the loss; the worst has the smallest rank.
         var rank: Int {
             switch self {
             case .endsInForeground: 0
@@ -80,15 +81,15 @@ struct AdvicePrice {
 
     var isWorse: Bool { with > without }
 
-    /// It saves the process, and no other one bears more than an earlier end that it has anyway.
+    /// Whether the change saves the process, and the only losses are earlier ends that happen anyway.
     var isFree: Bool { isFair && losses.allSatisfy { $0.kind.lead != nil } }
 
-    /// It saves the process, and the run is no worse.
+    /// Whether the change saves the process and the run is no worse.
     var isFair: Bool { isSaved && !isWorse }
 
     /// - Parameters:
-    ///   - victim: The process whose end was asked about.
-    ///   - without: The whole run as it was.
+    ///   - victim: The process that the advice is about.
+    ///   - without: The whole original run.
     ///   - with: The whole run with the change.
     init(saving victim: ProcessID, without: RunCourse, with: RunCourse) {
         let ends = EndComparison(without, with)
@@ -120,7 +121,7 @@ struct AdvicePrice {
             if same?.tapped != launch.tapped || same?.app != launch.app { same = nil }
             if same != nil { before = before.dropFirst() }
             guard let kind = kind(of: launch, without: same) else { return nil }
-            // The end says it already.
+            // The loss for the end already covers this launch.
             let isSaid = ends.contains { end in
                 guard case .endsPerceived(let after?) = end.kind else { return false }
                 return end.app == launch.app && end.at + after == launch.tapped && launch.latency != nil
@@ -161,10 +162,10 @@ struct AdvicePrice {
     }
 }
 
-/// The ends of two runs, matched.
+/// The matched ends of two runs.
 private struct EndComparison {
     private(set) var losses: [AdvicePrice.Loss] = []
-    /// Ends that only the first run has, in the order of time.
+    /// The ends that only the first run has, in the order of time.
     private(set) var spared: [RunTally.TerminationFact] = []
 
     private typealias End = RunTally.TerminationFact
@@ -174,7 +175,7 @@ private struct EndComparison {
         for app in names {
             let (now, then) = (with.taps(on: app), without.taps(on: app))
             let taps = (now + then).sorted()
-            // Which taps an end lies between: after as many of them.
+            // The number of taps before the end, which identifies the taps that it lies between.
             func place(_ end: End) -> Int { taps.partitionPoint { $0 > end.at } }
             var left = without.tally.terminations.filter { $0.app == app }
             var more = with.tally.terminations.filter { $0.app == app }
@@ -189,7 +190,8 @@ private struct EndComparison {
         }.map(\.element)
     }
 
-    /// Removes the pairs that are the same loss; what is worse about the later of a pair is a loss.
+    /// Removes pairs of ends that are the same loss. If the second end of a pair is worse, adds the difference as a
+    /// loss.
     private mutating func match(_ left: inout [End], _ more: inout [End], _ isSame: (End, End) -> Bool) {
         var rest: [End] = []
         for end in more {

@@ -3,48 +3,49 @@ import Reclaim
 import Scenario
 import Simulation
 
-// What would have saved a process, and what that costs: each change is tried in a run of its own.
+// Finds a change that saves a process, and its price. Each change is tried in a run of its own.
 extension Explainer {
     /// A change that keeps the process alive.
     enum Way: Hashable {
-        /// One number of the policy.
+        /// A change of one number of the policy.
         case number(PolicyChange)
-        /// `monitor.end_suspended_first=false`.
+        /// The setting `monitor.end_suspended_first=false`.
         case warnedFirst
-        /// The policy may not touch the app.
+        /// A policy that may not touch the app.
         case protected
     }
 
-    /// A change that lets the process outlive its recorded end by `survival` at least, followed to the end of the run.
+    /// A change with which the process outlives its recorded end by at least `survival`, followed to the end of the
+    /// run.
     struct Advice {
         let way: Way
         let fate: Fate
         let price: AdvicePrice
     }
 
-    /// What can be said to somebody who wants the process saved.
+    /// The advice on how to save the process.
     enum Counsel {
-        /// - hasOthers: Other changes keep the process alive, too, and cost no less.
+        /// - hasOthers: Other changes also keep the process alive and cost at least as much.
         case advice(Advice, hasOthers: Bool)
-        /// Nothing that was tried keeps it alive; this becomes of it if the app is protected. `stays`: but only on the
-        /// accounting backend.
+        /// No tried change keeps the process alive. The fate is that of the process if the app is protected; `stays`
+        /// means that protection works only on the accounting backend.
         case hopeless(Fate)
     }
 
     static let warnedFirst = "monitor.end_suspended_first=false"
 
-    /// So many changes that keep the process alive are compared by what they cost.
+    /// The most changes that keep the process alive and are compared by cost.
     private static let compared = 3
 
-    /// So many more changes are tried when one has been found that costs something.
+    /// The most further changes that are tried once a change with a cost is found.
     private static let further = 4
 
-    /// Of the changes that are tried and keep the process alive for a while, the one that costs least in the whole run.
+    /// The change that costs least in the whole run, among the tried changes that keep the process alive for a while.
     ///
-    /// Changes of one number that turn the decision are tried, near ones first, until one costs nothing or a few are
-    /// found; protecting the app is tried when none of them is worth its price. Values lie on the steps of
-    /// `ParameterSteps`, so a smaller change may do, too. All of it is done on the accounting backend; the change that
-    /// is named is tried on the run's own, too.
+    /// Tries changes of one number that alter the decision, nearest first, until one costs nothing or a few are found.
+    /// Tries protecting the app when none of them is worth its price. Values lie on the steps of `ParameterSteps`, so a
+    /// smaller change may also be enough. All runs use the accounting backend; the recommended change is also tried on
+    /// the run's own backend.
     func counsel(for termination: Termination) throws -> Counsel {
         let found = try ordered(candidates(for: termination))
         for advice in found where advice.price.isFair {
@@ -67,8 +68,8 @@ extension Explainer {
         return .hopeless(.stays)
     }
 
-    /// Those that save it without making the run worse first; then the one that costs least, then the one that was
-    /// tried first.
+    /// Sorts changes that save the process without making the run worse first, then by cost, then by the order of the
+    /// trials.
     private func ordered(_ found: [Advice]) -> [Advice] {
         found.enumerated().sorted { a, b in
             let (first, second) = (a.element.price, b.element.price)
@@ -104,14 +105,14 @@ extension Explainer {
         return Advice(way: way, fate: trial.fate, price: price)
     }
 
-    /// Every number's nearest steps that turn the decision, and a few beyond, the nearest first, as a share of the
-    /// number.
+    /// The nearest steps of every number that alter the decision, and a few beyond, nearest first; the distance is a
+    /// share of the number.
     func changesOfDecision(_ termination: Termination) -> [PolicyChange] {
         let turning = PolicyChange.all(of: plan).filter { turns($0, termination.record, victim: termination.pid) }
         let ordered = turning.enumerated().sorted {
             ($0.element.distance, $0.offset) < ($1.element.distance, $1.offset)
         }
-        // A few of each: a small change that turns one decision may not be enough for those after it.
+        // A few for each number: a small change that alters one decision may not be enough for later ones.
         var seen: [String: Int] = [:]
         return ordered.map(\.element).filter { change in
             seen[change.name, default: 0] += 1
@@ -132,7 +133,7 @@ extension Explainer {
         return other
     }
 
-    /// The change for a command line, quoted where a shell needs it.
+    /// The change as an option for a command line, quoted where a shell needs it.
     func option(_ way: Way, _ termination: Termination) -> String {
         switch way {
         case .number(let change): return change.option

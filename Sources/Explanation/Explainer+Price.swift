@@ -5,9 +5,9 @@ import Reclaim
 import Scenario
 import Simulation
 
-// What would have saved a process, and what that costs, in words.
+// Describes in words what would save a process, and what that costs.
 extension Explainer {
-    /// What would have left it alive, how that can be tried, and what it costs.
+    /// What would save the process, how to try it, and what it costs.
     func saved(_ termination: Termination) throws -> [String] {
         switch try counsel(for: termination) {
         case .advice(let advice, let hasOthers):
@@ -55,7 +55,7 @@ extension Explainer {
             ? "\(Explainer.warnedFirst) does not" : "no single number of \(plan.policy.title) does"
     }
 
-    /// How long it lives with the change.
+    /// How long the process lives with the change.
     private func life(_ advice: Advice, _ termination: Termination) -> String {
         switch advice.fate {
         case .stays, .isAbsent: return "it is still there when the run ends"
@@ -89,7 +89,7 @@ extension Explainer {
 
     // MARK: The price
 
-    /// So many lines at most for one kind of news; of the rest each app is named with how often.
+    /// The most lines for one kind of loss or gain; the rest is summed up by app.
     private static let listed = 12
 
     private func price(_ price: AdvicePrice, _ termination: Termination) -> [String] {
@@ -99,12 +99,12 @@ extension Explainer {
             paying.isEmpty
             ? paragraph("Who pays:", "no other process is ended, slowed or made to wait in its place.")
             : list("Who pays:", paying)
-        // The change acts from the beginning of the run.
+        // The change acts from the start of the run.
         lines += list("Before that:", earlier)
         return lines + alsoSpared(price) + paragraph("On the whole:", whole(price))
     }
 
-    /// The other ends that do not happen with the change.
+    /// The other ends that the change avoids.
     private func alsoSpared(_ price: AdvicePrice) -> [String] {
         guard !price.spared.isEmpty else { return [] }
         let apps = Set(price.spared.map(\.app)).sorted().map { app in
@@ -115,7 +115,7 @@ extension Explainer {
         return paragraph("Saved as well:", "\(apps.joined(separator: ", ")).")
     }
 
-    /// A line for each loss; ends that only come sooner share one.
+    /// A line for each loss; ends that only come sooner share one line.
     private func list(_ label: String, _ losses: [AdvicePrice.Loss]) -> [String] {
         let items = losses.filter { $0.kind.lead == nil }
         var texts = items.prefix(Explainer.listed).map(words)
@@ -131,7 +131,7 @@ extension Explainer {
         return texts.enumerated().flatMap { index, text in paragraph(index == 0 ? label : "", text) }
     }
 
-    /// How many there are of each app; nil: none.
+    /// The number of losses of each app, or nil if there are none.
     private func counted(_ losses: ArraySlice<AdvicePrice.Loss>) -> String? {
         guard !losses.isEmpty else { return nil }
         let names = Set(losses.map(\.app)).sorted().map { app in "\(app) (\(losses.count { $0.app == app }))" }
@@ -188,7 +188,7 @@ extension Explainer {
 
     // MARK: Lines
 
-    /// The text beside its label, in lines of at most 112 columns.
+    /// The text next to its label, in lines of at most 112 columns.
     private func paragraph(_ label: String, _ text: String) -> [String] {
         let margin = 17
         var lines: [String] = []
@@ -206,7 +206,7 @@ extension Explainer {
         return lines + [line]
     }
 
-    /// The words of a text; a number with its unit, such as `1 h 2 min 3.4 s`, is one word.
+    /// The words of a text. A number with its unit, such as `1 h 2 min 3.4 s`, counts as one word.
     private static func unbroken(_ text: String) -> [String] {
         var words: [String] = []
         var last: Substring = ""

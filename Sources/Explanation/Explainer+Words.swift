@@ -4,8 +4,8 @@ import Scenario
 import Simulation
 
 extension Explainer {
-    /// The termination in words, one line each: what happened and why, what would have saved the process, and what
-    /// that costs.
+    /// The termination in words, one line each: what happened and why, what would save the process, and what that
+    /// costs.
     public func explain(_ termination: Termination) throws -> [String] {
         let account = account(of: termination)
         return account.isEmpty ? [] : try account + saved(termination)
@@ -62,7 +62,7 @@ extension Explainer {
         snapshot.process(pid)?.name ?? "process \(pid.number)"
     }
 
-    /// What was observed against which threshold.
+    /// The observed value and the threshold it crossed.
     private func occasion(_ record: DecisionRecord, _ candidate: Candidate) -> String {
         let snapshot = record.snapshot
         if let evidence = candidate.evidence { return evidence.text }
@@ -79,7 +79,7 @@ extension Explainer {
         return neverNamed(record).isEmpty ? "; there was no other choice" : "; no other process was ranked"
     }
 
-    /// Who stood before it and was not allowed to be touched.
+    /// The processes ranked before it that the policy was not allowed to touch.
     private func passedOver(_ record: DecisionRecord, _ chosen: Int) -> [String] {
         record.decision.ranking.prefix(chosen).enumerated().compactMap { rank, candidate in
             record.refusals[rank].map {
@@ -90,7 +90,7 @@ extension Explainer {
         }
     }
 
-    /// Whose turn would have come after it, and who was ranked after it but may not be touched.
+    /// The processes ranked after it, and the ones among them that the policy may not touch.
     private func later(_ record: DecisionRecord, _ chosen: Int) -> [String] {
         var seen = [record.decision.ranking[chosen].action.target]
         var lines: [String] = []
@@ -111,7 +111,7 @@ extension Explainer {
         return lines + milder(record, chosen, named: seen)
     }
 
-    /// Those for which the decision has nothing but milder actions, whose turn was later.
+    /// The processes ranked after it for which the decision has only milder actions.
     private func milder(_ record: DecisionRecord, _ chosen: Int, named: [ProcessID]) -> [String] {
         let decision = record.decision
         var seen = named + decision.ranking[..<chosen].map(\.action.target) + decision.spared.map(\.pid)
@@ -129,7 +129,7 @@ extension Explainer {
         return record.snapshot.processes.filter { !named.contains($0.pid) }
     }
 
-    /// Processes of which the decision says nothing.
+    /// A line about the processes that the decision does not mention.
     private func unranked(_ record: DecisionRecord) -> [String] {
         let why =
             record.decision.isByMonitor
@@ -140,7 +140,7 @@ extension Explainer {
         }
     }
 
-    /// Whom the policy left alone, and why.
+    /// The processes that the policy spared, and why.
     private func spared(_ record: DecisionRecord, _ chosen: Int) -> [String] {
         let ranked = record.decision.ranking[chosen...].filter { $0.action.isTermination }.map { $0.action.target }
         return record.decision.spared.filter { !ranked.contains($0.pid) }.map {

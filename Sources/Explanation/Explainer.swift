@@ -6,11 +6,12 @@ import Scenario
 import Simulation
 import Workload
 
-/// Explains a run's terminations from its plan alone: the same plan gives the same run, and with it every snapshot that
-/// the policy saw.
+/// Explains a run's terminations from its plan alone. The same plan gives the same run, and so every snapshot that the
+/// policy saw.
 public struct Explainer {
+    /// The plan of the explained run.
     public let plan: RunPlan
-    /// Where the plan came from, for commands that can be tried as they are printed.
+    /// The path of the plan's scenario, for commands that work as printed.
     let scenario: String
     private let traces: any TraceLibrary
     private let progress: (Step) -> Void
@@ -19,17 +20,17 @@ public struct Explainer {
     private let isInterrupted: () -> Bool
     private let memo = Memo()
 
-    /// Whoever waited for an explanation gave up.
+    /// The user interrupted the explanation.
     public struct Interrupted: Error {}
 
     /// - Parameters:
-    ///   - scenario: The file of the plan: the run's own, in which rules have the paths that changes name.
-    ///   - traces: Those that the plan's apps play.
-    ///   - lastEvent: After so many events of the queue the run was ended from outside; later ones never happened.
-    ///   - isInterrupted: Asked at every sample; if so, what is under way ends with `Interrupted`.
-    ///   - progress: Told what is under way; for whoever waits.
-    ///   - witness: Sees every decision of the repeated run, to compare it with what is on record. False: the run did
-    ///     not come so far, and nothing from here on is explained.
+    ///   - scenario: The file of the plan. Changes name paths of rules as in the run's own scenario.
+    ///   - traces: The traces that the plan's apps play.
+    ///   - lastEvent: The number of queue events after which the run was ended from outside; later ones never happened.
+    ///   - isInterrupted: Called at every sample; true ends the current step with `Interrupted`.
+    ///   - progress: Receives the current step, to show progress.
+    ///   - witness: Receives every decision of the repeated run, to compare it with the record. Returns false if the
+    ///     recorded run did not come so far; nothing after that is explained.
     public init(
         plan: RunPlan, scenario: String, traces: any TraceLibrary = NoTraces(), lastEvent: Int = .max,
         isInterrupted: @escaping () -> Bool = { false }, progress: @escaping (Step) -> Void = { _ in },
@@ -44,63 +45,67 @@ public struct Explainer {
         self.witness = witness
     }
 
-    /// What is under way.
+    /// The current step of an explanation.
     public enum Step: Sendable {
-        /// The run is repeated; now it is so late.
+        /// The run is repeated and has come to this instant.
         case repeating(Instant, of: Instant)
-        /// A change is tried in a run of its own.
+        /// A change is tried in a run of its own: this one of that many.
         case trying(Int, of: Int)
-        /// A run is followed to its end, for what it costs; now it is so late.
+        /// A run is followed to its end to find its cost, and has come to this instant.
         case following(Instant, of: Instant)
     }
 
-    /// What was computed once for all terminations.
+    /// Results that are computed once for all terminations.
     private final class Memo {
         var course: RunCourse?
     }
 
-    /// One termination that the policy chose, or the monitor's setting to end suspended apps first.
+    /// A termination by the policy, or by the monitor's setting to end suspended apps first.
     public struct Termination: Sendable {
+        /// The app's name.
         public let app: String
+        /// The process that ended.
         public let pid: ProcessID
+        /// The instant of the decision.
         public let at: Instant
         let record: DecisionRecord
 
-        /// When the process began that was ended.
+        /// When the ended process began.
         var since: Instant {
             record.snapshot.process(pid)?.launchedAt ?? .zero
         }
     }
 
-    /// What becomes of a process that the policy ended, in another run.
+    /// The fate, in another run, of a process that the policy ended.
     public enum Fate: Hashable, Sendable {
-        /// It is there when it was ended, and still when the run ends.
+        /// The process is alive at the instant of its recorded end and at the end of the run.
         case stays
-        /// It ends all the same, sooner or later: the exit's reason, and what is said of it.
+        /// The process also ends in this run, earlier or later, for this reason and with this explanation.
         case ends(Instant, reason: String, explanation: String)
         /// The app has no process at that instant.
         case isAbsent
     }
 
-    /// A change whose run ends the process within this time of the recorded end is not followed any further.
+    /// A trial ends early if the process ends within this time after its recorded end.
     public static let survival = TimeSpan.seconds(10)
 
     // MARK: The run again
 
     /// What the repeated run did.
     public struct History {
-        /// Those that the policy ordered, in the order of time.
+        /// The terminations that the policy ordered, in the order of time.
         public var terminations: [Termination] = []
-        /// Ends that the system brought about and the policy did not order, each with its reason and its app.
+        /// The ends that the system caused without an order of the policy, each with its reason and its app.
         public var otherEnds: [(reason: String, app: String)] = []
     }
 
-    /// The terminations that the policy ordered, in the order of time: all of them, or only so many of one app.
+    /// The terminations that the policy ordered, in the order of time; only those of `app` if given, and at most
+    /// `most`.
     public func terminations(of app: String? = nil, most: Int = .max) throws -> [Termination] {
         try history(of: app, most: most).terminations
     }
 
-    /// The run's terminations: all of them, or those up to so many by the policy; or those of one app.
+    /// The run's terminations; only those of `app` if given, and at most `most` by the policy.
     public func history(of app: String? = nil, most: Int = .max) throws -> History {
         var found = History()
         var isOver = false
@@ -111,7 +116,7 @@ public struct Explainer {
             observer: { record in
                 isOver = isOver || !witness(record)
                 guard !isOver, let termination = Explainer.termination(record),
-                    // Who was asked to end, and was ended at once after all, is one termination.
+                    // An app that was asked to end and then ended at once counts as one termination.
                     !ordered.contains(termination.pid)
                 else { return }
                 ordered.append(termination.pid)
@@ -134,12 +139,12 @@ public struct Explainer {
         return Termination(app: victim.name, pid: victim.pid, at: record.snapshot.now, record: record)
     }
 
-    /// Plays the plan until nothing more can be learnt from it.
+    /// Plays the plan until it can yield nothing more of interest.
     ///
     /// - Parameters:
-    ///   - step: What is under way at an instant of the run.
-    ///   - isDecided: Is told how many events have been handled, and the instant of the last sample.
-    ///   - watcher: Told of everything that becomes a row of `events.csv`.
+    ///   - step: Returns the step to report at an instant of the run.
+    ///   - isDecided: Receives the number of handled events and the instant of the last sample; true ends the run.
+    ///   - watcher: Receives everything that becomes a row of `events.csv`.
     @discardableResult
     private func play(
         _ plan: RunPlan, step: (Instant) -> Step? = { _ in nil }, isDecided: (Int, Instant) -> Bool,
@@ -170,7 +175,7 @@ public struct Explainer {
 
     // MARK: Other runs
 
-    /// The run itself, to the end of its scenario, on the accounting backend.
+    /// The whole run on the accounting backend.
     func course() throws -> RunCourse {
         if let course = memo.course { return course }
         let course = try course(of: plan)
@@ -185,15 +190,15 @@ public struct Explainer {
             plan, step: { .following($0, of: .zero + plan.duration) }, isDecided: { _, _ in false })
     }
 
-    /// What becomes of the process in another run, and what else happens there: to the end of the scenario, if the
-    /// process outlives the recorded end by a while.
+    /// The fate of the process in another run, and that run's course: to the end of the scenario if the process
+    /// outlives its recorded end by a while.
     func trial(of termination: Termination, in other: RunPlan) throws -> (fate: Fate, course: RunCourse) {
         var other = other
         other.backend = .accounting
         return try follow(termination, in: other) { _ in false }
     }
 
-    /// Whether the process outlives the recorded end by a while on the run's own backend, too.
+    /// Whether the process also outlives its recorded end by a while on the run's own backend.
     func isConfirmed(_ termination: Termination, in other: RunPlan) throws -> Bool {
         guard plan.backend != .accounting else { return true }
         let enough = termination.at + Explainer.survival
@@ -221,7 +226,7 @@ public struct Explainer {
                 guard exit == nil, event.app == termination.app else { return }
                 switch event.kind {
                 case .launch where event.at <= termination.at: isThere = true
-                // An earlier process of the app may have to go before this one can begin.
+                // An earlier process of the app may have to end before this one can begin.
                 case .exit where event.at <= termination.since: isThere = false
                 case .exit where isThere: exit = event
                 default: break
@@ -231,7 +236,7 @@ public struct Explainer {
         return (isThere ? .stays : .isAbsent, course)
     }
 
-    /// Whether the policy would have left this process alone, at that very moment.
+    /// Whether the changed policy would spare this process at the moment of the decision.
     func turns(_ change: PolicyChange, _ record: DecisionRecord, victim: ProcessID) -> Bool {
         guard let policy = PolicyCatalogue.make(change.settings) else { return false }
         let ranking = policy.decide(record.snapshot).ranking

@@ -3,7 +3,7 @@ import Quantities
 import Scenario
 import Simulation
 
-/// What a whole run did, to compare it with another run of the same user.
+/// The course of a whole run, to compare it with another run of the same user.
 struct RunCourse {
     let tally: RunTally
     let waits: [MemoryWait]
@@ -15,7 +15,8 @@ struct RunCourse {
 
     var harm: RunHarm { RunHarm(self) }
 
-    /// The waits for memory that are no part of a launch that came to its first frame: that one's latency has them.
+    /// The waits for memory outside launches that reached a first frame. The latency of such a launch includes its
+    /// waits.
     var waitsOutsideLaunches: [MemoryWait] {
         let launches = Dictionary(grouping: tally.launches.filter { $0.latency != nil }, by: \.app)
             .mapValues { $0.sorted { $0.tapped < $1.tapped } }
@@ -27,13 +28,13 @@ struct RunCourse {
         }
     }
 
-    /// When the user tapped on the app, in the order of time.
+    /// The instants of the user's taps on the app, in order.
     func taps(on app: String) -> [Instant] {
         tally.launches.filter { $0.app == app }.map(\.tapped).sorted()
     }
 }
 
-/// The losses of a whole run in figures. Of two runs the one with more of the first figure that differs is worse.
+/// The losses of a whole run in figures. The first figure that differs decides which of two runs is worse.
 struct RunHarm: Comparable {
     /// Processes that the system ended in the foreground.
     let foreground: Int

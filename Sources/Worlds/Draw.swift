@@ -1,7 +1,7 @@
 import Quantities
 import Scenario
 
-/// One concern's draws. Each has a stream of its own, so that a new draw in one leaves the others as they are.
+/// The draws of one part of a world. Each part has its own stream, so a new draw in one leaves the others as they are.
 struct Draw {
     private var generator: SeededGenerator
 
@@ -9,15 +9,15 @@ struct Draw {
         generator = SeededGenerator(seed: seed, stream: "world/\(stream)")
     }
 
-    /// True so often of a hundred times.
+    /// True in this percentage of cases.
     mutating func chance(_ percent: Int64) -> Bool { generator.chance(.percent(percent)) }
 
     mutating func number(_ lowest: Int, _ highest: Int) -> Int { generator.number(in: lowest...highest) }
 
-    /// Any bits.
+    /// Random bits.
     mutating func bits() -> UInt64 { generator.next() }
 
-    /// A number between two others, each order of magnitude as likely as any other.
+    /// A number between two bounds, with each order of magnitude equally likely.
     mutating func magnitude(_ lowest: Int, _ highest: Int) -> Int {
         guard lowest < highest else { return lowest }
         if lowest < 0 { return number(lowest, highest) }
@@ -27,7 +27,7 @@ struct Draw {
         return min(max(number(least, least * 2 - 1), lowest), highest)
     }
 
-    /// The same, but seldom less than a four-thousandth of the highest.
+    /// Like `magnitude`, but seldom less than a four-thousandth of the highest number.
     private mutating func wide(_ lowest: Int, _ highest: Int) -> Int {
         if chance(8) { return magnitude(lowest, highest) }
         return magnitude(max(lowest, highest / 4_000), highest)
@@ -35,7 +35,7 @@ struct Draw {
 
     mutating func pick<Element>(_ elements: [Element]) -> Element { elements[number(0, elements.count - 1)] }
 
-    /// One of the elements, each as likely as its weight says.
+    /// One of the elements, with a probability in proportion to its weight.
     mutating func pick<Element>(_ weighted: [(weight: Int, element: Element)]) -> Element {
         var rest = number(0, weighted.reduce(0) { $0 + $1.weight } - 1)
         for (weight, element) in weighted {
@@ -45,7 +45,7 @@ struct Draw {
         return weighted[weighted.count - 1].element
     }
 
-    /// Those of the elements that a chance takes, in their order.
+    /// A selection of the elements in their order; each is chosen with this probability.
     mutating func some<Element>(of elements: [Element], _ percent: Int64) -> [Element] {
         var chosen: [Element] = []
         for element in elements where chance(percent) { chosen.append(element) }
@@ -57,9 +57,9 @@ struct Draw {
     }
 }
 
-// Quantities, as scenarios write them.
+// Quantities, in the form in which scenarios write them.
 extension Draw {
-    /// Mostly a round one.
+    /// A size, in most cases a round one.
     mutating func bytes(_ lowest: ByteCount, _ highest: ByteCount) -> ByteCount {
         let bytes = wide(lowest.bytes, highest.bytes)
         let unit = pick([(5, 1 << 20), (4, 1 << 12), (1, 1)])
@@ -81,7 +81,7 @@ extension Draw {
 
     mutating func time(_ lowest: TimeSpan, _ highest: TimeSpan) -> Tree { .plain("\(span(lowest, highest))") }
 
-    /// Often an end of the range: nothing and all are cases of their own.
+    /// A share, often an end of the range, because zero and all are special cases.
     mutating func share(_ lowest: Int = 0, _ highest: Int = 100) -> Tree {
         let share = pick([(2, lowest), (1, highest), (3, number(lowest, highest))])
         return .plain("\(Ratio.percent(Int64(share)))")
@@ -91,11 +91,11 @@ extension Draw {
 }
 
 extension Int {
-    /// How many binary digits it has.
+    /// The number of binary digits.
     fileprivate var bitWidthInUse: Int { Int.bitWidth - leadingZeroBitCount }
 }
 
-/// A mapping under construction, in the order in which its keys are put.
+/// A mapping under construction. Its keys keep the order in which they are added.
 struct Record {
     private(set) var entries: [(String, Tree)] = []
 
@@ -104,7 +104,7 @@ struct Record {
 
     mutating func put(_ key: String, _ value: Tree) { entries.append((key, value)) }
 
-    /// Puts what there is to put.
+    /// Adds the record under the key unless it is empty.
     mutating func put(_ key: String, _ record: Record) {
         if !record.isEmpty { put(key, record.tree) }
     }

@@ -4,12 +4,12 @@ import Scenario
 import Simulation
 import Workload
 
-/// An app drawn at random, with what its events have to know of it.
+/// A random app, with what its events must know about it.
 struct DrawnApp {
     let name: String
     let tree: Tree
     let profile: AppProfile
-    /// As it is written, with what it leaves to its archetype.
+    /// As written, including what the app takes from its archetype.
     let modes: [BackgroundMode]
     let features: [AppFeature]
     let scenes: SceneSupport
@@ -81,7 +81,7 @@ struct DrawnApp {
         }
     }
 
-    /// Mostly short; of a few apps one takes so long that the watchdog looks.
+    /// Costs are mostly short, but in a few apps one of them is so long that the watchdog reacts.
     private static func costs(_ draw: inout Draw) -> Record {
         let keys = [
             "process", "launch", "first_launch", "connect", "enter_foreground", "activate", "resign_active",
@@ -113,7 +113,7 @@ struct DrawnApp {
         if draw.chance(25) {
             background.put("modes_last", draw.chance(20) ? .plain("none") : draw.time(.zero, .minutes(2)))
         }
-        // Above four fifths of a core for a minute the system ends it.
+        // The system ends an app that uses more than four fifths of a core for a minute.
         if draw.chance(25) { background.put("cpu", draw.chance(60) ? draw.share(82, 100) : draw.share()) }
         if draw.chance(15) { background.put("holds_protected_file", draw.flag(80)) }
         return background
@@ -132,7 +132,7 @@ struct DrawnApp {
         return discipline
     }
 
-    /// - Parameter base: What its base takes on this device; a fatal limit is above it.
+    /// - Parameter base: The app's base memory on this device; a fatal limit is higher.
     private static func limits(_ draw: inout Draw, _ profile: AppProfile, base: ByteCount) -> Record {
         var limits = Record()
         guard draw.chance(25) else { return limits }

@@ -2,22 +2,22 @@ import Quantities
 import Scenario
 import Workload
 
-/// What an app's memory does, drawn at random: small enough that it can be launched, large enough that many do not fit.
+/// The memory of a random app: small enough for a launch, large enough that many apps do not fit.
 struct DrawnMemory {
     let record: Record
-    /// In the app's own measure.
+    /// The base in the app's own units, before the device's scale.
     let base: ByteCount
-    /// No other part is larger.
+    /// The upper limit of every part.
     let most: ByteCount
     let playsTrace: Bool
-    /// Its objects are of a few bytes, and so nothing of it may be large.
+    /// Whether its objects have only a few bytes, so none of its parts may be large.
     let isTiny: Bool
 
     init(_ draw: inout Draw, _ profile: AppProfile, _ frame: WorldFrame) {
         var memory = Record()
         isTiny = draw.chance(4)
         most = isTiny ? .mebibytes(2) : ByteCount(min(frame.room.bytes / 4, 512 << 20))
-        // What is in the archetype may be too large for the device, or for its own limit.
+        // The archetype's base may be too large for the device, or for the app's own limit.
         let limit = profile.limits.active.map {
             ByteCount($0.bytes / 3 * 1_000 / Int(frame.scale.partsPerMillion / 1_000))
         }
@@ -42,7 +42,7 @@ struct DrawnMemory {
         record = memory
     }
 
-    /// What has a size or a rate. An app of tiny objects says all of it, for its archetype's may be large.
+    /// The parts with a size or a rate. An app of tiny objects sets all of them, because its archetype's may be large.
     private struct Parts {
         let base, most, small, fast: ByteCount
         let isTiny: Bool
@@ -50,7 +50,7 @@ struct DrawnMemory {
         init(base: ByteCount, most: ByteCount, isTiny: Bool, isReal: Bool) {
             (self.base, self.most, self.isTiny) = (base, most, isTiny)
             small = ByteCount(most.bytes / 3)
-            // Writing real memory takes its time.
+            // Writing real memory takes time.
             fast = ByteCount(min(most.bytes / 8, isReal ? 3 << 20 : 12 << 20))
         }
 
@@ -130,7 +130,7 @@ struct DrawnMemory {
         return .record([draw.pick(forms)])
     }
 
-    /// What it leaves out is 2 KiB, 1.4 and 1 MiB.
+    /// A log-normal distribution. The defaults of its keys are 2 KiB, 1.4 and 1 MiB.
     private static func logNormal(_ draw: inout Draw, median: ByteCount, highest: ByteCount) -> Tree {
         let given: [(String, Tree)] = [("median", .plain("\(median)")), ("highest", .plain("\(highest)"))]
         let isGiven = draw.chance(80)
@@ -158,9 +158,9 @@ struct DrawnMemory {
     }
 }
 
-/// An allocation trace drawn at random: what is freed was allocated before.
+/// A random allocation trace, which frees only allocated objects.
 enum TraceText {
-    /// No trace is shorter.
+    /// The length of the shortest trace.
     static let fewestLines = 60
 
     static func draw(_ seed: UInt64) -> String {

@@ -3,7 +3,7 @@ import Reclaim
 import Scenario
 import Workload
 
-/// A policy drawn at random: any of the catalogue, with parameters from its own table, or rules.
+/// A random policy: any policy of the catalogue, with parameters from its own table, or rules.
 struct DrawnPolicy {
     let type: any ReclaimPolicy.Type
     private let seed: UInt64
@@ -13,13 +13,13 @@ struct DrawnPolicy {
     init(_ seed: UInt64, stream: String = "policy", mayKnowFuture: Bool = true) {
         var draw = Draw(seed, stream)
         let known = PolicyCatalogue.all.filter { mayKnowFuture || !$0.needs.contains(.oracle) }
-        // The ladder has two forms.
+        // The ladder has two forms: parameters and rules.
         type = draw.chance(20) ? Ladder.self : draw.pick(known)
         hasRules = type == Ladder.self && draw.chance(75)
         (self.seed, self.stream) = (seed, stream)
     }
 
-    /// A bare name, or a mapping.
+    /// The policy as a bare name or a mapping.
     func tree(_ apps: [DrawnApp]) -> Tree {
         var draw = Draw(seed, stream + " form")
         return !hasRules && draw.chance(25) ? .plain(type.name) : mapping(apps).tree
@@ -46,7 +46,7 @@ struct DrawnPolicy {
     private static func value(of parameter: PolicyParameter, _ draw: inout Draw, _ apps: [DrawnApp]) -> Tree {
         if draw.chance(15) {
             let ends = [parameter.mayBeTable ? .table : parameter.lowest, parameter.highest]
-            // So many futures cannot be followed.
+            // Following the highest number of futures would take too long.
             if parameter.hasRange && parameter.name != "futures" { return .plain(text(draw.pick(ends), of: parameter)) }
         }
         switch parameter.lowest {
@@ -62,7 +62,7 @@ struct DrawnPolicy {
         return .plain(text(parameter.value(parameter.name == "futures" ? min(number, 500) : number), of: parameter))
     }
 
-    /// Of `table` the zero of earlier versions, which is still read.
+    /// The value as text. `table` is written as zero, the form of earlier versions, which is still read.
     private static func text(_ value: ParameterValue, of parameter: PolicyParameter) -> String {
         switch (value, parameter.lowest) {
         case (.table, .ratio): "\(Ratio.zero)"
@@ -72,12 +72,12 @@ struct DrawnPolicy {
     }
 }
 
-/// A rule drawn at random.
+/// A random rule.
 enum DrawnRule {
     static func draw(_ draw: inout Draw, _ index: Int, _ apps: [DrawnApp]) -> Tree {
         var rule = Record()
         rule.put("name", .plain("rule\(index)"))
-        // A rule that waits for what never comes does nothing.
+        // A rule that waits for a rare condition would do nothing.
         if draw.chance(80) {
             let usual = Tree.string("available < \(draw.number(15, 95))%")
             rule.put("when", draw.chance(50) ? usual : system(&draw, depth: 0))
@@ -113,7 +113,7 @@ enum DrawnRule {
         }
     }
 
-    /// A claim, or some of them combined, up to three levels deep.
+    /// A claim or a combination of claims, up to three levels deep.
     private static func condition(_ draw: inout Draw, depth: Int, claim: (inout Draw) -> Tree) -> Tree {
         guard depth < 3, draw.chance(depth == 0 ? 45 : 25) else { return claim(&draw) }
         let parts = (0..<draw.number(1, 3)).map { _ in condition(&draw, depth: depth + 1, claim: claim) }

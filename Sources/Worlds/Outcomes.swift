@@ -3,35 +3,35 @@ import Metrics
 import Reclaim
 import Simulation
 
-/// What may come of a run, as the code declares it: why processes end, what is refused and by which rule, what a policy
-/// does, and what the tables have rows for.
+/// The possible outcomes of a run, as the code declares them: why processes end, what is refused and by which rule,
+/// what a policy does, and what the tables have rows for.
 package enum Outcomes {
-    /// What at least one world in a hundred must come to.
+    /// The outcomes that must occur in at least one world in a hundred.
     package static let frequent: [String] =
         ExitReason.allCases.map { "exit \($0.rawValue)" }
         + ReclaimAction.Kind.allCases.map { "action \($0.rawValue)" }
         + UserRefusal.allCases.filter { !$0.isKeptByLoader }.map { "refused: \($0.rawValue)" }
         + Refusal.Rule.allCases.filter { !unreachable.contains($0) }.map { "refused by \($0.rawValue)" }
 
-    /// What some world must come to.
+    /// The outcomes that must occur in at least one world.
     package static let occasional: [String] =
         EventKind.allCases.map { "event \($0.rawValue)" } + Callback.allCases.map { "callback \($0.rawValue)" }
         + AppNotification.allCases.map { "notification \($0.rawValue)" }
         + LaunchKind.allCases.map { "launch \($0.rawValue)" }
 
-    /// What no policy of ours comes to: none names a process or a scene that it was not shown, and each looks at a
-    /// process's phase itself before it wants it told or suspended, or a scene of it disconnected.
+    /// The rules that no policy of ours violates: none names a process or a scene outside its snapshot, and each checks
+    /// a process's phase before it requests a warning, a suspension, or the disconnection of a scene.
     private static let unreachable: [Refusal.Rule] = [.alive, .phase]
 
-    /// Things that no run is thought to come to; one that occurs is to be asked for.
+    /// Outcomes that should be impossible; one that occurs must be investigated.
     package static let unexpected: [String] =
         unreachable.map { "refused by \($0.rawValue)" }
         + UserRefusal.allCases.filter(\.isKeptByLoader).map { "refused: \($0.rawValue)" }
 
-    /// What came of a run, each thing once or more.
+    /// The outcomes of a run, each once.
     ///
     /// - Parameters:
-    ///   - events: The bytes of `events.csv`; likewise the other two.
+    ///   - events: The bytes of `events.csv`. The other parameters hold the bytes of the tables that they name.
     package static func things(events: [UInt8], decisions: [UInt8], launches: [UInt8]) -> [String] {
         var things: Set<String> = []
         for row in TableReader(events, columns: ["event", "detail", "reason", "exit_reason", "action"]).rows {
@@ -45,7 +45,7 @@ package enum Outcomes {
                 let refusal = UserRefusal.allCases.first {
                     row[2] == $0.rawValue || row[2].hasPrefix("\($0.rawValue) ")
                 }
-                // The longer text of two that begin alike is its own.
+                // If two texts begin alike, the exact match wins.
                 things.insert("refused: \(UserRefusal(rawValue: row[2])?.rawValue ?? refusal?.rawValue ?? row[2])")
             default: break
             }

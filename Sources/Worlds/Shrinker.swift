@@ -1,24 +1,24 @@
 import Quantities
 import Scenario
 
-/// Makes a document smaller for as long as it fails in the same way: whole apps and events first, then keys, then
-/// plainer values. What fails is for the caller to say.
+/// Makes a document smaller for as long as it fails in the same way: first whole apps and events, then keys, then
+/// values. The caller decides what fails.
 package struct Shrinker {
     package private(set) var document: Tree
-    /// How often it may still ask.
+    /// The number of tests left.
     private var questions: Int
     private let fails: (Tree) -> Bool
 
     /// - Parameters:
-    ///   - questions: It asks at most so often whether a smaller document fails.
-    ///   - fails: Whether a document fails as the first one does.
+    ///   - questions: The most times that it may test a smaller document.
+    ///   - fails: Whether a document fails in the same way as the first one.
     package init(_ document: Tree, questions: Int, fails: @escaping (Tree) -> Bool) {
         self.document = document
         self.questions = questions
         self.fails = fails
     }
 
-    /// Shrinks until nothing more can go.
+    /// Shrinks until nothing more can be removed.
     package mutating func shrink() {
         var before: Tree
         repeat {
@@ -33,7 +33,7 @@ package struct Shrinker {
         } while document != before && questions > 0
     }
 
-    /// Keeps the candidate if it fails.
+    /// Keeps the candidate if it fails, and returns whether it does.
     private mutating func keep(_ candidate: Tree) -> Bool {
         guard questions > 0, candidate != document else { return false }
         questions -= 1
@@ -44,7 +44,7 @@ package struct Shrinker {
 
     // MARK: Time
 
-    /// The run ends earlier, with what would happen after that.
+    /// Ends the run earlier and removes what would happen after that.
     private mutating func shorten() {
         for share in [10, 25, 50, 75, 90] as [Int64] {
             guard let duration = document["duration"]?.text.flatMap({ try? TimeSpan(parsing: $0) }) else { return }
@@ -57,7 +57,7 @@ package struct Shrinker {
 
     // MARK: Lists
 
-    /// Takes elements of a list away, many at once at first: Zeller and Hildebrandt, "Simplifying and isolating
+    /// Removes elements of a list, at first many at once: Zeller and Hildebrandt, "Simplifying and isolating
     /// failure-inducing input" (2002).
     private mutating func removeElements(at path: [String]) {
         guard var count = document.at(path)?.elements?.count, count > 0 else { return }
@@ -79,7 +79,7 @@ package struct Shrinker {
         }
     }
 
-    /// An app goes with its events.
+    /// Removes apps together with their events.
     private mutating func removeApps() {
         var size = max(1, document.appNames.count / 2)
         while size > 0 {
@@ -95,7 +95,7 @@ package struct Shrinker {
 
     // MARK: Keys and values
 
-    /// The outer keys first: with them goes what is in them.
+    /// Removes keys, outer ones first, because inner ones go with them.
     private mutating func removeKeys() {
         for path in document.paths where document.at(path) != nil {
             guard let key = path.last, Int(key) == nil else { continue }
@@ -106,7 +106,7 @@ package struct Shrinker {
     private mutating func simplifyValues() {
         for path in document.paths {
             guard let value = document.at(path) else { continue }
-            // A run that is longer for the sake of a round number is none that is smaller.
+            // A longer run is not simpler, even if its duration is rounder.
             for plainer in value.plainer where path != ["duration"] && keep(document.changing(path) { _ in plainer }) {
                 break
             }
@@ -123,7 +123,7 @@ package struct Shrinker {
     }
 }
 
-// Steps of a path are keys, or places in a list.
+// The steps of a path are keys or indices of lists.
 extension Tree {
     var appNames: [String] { (self["apps"]?.elements ?? []).compactMap { $0["name"]?.text } }
 
@@ -134,7 +134,7 @@ extension Tree {
         }
     }
 
-    /// Every value, the outer ones before what is in them.
+    /// The paths of all values, outer ones before inner ones.
     var paths: [[String]] {
         var found: [[String]] = []
         var level: [([String], Tree)] = [([], self)]
@@ -171,7 +171,7 @@ extension Tree {
         .record((entries ?? []).filter { $0.key != key }.map { ($0.key, $0.value) })
     }
 
-    /// Without the apps and what speaks of them: events, and names in lists.
+    /// The document without the apps and everything that refers to them: events, and names in lists.
     func without(apps: [String]) -> Tree {
         func cleaned(_ tree: Tree, _ key: String) -> Tree {
             if let elements = tree.elements {
@@ -187,7 +187,7 @@ extension Tree {
         return cleaned(self, "")
     }
 
-    /// The run ends after so long, and nothing is said of what comes later.
+    /// The document with this duration, without whatever would happen later.
     func ending(after duration: TimeSpan) -> Tree {
         func isLater(_ event: Tree, _ key: String) -> Bool {
             guard let time = event[key]?.text.flatMap({ try? TimeSpan(parsing: $0) }) else { return false }
@@ -207,10 +207,10 @@ extension Tree {
         return .record(entries.map { ($0.key, $0.value.renaming(name, to: other)) })
     }
 
-    /// Values that say less, the plainest first.
+    /// Simpler values, the simplest first.
     fileprivate var plainer: [Tree] {
         if let entries {
-            // A mapping that has nothing but a name is a name; what happens again and again happens once.
+            // A mapping with only a name becomes the name; a repeated event becomes a single one.
             if entries.count == 1, entries[0].key == "name" { return [entries[0].value] }
             if self["every"] != nil {
                 let rest = entries.filter { !["every", "from", "to"].contains($0.key) }.map { ($0.key, $0.value) }
@@ -234,7 +234,7 @@ extension Tree {
         return []
     }
 
-    /// At once first, then round times near it.
+    /// Zero first, then round times near the value.
     private static func rounder(_ microseconds: Int64) -> [Int64] {
         guard microseconds > 0 else { return [] }
         let units: [Int64] = [60_000_000, 10_000_000, 1_000_000, 100_000, 1_000]

@@ -6,10 +6,10 @@ import Reclaim
 import Scenario
 import Simulation
 
-/// What the format lets a scenario say, word by word, as the code declares it. Worlds together must say all of it.
+/// The words that the format allows in scenarios, as the code declares them. Together, the worlds must use all of them.
 package enum Vocabulary {
-    /// Every word: keys and named values, parameters of each policy, claims of rules, metrics. A later addition to the
-    /// code is a word by itself.
+    /// Every word: keys and named values, parameters of each policy, claims of rules, metrics. Later additions to the
+    /// code appear by themselves.
     package static let all: [String] =
         keys + parameters + rules
         + SummaryMetrics.all.filter { $0.type != .string }.map { "expect \($0.name)" }
@@ -17,7 +17,7 @@ package enum Vocabulary {
         + MemoryBackend.allCases.map { "--backend \($0.rawValue)" }
         + ["--scale", "--policy FILE", "--dry-run", "--trace", "--jetsam-events"]
 
-    /// Worlds say `table` with the zero of earlier versions, so that these can play them, too.
+    /// Worlds write `table` as zero, the form of earlier versions, so that those versions can also run them.
     private static let keys = FormatKeys.all.filter { !$0.hasSuffix("=\(ParameterValue.table)") }
 
     /// The actions of the format, as words.
@@ -34,7 +34,7 @@ package enum Vocabulary {
             "claim for", "claims all", "claims any", "claims not",
         ]
 
-    /// The words of a world, some of them many times.
+    /// The words that a world uses, possibly with duplicates.
     package static func words(of world: World) -> [String] {
         var words = FormatKeys.used(in: world.document)
         for policy in [world.document["policy"], world.policyFile] { words += policy.map(words(ofPolicy:)) ?? [] }

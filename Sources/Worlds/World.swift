@@ -2,20 +2,20 @@ import Memory
 import Quantities
 import Scenario
 
-/// A scenario drawn at random that the loader accepts, with the way in which it is to be run.
+/// A random scenario that the loader accepts, with the options of its run.
 ///
-/// It is a document rather than a plan, so that reading it is tried as well and it can be shrunk key by key. The same
-/// seed gives the same world with every program that has the same format.
+/// It is a document rather than a plan, so a run also tests the loader, and the document can be shrunk key by key. The
+/// same seed gives the same world in every program with the same format.
 package struct World: Sendable {
     package let seed: UInt64
     package var document: Tree
     package var options: RunOptions
-    /// What `--policy` names, if it names a file.
+    /// The content of the file that `--policy` names, if any.
     package var policyFile: Tree?
-    /// The allocation trace that its apps play, if one does.
+    /// The allocation trace that an app plays, if any.
     package let trace: String?
 
-    /// The names of its files.
+    /// The names of the world's files.
     package static let (scenarioName, policyName, traceName) = ("world.yaml", "policy.yaml", "trace.txt")
 
     /// - Parameter backend: The backend to run it on; nil: the seed decides.
@@ -29,9 +29,9 @@ package struct World: Sendable {
         document = frame.document(apps)
     }
 
-    /// What `plimsoll` is called with.
+    /// The arguments for `plimsoll`.
     ///
-    /// - Parameter folder: Where the world's files are.
+    /// - Parameter folder: The folder of the world's files.
     package func arguments(in folder: String, out: String) -> [String] {
         var words = ["run", "\(folder)/\(World.scenarioName)", "--out", out, "--quiet", "--verify"]
         words += ["--backend", options.backend.rawValue]
@@ -43,7 +43,7 @@ package struct World: Sendable {
         return words
     }
 
-    /// The policy of its file moves into its document.
+    /// Moves the policy from its file into the document.
     package mutating func inlinePolicy() {
         guard let entries = policyFile?.entries else { return }
         let policy = entries.filter { !["plimsoll", "description"].contains($0.key) }.map { ($0.key, $0.value) }
@@ -54,7 +54,7 @@ package struct World: Sendable {
         policyFile = nil
     }
 
-    /// Its files, by name.
+    /// The world's files by name.
     package var files: [(name: String, text: String)] {
         var files = [(World.scenarioName, document.denseYAML)]
         if let policyFile { files.append((World.policyName, policyFile.denseYAML)) }
@@ -64,10 +64,10 @@ package struct World: Sendable {
 
 }
 
-/// How a world is run.
+/// The options of a world's run.
 package struct RunOptions: Hashable, Sendable {
     package var backend: MemoryBackend
-    /// Of `--scale`.
+    /// The argument of `--scale`.
     package var scale: Ratio?
     package var isDryRun: Bool
     /// `--trace`: a timeline for trace viewers.
@@ -83,13 +83,13 @@ struct WorldFrame {
     let duration: TimeSpan
     let ceiling: ByteCount
     let reserved: ByteCount
-    /// Of the document's own device.
+    /// The scale of the document's own device, not of `--scale`.
     let scale: Ratio
     let options: RunOptions
     let policy: DrawnPolicy
     let appCount: Int
-    /// Its apps take long over notifications and free little: much happens meanwhile, and what changes without a change
-    /// of memory shows.
+    /// Whether its apps answer notifications slowly and free little, so that other events overlap them, and changes
+    /// that do not affect memory become visible.
     let isSluggish: Bool
 
     init(seed: UInt64, backend: MemoryBackend?) {
@@ -101,7 +101,7 @@ struct WorldFrame {
         let isScaled = draw.chance(isReal ? 50 : 15)
         let (isOwn, scaling) = (draw.chance(30), draw.pick(scales))
         let larger = isScaled ? max(1, Int(scaling.partsPerMillion / 1_000_000)) : 1
-        // Real memory is dear, and the host has to have it.
+        // Real memory is expensive, and the host must have enough of it.
         let highest: ByteCount =
             isReal
             ? ByteCount(max(96 << 20, (256 << 20) / larger))
@@ -113,7 +113,7 @@ struct WorldFrame {
             (12, draw.span(.minutes(5), .minutes(15))), (3, draw.span(.minutes(15), .minutes(30))),
         ])
         duration = isReal ? min(drawn, .minutes(4)) : drawn
-        // A model of a device that there cannot be is refused.
+        // The loader refuses a scale model of an impossible device.
         let fits = ceiling <= .gibibytes(3)
         scale = isScaled && isOwn && fits ? scaling : .one
         options = RunOptions(
@@ -123,11 +123,11 @@ struct WorldFrame {
         let policy = DrawnPolicy(seed)
         self.policy = policy
         let count = draw.pick([(60, draw.number(5, 15)), (30, draw.number(16, 30)), (10, draw.number(31, 60))])
-        // A policy that follows futures takes long over many apps.
+        // A policy that follows futures is slow with many apps.
         appCount = policy.type.needs.contains(.oracle) ? min(count, 12) : count
     }
 
-    /// What the device has for apps, in their own measure.
+    /// The memory that the device has for apps, in the apps' own units.
     var room: ByteCount {
         ByteCount((ceiling - reserved).bytes * 1_000 / Int(scale.partsPerMillion / 1_000))
     }
@@ -156,7 +156,7 @@ struct WorldFrame {
         if draw.chance(40) { root.put("expect", .list(expectations())) }
         var metrics = Record()
         if draw.chance(30) { metrics.put("perceived_within", draw.time(.seconds(1), .hours(1))) }
-        // Every process at every sample is dear where there are many.
+        // A row for every process at every sample is expensive with many processes.
         let rows = Int(duration.microseconds / 1_000_000) * appCount
         if draw.chance(rows > 2_000 ? 90 : 40) {
             metrics.put("apps", .plain(draw.pick([(rows > 2_000 ? 20 : 1, "changed"), (1, "all")])))
@@ -165,7 +165,7 @@ struct WorldFrame {
         return root.tree
     }
 
-    /// The policy file of `--policy`, if there is one: another policy than the document's.
+    /// The policy file of `--policy`, if any. Its policy differs from the document's.
     func policyFile(_ apps: [DrawnApp]) -> Tree? {
         guard options.usesPolicyFile else { return nil }
         var draw = Draw(seed, "policy file")

@@ -4,7 +4,7 @@ import Quantities
 import Scenario
 import Simulation
 
-// The phone, and what is measured of it.
+// The phone and its measurements.
 extension WorldFrame {
     func device() -> Tree {
         var draw = Draw(seed, "device")
@@ -26,7 +26,7 @@ extension WorldFrame {
         let preset = draw.pick(MonitorSettings.presets)
         if draw.chance(80) { monitor.put("preset", .plain(preset.preset)) }
         let base = monitor.isEmpty ? MonitorSettings.ios : preset
-        // About two thousand samples are enough.
+        // About two thousand samples per run are enough.
         let shortest = max(.milliseconds(20), TimeSpan(microseconds: duration.microseconds / 2_000))
         if base.interval < shortest || draw.chance(40) {
             monitor.put("interval", draw.time(shortest, max(shortest, .seconds(2))))
@@ -40,7 +40,7 @@ extension WorldFrame {
         let measure = draw.pick(PressureMeasure.allCases)
         let changesMeasure = draw.chance(20)
         if changesMeasure { monitor.put("measure", .plain(measure.rawValue)) }
-        // Thresholds of one measure mean something else to another.
+        // Thresholds for one measure do not suit another.
         if changesMeasure || draw.chance(40) {
             thresholds(
                 of: changesMeasure ? measure : base.measure, mayCoincide: debounce != nil || base.debounce > .zero,
@@ -51,7 +51,8 @@ extension WorldFrame {
         return monitor.tree
     }
 
-    /// Both levels, each entered before it is left, the critical one beyond the other.
+    /// The thresholds of both levels: each level is entered before it is left, and the critical one lies beyond the
+    /// other.
     private func thresholds(
         of measure: PressureMeasure, mayCoincide: Bool, _ draw: inout Draw, _ monitor: inout Record
     ) {

@@ -4,7 +4,7 @@ import Scenario
 import Simulation
 import Workload
 
-// What the user and the system do.
+// The actions of the user and the system.
 extension WorldFrame {
     func user(_ apps: [DrawnApp]) -> [Tree] {
         var draw = Draw(seed, "user")
@@ -14,7 +14,7 @@ extension WorldFrame {
         while events.count < count {
             guard let first = event(&draw, apps, at: draw.number(0, seconds * 1_000), on: nil) else { continue }
             events.append(first.tree)
-            // What comes close behind on the same app meets it half-way.
+            // A second event soon after on the same app catches the app in transition.
             var last = first
             while draw.chance(25), events.count < count {
                 let at = last.at + draw.magnitude(1, draw.pick([60, 1_500]))
@@ -32,20 +32,20 @@ extension WorldFrame {
 
     private struct Event {
         let tree: Tree
-        /// In milliseconds.
+        /// The time in milliseconds.
         let at: Int
         let app: DrawnApp?
     }
 
     private func event(_ draw: inout Draw, _ apps: [DrawnApp], at: Int, on app: DrawnApp?) -> Event? {
-        // The first apps are the popular ones.
+        // The minimum of two draws makes the first apps the most popular.
         let target = app ?? apps[min(draw.number(0, apps.count - 1), draw.number(0, apps.count - 1))]
         guard let action = action(&draw, on: target) else { return nil }
         let time = Tree.plain("\(TimeSpan.milliseconds(Int64(at)))")
         return Event(tree: .record([("at", time)] + action), at: at, app: target)
     }
 
-    /// The keys of an action that is possible with this app; nil: the one that was drawn is not.
+    /// The keys of a random action, or nil if the app does not support it.
     private func action(_ draw: inout Draw, on app: DrawnApp) -> [(String, Tree)]? {
         let weights = [
             "launch": 14, "switch": 6, "home": 4, "quit": 3, "lock": 2, "open_scene": 3, "close_scene": 3,

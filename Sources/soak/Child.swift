@@ -1,11 +1,11 @@
 import Foundation
 
-/// A process of the host that is waited for, and killed when it takes too long.
+/// A process of the host that the program waits for, and kills when it takes too long.
 struct Child {
     enum Ending: Hashable {
         case exited(Int32)
         case signalled(Int32)
-        /// It took longer than it may.
+        /// It exceeded its time limit.
         case hung
         case notStarted(Int32)
     }
@@ -15,9 +15,10 @@ struct Child {
 
     /// - Parameters:
     ///   - program: A path.
-    ///   - arguments: Without the program's name.
-    ///   - log: The file that its outputs go to; it is replaced.
-    ///   - seconds: It may take so much time on a core, and ten times as much by the clock: the host may be busy.
+    ///   - arguments: The arguments without the program's name.
+    ///   - log: The file for the process's output; it is overwritten.
+    ///   - seconds: The limit for time on a core. By the clock the limit is ten times as long, because the host may be
+    ///     busy.
     init(_ program: String, _ arguments: [String], log: String, seconds: Double) {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -44,7 +45,7 @@ struct Child {
         while true {
             let found = waitpid(identifier, &status, WNOHANG)
             if found == identifier {
-                // As <sys/wait.h> takes it apart.
+                // Decodes the status as <sys/wait.h> does.
                 let signal = status & 0x7f
                 return signal == 0 ? .exited((status >> 8) & 0xff) : .signalled(signal)
             }
@@ -60,9 +61,9 @@ struct Child {
         }
     }
 
-    /// What it has used so far, as the kernel counts it; zero when that cannot be read.
+    /// The CPU time used so far, as the kernel counts it; zero if that cannot be read.
     private static func cpuSeconds(of identifier: pid_t) -> Double {
-        // Behind the name, which may hold blanks, in parentheses; user and system time are the fields 14 and 15.
+        // Skips the name, which is in parentheses and may contain spaces. User and system time are fields 14 and 15.
         let text = (try? String(contentsOfFile: "/proc/\(identifier)/stat", encoding: .utf8)) ?? ""
         let fields = (text.split(separator: ")").last ?? "").split(separator: " ")
         guard fields.count > 12, let user = Double(fields[11]), let system = Double(fields[12]) else { return 0 }

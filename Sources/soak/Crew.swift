@@ -3,14 +3,14 @@ import Memory
 import Synchronization
 import Worlds
 
-/// Some workers that run worlds until there are no more, or time is up.
+/// Workers that run worlds until none is left or the time is up.
 final class Crew: Sendable {
     struct Orders: Sendable {
         let program: String
-        /// Where worlds get their folders.
+        /// The folder for the folders of worlds.
         let work: String
         let backend: MemoryBackend?
-        /// Runs every check of every world.
+        /// Whether every world gets every check.
         let all: Bool
         let seconds: Double
         let jobs: Int
@@ -31,7 +31,7 @@ final class Crew: Sendable {
     private let state: Mutex<State>
     private let progress: @Sendable (Int, Int) -> Void
 
-    /// - Parameter progress: Told how many worlds there were, and how many of them failed.
+    /// - Parameter progress: Receives the number of worlds so far, and the number that failed.
     init(
         _ orders: Orders, seeds: ClosedRange<UInt64>, until deadline: ContinuousClock.Instant?,
         progress: @escaping @Sendable (Int, Int) -> Void

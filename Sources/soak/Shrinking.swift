@@ -7,11 +7,11 @@ struct Shrinking {
     private let fault: Fault
     private let orders: Crew.Orders
 
-    /// A small world answers in a tenth of a second.
+    /// The most runs for shrinking. A small world takes a tenth of a second.
     private static let questions = 2_500
     private let deadline: ContinuousClock.Instant
 
-    /// - Parameter seconds: About so long it may take.
+    /// - Parameter seconds: The approximate time limit.
     init(_ world: World, _ fault: Fault, _ orders: Crew.Orders, seconds: Double) {
         (self.world, self.fault, self.orders) = (world, fault, orders)
         deadline = .now + .seconds(seconds)
@@ -19,7 +19,7 @@ struct Shrinking {
 
     mutating func run() -> World {
         simplifyOptions()
-        // Only what is asked for is checked from here on.
+        // From here on, only the check that failed is made.
         let (world, fault, orders, deadline) = (world, fault, orders, deadline)
         var shrinker = Shrinker(world.document, questions: Shrinking.questions) { document in
             var smaller = world

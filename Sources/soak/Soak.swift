@@ -5,7 +5,7 @@ import Quantities
 import Scenario
 import Worlds
 
-/// Runs worlds drawn at random and looks for faults; a development tool, not part of the program.
+/// Runs random worlds and looks for faults. This is a development tool, not part of the program.
 @main
 struct Soak: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -86,7 +86,7 @@ struct Soak: ParsableCommand {
 
     // MARK: Coverage
 
-    /// Whether the worlds have it all.
+    /// Prints the coverage; true if the worlds cover everything.
     private func report(_ state: Crew.State) -> Bool {
         let worlds = state.outcomes.worlds
         let (words, outcomes) = (Vocabulary.all, Outcomes.frequent + Outcomes.occasional)
@@ -113,7 +113,7 @@ struct Soak: ParsableCommand {
 
     // MARK: Failures
 
-    /// The first world of each kind of fault is shrunk; of the others the seeds are told.
+    /// Shrinks the first world of each kind of fault, and prints the seeds of the others.
     private func report(_ faults: [(seed: UInt64, fault: Fault)], _ orders: Crew.Orders) throws {
         var told: [String] = []
         for (seed, fault) in faults {
@@ -182,7 +182,7 @@ struct Soak: ParsableCommand {
     }
 }
 
-/// One line on a terminal's stderr that is drawn over and over; nothing where there is no terminal.
+/// One line on a terminal's stderr that is redrawn repeatedly; without a terminal it prints nothing.
 struct StatusLine: Sendable {
     private let isShown = isatty(2) == 1
     private let start: ContinuousClock.Instant

@@ -5,7 +5,7 @@ import Quantities
 import Scenario
 import Worlds
 
-/// What is wrong with a world's run.
+/// A fault in a world's run.
 struct Fault: Error, Hashable {
     enum Check: String, CaseIterable {
         case reading
@@ -19,49 +19,50 @@ struct Fault: Error, Hashable {
     }
 
     let check: Check
-    /// In few words: `status 70`, `signal 4`, `hung`.
+    /// The kind of fault in few words: `status 70`, `signal 4`, `hung`.
     let kind: String
-    /// What was said of it.
+    /// The message of the fault.
     let text: String
 
     /// The kind of a run that does not end.
     static let hung = "hung"
-    /// The kind of a run that the program refuses in good order, because this host has too little left for it.
+    /// The kind of a run that the program refuses properly, because the host has too little memory left for it.
     static let tooLarge = "too large for this host"
-    /// The program's exit status for that.
+    /// The program's exit status for such a refusal.
     static let tooLargeStatus: Int32 = 71
 
-    /// Nothing is wrong with the program.
+    /// Whether the host rather than the program is the cause.
     var isOfTheHost: Bool { kind == Fault.tooLarge }
 
-    /// The same fault of a smaller world has other figures.
+    /// Whether the faults are the same. A smaller world gives the same fault with other figures.
     func isSame(as other: Fault) -> Bool {
         check == other.check && kind == other.kind && Fault.withoutFigures(text) == Fault.withoutFigures(other.text)
     }
 
-    /// What several worlds with this fault have in common.
+    /// The text that all worlds with this fault have in common.
     var signature: String { "\(check.rawValue): \(kind): \(Fault.withoutFigures(text))" }
 
     private static func withoutFigures(_ text: String) -> String {
-        // Apps are called app7 in worlds, and by a letter where they were shrunk.
+        // Worlds name their apps app7 and so on; shrunk worlds use a letter.
         text.replacing(#/\b(app[0-9]+|[a-z])\b/#, with: "APP")
             .replacing(#/[0-9][0-9.]*( ?([KMG]i)?B)?/#, with: "#")
     }
 }
 
-/// Runs a world in a folder of its own, and looks at what it left.
+/// Runs a world in a folder of its own and checks the result.
 struct Trial {
     let world: World
     let program: String
-    /// A path; the folder is made and taken away.
+    /// A path. The trial creates the folder and removes it.
     let folder: String
     let checks: Set<Fault.Check>
-    /// One run may take so long; an explanation, which is many, four times that.
+    /// The time limit of one run. An explanation, which takes many runs, has four times as long.
     let seconds: Double
 
     static let tables = ["samples", "apps", "events", "launches", "decisions", "summary"]
 
-    /// The checks of a world: those that cost a run of their own are made of a share of them.
+    /// The checks of a world. Only a share of the worlds gets the checks that cost a run of their own, unless `all` is
+    /// set.
     static func checks(of world: World, all: Bool) -> Set<Fault.Check> {
         var draw = SeededGenerator(seed: world.seed, stream: "checks")
         var checks: Set<Fault.Check> = [.reading, .run, .files, .dryRun]
@@ -71,7 +72,7 @@ struct Trial {
         return checks
     }
 
-    /// What came of the run, if nothing is wrong with it.
+    /// The outcomes of the run. Throws the first fault.
     func run() throws(Fault) -> [String] {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try read()
@@ -108,10 +109,10 @@ struct Trial {
         throw Fault(check: .reading, kind: "the loader refuses it", text: "\(fault)")
     }
 
-    /// The run or explanation ends in order.
+    /// Runs the program, and throws a fault unless it ends properly.
     private func start(_ arguments: [String], _ check: Fault.Check, seconds: Double? = nil) throws(Fault) {
         let child = Child(program, arguments, log: "\(folder)/errors.txt", seconds: seconds ?? self.seconds)
-        // The first line that says anything; a trap says it on one of its own.
+        // The first line with content, or the line of a trap.
         let lines = child.errors.split(separator: "\n").filter { !$0.isEmpty }
         let text = String((lines.first { $0.contains("Fatal error") } ?? lines.first ?? "").prefix(400))
         let said = text.replacing(folder, with: "").replacing(#/with seed [0-9]+/#, with: "with the seed")
@@ -134,7 +135,7 @@ struct Trial {
 
     // MARK: Checks
 
-    /// Everything that was promised is there, nothing else, and all of it whole.
+    /// Checks that every promised file exists, that there are no others, and that each is complete.
     private func checkFiles() throws(Fault) {
         let options = world.options
         var promised = Trial.tables.map { "\($0).csv" } + ["datapackage.json", "manifest.json", "scenario.yaml"]
@@ -155,7 +156,7 @@ struct Trial {
         guard options.writesReports else { return }
         let reports = (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/a/jetsam-events")) ?? []
         for name in reports {
-            // A line about the report, and the report.
+            // A header line, then the report.
             let bytes = bytes("a/jetsam-events/\(name)")
             let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex
             try checkJSON(bytes[..<end], name)
@@ -171,7 +172,7 @@ struct Trial {
         }
     }
 
-    /// Nobody acts in a dry run, but for the monitor.
+    /// Checks that only the monitor acts in a dry run.
     private func checkDryRun() throws(Fault) {
         guard world.options.isDryRun else { return }
         let rows = TableReader(bytes("a/events.csv"), columns: ["event", "detail", "reason"]).rows
@@ -180,7 +181,7 @@ struct Trial {
         }
     }
 
-    /// The tables of the other backend are the same, its own bookkeeping aside.
+    /// Checks that the other backend gives the same tables except for its own bookkeeping.
     private func checkBackends() throws(Fault) {
         let ceiling = world.document["device"]?["ceiling"]?.text.flatMap { try? ByteCount(parsing: $0) }
         guard let ceiling, ceiling * (world.options.scale ?? .one) <= .mebibytes(256) else { return }
@@ -190,7 +191,7 @@ struct Trial {
         try compare("a", "o", .backends, besides: ["metadata_bytes"])
     }
 
-    /// The run's own scenario gives the run again.
+    /// Checks that the run's own scenario repeats the run.
     private func checkEffective() throws(Fault) {
         let dry = world.options.isDryRun ? ["--dry-run"] : []
         try start(
@@ -218,7 +219,7 @@ struct TableDifference {
     let row: Int
     let column: String
 
-    /// - Parameter columns: Their cells may differ.
+    /// - Parameter columns: Columns whose cells may differ.
     init?(_ a: [UInt8], _ b: [UInt8], besides columns: Set<String>) {
         let names = TableReader(a, columns: []).columns
         let kept = names.filter { !columns.contains($0) }
