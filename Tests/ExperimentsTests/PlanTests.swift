@@ -59,7 +59,7 @@ struct PlanTests {
             let rows = try Sampling.latinHypercube(count: 20).combinations(of: variations, seed: seed)
             #expect(rows.count == 20)
             #expect(Set(rows.map { $0[0].amount / 50 }) == Set(0..<20), "seed \(seed)")
-            // 1 MiB to 1 GiB are ten doublings: two samples in each.
+            // From 1 MiB to 1 GiB the value doubles ten times; each doubling has two samples.
             let doublings = rows.map { 63 - ($0[1].amount >> 20).leadingZeroBitCount }
             #expect((0..<10).allSatisfy { each in doublings.count { min(9, $0) == each } == 2 }, "seed \(seed)")
             for word in ["x", "y", "z", "w"] { #expect(rows.count { $0[2].text == word } == 5) }

@@ -29,7 +29,8 @@ struct StatisticsTests {
         #expect(Quantile.of(sorted: [7], at: 0.3) == 7)
     }
 
-    /// SciPy 1.16, scipy.stats.bootstrap, method BCa, 400,000 resamples: 0.700 to 2.945 (percentile: 0.555 to 2.590).
+    /// The reference is SciPy 1.16, scipy.stats.bootstrap, method BCa, 400,000 resamples: 0.700 to 2.945 (percentile:
+    /// 0.555 to 2.590).
     @Test("the interval of skewed values is SciPy's BCa interval, and not the percentile interval")
     func interval() throws {
         let bootstrap = Bootstrap(resamples: 40_000, confidence: 0.95)
@@ -68,7 +69,7 @@ struct StatisticsTests {
         #expect(mixed.high - mixed.low > 300)
     }
 
-    /// How often the interval holds the truth, over 500 samples drawn with a fixed seed; 95 % is the aim.
+    /// The share of intervals that contain the true value, over 500 samples with a fixed seed; the target is 95 %.
     @Test("an interval of 20 values holds the truth nearly as often as it says, of 5 values less often")
     func coverage() {
         let bootstrap = Bootstrap(resamples: 400, confidence: 0.95)
@@ -141,16 +142,16 @@ struct StatisticsTests {
         let two = compared([one, three], [three, one])
         #expect(two.verdict == .sameUnderEverySeed && two.interval == nil && two.difference == 0)
         #expect(compared([three], [three]).verdict == .identical && compared([three], [three]).interval == nil)
-        // Luck that touches both alike makes no other case, nor do the last bits.
+        // Variation that affects both sides equally does not change the verdict, nor do differences in the last bits.
         let varied: [Double?] = (0..<20).map { 1550.976 + 0.1 * Double($0) }
         let less: [Double?] = varied.map { $0.map { $0 - 15 } }
         #expect(compared([less], [varied]).verdict == .sameUnderEverySeed)
-        // Other users, a single seed and an absence are something else.
+        // Other users, a single seed or an absent value change the verdict.
         let others = self.compared([one], [three])
         #expect(others.verdict == .better && !others.isSameUnderEverySeed)
         #expect(!compared([[1]], [[3]]).isSameUnderEverySeed)
         #expect(!compared([one], [[nil] + three.dropFirst()]).isSameUnderEverySeed)
-        // A scenario that seeds change speaks for both, and the other adds no certainty.
+        // A scenario that depends on the seed decides the verdict; a scenario that does not adds no certainty.
         let lower: [Double?] = varied.enumerated().map { index, value in value.map { $0 - Double(index % 3 + 1) } }
         let both = compared([one, lower], [three, varied])
         #expect(both.interval != nil && !both.isSameUnderEverySeed && both.verdict == .better)
@@ -218,7 +219,7 @@ struct StatisticsTests {
         for (more, fewer) in [(compared(many, few), compared(few, many)), always] {
             #expect(verdict(fast, slow, losses: more) == .notComparable)
             #expect(verdict(slow, fast, losses: fewer) == .notComparable)
-            // Slower, and lost more besides.
+            // The slower one also lost more.
             #expect(verdict(slow, fast, losses: more) == .worse && verdict(fast, slow, losses: fewer) == .better)
         }
         #expect(verdict([[5, 5]], [[9, 9]], losses: always.0) == .notComparable)

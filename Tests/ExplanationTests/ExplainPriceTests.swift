@@ -53,7 +53,7 @@ struct ExplainPriceTests {
             text.contains("On the whole:  worse: 1 termination as before, 1 in the foreground instead of 0"), "\(text)")
     }
 
-    /// `n` leaks slowly behind `f`.
+    /// `n` leaks slowly off screen while `f` is in front.
     private static let leaking = """
         plimsoll: 1
         name: leaking
@@ -131,7 +131,7 @@ struct ExplainPriceTests {
             for loss in advice.price.losses where loss.kind.isEnd {
                 #expect(ends.contains { $0.app == loss.app && $0.at == loss.at }, "\(loss)")
             }
-            // Every end is accounted for: as many are new as there are more than before, and those that are spared.
+            // Every end is accounted for: the new ends equal the additional ends plus the spared ones.
             let spared = advice.price.spared.count + (advice.price.isSaved ? 1 : 0)
             let more = advice.price.losses.count { $0.kind.isEnd && $0.kind.lead == nil }
             #expect(advice.price.without.terminations - spared + more == ends.count, "\(advice)")
@@ -323,7 +323,7 @@ extension AdvicePrice.Kind {
     }
 }
 
-/// As the page on extending has it: the processes that are not suspended are not mentioned.
+/// The policy on the page on extending. It does not mention processes that are not suspended.
 private struct SuspendedOnly: ReclaimPolicy {
     static let name = "suspended-only"
     static let summary = "ends suspended processes"

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("explaining a termination")
 struct ExplainTests {
-    /// Four apps on a phone that holds two or three of them.
+    /// Four apps on a phone with room for two or three.
     private func plan(_ policy: String, _ sets: [String] = []) throws -> RunPlan {
         let text = """
             plimsoll: 1
@@ -130,7 +130,7 @@ struct ExplainTests {
         #expect(none.hasPrefix("old was ended by the monitor's end_suspended_first, "), "\(none)")
         let command = "plimsoll run r/scenario.yaml --set monitor.end_suspended_first=false\n  Who pays:      "
         #expect(none.contains(command), "\(none)")
-        // The policy ends it a little later.
+        // Without the setting the policy ends it a little later.
         let lru = try explained(["policy=lru"])
         #expect(lru.hasPrefix("old was ended by the monitor's end_suspended_first, "), "\(lru)")
         #expect(lru.flat.contains("monitor.end_suspended_first=false does not; protected"), "\(lru)")
@@ -151,7 +151,7 @@ struct ExplainTests {
 }
 
 extension ExplainTests {
-    /// `n` leaks behind `f` until the policy ends it, or it finds no room itself.
+    /// `n` leaks behind `f` until the policy ends it or no memory is left for it.
     private func leaking(_ sets: [String] = []) throws -> RunPlan {
         let text = """
             plimsoll: 1
@@ -242,7 +242,7 @@ extension ExplainTests {
     }
 }
 
-/// Always names the same process, which is the foreground, then dead ones.
+/// Always names the same processes: the foreground process first, then dead ones.
 private struct Nonsense: ReclaimPolicy {
     static let name = "nonsense"
     static let summary = "names whom it may not"
@@ -282,6 +282,6 @@ extension ExplainTests {
 }
 
 extension String {
-    /// Without the breaks and margins of lines.
+    /// The text without line breaks and margins.
     fileprivate var flat: String { split(whereSeparator: \.isWhitespace).joined(separator: " ") }
 }

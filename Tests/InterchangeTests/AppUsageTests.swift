@@ -58,7 +58,7 @@ struct AppUsageTests {
         return plan
     }
 
-    /// What the scenario's user does, as in its file.
+    /// The user's actions in the form of the scenario file.
     private func deeds(_ usage: AppUsageImport) -> [String] {
         usage.scenario.split(separator: "\n").filter { $0.hasPrefix("  - { at: ") }.map { String($0.dropFirst(10)) }
     }
@@ -123,7 +123,7 @@ struct AppUsageTests {
         var plan = try plan(usage.scenario)
         plan.monitor.interval = .seconds(10)
         let output = try TraceFixture.play(plan)
-        // Least of all as a tap on the app that is in front already.
+        // In particular, no tap on the app that is already in front is refused.
         #expect(output.events.filter { $0[1] == "refused" }.isEmpty)
         #expect(output.events.filter { $0[1] == "user" }.count == usage.deeds.count)
     }

@@ -14,7 +14,7 @@ struct JetsamEventTests {
         return plan
     }
 
-    /// At the stated instant everybody is where the report shows them, holds what it held there, and nobody has gone.
+    /// Checks that at the stated instant every process has the state and footprint of the report, and none has ended.
     static func checkState(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let event = try JetsamEventImport(Array(text.utf8), file: "report.ips")
         let plan = try load(event.scenario)
@@ -38,7 +38,8 @@ struct JetsamEventTests {
         try checkKills(event, plan, output, sourceLocation)
     }
 
-    /// An app that needs nearly everything: jetsam ends those in band 0 first, in the order of the report.
+    /// Checks the kills when an app needs nearly all memory: jetsam ends apps in band 0 first, in the order of the
+    /// report.
     private static func checkKills(
         _ event: JetsamEventImport, _ plan: RunPlan, _ output: TraceFixture.Output, _ sourceLocation: SourceLocation
     ) throws {
@@ -72,7 +73,7 @@ struct JetsamEventTests {
         let event = try JetsamEventImport(Array(short.utf8), file: "report.ips")
         #expect(event.device.spared > .zero && event.device.added > .zero && event.device.widened == .zero)
         #expect(event.scenario.contains("--set device.reserved=\(event.device.reserved + event.device.spared)\n"))
-        // Apps that leave nothing beside them need a larger device.
+        // Apps that leave too little available memory need a larger device.
         let full = JetsamFixture.report(JetsamFixture.modern, pages: (5_000, 100, 0, 500))
         try Self.checkState(full)
         #expect(try JetsamEventImport(Array(full.utf8), file: "report.ips").device.widened > .zero)
@@ -99,7 +100,8 @@ struct JetsamEventTests {
 
         let today = try JetsamEventImport(
             Array(JetsamFixture.report(JetsamFixture.today, system: "iPhone OS 17.2 (21C62)").utf8), file: "r.ips")
-        // Of two in front without a common coalition the first is in front here; the other runs behind it.
+        // Two processes are in front without a common coalition: here the first is in front, and the other runs behind
+        // it.
         #expect(today.apps.map(\.name) == ["Notes", "Chat", "Sports", "Maps", "Browser", "Split"])
         #expect(today.apps.map(\.band) == [0, 0, 30, 40, 40, 100])
     }
@@ -225,8 +227,8 @@ struct JetsamEventTests {
     }
 }
 
-/// Whole reports from real devices, where they are at hand: in the folder of shared data beside the checkout. They are
-/// not part of the project.
+/// Complete reports from real devices, if available: in the folder of shared data beside the checkout, or in the folder
+/// that `PLIMSOLL_JETSAM` names. They are not part of the project.
 enum RealReports {
     static let files: [URL] = {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -8,10 +8,10 @@ import Simulation
 
 @testable import Interchange
 
-/// Runs whose reports of kills are kept.
+/// Keeps the kill reports of a run.
 final class ReportKeeper: KillReportSink {
     private(set) var reports: [KillReport] = []
-    /// The number of the report that the disk has no room for.
+    /// The number of the report that the sink refuses, as if the disk were full.
     private let refused: Int?
 
     init(refusing number: Int? = nil) { refused = number }
@@ -25,7 +25,7 @@ final class ReportKeeper: KillReportSink {
 enum JetsamExportFixture {
     struct Output {
         let reports: [KillReport]
-        /// As they would be written.
+        /// The reports in their written form.
         let texts: [[UInt8]]
         let names: [String]
         let kills: KillTable
@@ -61,13 +61,13 @@ enum JetsamExportFixture {
             path: folder.appending(path: "\(scenario).yaml").path(), overrides: overrides
         ).get()
         plan.backend = .accounting
-        // Of an evening its first half.
+        // The first half of the evening is enough.
         plan.duration = min(plan.duration, .minutes(17))
         return plan
     }
 
-    /// The state of a report, from which on the app in front takes more and more, under a jetsam that leaves idle apps
-    /// alone before the shortage is critical.
+    /// The state of a report, after which the app in front takes more and more memory. Jetsam spares idle apps until
+    /// the shortage is critical.
     static func shortage(of event: JetsamEventImport) throws -> RunPlan {
         var plan = try JetsamEventTests.load(event.scenario)
         plan.policy = PolicySettings(

@@ -41,7 +41,7 @@ struct JetsamExportTests {
 
     @Test("whoever is launched later and ended in the same session is added at the end")
     func late() throws {
-        // The app in front leaves too little for anybody, and the session does not end any more.
+        // The app in front leaves too little memory for the others, and the kill session does not end.
         let text = """
             plimsoll: 1
             name: late
@@ -147,7 +147,7 @@ struct JetsamExportTests {
         }
     }
 
-    /// What reports of iOS 10.1 and 14.2 have in common, and the bands and physical pages of the latter.
+    /// The keys that reports of iOS 10.1 and 14.2 share, and the bands and physical pages of the latter.
     private static let form = [
         "bug_type": "text", "incident_id": "text", "os_version": "text", "timestamp": "text",
         "report.build": "text", "report.crashReporterKey": "text", "report.date": "text",
@@ -200,7 +200,7 @@ struct JetsamExportTests {
     func roundTrip() throws {
         let recorded = JetsamFixture.report(JetsamFixture.modern)
         let event = try JetsamEventImport(Array(recorded.utf8), file: "r.ips")
-        // Without the idle step the first kill is for want of pages, so that everybody is still there.
+        // Without the idle step a page shortage causes the first kill, so all apps are still alive.
         let first = try JetsamExportFixture.play(try JetsamExportFixture.shortage(of: event))
         let text = try #require(first.texts.first)
         try JetsamEventTests.checkState(String(decoding: text, as: UTF8.self))
@@ -221,7 +221,7 @@ struct JetsamExportTests {
     }
 }
 
-/// A report as Foundation reads it.
+/// A report as Foundation parses it.
 private struct Body {
     let header, report: [String: Any]
 
@@ -235,7 +235,7 @@ private struct Body {
 
     var ended: Bool { kinds["report.processes.reason"] != nil }
 
-    /// Every key with its path, and the kind of its values; what is in a list goes by the list's path.
+    /// Every key's path with the kind of its values. Elements of a list share the list's path.
     var kinds: [String: String] {
         var kinds: [String: String] = [:]
         func note(_ value: Any, _ path: String) {

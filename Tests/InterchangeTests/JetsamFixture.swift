@@ -1,6 +1,6 @@
 import Foundation
 
-/// JetsamEvent reports made by hand, in the shapes of several versions of the system.
+/// Handmade JetsamEvent reports in the forms of several system versions.
 enum JetsamFixture {
     struct Entry {
         var name: String
@@ -51,7 +51,7 @@ enum JetsamFixture {
         Entry("launchd", 0, 18, "daemon"),
     ]
 
-    /// iOS 10, pages of 4 KiB, no priorities: the states and the order are all there is.
+    /// iOS 10, pages of 4 KiB, no priorities: only the states and the order show the bands.
     static let old = [
         Entry("heard", 652, nil, "daemon idle"), Entry("MobileCal", 1_671, nil, "suspended"),
         Entry("MobileMail", 2_827, nil, "continuous"), Entry("setoken", 487, nil, "suspended"),
@@ -60,7 +60,7 @@ enum JetsamFixture {
         Entry("SpringBoard", 30_000, nil, "", "\"reason\" : \"highwater\","),
     ]
 
-    /// iOS 17: the scale of iOS 16.
+    /// iOS 17, with the scale of iOS 16.
     static let today = [
         Entry("Notes", 2_000, 0, "suspended"), Entry("Maps", 3_000, 40, "background"),
         Entry("Chat", 1_500, 75, "suspended"), Entry("Sports", 900, 30, "background"),

@@ -7,7 +7,8 @@ import Testing
 
 @testable import Interchange
 
-/// Row A32 of jetsam's behaviours. The expected order is taken from the report's own list, not from the import.
+/// Row A32 of jetsam's behaviours in Policies.md. The expected order comes from the report's own list, not from the
+/// import.
 @Suite("JetsamEvent reports replayed")
 struct JetsamReplayTests {
     private struct Victim: Hashable {
@@ -15,7 +16,7 @@ struct JetsamReplayTests {
         var band: Int
     }
 
-    /// Whoever is an app and not in front, by band, and inside a band as the report lists them.
+    /// All apps that are not in front, sorted by band and then by the report's order.
     private static func expected(_ report: JetsamReport) -> [Victim] {
         let all = zip(report.processes, report.standings).enumerated().compactMap { place, pair in
             pair.1.map { (place: place, name: pair.0.name, band: $0.band) }
@@ -25,7 +26,7 @@ struct JetsamReplayTests {
     }
 
     /// Runs the imported scenario as its last line advises: from the report's state on, the app in front takes more and
-    /// more, up to everything.
+    /// more memory, up to all of it.
     private static func replay(_ text: String) throws -> (event: JetsamEventImport, ended: [Victim]) {
         let event = try JetsamEventImport(Array(text.utf8), file: "report.ips")
         let lines = event.scenario.split(separator: "\n")
@@ -34,7 +35,7 @@ struct JetsamReplayTests {
             text: event.scenario, file: "imported.yaml", overrides: Overrides(sets: [String(advice)])
         ).get()
         plan.backend = .accounting
-        // A device ends who plays audio, too, when nobody else is left; by default this one does not.
+        // Without other candidates a device also ends apps that play audio; by default this device does not.
         plan.limits.protectAudible = false
         let front = try #require(event.front)
         let output = try TraceFixture.play(plan)
@@ -68,7 +69,7 @@ struct JetsamReplayTests {
         let (event, ended) = try Self.replay(old)
         #expect(ended == Self.expected(event.report))
         let today = JetsamFixture.report(JetsamFixture.today, system: "iPhone OS 17.2 (21C62)")
-        // Of two in front the second runs behind the first here.
+        // Of two processes in front, the second runs behind the first here.
         let behind = Victim(name: "Browser", band: 40)
         let (event2, ended2) = try Self.replay(today)
         #expect(ended2 == Self.expected(event2.report) + [behind])
@@ -89,7 +90,7 @@ struct JetsamReplayTests {
     func real(file: URL) throws {
         let (event, ended) = try Self.replay(try String(contentsOf: file, encoding: .utf8))
         #expect(ended == Self.expected(event.report))
-        // Here the list itself ascends the bands, as far as its apps go.
+        // In this report the apps are already sorted by band.
         let standings = zip(event.report.processes, event.report.standings)
         #expect(ended.map(\.name) == standings.filter { $0.1 != nil && $0.1 != .front }.map(\.0.name))
     }

@@ -2,7 +2,7 @@ import Quantities
 import Scenario
 import Testing
 
-/// Broken inputs: cut short, with bytes changed, taken out, doubled.
+/// Broken inputs: truncated, or with bytes changed, removed or duplicated.
 enum Mutations {
     static func mutated(_ bytes: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
         var bytes = bytes
@@ -26,7 +26,7 @@ enum Mutations {
         return bytes
     }
 
-    /// Reads broken inputs: what is accepted must give a valid scenario, what is refused must be one line.
+    /// Reads broken inputs. An accepted input must give a valid scenario, and a refusal must be one line.
     static func tally(
         of bytes: [UInt8], count: Int, _ random: inout SeededGenerator,
         _ scenario: ([UInt8]) throws(ScenarioFault) -> String
@@ -49,7 +49,7 @@ enum Mutations {
 }
 
 extension Sequence {
-    /// A few of the elements, in any order.
+    /// A few of the elements, in random order.
     fileprivate func few(drawnBy random: inout SeededGenerator) -> [Element] {
         var elements = Array(self)
         for index in elements.indices { elements.swapAt(index, random.number(in: 0...elements.count - 1)) }

@@ -40,7 +40,7 @@ private func busyTables() throws -> RunTrace.Tables {
         launches: bytes(sinks.launches))
 }
 
-/// An event as a viewer reads it.
+/// An event as a viewer parses it.
 private struct Event {
     let kind, name, category: String
     let at, process, thread: Int
@@ -97,7 +97,7 @@ struct RunTraceTests {
             }
         }
         #expect(open.values.allSatisfy { $0.isEmpty })
-        // A process, its state, and a callback in it.
+        // The three levels are a process, its state, and a callback in that state.
         #expect(deepest == 3)
     }
 
@@ -145,7 +145,8 @@ struct RunTraceTests {
             let at = try #require(RunTrace.microseconds(row[0]))
             advance { $0 < at }
             let before = counts
-            // A change at the very instant of a sample may come before it or after it; most samples stand alone.
+            // A change at the instant of a sample may come before or after it, so only samples without one are
+            // compared.
             guard position == slices.count || slices[position].at > at else { continue }
             #expect(before == row[1...].compactMap { Int($0) }, "at \(row[0]) s")
             compared += 1

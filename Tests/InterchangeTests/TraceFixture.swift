@@ -9,9 +9,9 @@ import Workload
 
 @testable import Interchange
 
-/// Small traces, made by hand or from a seed, in files of their own.
+/// Small traces in files of their own, handmade or drawn from a seed.
 enum TraceFixture {
-    /// Every operation once or more; identifiers are used again after their free; the last line has no end.
+    /// Every operation at least once; identifiers recur after their free; the last line has no newline.
     static let byHand = """
         1: malloc 0x10 100
         1: calloc 0x20 4 25
@@ -80,7 +80,7 @@ enum TraceFixture {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// A scenario whose one app does nothing but play the trace.
+    /// A scenario with one app that only plays the trace.
     static func scenario(
         _ trace: String, duration: String = "30s", more: String = "", device: String = "{ ceiling: 64MiB }"
     ) -> String {
@@ -102,7 +102,7 @@ enum TraceFixture {
         let tally: RunTally
         let events, apps, samples: [[String]]
 
-        /// Rows of `events.csv` of that kind: (time, app, detail, reason).
+        /// The rows of `events.csv` of this kind: time, detail, reason.
         func events(_ kind: String) -> [(time: String, detail: String, reason: String)] {
             events.filter { $0[1] == kind }.map { ($0[0], $0[5], $0[6]) }
         }

@@ -50,7 +50,7 @@ struct TraceReplayTests {
     @Test("copies multiply the objects, a fraction thins them out")
     func copies() throws {
         #expect(try play("{ file: trace.txt, copies: 3 }").apps.last?[8] == "15900")
-        // Of five objects three are kept, those of lines 2, 4 and 8; only the last of them is live at the end.
+        // Three of the five objects are kept, those of lines 2, 4 and 8; only the last is live at the end.
         #expect(try play("{ file: trace.txt, copies: 0.6 }").apps.last?[11] == "1")
     }
 

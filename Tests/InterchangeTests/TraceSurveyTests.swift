@@ -18,7 +18,7 @@ struct TraceSurveyTests {
         (counts.free, counts.freeOfNull, counts.threadDone) = (3, 1, 1)
         #expect(survey.counts == counts)
         #expect(survey.lines == 11)
-        // 300 + 5000 + 0 bytes are left; before the last free there were 200 more.
+        // 300 + 5000 + 0 bytes remain; before the last free there were 200 more.
         #expect(survey.requested == ByteCount(5_300))
         #expect(survey.objects == 3)
         #expect(survey.peakRequested == ByteCount(5_500))
@@ -114,7 +114,8 @@ struct TraceSurveyTests {
         for line in common { #expect(quick(line) != nil && quick(line) == parsed(line), "\(line)") }
         let odd = ["1: calloc 0x10 2 8", "1: malloc 0x10 8 5 6", "1:  free 0x10", "1: malloc 0x0 8", "", "1: free 0x"]
         for line in odd { #expect(quick(line) == nil, "\(line)") }
-        // Every byte of the common lines replaced by every other, left out, and doubled.
+        // Each byte of the common lines is replaced by every other value, removed and duplicated, and the line is cut
+        // there.
         for line in common.map({ Array($0.utf8) }) {
             for place in line.indices {
                 for byte in UInt8.min...UInt8.max where byte != 0x0a {
@@ -136,7 +137,7 @@ struct TraceSurveyTests {
 
     private func quick(_ line: String) -> TraceOperation? { quick(Array(line.utf8)) }
 
-    /// The line stands before another one.
+    /// Reads the line as the first of several.
     private func quick(_ line: [UInt8]) -> TraceOperation? {
         let lines = line + Array("\n1: malloc 0x20 16\n\n".utf8)
         guard let (operation, length) = TraceOperation.quick(lines.span) else { return nil }
@@ -186,8 +187,8 @@ struct TraceSurveyTests {
     }
 }
 
-/// The trace of a real process, where it is at hand: in the folder of shared data beside the checkout, or where
-/// `PLIMSOLL_TRACE` names the unpacked file. It is not part of the project.
+/// The trace of a real process, if available: in the folder of shared data beside the checkout, or in the unpacked file
+/// that `PLIMSOLL_TRACE` names. It is not part of the project.
 enum RealTrace {
     private static let named = ProcessInfo.processInfo.environment["PLIMSOLL_TRACE"]
     private static let archive = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -201,7 +202,7 @@ enum RealTrace {
             ?? (files.fileExists(atPath: archive.path()) && files.isExecutableFile(atPath: unzip))
     }
 
-    /// Unpacks the trace for as long as `body` runs.
+    /// Unpacks the trace while `body` runs.
     static func with(_ body: (String) throws -> Void) throws {
         if let named { return try body(named) }
         let file = FileManager.default.temporaryDirectory.appending(path: "trace-\(UUID().uuidString).txt")

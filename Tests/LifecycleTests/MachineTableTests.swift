@@ -1,7 +1,7 @@
 import Lifecycle
 import Testing
 
-/// The whole table of a machine: a row per state, a column per event, `-` where the pair is illegal.
+/// The full table of a machine: a row per state, a column per event, and `-` for an illegal pair.
 private func table<State: RawRepresentable<String>, Event: RawRepresentable<String>>(
     _ states: [State], _ events: [Event], _ next: (State, Event) -> State?
 ) -> [String] {

@@ -2,7 +2,7 @@ import Foundation
 import Lifecycle
 import Testing
 
-/// The page in the documentation shows the machines as they are. `PLIMSOLL_RECORD=1` writes its tables anew.
+/// Compares the state tables in the documentation with the machines. `PLIMSOLL_RECORD=1` rewrites the tables.
 @Suite("the state tables in the documentation")
 struct StateTablePageTests {
     static let project = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

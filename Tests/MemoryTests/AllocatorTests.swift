@@ -25,7 +25,7 @@ struct AllocatorTests {
             for quarter in 4..<8 { for near in -2...2 { sizes.append((1 << power) / 4 * quarter + near) } }
             for _ in 0..<200 { sizes.append(random.number(in: 1 << power...1 << (power + 1))) }
         }
-        // With an alignment, if only the natural one, jemalloc itself is asked.
+        // With an explicit alignment, even the natural one, the result comes from jemalloc itself.
         let differing = sizes.filter { classes.usable($0) != classes.usable($0, logAlignment: 0) }
         #expect(differing.isEmpty)
     }

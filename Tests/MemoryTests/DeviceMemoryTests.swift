@@ -3,7 +3,7 @@ import Testing
 
 @testable import Memory
 
-/// What every backend promises.
+/// The promises of every backend.
 @Suite("A device's memory", .serialized)
 struct DeviceMemoryTests {
     @Test("a full device refuses and names the free pages and the longest run", arguments: MemoryBackend.allCases)
@@ -28,7 +28,7 @@ struct DeviceMemoryTests {
         let device = try makeDeviceMemory(backend, ceiling: .mebibytes(8), reserved: .zero)
         let slots = try (0..<2).map { _ in try device.makeProcess() }
         let pools = slots.map { device.makePool(in: $0) }
-        // Two processes take turns; then one of them leaves holes of 68 KiB all over.
+        // Two processes allocate in turn; then one of them leaves holes of 68 KiB everywhere.
         let sizes = [64 << 10]
         var turn = 0
         while device.allocate(sizes.span, in: pools[turn & 1], limit: nil).refusal == nil { turn += 1 }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The device's region")
 struct DeviceRegionTests {
-    /// How many pages of the region the host has really backed.
+    /// The number of the region's pages that the host has backed with memory.
     private func backedByHost(_ region: DeviceRegion) -> Int {
         let addresses = region.state.pointee.pages.runs.pages
         var present = [UInt8](repeating: 0, count: addresses)
@@ -28,7 +28,7 @@ struct DeviceRegionTests {
                 memset(run, 1, count * DeviceRegion.pageSize)
                 taken.append((run, count))
             } else {
-                // Enough is free only when there are too few pages in all.
+                // A refusal means that fewer pages are free in total than requested.
                 #expect(state.pointee.pages.free < count, "seed \(seed), step \(step)")
                 refusals += 1
                 for _ in 0..<taken.count / 2 {

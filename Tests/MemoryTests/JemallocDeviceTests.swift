@@ -3,7 +3,7 @@ import Testing
 
 @testable import Memory
 
-/// jemalloc's statistics are the process's: one test after another, so that a failure points at one.
+/// jemalloc's statistics cover the whole process, so tests run one after another and a failure points at one test.
 @Suite("The device with real memory", .serialized)
 struct JemallocDeviceTests {
     @Test("the books of twenty processes agree with jemalloc to the byte, whatever is done", arguments: 0..<200)
@@ -22,7 +22,7 @@ struct JemallocDeviceTests {
         expectNothingLeft(device, seed: seed)
     }
 
-    /// Compares active, dirty and allocated bytes of every arena with the books.
+    /// Compares active, dirty and allocated bytes of every arena with Plimsoll's accounting.
     private func audit(_ device: JemallocDevice, _ place: String) throws {
         do {
             try device.audit()
@@ -103,7 +103,7 @@ struct JemallocDeviceTests {
     func devicesInARow() throws {
         for _ in 0..<60 {
             let device = try JemallocDevice(ceiling: .mebibytes(4), reserved: .mebibytes(1))
-            // More than MALLOCX_ARENA_LIMIT in all; processes are left alive on purpose.
+            // Creates more arenas in total than MALLOCX_ARENA_LIMIT, and leaves processes alive on purpose.
             for _ in 0..<100 {
                 let pool = device.makePool(in: try device.makeProcess())
                 _ = device.allocate([100, 20_000].span, in: pool, limit: nil)
@@ -122,7 +122,7 @@ struct JemallocDeviceTests {
     }
 }
 
-/// After the last process ended, only the system's share is taken, and the rest is one run.
+/// Expects that after the last process ended only the system's share is taken, and the rest is one run.
 func expectNothingLeft(_ device: any DeviceMemory, seed: Int = 0) {
     let books = device.books
     #expect(books.resident == books.reserved, "seed \(seed)")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("tables of objects")
 struct ObjectTableTests {
-    /// A table and what it should hold.
+    /// A table, and a simple model of its contents.
     private final class Twins {
         var table = ObjectTable()
         var entries: [Int] = []
@@ -20,7 +20,7 @@ struct ObjectTableTests {
             }
         }
 
-        /// False if another object left than should have.
+        /// Removes objects and returns false if the table removed others than the model.
         func remove(_ count: Int, oldest: Bool) -> Bool {
             for _ in 0..<count {
                 let entry = oldest ? table.removeOldest() : table.removeNewest()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Memory
 
-/// The free runs as anyone would write them: one flag per page.
+/// The simplest model of free runs: one flag per page.
 private struct Model {
     var free: [Bool]
 
@@ -80,7 +80,7 @@ struct PageRunsTests {
             taken.append((start, count))
         }
 
-        /// Gives back a part of something: jemalloc splits and merges what it holds.
+        /// Gives back a part of a run, because jemalloc splits and merges its extents.
         func giveSome() {
             let position = Int(random.below(UInt64(taken.count)))
             let (start, count) = taken.remove(at: position)

@@ -1,21 +1,21 @@
 import Memory
 import Quantities
 
-/// Seeded random use of a device: up to twenty processes with pools that are made, filled, released, touched, read,
-/// purged and ended, and single objects that are made, resized and freed. The same seed gives the same calls on every
-/// device that gives the same answers.
+/// Seeded random use of a device: up to twenty processes whose pools are created, filled, released, touched, read,
+/// purged and ended, and single objects that are created, resized and freed. The same seed gives the same calls on
+/// every device that gives the same answers.
 struct RandomOperations {
     let device: any DeviceMemory
     private var random: SeededGenerator
     private(set) var live: [(slot: MemorySlot, pools: [PoolID], objects: [ObjectHandle])] = []
-    /// The most processes that lived at the same time.
+    /// The highest number of processes alive at the same time.
     private(set) var mostLive = 0
     private(set) var refusals: [AllocationRefusal] = []
     private let sampler: SizeSampler
     private let mostProcesses: Int
-    /// The bytes of one batch of allocations, at most.
+    /// The most bytes of one batch of allocations.
     private let batch: Int
-    /// Whether many single objects are made beside, at alignments of up to 2 MiB.
+    /// Whether the run also creates many single objects, at alignments of up to 2 MiB.
     private let isWide: Bool
 
     init(
@@ -36,7 +36,7 @@ struct RandomOperations {
         sampler = SizeSampler(sizes ?? choices[Int(seed % UInt64(choices.count))])
     }
 
-    /// One random call.
+    /// Makes one random call.
     mutating func step() throws {
         if live.isEmpty { try launch() }
         let chosen = Int(random.below(UInt64(live.count)))
@@ -63,7 +63,7 @@ struct RandomOperations {
         mostLive = max(mostLive, live.count)
     }
 
-    /// Makes an object, or resizes or frees one that was made; under a limit now and then.
+    /// Creates, resizes or frees an object, sometimes under a limit.
     private mutating func useObject(_ chosen: Int) {
         let slot = live[chosen].slot
         let size = ByteCount(random.below(4) == 0 ? random.number(in: 0...60_000) : random.number(in: 0...600))

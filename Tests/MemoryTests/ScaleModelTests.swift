@@ -6,13 +6,13 @@ import Testing
 struct ScaleModelTests {
     private static let page = 4096
 
-    /// The same random life on the device itself and on its model: slots, pools, sizes and releases.
+    /// The same random operations on a device and on its model: slots, pools, sizes and releases.
     private struct Pair {
         let whole: any DeviceMemory
         let model: any DeviceMemory
         var random: SeededGenerator
         var pools: [PoolID] = []
-        /// Objects made by name, on the device and on its model.
+        /// Objects with names, on the device and on its model.
         var named: [(slot: MemorySlot, whole: ObjectHandle, model: ObjectHandle)] = []
         let sampler = SizeSampler(
             .logNormal(median: .kibibytes(2), sigma: Ratio(partsPerMillion: 1_400_000), highest: .mebibytes(1)))
@@ -32,7 +32,7 @@ struct ScaleModelTests {
             }
         }
 
-        /// What corresponds on the model to the pool of the device.
+        /// The model's counterpart of the device's pool.
         func twin(_ pool: PoolID) -> PoolID { PoolID(slot: pool.slot, index: pool.index + 1) }
 
         mutating func step() throws {
@@ -59,7 +59,7 @@ struct ScaleModelTests {
             #expect(whole.requested(in: pool) == model.requested(in: twin(pool)))
         }
 
-        /// Twenty objects that come by name, as a trace's do, and as many that go.
+        /// Allocates twenty objects by name, as a trace does, and frees as many.
         private mutating func stepByName(_ slot: MemorySlot) throws {
             for _ in 0..<20 {
                 let size = ByteCount(sampler.next(using: &random))
@@ -76,7 +76,8 @@ struct ScaleModelTests {
         }
     }
 
-    /// Beyond a page only where next to nothing is left but slabs with holes, or where the model is full to the page.
+    /// Differences beyond a page occur only if hardly anything but slabs with holes remains, or the model is full to
+    /// the page.
     @Test(
         "each process holds its share of the pages, to the page, and is refused and released what it would be there",
         arguments: [(25, 0), (50, 1), (10, 2), (170, 3), (400, 4)] as [(Int64, UInt64)])

@@ -46,7 +46,7 @@ struct TableTests {
     }
 }
 
-/// A row with a cell of every kind.
+/// A row with one cell of every kind.
 private struct SampleRow {
     let at: Instant
     let name: String
@@ -216,7 +216,7 @@ struct RepeatedRowTests {
                 }
                 if table === writer { table.endRow(keeping: memo) } else { table.endRow() }
             }
-            // The tail is that of the row that was kept, not of the one that was written last.
+            // The repeated tail belongs to the kept row, not to the row written last.
             writer.repeatRow(memo, at: now)
             plain.seconds(now)
             plain.text(name)

@@ -10,7 +10,7 @@ struct BandMachineTests {
     func a10() throws {
         var daemon = BandMachine(.daemon, band: .interfaceSupport, at: at(0))
         func state(_ second: Int64) -> [Int] {
-            // The limits of the row: 6 MB while active, 4 MB while not.
+            // The row's limits: 6 MB while active, 4 MB while inactive.
             [daemon.band(at: at(second)).number, daemon.hasActiveLimit(at: at(second)) ? 6 : 4]
         }
         daemon.track(at: at(0))

@@ -9,7 +9,7 @@ struct MonitorPresetTests {
 
     private func at(_ milliseconds: Int64) -> Instant { Instant(microseconds: milliseconds * 1_000) }
 
-    /// The levels that follow from observations, one every `spacing` milliseconds.
+    /// The levels after each observation, at intervals of `spacing` milliseconds.
     private func levels(
         _ settings: MonitorSettings, every spacing: Int64 = 1_000, _ observations: [PressureObservation],
         ceiling: ByteCount? = nil
@@ -49,7 +49,7 @@ struct MonitorPresetTests {
         }
         _ = monitor.sample(at: at(0), ratio(45))
         #expect(drain() == [[3, 0], [2, 250], [6, 500], [1, 750]])
-        // Normal again after the hold, and back to warning within the rest: nobody is told twice.
+        // The level is normal after the hold and warning again within the rest, so no process is warned twice.
         for second in 2...9 { _ = monitor.sample(at: at(Int64(second) * 1_000), ratio(70)) }
         #expect(monitor.level == .normal)
         _ = monitor.sample(at: at(20_000), ratio(45))
@@ -81,7 +81,7 @@ struct MonitorPresetTests {
 
     @Test("android: 70 ms of somebody's waiting in a second warn, 700 ms of everybody's are critical")
     func android() {
-        // One process goes before every look.
+        // One process ends before every observation.
         let stalls = [(70, 0), (71, 0), (900, 700), (900, 701)] as [(Int64, Int64)]
         let observations = stalls.enumerated().map { stall($1.0, $1.1, processes: 9 - $0) }
         #expect(
@@ -92,7 +92,7 @@ struct MonitorPresetTests {
     @Test(
         "a change of level shows the measure that decided it: full at critical's own bounds, some at warning's",
         arguments: [
-            // Each as some and full, in milliseconds; what was there before, and what follows.
+            // Successive stalls as some and full, in milliseconds, and the reason for the last level.
             ([(500, 10)], "somebody waited for 50% of the last second, threshold 7%"),
             ([(900, 800)], "everybody waited for 80% of the last second, threshold 70%"),
             ([(500, 10), (900, 800)], "everybody waited for 80% of the last second, threshold 70%"),
@@ -138,23 +138,23 @@ struct MonitorPresetTests {
         return observation
     }
 
-    /// `AppProfiler.updateLowMemStateLSP`, row by row: the number of processes and the stalls at each look, and the
-    /// level that follows.
+    /// `AppProfiler.updateLowMemStateLSP`, row by row: the number of processes and the stalls at each observation, and
+    /// the resulting level.
     @Test("android: a level worsens only when there are fewer processes than at the last look, and improves freely")
     func androidWorsens() {
         let rows: [(processes: Int, some: Int64, full: Int64, level: PressureLevel)] = [
-            (5, 900, 900, .normal),  // Nothing was seen before: no loss is known.
-            (5, 900, 900, .normal),  // As many: the last level is kept, however bad it is.
-            (6, 900, 900, .normal),  // More.
-            (5, 100, 0, .warning),  // One fewer than at the last look.
-            (5, 900, 900, .warning),  // Only the last look counts, not the most there ever were.
+            (5, 900, 900, .normal),  // The first observation has no earlier count to compare with.
+            (5, 900, 900, .normal),  // An equal count keeps the last level, however bad the stall is.
+            (6, 900, 900, .normal),  // A higher count.
+            (5, 100, 0, .warning),  // One fewer than at the last observation.
+            (5, 900, 900, .warning),  // The last observation counts, not the highest count ever.
             (4, 900, 900, .critical),
-            (4, 100, 0, .critical),  // It must hold for a second, then it improves without a loss,
+            (4, 100, 0, .critical),  // The level must hold for a second, then improves without a loss,
             (4, 100, 0, .warning),
             (6, 0, 0, .warning),
-            (7, 0, 0, .normal),  // and though there are more.
+            (7, 0, 0, .normal),  // and although the count is higher.
             (3, 0, 0, .normal),
-            (3, 900, 900, .normal),  // A loss before the stall does not count later.
+            (3, 900, 900, .normal),  // A loss before the stall no longer counts.
         ]
         #expect(levels(.android, rows.map { stall($0.some, $0.full, processes: $0.processes) }) == rows.map(\.level))
         var free = MonitorSettings.android

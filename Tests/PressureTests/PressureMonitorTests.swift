@@ -17,7 +17,7 @@ struct PressureMonitorTests {
 
     private func at(_ milliseconds: Int64) -> Instant { Instant(microseconds: milliseconds * 1000) }
 
-    /// The levels after samples of so many MiB available, one a second.
+    /// The levels after samples with these available amounts in MiB, one sample per second.
     private func levels(_ available: [Int], _ settings: MonitorSettings) -> [PressureLevel] {
         var monitor = PressureMonitor(settings, ceiling: ceiling)
         return available.enumerated().map { second, free in
@@ -97,8 +97,8 @@ struct PressureMonitorTests {
         #expect(drain() == 1, "stuck for the repetition time")
     }
 
-    /// The instants, in seconds, at which somebody is told, with the app's number: samples of so many MiB available, by
-    /// the second at which they begin, one a second up to the last.
+    /// The seconds at which an app is warned, with the level and the app's number. `available` gives the available MiB
+    /// from a second on; there is one sample per second.
     private func told(_ available: [(from: Int, free: Int)], until end: Int, _ settings: MonitorSettings) -> [String] {
         var monitor = PressureMonitor(settings, ceiling: ceiling)
         let all = [process(1, .active, .foreground, 200), process(2, .background, .background, 50)]
@@ -129,7 +129,7 @@ struct PressureMonitorTests {
             told([(0, 50), (15, 150)], until: 40, quick) == [
                 "0 critical 2", "0 critical 1", "35 warning 2", "35 warning 1",
             ])
-        // Falling warns nobody, however long ago the level was told.
+        // A falling level warns no app, however long ago the level was last told.
         #expect(
             told([(0, 150), (5, 300), (50, 50), (60, 150)], until: 79, quick) == [
                 "0 warning 2", "0 warning 1", "50 critical 2", "50 critical 1",
@@ -143,12 +143,12 @@ struct PressureMonitorTests {
             $0.warningSpacing = .seconds(2)
             $0.warningRest = .seconds(25)
         }
-        // At second 1 only one of the two has been told.
+        // At second 1 only one of the two apps has been told.
         #expect(
             told([(0, 150), (1, 50), (10, 300), (12, 150)], until: 30, slow) == [
                 "0 warning 2", "1 critical 2", "3 critical 1", "26 warning 2", "28 warning 1",
             ])
-        // The round of a level ends with it: a worse one that rests is not told early in its place.
+        // A round ends with its level, and a worse level that rests is not told early instead.
         #expect(
             told([(0, 50), (5, 300), (7, 150), (8, 50)], until: 20, slow) == [
                 "0 critical 2", "2 critical 1", "7 warning 2",

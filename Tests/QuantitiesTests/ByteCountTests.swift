@@ -10,7 +10,7 @@ struct ByteCountTests {
             let value = Int64(random.number(in: 0...1 << bits)) * (bits % 2 == 0 ? 1 : -1)
             for multiplier in [0, 1, 999_999, 1_000_000, 1_000_001, 4_000_000] as [Int64] {
                 guard value.magnitude < 1 << 60 else { continue }
-                // In whole divisors and the rest, neither of which overflows.
+                // The product of the whole divisors and of the remainder; neither overflows.
                 let (whole, rest) = value.quotientAndRemainder(dividingBy: 1_000_000)
                 let expected = whole * multiplier + rest * multiplier / 1_000_000
                 #expect(scaled(value, by: multiplier, over: 1_000_000) == expected)

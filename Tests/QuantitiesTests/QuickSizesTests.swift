@@ -7,8 +7,8 @@ import Testing
 struct QuickSizesTests {
     @Test("where rounding is hard, sizes drawn ahead are the definition's, and the generator goes on alike")
     func hardPoints() {
-        // The first 64 sizes of these have a point within 2e-7 of the circle's edge, on either side, of its middle or
-        // of the vertical axis, or a size as close to a whole number; found among a million.
+        // Among a million seeds, these give hard cases in their first 64 sizes: a point within 2e-7 of the circle's
+        // edge (on either side), of its middle or of the vertical axis, or a size equally close to a whole number.
         let seeds: [UInt64] = [
             784_090, 215_660, 974_669, 1_011_655, 544_328, 341_511, 682_616, 345_383, 616_307, 26_306, 963_661,
         ]
@@ -78,7 +78,7 @@ struct QuickSizesTests {
         #expect(outcomes.allSatisfy { $0 > 1000 })
     }
 
-    /// Every 499th number of those from 2^-30 on; a run over all of them gave 2.82 and 3.66 times 2^-24.
+    /// Tests every 499th number from 2^-30 on. A run over all numbers gave errors of 2.82 and 3.66 times 2^-24.
     @Test("the polynomials are as precise as the margin of doubt asks for")
     func polynomials() {
         func worst(_ negative: Float, _ positive: Float, _ error: (Float) -> Double) -> Double {
@@ -88,7 +88,7 @@ struct QuickSizesTests {
                 }
             }
         }
-        // 1 + r lies between the roots of 1/2 and 2.
+        // The range of 1 + r is from the square root of 1/2 to the square root of 2.
         let logarithm = worst(0.29290, 0.41422) {
             abs(Double(QuickSizes.logarithm($0)) * log(2) / log1p(Double($0)) - 1)
         }
@@ -110,7 +110,7 @@ struct QuickSizesTests {
         return sizes
     }
 
-    /// A point within the circle, and how close to its edge those came that were not.
+    /// A point within the circle, and the smallest distance from its edge among the points that were rejected.
     private func point(_ generator: inout SeededGenerator) -> (u: Double, square: Double, missed: Double) {
         var missed = 1.0
         while true {
@@ -122,7 +122,7 @@ struct QuickSizesTests {
         }
     }
 
-    /// The definition, by the series alone.
+    /// The size by its definition, computed with the series only.
     private static func size(_ median: Double, _ sigma: Double, _ u: Double, _ square: Double) -> Double {
         let normal = u * (-2 * naturalLogarithm(square) / square).squareRoot()
         return median * exponential(normal * sigma / 1_000_000)

@@ -21,7 +21,7 @@ struct SeededGeneratorTests {
             .logNormal(median: ByteCount(4096), sigma: Ratio(partsPerMillion: 1_000_000), highest: .mebibytes(1)))
         let draws = (0..<100_000).map { _ in sampler.next(using: &generator) }.sorted()
         #expect((4000...4200).contains(draws[50_000]))
-        // One standard deviation above the median of the logarithm: 4096 * e.
+        // One standard deviation above the logarithm's median: 4096 * e.
         #expect((10_900...11_400).contains(draws[84_134]))
     }
 
@@ -90,7 +90,7 @@ struct SeededGeneratorTests {
         #expect(differing == 0)
     }
 
-    /// A standard normal value by the polar method, by the series alone.
+    /// A standard normal value by the polar method, computed with the series only.
     private func normal(_ generator: inout SeededGenerator) -> Double {
         while true {
             let u = 2 * generator.unit() - 1

@@ -9,7 +9,7 @@ import Testing
 @Suite("Android's killers, by table")
 struct AndroidPolicyTests {
     /// A device with RAM and free memory in KiB, and one process per band of importance: in front, perceptible, a
-    /// service, the previous one, and two cached ones.
+    /// service, the previous app, and two cached apps.
     private func phone(
         ram: ByteCount, free: Int, fileBacked: Int = 0, _ change: (inout SystemSnapshot) -> Void = { _ in }
     ) -> SystemSnapshot {
@@ -45,7 +45,7 @@ struct AndroidPolicyTests {
         ]
         let scores = OomScore.all(of: snapshot(shown))
         var expected = zip(shown, scores).map { ["\($0.band.number)", "\($1)"] }
-        // Work on an event has the band of a mode, and the score of a service.
+        // A process that works on an event has the band of a background mode, and the score of a service.
         expected.insert(["\(JetsamBand.elevatedInactive.number)", "\(scores[0])"], at: 1)
         let suspended = [
             ["\(JetsamBand.idle.number)", "\(OomScore.cached.lowerBound)"], ["", "\(OomScore.previous)"],
@@ -135,7 +135,7 @@ struct AndroidPolicyTests {
         let minfree = try policy("lmkd-minfree")
         #expect(minfree.decide(model(322_560 / 4 - 1)).evidence?.threshold == Int64(322_560 / 4 * 1_024))
         #expect(minfree.decide(model(322_560 / 4)).ranking.isEmpty)
-        // A figure that is given is about the device of the run.
+        // A given figure applies to the device of the run.
         let given = try policy("lmkd-minfree", [.init(name: "minfree_950", value: .bytes(.kibibytes(60_000)))])
         #expect(given.decide(model(59_999)).evidence?.threshold == Int64(60_000 * 1_024))
     }
@@ -154,7 +154,7 @@ struct AndroidPolicyTests {
         #expect(rank.ranking.map(\.score) == [500, 500, 200, 200, 100, 0])
     }
 
-    /// Woken by a partial stall, with facts on top.
+    /// The decision when a partial stall wakes the policy, with further changes to the snapshot.
     private func woken(
         free: Int = 500_000, _ change: @escaping (inout SystemSnapshot) -> Void = { _ in }
     ) throws -> Decision {

@@ -33,7 +33,7 @@ struct JetsamKernelTests {
         }
     }
 
-    /// RAM that iOS sees on devices sold with 2, 3, 4, 6, 8, 12 and 16 GB.
+    /// The RAM that iOS sees on devices sold with 2, 3, 4, 6, 8, 12 and 16 GB.
     @Test(
         "the marks of kernel 11417 in MiB for the memory that real devices see",
         arguments: [

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Reclaim
 
-/// A snapshot of a device with 1,000 MiB of RAM, of which so many are available.
+/// A snapshot of a device with 1,000 MiB of RAM and the given MiB available.
 func device(
     _ available: Int, _ processes: [ProcessSnapshot], demand: ReclaimDemand = .nothing,
     _ change: (inout SystemSnapshot) -> Void = { _ in }
@@ -17,7 +17,7 @@ func device(
     return snapshot
 }
 
-/// A process in a band, positioned there `position` seconds after the 900th.
+/// A process in a band that it entered `position` seconds after second 900.
 func banded(
     _ number: Int, _ band: Int, position: Int64 = 0, size: Int = 50,
     _ change: (inout ProcessSnapshot) -> Void = { _ in }
@@ -30,7 +30,7 @@ func banded(
 }
 
 extension Decision {
-    /// Who would be ended, in order.
+    /// The numbers of the processes that would be ended, in order.
     var victims: [Int] { ranking.filter { $0.action.isTermination }.map { $0.action.target.number } }
     var firstCause: KillCause? { ranking.first { $0.action.isTermination }?.cause }
 }
@@ -131,7 +131,7 @@ struct JetsamTests {
         #expect(try causes(120, all) == ["3 highwater"])
         #expect(try causes(90, all) == ["3 highwater", "1 idle-exit"])
         #expect(try causes(10, all) == ["3 highwater", "1 vm-pageshortage", "2 vm-pageshortage"])
-        // It waits for memory itself.
+        // The process itself waits for memory.
         let waits = ReclaimDemand.allocation(by: ProcessID(3), wanted: .mebibytes(1))
         #expect(try causes(10, all, waits) == ["1 vm-pageshortage", "2 vm-pageshortage"])
         let thrashing = idleApps(5, back: 2) + [banded(6, 80)]
@@ -246,7 +246,7 @@ struct JetsamTests {
         #expect(try jetsam().decide(device(80, all)).report == nil, "idle-exit alone")
     }
 
-    /// So many idle apps, each relaunched twice within that many seconds.
+    /// This number of idle apps, each relaunched twice after that many seconds.
     private func idleApps(_ count: Int, back seconds: Int64) -> [ProcessSnapshot] {
         (1...count).map { number in
             banded(number, 0, position: Int64(number)) {
@@ -309,7 +309,7 @@ struct JetsamTests {
         #expect(!(try jetsam().decide(device(300, all, sustained(10, kills: 1, lastAgo: 500))).ranking.isEmpty))
         #expect(!(try jetsam().decide(device(300, all, sustained(10, kills: 3))).ranking.isEmpty))
         #expect(try jetsam().decide(device(300, all, sustained(10, kills: 4))).ranking.isEmpty)
-        // Kills that are too old to be remembered one by one still count: they are of the same episode.
+        // Kills too old to be remembered individually still count as part of the episode.
         #expect(try jetsam().decide(device(300, all, sustained(60, kills: 4, lastAgo: 700_000))).ranking.isEmpty)
         #expect(!(try jetsam().decide(device(300, all, sustained(60, kills: 3, lastAgo: 700_000))).ranking.isEmpty))
     }

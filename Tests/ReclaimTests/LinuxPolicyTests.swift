@@ -121,7 +121,7 @@ struct LinuxPolicyTests {
         }
         #expect(try after(14).ranking.isEmpty)
         #expect(!(try after(15).ranking.isEmpty))
-        // It rests from looking at pressure alone.
+        // It pauses only its check of pressure, not that of swap.
         let swap = try policy("systemd-oomd").decide(
             device(50, apps) {
                 $0.measures.swapTotal = .mebibytes(100)
@@ -148,7 +148,7 @@ struct LinuxPolicyTests {
 
 @Suite("the yardsticks")
 struct YardstickTests {
-    /// Apps that are wanted again after so many seconds; nil: never.
+    /// Apps that the user wants again after these seconds; nil means never.
     private func future(_ seconds: [Int64?], sizes: [Int], wanted: Int) -> SystemSnapshot {
         let processes = sizes.enumerated().map { process($0.offset, size: $0.element) }
         return device(0, processes, demand: .allocation(by: ProcessID(99), wanted: .mebibytes(wanted))) {
@@ -184,14 +184,15 @@ struct YardstickTests {
     func exact(sizes: [Int]) throws {
         var generator = SeededGenerator(seed: 5, stream: "foresight")
         for _ in 0..<60 {
-            // A string of requests for six apps, of which some fit; a victim costs a relaunch when it is wanted again.
+            // A sequence of requests for six apps, of which only some fit. A victim costs a relaunch when it is
+            // requested again.
             let requests = (0..<12).map { _ in generator.number(in: 0...5) }
             let best = fewestLoads(requests, sizes, at: 0, inside: [])
             #expect(try loads(requests, sizes) == best, "\(requests) with \(sizes)")
         }
     }
 
-    /// What the device has for apps.
+    /// The memory that the device has for apps.
     private var room: Int { 150 }
 
     private func loads(_ requests: [Int], _ sizes: [Int]) throws -> Int {
@@ -208,7 +209,7 @@ struct YardstickTests {
         return loads
     }
 
-    /// The app that comes is there already, in front, and waits for all that it will hold.
+    /// The requested app is already in front and waits for all of its memory.
     private func victim(
         of inside: [Int], for app: Int, _ sizes: [Int], _ rest: ArraySlice<Int>, room: Int? = nil
     ) throws -> Int? {

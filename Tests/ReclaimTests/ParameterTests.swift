@@ -5,7 +5,7 @@ import Testing
 
 @testable import Reclaim
 
-/// One case: another value of a parameter, and a snapshot at which it makes a difference.
+/// A case: another value of a parameter, and a snapshot at which it changes the decision.
 struct ParameterCase {
     let value: ParameterValue
     let snapshot: SystemSnapshot
@@ -18,15 +18,15 @@ struct ParameterCase {
 
 @Suite("every parameter of every policy matters")
 struct ParameterTests {
-    /// Every parameter in the code, as `policy.parameter`.
+    /// Every parameter in the code, in the form `policy.parameter`.
     static let all: [String] = PolicyCatalogue.all.flatMap { type in
         type.parameterTable.map { "\(type.name).\($0.name)" }
     }
 
-    /// So many moments are drawn for a parameter before it counts as one that changes nothing.
+    /// The number of moments drawn for a parameter before it counts as ineffective.
     private static let moments = 20_000
 
-    /// A moment and another value at which the policy decides otherwise.
+    /// A moment and a value of the parameter that change the policy's decision.
     static func search(_ type: any ReclaimPolicy.Type, _ parameter: PolicyParameter) -> ParameterCase? {
         var random = RandomMoments(seed: 1, stream: "\(type.name).\(parameter.name)")
         let standard = type.init()
@@ -53,7 +53,7 @@ struct ParameterTests {
     }
 }
 
-/// What comes of a decision, whatever its reasons say.
+/// The effects of a decision, without its reasons.
 private struct Deed: Equatable {
     let actions: [ReclaimAction]
     let causes: [KillCause?]
@@ -69,7 +69,7 @@ private struct Deed: Equatable {
     }
 }
 
-/// Has a parameter that it does not use.
+/// A policy with a parameter that it does not use.
 private struct Idle: ReclaimPolicy {
     static let name = "idle"
     static let summary = "does nothing"

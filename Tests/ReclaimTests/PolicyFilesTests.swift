@@ -2,7 +2,7 @@ import Foundation
 import Reclaim
 import Testing
 
-/// File, type and name of a policy agree.
+/// Checks that file, type and name of a policy agree.
 @Suite("the policies' files")
 struct PolicyFilesTests {
     static let project = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

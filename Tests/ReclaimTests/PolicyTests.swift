@@ -5,7 +5,7 @@ import Testing
 
 @testable import Reclaim
 
-/// A process that went off screen `idle` seconds before the snapshot's instant, which is 1,000 s.
+/// A process that left the screen `idle` seconds before the snapshot's instant, which is 1,000 s.
 func process(
     _ number: Int, _ phase: ProcessPhase = .suspended, idle: Int64 = 60, size: Int = 50, dirty: Int = 0,
     scene: ScenePhase? = nil, modes: [BackgroundMode] = [], _ change: (inout ProcessSnapshot) -> Void = { _ in }
@@ -20,7 +20,7 @@ func process(
     return snapshot
 }
 
-/// A scene that went off screen `idle` seconds before the snapshot's instant.
+/// A scene that left the screen `idle` seconds before the snapshot's instant.
 func window(_ number: Int, _ phase: ScenePhase, idle: Int64 = 60) -> SceneSnapshot {
     SceneSnapshot(
         scene: SceneID(number), phase: phase, size: .mebibytes(5), lastForeground: now - .seconds(idle))
@@ -97,7 +97,7 @@ struct PolicyTests {
             let enough = try #require(policy.contentAbove(on: DeviceSize(.gibibytes(4))))
             var asked = snapshot([process(1, idle: 900)], level: .normal, demand: .nothing)
             asked.ceiling = .gibibytes(4)
-            // Everything is below the lowest threshold, and not far below the highest.
+            // No available memory is below every threshold; the returned amount is not far above the highest one.
             asked.available = .zero
             #expect(!policy.decide(asked).ranking.isEmpty, "\(name)")
             #expect(enough > .zero && enough < .gibibytes(1), "\(name)")
@@ -178,7 +178,7 @@ struct PolicyTests {
     @Test("the ladder ends the longest idle first, the largest under a full size_weight, and a mix between")
     func sizeWeight() throws {
         #expect(try policy("ladder").decide(snapshot(mixed)).order == ends(1, 2, 3))
-        // In shares of 100 s: 65 + 8.75 against 26 + 35 and 6.5 + 21.875.
+        // Scores, with idle times as shares of 100 s: 65 + 8.75 against 26 + 35 and 6.5 + 21.875.
         #expect(try ladder("size_weight", .ratio(.percent(35))).decide(snapshot(mixed)).order == ends(1, 2, 3))
         // 25 + 18.75 against 10 + 75 and 2.5 + 46.875.
         let mostlySize = try ladder("size_weight", .ratio(.percent(75))).decide(snapshot(mixed))
@@ -200,7 +200,7 @@ struct PolicyTests {
         let all = [process(1, idle: 5), process(2, idle: 60), process(3, .background, idle: 90, modes: [.audio])]
         let kind = try ladder("spare_recent", .time(.seconds(10)))
         #expect(kind.decide(snapshot(all)).order == ends(2, 3))
-        // A push has launched it, and nobody has seen it.
+        // A push launched it, and it has never been on the screen.
         let pushed = process(4) { ($0.lastForeground, $0.launchedAt) = (nil, now - .seconds(5)) }
         #expect(kind.decide(snapshot(all + [pushed])).order == ends(2, 4, 3))
         let demand = ReclaimDemand.allocation(by: ProcessID(9), wanted: .mebibytes(1))
@@ -229,7 +229,7 @@ struct PolicyTests {
 
     @Test("terminate_below keeps endings for the lower part of what the level asks for, and never from who waits")
     func terminateBelow() throws {
-        // 24 MiB of 50 are available.
+        // 24 of 50 MiB are available.
         #expect(try ladder("terminate_below", .ratio(.percent(49))).decide(snapshot([process(1)])).order == ends(1))
         let late = try ladder("terminate_below", .ratio(.percent(48)))
         #expect(late.decide(snapshot([process(1)])).order.isEmpty)
@@ -310,7 +310,7 @@ struct GuardrailTests {
         }
         #expect(rule(one, [process(1)], two, spent(59)) == "terminations_per_minute")
         #expect(rule(one, [process(1)], two, spent(60)) == nil)
-        // The second is of the same process: it was asked to end, and may be ended.
+        // The second action concerns the same process: it was asked to end and may now be ended.
         let asked: (inout Guardrails) -> Void = { guardrails in
             guardrails.noteTermination(of: ProcessID(8), at: now - .seconds(2))
             guardrails.noteTermination(of: ProcessID(1), at: now - .seconds(1))

@@ -3,7 +3,7 @@ import Pressure
 import Quantities
 import Reclaim
 
-/// Moments at which a policy may be asked, drawn at random from a seed: with everything in them that a policy can see.
+/// Random moments for a policy's decision, drawn from a seed, with everything that a policy can see.
 struct RandomMoments {
     private var random: SeededGenerator
 
@@ -11,7 +11,7 @@ struct RandomMoments {
 
     mutating func next() -> SystemSnapshot {
         let ceiling = pick([ByteCount.mebibytes(256), .mebibytes(1_000), .gibibytes(4)])
-        // Nearly all thresholds are about what is scarce.
+        // Most thresholds concern scarce memory, so scarce amounts are frequent.
         let available = ceiling * Ratio(partsPerMillion: Int64(number(0, number(1, 10) * 100_000)))
         let processes = self.processes()
         var snapshot = SystemSnapshot(
@@ -41,7 +41,7 @@ struct RandomMoments {
         }
     }
 
-    /// Milliseconds before now, moments ago as often as long ago.
+    /// An instant in the past, at most this many milliseconds ago; recent instants are as frequent as older ones.
     private mutating func ago(_ most: Int = 900_000) -> Instant {
         now - .milliseconds(Int64(number(0, pick([100, 1_000, 10_000, most]))))
     }

@@ -4,13 +4,13 @@ import Testing
 
 @testable import Reclaim
 
-/// Windows off screen of an app in front: background scenes like any other.
+/// Windows off screen of an app in front are background scenes like any other.
 @Suite("windows behind the one in front")
 struct WindowTests {
     private static let one = ProcessID(1)
     private static let wait = ReclaimDemand.allocation(by: ProcessID(9), wanted: .mebibytes(1))
 
-    /// In front, with one window on screen and these off screen.
+    /// An app in front with one window on screen and the given windows off screen.
     private static func front(
         _ hidden: [SceneSnapshot], _ change: (inout ProcessSnapshot) -> Void = { _ in }
     ) -> ProcessSnapshot {
@@ -22,7 +22,7 @@ struct WindowTests {
 
     // MARK: Limits
 
-    /// What the limits say to disconnecting a scene, by the state of the scene: that of the process does not matter.
+    /// The rule that refuses to disconnect a scene, by the scene's state; the process's state does not matter.
     private static func rule(_ phase: ScenePhase, isBusy: Bool) -> String? {
         switch phase {
         case .unattached, .foregroundInactive, .foregroundActive: "phase"
@@ -39,7 +39,7 @@ struct WindowTests {
                         $0.scenes = [window(1, .foregroundActive), window(2, scene)]
                         $0.isBusy = isBusy
                     }
-                    // None of these speaks of scenes.
+                    // None of these limits concerns scenes.
                     let limits = Limits(
                         terminationsPerMinute: 0, minimumStay: .hours(1), protected: [AppID(1)], protectAudible: true)
                     let refusal = Guardrails(limits).refusal(
@@ -110,7 +110,7 @@ struct WindowTests {
         let decision = try policy("ladder").decide(snapshot([app], level: .warning))
         #expect(decision.order == [.disconnectScene(Self.one, SceneID(1))])
         #expect(app.idleTime(of: window(1, .foregroundInactive, idle: 30), at: now) == .zero)
-        // The system has connected it off screen: it counts from the launch.
+        // The system connected it off screen, so its idle time begins with the launch.
         let unseen = SceneSnapshot(scene: SceneID(3), phase: .background, size: .zero, lastForeground: nil)
         #expect(app.idleTime(of: unseen, at: now) == .seconds(1_000))
     }
@@ -132,7 +132,7 @@ struct WindowTests {
 
     @Test("it keeps its windows while it waits for memory, may answer, is busy, or was seen there a moment ago")
     func kept() throws {
-        /// Whoever is only kept for now is waited for.
+        /// The reason for sparing the app. With `forNow` the policy waits for the app instead.
         func reason(
             _ app: ProcessSnapshot, _ demand: ReclaimDemand = .pressure(deficit: .mebibytes(1)), forNow: Bool = false
         ) throws -> String {

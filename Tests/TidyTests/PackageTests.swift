@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What SwiftPM makes of `Package.swift`, asked of itself.
+/// Checks `Package.swift` as SwiftPM interprets it.
 @Suite("the package")
 struct PackageTests {
     private static func within(_ body: (URL) throws -> Void) throws {
@@ -44,7 +44,7 @@ struct PackageTests {
         }
     }
 
-    /// A library with the flag and nothing else, as a tagged version in a repository, and a package that depends on it.
+    /// Builds a library with only the flag, as a tagged version in a repository, and a package that depends on it.
     private static func buildDependent(toolsVersion: String, in root: URL) throws -> (status: Int32, text: String) {
         try write(
             """

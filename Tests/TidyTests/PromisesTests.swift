@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The page of promises against the tests that it names.
+/// Compares the page of promises with the tests that it names.
 @Suite("the page of promises")
 struct PromisesTests {
     private static func text(_ path: String) throws -> String {

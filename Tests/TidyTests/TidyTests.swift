@@ -1,13 +1,14 @@
 import Foundation
 import Testing
 
-/// What the compiler does not check: arrows between modules, the size of functions and lines, words that may not occur.
+/// Checks what the compiler does not: dependencies between modules, the size of functions and lines, and banned words.
 @Suite("tidy")
 struct TidyTests {
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// What each module may import: read from the picture of the architecture, so that the picture stays true.
+    /// The modules that each module may import, read from the diagram of the architecture, so that the diagram stays
+    /// true.
     static let arrows: [String: Set<String>] = {
         let page = root.appending(path: "Sources/Simulation/Simulation.docc/Architecture.md")
         var arrows: [String: Set<String>] = [:]
@@ -19,7 +20,7 @@ struct TidyTests {
         return arrows
     }()
 
-    /// Packages and system modules, and who may use them.
+    /// External packages and system modules, and the modules that may import them.
     static let foreign: [String: Set<String>] = [
         "Glibc": ["Memory", "Metrics", "Experiments"],
         "HeapModule": ["Simulation"], "DequeModule": ["Simulation"], "BitCollections": ["Simulation"],
@@ -92,13 +93,13 @@ struct TidyTests {
                 }
             }
         }
-        // The search finds what it is for, and no more.
+        // The search finds the intended words and no others.
         #expect(Self.words(engine, in: "let start = ContinuousClock.now") == ["ContinuousClock"])
         #expect(Self.words(engine, in: "        Task { await answer() }") == ["Task {", "await "])
         #expect(Self.words(engine, in: "if process.holdsTask { leave() }  // await the factor").isEmpty)
     }
 
-    /// Those of the words that a line uses as such: not as the end of a longer one, and not in a comment.
+    /// The words that occur in a line as words of their own, outside comments and not as the end of a longer word.
     private static func words(_ words: [String], in line: Substring) -> [String] {
         let code = line.split(separator: "//", maxSplits: 1, omittingEmptySubsequences: false)[0]
         return words.filter { word in
@@ -149,7 +150,7 @@ struct TidyTests {
         #expect(listed == found)
     }
 
-    /// Functions by their indentation: from a line with `func` or `init` to the closing brace below it.
+    /// Finds functions by indentation: from a line with `func` or `init` to the closing brace at the same level.
     private static func functions(in lines: [Substring]) -> [(line: Int, length: Int)] {
         var found: [(Int, Int)] = []
         for (start, line) in lines.enumerated() {

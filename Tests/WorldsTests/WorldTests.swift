@@ -27,8 +27,8 @@ struct WorldTests {
         }
     }
 
-    /// Five hundred say it all today. An addition to a catalogue changes every one of them; then a rare word may take
-    /// some more.
+    /// Today five hundred worlds cover every word. An addition to a catalogue changes all worlds, and a rare word may
+    /// then need a few more.
     @Test("together they say every word of the format: keys, named values, parameters, claims, actions")
     func vocabulary() {
         var occurrences = Occurrences()
