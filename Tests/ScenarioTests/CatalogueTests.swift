@@ -61,7 +61,7 @@ struct CatalogueTests {
         #expect(sizes[sizes.count * 99 / 100] == 7_116)
         #expect(sizes.last == 278_528)
         let mean = Double(sizes.reduce(0, +)) / Double(sizes.count)
-        // 202,033,137 bytes in malloc, calloc, memalign and realloc together.
+        // 202,033,137 bytes is the sum for malloc, calloc, memalign and realloc.
         #expect(abs(mean / (202_033_137 / 421_234) - 1) < 0.04, "\(mean)")
     }
 

@@ -20,13 +20,13 @@ struct DiagnosticsTests {
         #expect(lines[99].hasPrefix("test.yaml:105:1: error: unknown key 'k99'"))
         if count == 101 { #expect(lines[100] == "and 1 more error") }
         if count == 600_000 { #expect(lines[100] == "and 599,900 more errors") }
-        // In a debug build; what was worked for every fault took ten times as long.
+        // The limit suits a debug build; an earlier version did work for every fault and took ten times as long.
         #expect(ContinuousClock.now - began < .seconds(60))
     }
 
     @Test("the hundred that are told are the first in the file, whatever was read first")
     func order() {
-        // The apps are read before the user's events, and stand behind them.
+        // The loader reads the apps before the user's events, but they come later in the file.
         let user = (0..<150).map { "  - { at: 0s, launch: nobody\($0) }\n" }.joined()
         let apps = (0..<150).map { "  - { name: a\($0), like: plane }\n" }.joined()
         let text = "plimsoll: 1\nname: x\nduration: 1s\ndevice: { ceiling: 1GiB }\nuser:\n\(user)apps:\n\(apps)"
@@ -43,7 +43,7 @@ struct DiagnosticsTests {
         #expect(Self.lines(Samples.minimal, overrides).count == 1)
     }
 
-    /// `LONG`, `BLANKS` and `LESS` stand for very long texts.
+    /// Replaces `LONG`, `BLANKS`, `LESS` and `KEY` by very long texts.
     private static func filled(_ text: String) -> String {
         text.replacing("LONG", with: String(repeating: "x", count: 50_000))
             .replacing("BLANKS", with: String(repeating: "x y ", count: 12_500))

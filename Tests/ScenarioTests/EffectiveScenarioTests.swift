@@ -79,7 +79,7 @@ struct EffectiveScenarioTests {
         expectKeys(of: app.limits)
     }
 
-    /// A property that a type gains must gain a key: the compiler does not ask for it, so this test does.
+    /// A new property of a type needs a key. The compiler does not enforce this, so this test does.
     private func expectKeys<Value: Described>(of value: Value, besides elsewhere: [String] = []) {
         for label in Mirror(reflecting: value).children.compactMap(\.label) {
             let key = label.map { $0.isUppercase ? "_\($0.lowercased())" : String($0) }.joined()
@@ -95,7 +95,7 @@ struct EffectiveScenarioTests {
     }
 }
 
-/// Plans with settings drawn at random from what a scenario may say.
+/// Plans with random settings within the limits of a scenario.
 enum RandomPlan {
     static func make(seed: UInt64) -> RunPlan {
         var random = SeededGenerator(seed: seed, stream: "plans")

@@ -8,14 +8,14 @@ import Workload
 
 @testable import Scenario
 
-/// The page on extending: its listings are `ShortestStraw.swift`, `Radio.swift` and `Reopenings.swift`, which are
+/// The listings on the page about extending are `ShortestStraw.swift`, `Radio.swift` and `Reopenings.swift`, which are
 /// compiled here.
 @Suite("the page on extending")
 struct ExtendingTests {
     private static let page = ProjectScenarioTests.folder.deletingLastPathComponent()
         .appending(path: "Sources/Simulation/Simulation.docc/Extending.md")
 
-    /// The code of a file but for the imports that it needs here alone.
+    /// The code of a file without the imports that only the test target needs.
     private static func code(_ file: String) throws -> String {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
         let text = try String(contentsOf: folder.appending(path: "\(file).swift"), encoding: .utf8)

@@ -2,8 +2,8 @@ import Foundation
 import Scenario
 import Testing
 
-/// `Scenarios/Invalid` holds one file per diagnostic. What each must give stands in its first comments:
-/// `# expect: 7:12: message`, one per diagnostic, all of them, in order. `PLIMSOLL_RECORD=1` writes them anew.
+/// `Scenarios/Invalid` holds one file per diagnostic. Its first comments list all expected diagnostics in order, one `#
+/// expect: 7:12: message` each. `PLIMSOLL_RECORD=1` rewrites them.
 @Suite("invalid scenarios")
 struct InvalidScenarioTests {
     static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -44,7 +44,7 @@ struct InvalidScenarioTests {
         }
     }
 
-    /// The expectations move the lines below them, so the file is judged with as many of them as there will be.
+    /// The expectations shift the lines below them, so the file is checked with the final number of expectations.
     private static func record(_ body: ArraySlice<ArraySlice<UInt8>>, in url: URL) throws {
         let body = Array(body.joined(separator: [0x0a]))
         var blank: [UInt8] = []

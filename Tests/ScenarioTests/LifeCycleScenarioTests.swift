@@ -7,13 +7,13 @@ import Scenario
 import Simulation
 import Testing
 
-/// The scenarios that show the life cycle.
+/// The scenarios that demonstrate the life cycle.
 @Suite("the life-cycle scenarios", .serialized)
 struct LifeCycleScenarioTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Scenarios")
 
-    /// The rows of `events.csv` as (event, detail).
+    /// The rows of `events.csv`: event and detail.
     private func rows(of scenario: String) throws -> [(event: String, detail: String)] {
         let path = Self.folder.appending(path: scenario).path()
         let plan = try ScenarioLoader.load(path: path).get()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Scenario
 
-/// What `explain` prints is a command: its key must lead to the number in the effective scenario.
+/// `explain` prints a command, so its key must address the number in the effective scenario.
 @Suite("changes of a policy's numbers")
 struct PolicyChangeTests {
     @Test("each shipped policy file has numbers, all within reach of --set", arguments: ProjectPolicyTests.files)
@@ -48,7 +48,7 @@ struct PolicyChangeTests {
         }
     }
 
-    /// Lays the nearest and the farthest change of each number over the effective scenario, as a reader would.
+    /// Applies the nearest and the farthest change of each number to the effective scenario, as a reader would.
     @discardableResult
     private func check(_ overrides: Overrides) throws -> [String] {
         let text = EffectiveScenario.yaml(of: try Samples.load(Samples.minimal, overrides).get())

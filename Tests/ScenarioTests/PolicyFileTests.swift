@@ -5,7 +5,8 @@ import Scenario
 import Simulation
 import Testing
 
-/// `Scenarios/Invalid/policies` holds one file per diagnostic of policy files, as `Scenarios/Invalid` of scenarios.
+/// `Scenarios/Invalid/policies` holds one file per diagnostic of policy files, as `Scenarios/Invalid` does for
+/// scenarios.
 @Suite("invalid policy files")
 struct InvalidPolicyFileTests {
     static let folder = InvalidScenarioTests.folder.appending(path: "policies")
@@ -46,7 +47,7 @@ struct InvalidPolicyFileTests {
         }
     }
 
-    /// The expectations move the lines below them, so the file is judged with as many of them as there will be.
+    /// The expectations shift the lines below them, so the file is checked with the final number of expectations.
     private static func record(_ body: String, in url: URL) throws {
         try Data(body.utf8).write(to: url)
         let blank = diagnostics(url.path()).map { _ in mark + "\n" }.joined()
@@ -58,7 +59,7 @@ struct InvalidPolicyFileTests {
 
 @Suite("policy files")
 struct PolicyFileTests {
-    /// Writes the text into a file of that name and loads the commute with it.
+    /// Writes the text to a file of this name and loads the commute with it.
     private func load(_ text: String, as name: String, _ sets: [String] = []) throws -> RunPlan {
         let folder = FileManager.default.temporaryDirectory.appending(path: "plimsoll-policy-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

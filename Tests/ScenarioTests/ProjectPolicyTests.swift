@@ -26,7 +26,7 @@ struct ProjectPolicyTests {
         ).get()
     }
 
-    /// The run's tables, and the run.
+    /// Runs the plan and returns the tables and the simulation.
     private static func run(_ plan: RunPlan) throws -> (RunSinks, Simulation) {
         let memory = try plan.makeDevice()
         let sinks = RunSinks { _ in MemorySink() }
@@ -91,7 +91,7 @@ struct ProjectPolicyTests {
         }
     }
 
-    /// All columns but the last: reasons are worded by the policy.
+    /// All columns except the last: each policy words its reasons differently.
     private static func withoutReasons(_ sink: any ByteSink) -> [[Substring]] {
         text(sink).split(separator: "\n").map {
             Array($0.split(separator: ",", maxSplits: 6, omittingEmptySubsequences: false).prefix(6))

@@ -6,7 +6,7 @@ import Scenario
 import Simulation
 import Testing
 
-/// What happens between a policy's answer and the moment at which its action is done, in whole runs.
+/// Whole runs that show what happens between a policy's decision and the completion of its action.
 @Suite("reclaim in whole runs")
 struct ReclaimRunTests {
     private struct Run {
@@ -16,7 +16,7 @@ struct ReclaimRunTests {
         let decisions: [String]
         let launches: [String]
 
-        /// The instants of the events that contain all of these.
+        /// The instants of the events that contain all of these texts.
         func times(_ parts: String...) -> [Double] {
             events.filter { row in parts.allSatisfy { row.contains($0) } }.compactMap { row in
                 Double(row.prefix { $0 != "," })
@@ -138,13 +138,13 @@ struct ReclaimRunTests {
         let gone = run.times(",exit,")
         #expect(asked.count == 1 && gone.count == 1)
         #expect(run.kills == 1 && run.tally.reclaimTimes.count == 1)
-        // From the choice to the end of the process, and until its pages are back.
+        // The time from the decision to the end of the process and the return of its pages.
         let took = try #require(run.tally.reclaimTimes.first)
         #expect(took > .milliseconds(2_000) && took < .milliseconds(2_500), "\(took)")
         #expect(run.tally.terminations.count == 1)
     }
 
-    /// One app that takes 4 s to end, and one that fills memory at a pace.
+    /// One app that takes 4 s to end, and one that fills memory at this rate.
     private static func two(rate: String, policy: String = "earlyoom") -> String {
         """
         duration: 60s
@@ -170,7 +170,8 @@ struct ReclaimRunTests {
         #expect(run.tally.terminations.count == 1 && run.kills == 1 && run.tally.reclaimTimes.count == 1)
         let footprint = try #require(run.tally.terminations.first?.footprint)
         #expect(run.tally.bytesReclaimed == footprint)
-        // Slowly filled, the same memory is never below half of where it was asked: it may say goodbye.
+        // When memory fills slowly, it never falls below half of the amount at the request, so the app may end in its
+        // own time.
         let slow = try Self.run(Self.two(rate: "2MiB/s"))
         #expect(slow.times(",action,").count == 1 && slow.times(",exit,").count == 1)
         #expect(slow.tally.bytesReclaimed == slow.tally.terminations.first?.footprint)
@@ -226,8 +227,7 @@ struct ReclaimRunTests {
 
     // MARK: Waited for
 
-    /// Two apps off screen, the second of which a rule leaves alone for the time being, and one in front that fills
-    /// memory.
+    /// Two apps off screen, the second of which a rule spares for now, and an app in front that fills memory.
     private static func filled(_ rule: String) -> String {
         """
         duration: 120s
@@ -457,7 +457,7 @@ struct ReclaimRunTests {
         let told = try #require(run.decisions.first { $0.contains(",warn,d,") && $0.contains("limit_share_ppm") })
         let cells = told.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         #expect(cells[9] == "500000" && (Int(cells[8]) ?? 0) > 500_000, "observed and threshold: \(told)")
-        // It is suspended some seconds after it has left the screen.
+        // It is suspended a few seconds after it leaves the screen.
         #expect((run.times(",pressure_level,", ",normal,").first ?? 60) < 50)
     }
 
@@ -520,7 +520,7 @@ struct ReclaimRunTests {
     func ladderSpares() throws {
         let run = try Self.run(Self.idle, ["policy=ladder"])
         #expect(run.decisions.contains { $0.contains("nothing to do: processes are ended at the critical level only") })
-        // While there is one app, and it is in front, nobody is.
+        // The message appears only while the app in front is the only app.
         let left = run.decisions.filter { $0.contains("nobody is left") }.compactMap { Double($0.prefix { $0 != "," }) }
         #expect(left.allSatisfy { $0 < 10 })
     }
@@ -540,7 +540,7 @@ struct ReclaimRunTests {
               - { at: 0s, launch: bg }
               - { at: 5s, launch: front }
             """
-        // What the monitor ends by itself is not the policy's.
+        // The monitor's own terminations do not come from the policy.
         for (sets, ends) in [([], 1), (["monitor.end_suspended_first=true", "limits.minimum_stay=0s"], 2)] {
             let none = try Self.run(text, sets + ["policy=none"])
             let dry = try Self.run(text, sets + ["policy=\(policy)"], dryRun: true)
@@ -552,7 +552,7 @@ struct ReclaimRunTests {
     @Test("a rule about the level is waited for where the monitor measures stalls, and only there")
     func waitingForTheLevel() throws {
         let text = Self.filled("when: level == critical")
-        // Android's level does not rise before somebody has ended.
+        // Android's level does not rise before a process has ended.
         let android = try Self.run(text, ["monitor.preset=android"])
         let end = try #require(android.times(",exit,front,").first)
         #expect(android.times(",exit,").first == end && android.times(",stall,front,").contains(end))
@@ -653,7 +653,7 @@ struct ReclaimRunTests {
               - { at: 6s, launch: a }
               - { at: 7s, lock: LOCK }
             """
-        // Whether or not the screen is free again when the process is gone.
+        // The result does not depend on whether the screen is unlocked when the process is gone.
         for lock in ["30s", "500ms"] {
             let run = try Self.run(text.replacing("LOCK", with: lock))
             #expect(run.times(",exit,a,").count == 1)
@@ -684,7 +684,8 @@ struct ReclaimRunTests {
         let waiting = run.decisions.filter { $0.contains(",allocation,") }
         let soft = waiting.filter { $0.contains(",highwater") }
         let shortage = waiting.filter { $0.contains(",terminate,b,") || $0.contains(",purge,b,") }
-        // 15 % of RAM is the threshold of the one; the other has none, so it is what is waited for.
+        // The soft limit's step has a threshold of 15 % of RAM. The shortage step has none, so the awaited amount is
+        // shown.
         #expect(!soft.isEmpty && soft.allSatisfy { $0.contains(",40265318,allocation,") }, "\(waiting)")
         #expect(!shortage.isEmpty && shortage.allSatisfy { $0.contains(",12288,allocation,") }, "\(waiting)")
     }
@@ -709,7 +710,8 @@ struct ReclaimRunTests {
         let action = try #require(run.events.first { $0.contains(",action,feed,") })
         #expect(action.contains("rule 'second'") && !action.contains("first"))
         let row = try #require(run.decisions.first { $0.contains(",terminate,feed,") })
-        // 90 % of 512 MiB is the first rule's threshold; nothing is demanded, so there is none.
+        // 90 % of 512 MiB is the threshold of the first rule only. Nothing is demanded, so the second rule's row has
+        // none.
         #expect(row.contains(",0,nothing,") && !row.contains("483183820"))
         #expect(run.decisions.contains { $0.contains(",terminate,maps,") && $0.contains(",483183820,nothing,") })
     }

@@ -9,7 +9,7 @@ struct RobustnessTests {
     private static func expectVerdict(_ bytes: [UInt8], _ what: String) {
         switch ScenarioLoader.load(bytes: bytes, file: "fuzz.yaml") {
         case .success(let plan):
-            // What is accepted can be written and read again.
+            // An accepted scenario can be written and read again.
             let result = ScenarioLoader.load(text: EffectiveScenario.yaml(of: plan), file: "again.yaml")
             #expect(result == .success(plan), "\(what)")
         case .failure(.unreadable), .failure(.lacking): Issue.record("\(what): no file was read")

@@ -11,7 +11,7 @@ struct RuleDepthTests {
         Samples.minimal + "policy: { name: ladder, rules: [{ \(rule) }] }\n"
     }
 
-    /// A claim within so many levels of lists, `all`, `any` and `not`, as drawn; each key is a level of its own.
+    /// A claim within this many random levels of lists, `all`, `any` and `not`; each key is a level of its own.
     private func nested(_ levels: Int, _ random: inout SeededGenerator) -> String {
         let forms = ["[%]", "{ not: % }", "{ all: [%] }", "{ any: [%] }"]
         var text = "state == suspended"

@@ -7,21 +7,21 @@ import Scenario
 import Simulation
 import Testing
 
-/// Durations, amounts and rests: what a rule needs to know of the past is in the snapshot's history.
+/// Durations, amounts and cool-downs: the snapshot's history holds all that a rule must know about the past.
 @Suite("rules in the course of time")
 struct RuleMemoryTests {
     private typealias Samples = RuleSamples
 
     private static let crowd = (1...6).map { RuleSamples.process($0, idle: Int64(100 - $0), size: 40) }
 
-    /// A device every second, with so many MiB available each time.
+    /// A device at intervals of one second, with these available amounts in MiB.
     private static func seconds(_ available: [Int]) -> [SystemSnapshot] {
         available.enumerated().map { second, mebibytes in
             RuleSamples.device(mebibytes, crowd, at: RuleSamples.now + .seconds(Int64(second)))
         }
     }
 
-    /// The seconds in which the rule acted.
+    /// The seconds at which the rule acts.
     private static func acts(_ rule: String, _ available: [Int]) throws -> [Int] {
         let actions = RuleSamples.play(try RuleSamples.policy("[{ \(rule) }]"), seconds(available))
         return actions.indices.filter { actions[$0] != nil }
@@ -88,8 +88,8 @@ struct RuleMemoryTests {
         #expect(try standstill("name: a, who: app == nobody") == nil)
     }
 
-    /// What is said to who waits for memory on a device without any, some seconds after a process was ended, and after
-    /// the rule took its first one if it was due then.
+    /// The standstill for a process that waits for memory on a device without any. A process ended `seconds` ago, and
+    /// the rule took its first process after that if it was due.
     private static func standstill(_ rule: String, after seconds: Int64) throws -> Standstill? {
         let policy = try Samples.policy("[{ \(rule) }]")
         var device = Samples.device(0, crowd, demand: .allocation(by: ProcessID(1), wanted: .mebibytes(4)))
@@ -131,7 +131,7 @@ struct RuleMemoryTests {
     }
 }
 
-/// oomd's rules, one row per statement of its documentation that the file cites.
+/// oomd's rules, with one row per statement of oomd's documentation that the file cites.
 @Suite("oomd's default rules as a ladder file")
 struct OomdDefaultTests {
     private typealias Samples = RuleSamples
@@ -144,7 +144,7 @@ struct OomdDefaultTests {
         return try #require(PolicyCatalogue.make(settings))
     }
 
-    /// So many percent of full stalls in every second from the beginning on.
+    /// A device with this percentage of full stalls in every second from the start.
     private static func stalled(
         _ percent: [Int64], _ processes: [ProcessSnapshot] = [RuleSamples.process(1), RuleSamples.process(2, size: 20)]
     ) -> [SystemSnapshot] {
@@ -197,7 +197,7 @@ struct OomdDefaultTests {
         #expect(try Self.victim(growing) == 9)
         growing[8].growth = .percent(124)
         #expect(try Self.victim(growing) == 10)
-        // The sixth is not among the largest fifth, however fast it grows.
+        // The sixth process is not among the largest fifth, however fast it grows.
         growing[5].growth = .percent(300)
         #expect(try Self.victim(growing) == 10)
         var large = even

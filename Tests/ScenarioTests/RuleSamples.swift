@@ -5,11 +5,11 @@ import Reclaim
 import Scenario
 import Simulation
 
-/// Rules as text, and snapshots to ask them about.
+/// Rules as text, and snapshots for their decisions.
 enum RuleSamples {
     static let now = Instant.zero + .seconds(1_000)
 
-    /// Off screen since `idle` seconds.
+    /// A process that has been off screen for `idle` seconds.
     static func process(
         _ number: Int, _ phase: ProcessPhase = .suspended, idle: Int64 = 60, size: Int = 50,
         modes: [BackgroundMode] = [], _ change: (inout ProcessSnapshot) -> Void = { _ in }
@@ -23,7 +23,7 @@ enum RuleSamples {
         return process
     }
 
-    /// A device of 1 GiB with so many MiB available.
+    /// A device of 1 GiB with the given MiB available.
     static func device(
         _ available: Int = 100, _ processes: [ProcessSnapshot], demand: ReclaimDemand = .nothing,
         level: PressureLevel = .normal, at now: Instant = now, _ change: (inout SystemSnapshot) -> Void = { _ in }
@@ -36,7 +36,7 @@ enum RuleSamples {
         return snapshot
     }
 
-    /// The policy of a scenario with these rules, written as a flow sequence or with lines of their own.
+    /// The policy settings with these rules, written as a flow sequence or on lines of their own.
     static func settings(_ rules: String) throws -> PolicySettings {
         let text = Samples.minimal + "policy:\n  name: ladder\n  rules: \(rules)\n"
         return try Samples.load(text).get().policy
@@ -49,7 +49,8 @@ enum RuleSamples {
         return policy
     }
 
-    /// Asks the policy about one instant after the other, carrying its memory along; each first action is done.
+    /// The policy's first action at each instant, in order. The policy keeps its memory, and each first action is
+    /// carried out.
     static func play(_ policy: any ReclaimPolicy, _ snapshots: [SystemSnapshot]) -> [ReclaimAction?] {
         var memory: [RuleMemory] = []
         return snapshots.map { snapshot in
@@ -66,7 +67,7 @@ enum RuleSamples {
         }
     }
 
-    /// The processes that a rule list would act on, in order.
+    /// The processes on which a rule list acts, in order.
     static func targets(_ rules: String, _ snapshot: SystemSnapshot) throws -> [Int] {
         try policy(rules).decide(snapshot).ranking.map { Int($0.action.target.number) }
     }

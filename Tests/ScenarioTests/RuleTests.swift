@@ -8,14 +8,14 @@ import Testing
 @testable import Reclaim
 @testable import Scenario
 
-/// Rules: what each key, measure, feature and order does, by table.
+/// Tables that show the effect of every key, measure, feature and order of a rule.
 @Suite("rules of one's own")
 struct RuleTests {
     private typealias Samples = RuleSamples
 
     // MARK: Every key matters
 
-    /// Key -> a rule without it, the rule with it, and the device at which that makes a difference.
+    /// For each key: a rule without it, the rule with it, and a device on which the results differ.
     private static let cases: [String: (without: String, with: String, device: SystemSnapshot)] = {
         let two = [RuleSamples.process(1, idle: 20, size: 90), RuleSamples.process(2, idle: 90, size: 40)]
         let device = RuleSamples.device(100, two)
@@ -28,7 +28,7 @@ struct RuleTests {
         ]
     }()
 
-    /// These need several instants: see the tests of durations below.
+    /// Keys that need several instants; the tests of durations below cover them.
     private static let elsewhere = ["take", "until", "cool_down"]
 
     @Test("another value of a key changes a decision", arguments: cases.keys.sorted())
@@ -47,7 +47,7 @@ struct RuleTests {
 
     // MARK: Measures
 
-    /// Measure -> a claim that holds on the first device and not on the second.
+    /// For each measure: a claim that holds on the first device and not on the second.
     private static let measures: [SystemMeasure: (claim: String, yes: SystemSnapshot, no: SystemSnapshot)] = {
         let quiet = RuleSamples.device(500, [RuleSamples.process(1)])
         func device(_ change: (inout SystemSnapshot) -> Void) -> SystemSnapshot {
@@ -145,7 +145,7 @@ struct RuleTests {
         #expect(try who("{ any: [state == background, footprint > 55MiB] }") == [2, 3])
         #expect(try who("{ not: state == suspended }") == [3])
         #expect(try who("{ not: { any: [state == background, footprint < 20MiB] } }") == [2])
-        // What the effective scenario writes for "everybody".
+        // The form that the effective scenario uses for a condition that always holds.
         #expect(try who("[]") == [1, 2, 3])
     }
 
@@ -232,7 +232,7 @@ struct RuleTests {
 
     // MARK: Features
 
-    /// Feature -> a claim that holds of process 1 and not of process 2, and what makes process 1 so.
+    /// For each feature: a claim that holds for process 1 and not for process 2, and the change that makes it hold.
     private static let features: [ProcessFeature: (claim: String, change: @Sendable (inout ProcessSnapshot) -> Void)] =
         [
             .state: ("state == background", { $0.phase = .background }),
@@ -269,7 +269,7 @@ struct RuleTests {
         let device = Samples.device(
             100, processes,
             demand: isWaiting ? .allocation(by: ProcessID(2), wanted: .mebibytes(1)) : .nothing)
-        // Whoever waits may be purged; the claim is what keeps it out.
+        // A waiting process may be purged, so only the claim excludes it.
         let rule = "[{ name: a, action: \(isWaiting ? "warn" : "terminate"), who: \(found.claim) }]"
         let targets = try Samples.targets(rule, isWaiting ? Self.running(device) : device)
         #expect(targets == (isWaiting ? [1, 3] : [1]))
@@ -283,7 +283,7 @@ struct RuleTests {
 
     // MARK: Orders
 
-    /// Order -> what makes process 2 of three go first.
+    /// For each order: the change that puts process 2 of three first.
     private static let orders: [RuleOrder.Name: @Sendable (inout ProcessSnapshot) -> Void] = [
         .idleLongest: { $0.lastForeground = RuleSamples.now - .seconds(600) },
         .largest: { $0.footprint = .mebibytes(80) },
@@ -398,7 +398,7 @@ struct RuleTests {
         #expect(
             try order(", order: [{ where: idle < 80s }, { by: idle_longest }]")
                 == [scene(2, 1), scene(1, 1), scene(1, 2), scene(2, 2)])
-        // Who waits for memory cannot give its scenes back, and a limit is about apps off screen alone.
+        // A process that waits for memory cannot give up its scenes, and a limit concerns only apps off screen.
         #expect(try order("", .allocation(by: ProcessID(1), wanted: .mebibytes(1))) == [scene(2, 2), scene(2, 1)])
         #expect(try order("", .backgroundMemory(excess: .mebibytes(1))) == [scene(2, 2), scene(2, 1)])
     }
@@ -431,7 +431,7 @@ struct RuleTests {
         #expect(
             try ranking("order: [{ where: footprint < 2MiB }, { by: largest }]").map(\.action)
                 == [scene(1, 1), scene(2, 1), scene(1, 2)])
-        // What ends an app goes by the app.
+        // An action that ends an app considers the whole app.
         let ended = try Samples.policy("[{ name: a, order: largest }]").decide(device).ranking
         #expect(ended.map(\.action) == [.terminate(ProcessID(1)), .terminate(ProcessID(2))])
     }

@@ -4,7 +4,7 @@ import Testing
 
 /// Scenarios that several tests use.
 enum Samples {
-    /// The design's sketch, without what is still to come.
+    /// The example of the scenario format's design, without later additions.
     static let commute = """
         plimsoll: 1
         name: evening-commute
@@ -42,7 +42,7 @@ enum Samples {
         metrics: { perceived_within: 10min }
         """
 
-    /// The least that is a scenario.
+    /// The smallest valid scenario.
     static let minimal = """
         plimsoll: 1
         name: minimal
@@ -56,7 +56,7 @@ enum Samples {
         ScenarioLoader.load(text: text, file: "test.yaml", overrides: overrides)
     }
 
-    /// The diagnostics without the file's name; empty for a plan.
+    /// The diagnostics without the file's name, or none for a valid plan.
     static func faults(_ text: String, _ overrides: Overrides = Overrides()) -> [String] {
         switch load(text, overrides) {
         case .success: []

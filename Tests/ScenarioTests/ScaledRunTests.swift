@@ -9,7 +9,7 @@ import Testing
 
 @Suite("A run at another scale")
 struct ScaledRunTests {
-    /// What happens to whom, in order, with the instant.
+    /// The warnings, actions, exits and changes of level, in order, with the apps they concern.
     private static func acts(scale: Ratio?) throws -> [String] {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Scenarios")

@@ -76,7 +76,7 @@ struct ScenarioLoaderTests {
 
     @Test("a file that is there and cannot be opened says why, in the system's words")
     func closed() throws {
-        // Root may read everything, but nobody follows a link to itself.
+        // Root can read every file, but no user can follow a link to itself.
         let link = FileManager.default.temporaryDirectory.appending(path: "loop-\(UUID().uuidString).yaml").path()
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: link)
         defer { try? FileManager.default.removeItem(atPath: link) }
@@ -126,7 +126,7 @@ struct ScenarioLoaderTests {
         }
         #expect(faults.map(\.description).prefix(2) == lines[...])
         #expect(faults.count == 3)
-        // Where nothing is missing, paths are whole.
+        // Without missing files the paths are absolute.
         let whole = text.components(separatedBy: "\n").filter { !$0.contains("nope") && !$0.contains("file: . ") }
         let plan = try load(whole.joined(separator: "\n")).get()
         #expect(plan.apps.map { $0.memory.trace?.file } == [folder.appending(path: "there.txt").path()])

@@ -6,15 +6,15 @@ import Workload
 
 @testable import Scenario
 
-/// The page in the documentation lists every key with what the definitions say of it. `PLIMSOLL_RECORD=1` writes its
-/// tables anew; what stands around them is written by hand.
+/// The documentation page lists every key with its description from the definitions. `PLIMSOLL_RECORD=1` rewrites the
+/// tables; the text around them is written by hand.
 @Suite("the page about the scenario file")
 struct ScenarioPageTests {
     private static let page = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Sources/plimsoll/plimsoll.docc/ScenarioFile.md")
 
     private static let presets = "presets"
-    /// The section of the keys that no other section is about.
+    /// The section for keys without a section of their own.
     private static let top = "top"
 
     @Test("its tables hold every key, as the definitions describe it")
@@ -44,7 +44,7 @@ struct ScenarioPageTests {
 
     // MARK: The page
 
-    /// What a heading such as "### `apps.memory`: …" is about.
+    /// The path in a heading such as "### `apps.memory`: …".
     private static func section(ofHeading line: String) -> String? {
         if line == "## The keys at the top" { return top }
         if line == "### Presets" { return presets }
@@ -56,7 +56,7 @@ struct ScenarioPageTests {
         text.components(separatedBy: "\n").filter { $0.hasPrefix("##") }.compactMap(section)
     }
 
-    /// The page with its tables as they should be: the first one below each heading that is about keys.
+    /// The page with correct tables: the first one below each heading that names keys.
     private static func rewritten(_ text: String) -> String {
         let sections = sections(of: text)
         var lines: [String] = []
@@ -78,7 +78,7 @@ struct ScenarioPageTests {
     private static func table(of section: String, _ sections: [String]) -> [String] {
         let keys = ScenarioKey.all.filter { $0.section(among: sections) == section }
         let depth = section == top ? 0 : section.split(separator: ".").count
-        // Nothing is left out of a list of events.
+        // A list of events has no keys that may be left out.
         let hasStandards = keys.contains { !$0.standard.isEmpty }
         func row(_ name: String, _ value: String, _ standard: String, _ help: String) -> String {
             "| \(name) | \(value) |" + (hasStandards ? "\(standard.isEmpty ? "" : " \(standard)") |" : "")
@@ -103,9 +103,9 @@ struct ScenarioPageTests {
     }
 }
 
-/// A key of the format, in words.
+/// A key of the format, in the words of the page.
 struct ScenarioKey {
-    /// `bursts[]` is an element of a list.
+    /// `bursts[]` stands for an element of a list.
     let path: [String]
     let value: String
     let standard: String
@@ -113,12 +113,12 @@ struct ScenarioKey {
 
     static let all = keys(of: ScenarioSchema.schema, at: [])
 
-    /// What is chosen from a catalogue is not listed: the page stays as it is when the catalogue grows.
+    /// Choices from a catalogue are not listed, so the page stays the same when the catalogue grows.
     private static let catalogues = [
         "policy": "a name of `plimsoll list policies`, or a mapping", "like": "a name of `plimsoll list apps`",
     ]
 
-    /// The section with the longest path that leads to it.
+    /// The section with the longest path that contains the key.
     func section(among sections: [String]) -> String {
         let plain = path.map { $0.replacing("[]", with: "") }
         for length in stride(from: plain.count - 1, to: 0, by: -1) {
@@ -137,12 +137,12 @@ struct ScenarioKey {
                 path: here, value: catalogues[member.key] ?? words(member.value),
                 standard: required.contains(member.key) ? "(required)" : standard(member.value, at: here),
                 help: help.replacing("|", with: "\\|"))
-            // A policy has pages of its own.
+            // Policies have pages of their own.
             return [key] + (here == ["policy"] ? [] : below(member.value, at: here))
         }
     }
 
-    /// The keys of the records that a value holds.
+    /// The keys of the records within a value.
     private static func below(_ schema: JSON, at path: [String]) -> [ScenarioKey] {
         if let items = schema["items"] { return below(items, at: path.dropLast() + ["\(path[path.count - 1])[]"]) }
         let forms = elements(schema["anyOf"]) + elements(schema["oneOf"]).map { $0.removing("required") }
@@ -200,7 +200,7 @@ struct ScenarioKey {
         return " from \(plain(lowest)) to \(plain(highest))"
     }
 
-    /// `from 1MiB to 32GiB` without the ends that every key of the kind has.
+    /// `from 1MiB to 32GiB`, without the bounds that every key of the kind has.
     private static func bounds(_ text: String?) -> String {
         let parts = (text ?? "").components(separatedBy: " ")
         guard parts.count == 4 else { return "" }
@@ -214,7 +214,7 @@ struct ScenarioKey {
 
     // MARK: What holds where it is left out
 
-    /// Of apps, the archetype `plain` says it; of what it has not, the record itself.
+    /// An app's defaults come from the archetype `plain`, and from the record where the archetype has none.
     private static let ofApps =
         standards("apps[].", AppProfile.definition, Archetype.plain.profile)
         + standards("apps[].observers[].", NotificationObserver.definition)

@@ -38,14 +38,14 @@ struct ScenarioSchemaTests {
 
     @Test("every key of the schema is known to the decoder, and the other way round")
     func sameKeys() throws {
-        // The decoder refuses an unknown key with the list of the valid ones, so it tells its keys itself.
+        // The decoder refuses an unknown key with the list of valid ones, so that message yields its keys.
         let schema = ScenarioSchema.schema
         for (path, expected) in Self.records(of: schema, at: []) where !path.contains("parameters") {
             #expect(try Self.keysOfDecoder(at: path) == expected, "\(path)")
         }
     }
 
-    /// Every record that a dotted path reaches, with its keys.
+    /// Every record with a dotted path, and its keys.
     private static func records(of schema: JSON, at path: [String]) -> [([String], [String])] {
         guard case .object(let properties)? = schema["properties"] else {
             if let items = schema["items"], path.last == "apps" { return records(of: items, at: path + ["maps"]) }

@@ -6,7 +6,7 @@ import Scenario
 import Simulation
 import Testing
 
-/// The scenarios that are there to be looked at have the shapes that they promise: read from the CSV that is drawn.
+/// Scenarios made for plots have the promised shapes; the tests read the CSV that the plots show.
 @Suite("the shapes of a leak, a burst and a saw-tooth", .serialized)
 struct ShapeTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -18,7 +18,7 @@ struct ShapeTests {
         let mebibytes: Double
     }
 
-    /// The footprints of the scenario's one app, on real memory.
+    /// The footprints of the scenario's only app, on real memory.
     private func footprints(_ scenario: String) throws -> [Point] {
         let plan = try ScenarioLoader.load(path: Self.folder.appending(path: "\(scenario).yaml").path()).get()
         let memory = try makeDeviceMemory(plan.backend, ceiling: plan.device.ceiling, reserved: plan.device.reserved)
@@ -41,7 +41,7 @@ struct ShapeTests {
         let (start, end) = (try #require(line.first), try #require(line.last))
         #expect(end.mebibytes > 63 && end.mebibytes < 64.1)
         let slope = (end.mebibytes - start.mebibytes) / (end.time - start.time)
-        // 1 MiB/s is asked for; size classes and pages add to it.
+        // The app requests 1 MiB/s; size classes and pages add to that.
         #expect(slope > 1 && slope < 1.25, "\(slope) MiB/s")
         for (before, after) in zip(line, line.dropFirst()) {
             #expect(after.mebibytes >= before.mebibytes, "it falls at \(after.time) s")
@@ -71,7 +71,7 @@ struct ShapeTests {
                 isHigh = false
             }
         }
-        // The unused pages stay for one second more.
+        // Unused pages remain for one more second.
         #expect(plateaus.count == 2)
         let (first, last) = (try #require(plateaus.first), try #require(plateaus.last))
         #expect(abs(first.end - first.start - 7) < 0.8 && abs(last.end - last.start - 13) < 0.8)

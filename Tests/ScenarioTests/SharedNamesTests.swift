@@ -5,7 +5,7 @@ import Pressure
 import Reclaim
 import Testing
 
-/// Names that stand in two places because one of them may not see the other.
+/// Names that are written in two places because one cannot import the other.
 @Suite("names that stand in two places")
 struct SharedNamesTests {
     private static func script(_ path: String) throws -> String {
@@ -14,7 +14,7 @@ struct SharedNamesTests {
             encoding: .utf8)
     }
 
-    /// The texts within the brackets behind `NAME = (`.
+    /// The texts within the brackets after `NAME = (`.
     private static func tuple(_ name: String, in text: String) throws -> Set<String> {
         let start = try #require(text.firstRange(of: "\n\(name) = ("), "there is no \(name)")
         let words = text[start.upperBound...].prefix { $0 != ")" }

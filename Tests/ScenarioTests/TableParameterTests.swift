@@ -5,7 +5,7 @@ import Testing
 
 @testable import Scenario
 
-/// Parameters that a system's own table gives a value where the scenario gives none.
+/// Parameters whose value comes from the system's own table unless the scenario sets one.
 @Suite("parameters that are the system's table's")
 struct TableParameterTests {
     private static func plan(_ policy: String, _ sets: [String] = []) throws -> RunPlan {
@@ -13,7 +13,7 @@ struct TableParameterTests {
         return try ScenarioLoader.load(text: text, file: "t.yaml", overrides: Overrides(sets: sets)).get()
     }
 
-    /// `policy.parameter`.
+    /// Every such parameter, in the form `policy.parameter`.
     private static let all = PolicyCatalogue.all.flatMap { type in
         type.parameterTable.filter(\.mayBeTable).map { "\(type.name).\($0.name)" }
     }

@@ -6,10 +6,10 @@ import Scenario
 import Simulation
 import Testing
 
-/// What policies and monitor do only in the course of a whole run.
+/// Behaviour of policies and the monitor that shows only in whole runs.
 @Suite("policies in whole runs")
 struct WholeRunPolicyTests {
-    /// A navigating app that goes off screen at 10 s.
+    /// Runs a navigating app that leaves the screen at 10 s.
     private static func run(_ policy: String, _ sets: [String] = []) throws -> (events: [String], decisions: [String]) {
         let text = """
             plimsoll: 1
@@ -67,7 +67,7 @@ struct WholeRunPolicyTests {
         #expect(!(try Self.run("none", [wide]).events.contains { $0.contains("near_limit") }))
     }
 
-    /// The level is warning from the beginning on, with much more available than jetsam's own thresholds.
+    /// The level is warning from the start, with far more available memory than jetsam's own thresholds.
     private static let uneasy = [
         "monitor.warning={ enter: 95%, leave: 96% }", "monitor.critical={ enter: 1%, leave: 2% }", "duration=12min",
         "apps.maps.background_modes=[]",

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Scenario
 
-/// One app in front with two windows, and memory runs short: the one behind goes, and comes back when it is wanted.
+/// An app in front with two windows runs short of memory: the window behind goes, and returns when the user opens it.
 @Suite("windows behind the one in front, in whole runs")
 struct WindowRunTests {
     private static let device = """
@@ -41,7 +41,7 @@ struct WindowRunTests {
         let tally: RunTally
         let events, decisions: [[String]]
 
-        /// What the columns event, scene and detail say, of the rows of one kind.
+        /// The rows of one kind of event, with the columns event, scene and detail.
         func rows(_ event: String) -> [[String]] { events.filter { $0[1] == event } }
     }
 
@@ -66,7 +66,7 @@ struct WindowRunTests {
                 sinks.decisions, ["time_s", "action", "app", "scene", "rank", "score", "chosen", "reason"]))
     }
 
-    /// When the first window goes.
+    /// The time at which the first window goes.
     private static func goes(_ run: Run) throws -> Double {
         try #require(run.rows("action").first { $0[4] == "disconnect_scene" }.flatMap { Double($0[0]) })
     }
@@ -90,7 +90,7 @@ struct WindowRunTests {
         #expect(run.tally.terminations.isEmpty)
         #expect(run.tally.launches.map(\.kind) == [.cold, .warm, .warm])
         #expect(run.tally.launches.allSatisfy { $0.latency != nil })
-        // The app itself goes on in front.
+        // The app itself stays in front.
         let states = run.rows("process_state").filter { (Double($0[0]) ?? 0) >= at && (Double($0[0]) ?? 0) < 40 }
         #expect(states.isEmpty)
     }
@@ -112,7 +112,7 @@ struct WindowRunTests {
         try #require(rows.map { $0[2] } == ["notes", "notes"])
         #expect(rows[0][3] == "1" && rows[0][6] == "true")
         #expect(rows[0][7] == "a window off screen of the app in front")
-        // Since it left the screen, a moment after the tap at 5 s.
+        // The time since it left the screen, a moment after the tap at 5 s.
         let score = try #require(Double(rows[0][5]))
         #expect(abs(score / 1_000_000 - (at - 5)) < 0.2)
         #expect(rows[1][7] == "in the foreground; only windows off screen may be taken, the one on screen never")
@@ -154,7 +154,7 @@ struct WindowRunTests {
         let run = try Self.run(ScenarioLoader.load(text: text, file: "l.yaml").get())
         let actions = run.rows("action")
         #expect(actions.first.map { [$0[2], $0[3], $0[4]] } == ["photos", "1", "disconnect_scene"])
-        // 60 MiB, not what the app holds.
+        // The window's 60 MiB, not the app's whole footprint.
         let taken = try #require(run.decisions.first { $0[1] == "disconnect_scene" && $0[6] == "true" })
         #expect(taken[2] == "photos" && taken[7].hasPrefix("rule 'windows': holds 60"), "\(taken)")
     }
@@ -190,7 +190,7 @@ struct WindowRunTests {
         #expect(run.tally.scenesReconnected == 1)
     }
 
-    /// The app in front has an old window and hardly a quiet moment, and another one wants memory.
+    /// The app in front has an old window and is almost always busy, and another app wants memory.
     private static let busy = """
         plimsoll: 1
         name: busy
@@ -217,7 +217,7 @@ struct WindowRunTests {
     @Test("who waits for memory waits for an app in front that is busy for a moment", arguments: ["ladder", "rules"])
     func busy(policy: String) throws {
         let name = policy == "ladder" ? policy : ProjectPolicyTests.folder.appending(path: "ladder.yaml").path()
-        // Nobody looks in between: the window is taken for who waits.
+        // No sample falls in between, so the window is taken for the waiting app.
         let overrides = Overrides(sets: ["monitor.interval=8s"], policy: name)
         let run = try Self.run(ScenarioLoader.load(text: Self.busy, file: "w.yaml", overrides: overrides).get())
         #expect(run.rows("action").contains { $0[2] == "notes" && $0[4] == "disconnect_scene" })
@@ -259,7 +259,8 @@ struct WindowRunTests {
 
     // MARK: What the action waits for
 
-    /// An app with two windows, suspended; the time has jumped, and it is slow to hear of it and to let a window go.
+    /// A suspended app with two windows. The time has changed, and the app is slow to handle that and to release a
+    /// window.
     private static let asleep = """
         plimsoll: 1
         name: asleep
@@ -283,7 +284,8 @@ struct WindowRunTests {
 
         """
 
-    /// When the system begins to take the first window, how long that takes, and when the window is gone.
+    /// The time when the system begins to take the first window, the duration of the action, and the time when the
+    /// window is gone.
     private static func takesAway(
         _ more: [String] = [], sets: [String] = []
     ) throws -> (at: Double, span: Double, gone: Double) {
@@ -293,7 +295,7 @@ struct WindowRunTests {
         let place = try #require(actions.firstIndex { $0[4] == "disconnect_scene" && $0[3] == "1" })
         let at = try #require(Double(actions[place][0]))
         let gone = run.rows("scene_state").first { $0[3] == "1" && $0[4] == "unattached" && Double($0[0]) ?? 0 >= at }
-        // One at a time, so they end in the order in which they begin.
+        // Actions run one at a time, so they end in the order in which they begin.
         try #require(run.tally.reclaimTimes.count > place, "it never ends")
         let span = Double(run.tally.reclaimTimes[place].microseconds) / 1_000_000
         return (at, span, try #require(gone.flatMap { Double($0[0]) }))
@@ -309,7 +311,8 @@ struct WindowRunTests {
     @Test("an action on a scene lasts until the scene is gone, whoever takes it, and no longer", arguments: ends)
     func waitsForTheScene(what: [String]) throws {
         let at = try Self.takesAway().at
-        // The app has woken and hears what it missed; the scene is being disconnected; so it is, and nearly gone.
+        // The offsets hit four stages: the app has woken and handles missed events, the scene is being disconnected, it
+        // still is, and it is nearly gone.
         for offset in [0.002, 0.5, 1.5, 2.9] {
             let time = "\(Int(((at + offset) * 1_000).rounded(.up)))ms"
             let action = try Self.takesAway(what.map { "at: \(time), \($0)" })
@@ -317,7 +320,7 @@ struct WindowRunTests {
             let late = action.span - (action.gone - action.at)
             #expect(late >= 0 && late < 0.001, "\(what) after \(offset) s: \(action)")
         }
-        // It is gone, and the app has still to answer a warning: nothing waits for ever.
+        // The window is gone and the app still has to answer a warning: even then nothing waits forever.
         let slow = "apps.notes.warnings.delay=1s"
         let gone = try Self.takesAway([], sets: [slow]).gone
         let time = "\(Int(((gone + 0.2) * 1_000).rounded(.up)))ms"
@@ -349,7 +352,7 @@ struct WindowRunTests {
                 }
             }
             #expect(run.tally.scenesReconnected <= run.tally.scenesDisconnected, "\(what) at \(time)")
-            // The launch, the second window, and whatever brings the app back in the end.
+            // The launch, the second window, and the event that brings the app back at the end.
             #expect(run.tally.launches.count { $0.latency != nil } >= 3, "\(what) at \(time)")
         }
     }

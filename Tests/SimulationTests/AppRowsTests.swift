@@ -19,7 +19,8 @@ struct AppRowsTests {
         }
     }
 
-    /// Every sample's rows, made from those of the changed processes: what is not named is as it was, until it exits.
+    /// The rows of every sample, reconstructed from the rows of changed processes: a process without a row is unchanged
+    /// until it exits.
     private func filled(_ output: RunOutput) -> [Substring] {
         var exits: [Substring: Double] = [:]
         for row in output.eventRows where row.event == "exit" { exits[Substring(row.pid)] = Double(row.time) }
@@ -48,7 +49,8 @@ struct AppRowsTests {
         let changed = try runToEnd(plan(seed, .changed))
         #expect(changed.apps.utf8.count * 3 < all.apps.utf8.count)
         #expect(changed.samples == all.samples && changed.events == all.events && changed.summary == all.summary)
-        // Who exits at the instant of a sample may have been seen by it or not: only the order of the rows would tell.
+        // A process that exits at the instant of a sample may or may not appear in it, depending on the order at that
+        // instant.
         let exits = Set(all.eventRows.filter { $0.event == "exit" }.map { "\($0.time) \($0.pid)" })
         func certain(_ rows: [Substring]) -> [Substring] {
             rows.filter { row in
@@ -56,7 +58,7 @@ struct AppRowsTests {
                 return !exits.contains("\(cells[0]) \(cells[2])")
             }
         }
-        // A difference of megabytes is not printed.
+        // Compares by hand, because a failed expectation would print megabytes.
         let (made, written) = (certain(filled(changed)), certain(all.apps.split(separator: "\n")))
         #expect(zip(made, written).first { $0 != $1 }.map { "\($0.0) instead of \($0.1)" } == nil, "seed \(seed)")
         #expect(made.count == written.count)

@@ -5,7 +5,7 @@ import Simulation
 import Testing
 import Workload
 
-/// LIFECYCLE sections 4 to 9: duties, launches, time off screen, other events, exit reasons.
+/// Duties, launches, time off screen, other events, exit reasons.
 @Suite("life off screen, and the other events")
 struct BackgroundLifeTests {
     let app = AppID(0)
@@ -74,8 +74,8 @@ struct BackgroundLifeTests {
                     (second, begin),
                 ])
         }
-        // The first one expires 25 s after the way home. Then one that begins in the last seconds of the time, and one
-        // that begins when it is over and has as much again.
+        // The first task expires 25 s after the app leaves the screen. The second one begins in the last seconds of
+        // that time, or after it, when the app has as much time again.
         for (second, expiry) in [(33.0, 33.0), (70, 95)] {
             let run = try run(second: second)
             #expect(run.rows("exit", of: "a").isEmpty)
@@ -93,7 +93,7 @@ struct BackgroundLifeTests {
             $0.costs.event = .seconds(3)
         }
         let begin = UserAction.beginBackgroundTask(app)
-        // At 29 s the main thread is busy for 3 s; the time of the first task ends meanwhile.
+        // At 29 s the main thread is busy for 3 s, and the first task's time ends meanwhile.
         let run = try live(
             [profile], seconds: 90,
             [
@@ -148,7 +148,7 @@ struct BackgroundLifeTests {
         #expect(exit.detail == "appWatchdog" && exit.reason == "entering the background took longer than 5s")
     }
 
-    /// Somebody in front waits for memory from before 20 s on, and the policy takes its time; then this happens.
+    /// An app in front waits for memory from before 20 s on, and the policy is slow; then these actions happen.
     private func stuck(_ then: [(Double, UserAction)]) throws -> RunOutput {
         let audible = testApp("a") {
             $0.backgroundModes = [.audio]
@@ -174,7 +174,7 @@ struct BackgroundLifeTests {
             let exit = try #require(run.rows("exit", of: "b").first)
             #expect(exit.detail == reason && time(exit) == 25, "\(exit)")
             #expect(run.tally.terminations.isEmpty)
-            // The next app has the screen then.
+            // The next app then gets the screen.
             #expect(try #require(run.tally.launches.last?.latency) < .seconds(5))
         }
     }
@@ -184,7 +184,7 @@ struct BackgroundLifeTests {
         let ended = try stuck([(20, .quit(other)), (22, .quit(app))])
         #expect(ended.rows("exit", of: "b").map(\.reason) == ["swiped away"])
         #expect(ended.callbacks(of: "b").last == "applicationWillTerminate")
-        // Sent home, it has its 5 s anew when it is told to end.
+        // The app goes home first and gets another 5 s when it is told to end.
         let both = try stuck([(20, .home), (23, .quit(other))])
         #expect(both.rows("exit", of: "b").map(\.detail) == ["userTerminated"])
         #expect(both.rows("exit", of: "b").map(time) == [28])
@@ -198,7 +198,7 @@ struct BackgroundLifeTests {
             let exit = try #require(run.rows("exit", of: "b").first)
             #expect(exit.detail == "appWatchdog" && time(exit) == 25, "\(exit)")
             #expect(exit.reason == "waits for memory and did not leave the screen within 5s")
-            // The next app, which has waited as long, has more time, and the screen then.
+            // The next app has waited as long, but has more time, and then gets the screen.
             #expect(run.tally.terminations.map(\.app) == ["b"])
             if case .launch = leave {
                 #expect(try #require(run.tally.launches.last?.latency) < .milliseconds(5_100))
@@ -245,7 +245,7 @@ struct BackgroundLifeTests {
         }
         let push = (12.0, UserAction.wake(app, .remoteNotification, lasting: .seconds(20)))
         let tap = isTapped ? [(20.0, UserAction.launch(app))] : []
-        // The watchdog ends it at 10 s; that the user swipes it away at 30 s is nobody else's doing.
+        // The watchdog ends it at 10 s. The user's swipe at 30 s is not an action of the system.
         let plan = testPlan(
             [slow, testApp("b")], ceiling: .mebibytes(512), seconds: 80, policy: "lru",
             user: [(0, .launch(app)), (5, .home), push] + tap
@@ -329,7 +329,7 @@ struct BackgroundLifeTests {
             #expect(bands(20.5, 29.8) == [hasMode ? "120" : "40"])
             #expect(bands(33, 120) == [hasMode ? "120" : "0"])
         }
-        // An event at which it only looks on: it is in front.
+        // An event that the app handles in front does not change its band.
         let front = try live([profile], [(0, .launch(app)), (5, .wake(app, .processing, lasting: .seconds(10)))])
         #expect(!front.apps.contains(",40,"))
     }
@@ -389,7 +389,7 @@ struct BackgroundLifeTests {
         let second = run.rows("callback", of: "a").filter { (Double($0.time) ?? 0) >= 20 }.map(\.detail)
         #expect(
             second.contains("application(_:didDiscardSceneSessions:)") && second.contains(configuration), "\(second)")
-        // One that was never there has no card.
+        // An app that was never launched has no card.
         #expect(try live([profile], [(0, .quit(app))]).rows("refused", of: "a").count == 1)
     }
 
@@ -458,7 +458,7 @@ struct BackgroundLifeTests {
             [(0, .open(app, .url)), (20, .showOnDisplay(app)), (30, .open(app, .url)), (40, .openScene(app))])
         let reasons = run.rows("callback", of: "a").filter { $0.detail == willConnect }.map(\.reason)
         #expect(reasons == ["url", "userTap", "userTap"])
-        // Nor is its own taken from the first one when both connect at the same time.
+        // Two scenes that connect at the same time also keep their own reasons.
         let together = try live([profile], [(0, .open(app, .url)), (0.01, .showOnDisplay(app))])
         let both = together.rows("callback", of: "a").filter { $0.detail == willConnect }
         #expect(both.map(\.reason).sorted() == ["url", "userTap"])
@@ -557,7 +557,7 @@ struct BackgroundLifeTests {
         let long = try run(lasting: 30)
         #expect(!long.events.contains(goes))
         #expect(told(long, "a") == [30] && told(long, "c") == [30] && told(long, "b") == [])
-        // Suspended again before the device was unlocked: told when its code runs again.
+        // It is suspended again before the device is unlocked, and is told when its code next runs.
         let short = try run(lasting: 5)
         #expect(told(short, "a") == [60] && told(short, "b") == [])
     }
@@ -619,7 +619,7 @@ struct BackgroundLifeTests {
         let run = try live(
             [profile, testApp("b")],
             [(0, .launch(app)), (5, .showOnDisplay(app)), (10, .launch(other)), (20, .unplugDisplay)])
-        // The app stays active through the second display while another has the first.
+        // The app stays active on the second display while another app has the first.
         #expect(run.callbacks(of: "a", from: 10).prefix(2) == ["sceneWillResignActive", "sceneDidEnterBackground"])
         let states = run.rows("process_state", of: "a")
         #expect(states.filter { time($0) >= 5 && time($0) < 20 }.isEmpty)

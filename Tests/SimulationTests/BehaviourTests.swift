@@ -7,7 +7,7 @@ import Workload
 
 @Suite("behaviours of an app's memory")
 struct BehaviourTests {
-    /// The app's requested bytes at every sample, and the seconds of the samples.
+    /// The app's requested bytes at every sample, and the times of the samples in seconds.
     private func requested(
         seconds: Int64 = 30, _ change: @escaping (inout AppProfile) -> Void
     ) throws -> [(time: Double, bytes: Int)] {
@@ -61,7 +61,7 @@ struct BehaviourTests {
     func sawToothSize(period: Int64) {
         var tooth = MemoryProfile(base: .zero, scene: .zero)
         tooth.sawTooth = SawToothProfile(size: .mebibytes(100), period: TimeSpan(microseconds: period))
-        // What is gained within a moment just before it falls is what is left of it.
+        // The gain just before the fall is the size less the amount held then.
         let last = TimeSpan(microseconds: period - 1)
         let held = ByteCount.mebibytes(100) - tooth.gain(from: last, over: .zero, cache: .zero)
         #expect(held <= .mebibytes(100) && held >= .mebibytes(99))
@@ -116,7 +116,7 @@ struct BehaviourTests {
     @Test("rounding, fragmentation and dirt are shares of what all processes held, over all samples")
     func ratios() throws {
         let app = testApp("a") {
-            // Each object has a size class of 24 KiB and, as every large one, a page more.
+            // Each object has a size class of 24 KiB and, like every large object, one additional page.
             $0.memory.objects = .constant(ByteCount(20_481))
             $0.memory.churn = ChurnProfile(rate: .mebibytesPerSecond(4), lifetime: .seconds(1))
         }
@@ -156,7 +156,7 @@ struct BehaviourTests {
             $0.memory.touch = .mebibytesPerSecond(2)
         }
         let tally = try runToEnd(testPlan([app], seconds: 20, user: [(0, .launch(AppID(0)))])).tally
-        // A second or so goes into the launch.
+        // The launch takes about a second.
         #expect(abs(mebibytes(tally.bytesRead.bytes) - 57) < 4)
         #expect(abs(mebibytes(tally.bytesRewritten.bytes) - 38) < 3)
     }
@@ -204,7 +204,7 @@ struct BehaviourTests {
         let profile = testApp("a") {
             $0.scenes.multiple = true
             $0.memory.cache.rate = .mebibytesPerSecond(8)
-            // So that only the reload brings back what was dropped.
+            // The delay lets only the reload bring back the dropped part.
             $0.costs.activate = .seconds(2)
             $0.background.frees = .percent(50)
             $0.background.reloads = .one
@@ -219,7 +219,7 @@ struct BehaviourTests {
         }
         let external = try caches([(10, .showOnDisplay(app)), (20, .lock(lasting: .seconds(20)))])
         #expect(abs(external(19) - 4) < 0.1 && abs(external(39) - 2) < 0.1 && abs(external(41) - 4) < 0.1)
-        // From one scene to another the app stays on the screen.
+        // The app stays on the screen while it changes from one scene to another.
         let second = try caches([(20, .openScene(app))])
         for time in stride(from: 20.0, through: 30, by: 0.1) { #expect(abs(second(time) - 4) < 0.1) }
     }

@@ -7,14 +7,15 @@ import Simulation
 import Testing
 import Workload
 
-/// Ten apps that want memory in the same instant from a device that is full, in whole runs.
+/// In whole runs, ten apps request memory from a full device at the same instant.
 @Suite("bursts against the ceiling", .serialized)
 struct CeilingTests {
     private static let policies = ["ladder", "jetsam", "lru", "lmkd", "largest-first", "none"]
-    /// When all ten are woken.
+    /// The time at which all ten are woken, in seconds.
     private static let burst = 12.0
 
-    /// An app that grows until the device is full and jumps at the instant of the burst, and ten that are woken then.
+    /// An app that grows until the device is full and jumps at the instant of the burst, and ten apps that are woken
+    /// then.
     private func plan(seed: UInt64, _ backend: MemoryBackend) -> RunPlan {
         var random = SeededGenerator(seed: seed, stream: "bursts")
         let ceiling = random.number(in: 24...40)
@@ -74,7 +75,7 @@ struct CeilingTests {
             Issue.record("\(place): \(error)")
             return
         }
-        // The peak is tracked where pages are handed out, not where they are sampled.
+        // The peak is tracked where pages are handed out, not at samples.
         let books = memory.books
         #expect(books.peakResident <= plan.device.ceiling, place)
         #expect(books.peakResident > plan.device.ceiling * .percent(95), "\(place): the ceiling was never met")
@@ -98,10 +99,10 @@ struct CeilingTests {
     }
 }
 
-/// What is freed for those who wait is theirs.
+/// Freed memory is reserved for the processes that wait for it.
 @Suite("memory that somebody waits for")
 struct FairnessTests {
-    /// Small apps off screen, one that grows there without end, and one that needs more than is free.
+    /// Small apps off screen, one app that grows there without end, and one that needs more than is free.
     private func run(withWaiter: Bool) throws -> RunOutput {
         var apps = (0..<6).map { index in
             testApp("small\(index)") {
@@ -142,7 +143,7 @@ struct FairnessTests {
         #expect(!ready.isEmpty)
         let kept = run.rows("stall", of: "greedy").filter { $0.reason.contains("are meant for who waits longer") }
         #expect(!kept.isEmpty)
-        // Each victim brings 3 MiB or more, and the app needs 14.
+        // Each victim yields at least 3 MiB, and the app needs 14.
         #expect(ends.count <= 6)
         #expect(run.rows("exit", of: "waiting").isEmpty)
         #expect(run.tally.launches.last?.latency != nil)

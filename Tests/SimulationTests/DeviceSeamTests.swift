@@ -7,12 +7,12 @@ import Testing
 
 @testable import Simulation
 
-/// What the engine asks of the device, and how it goes on.
+/// Checks the engine's requests to the device, and how the engine continues after them.
 @Suite("the seam between the engine and the device")
 struct DeviceSeamTests {
-    /// Does what the scenario's device does, but never says in advance when it will be done.
+    /// Works like the scenario's device, but never says in advance when its work will be done.
     private final class ReticentDevice: DeviceWork {
-        /// Where it reports the end of its work; the engine's.
+        /// The engine's agenda, to which it reports the end of its work.
         var agenda: Agenda?
         private(set) var orders: [WorkOrder.Kind: Int] = [:]
         private let inner: ScenarioDevice
@@ -41,7 +41,7 @@ struct DeviceSeamTests {
             later(inner.bury(bytes, order, at: now), order)
         }
 
-        // It would have to tell of earlier ends itself; with a core for every process there are none.
+        // It would have to report earlier ends itself, but with a core for every process there are none.
         func release(_ owner: ProcessReference, at now: Instant) -> [Cores.Advance] { inner.release(owner, at: now) }
 
         func owners(at now: Instant) -> [ProcessReference] { inner.owners(at: now) }
@@ -49,7 +49,7 @@ struct DeviceSeamTests {
 
     @Test("a device that reports the end of its work later gives the run of one that names it at once")
     func later() throws {
-        // More than the device holds, and a core for each.
+        // The apps need more memory than the device has, and each has a core.
         let apps = (0..<6).map { testApp("app\($0)") { $0.memory.base = .mebibytes(14) } }
         let taps = (0..<18).map { (Double($0) * 2.5, UserAction.launch(AppID($0 * 5 % 6))) }
         let plan = testPlan(apps, seconds: 60, policy: "jetsam", user: taps) { $0.device.cores = 64 }
@@ -62,7 +62,7 @@ struct DeviceSeamTests {
         for kind in [WorkOrder.Kind.callback, .fill, .reclaim] { #expect(device.orders[kind] ?? 0 > 0) }
     }
 
-    /// The run, and its tables.
+    /// The simulation and its tables.
     private func tables(_ plan: RunPlan, on device: ReticentDevice?) throws -> (Simulation, [String]) {
         var sinks: [MemorySink] = []
         let run = Simulation(

@@ -5,7 +5,8 @@ import Testing
 
 @Suite("the queue")
 struct EventQueueTests {
-    /// Events in lanes and in the heap, most of them in the order of their kind, some before others of it.
+    /// Events for the queue's lanes and for its heap. Most come in the order of their kind, and some before others of
+    /// it.
     private func event(_ kind: Int, _ number: Int) -> SimulationEvent {
         let reference = ProcessReference(slot: number, pid: ProcessID(number))
         return switch kind {
@@ -33,7 +34,7 @@ struct EventQueueTests {
         for number in 0..<2_000 {
             if random.chance(.percent(60)) || waiting.isEmpty {
                 let kind = random.number(in: 0...3)
-                // An interval later, as a rule; often at the same instant as another; now and then sooner.
+                // Usually an interval later, often at the instant of another event, sometimes earlier.
                 let span = random.chance(.percent(80)) ? 100 * (kind + 1) : random.number(in: 0...500)
                 let at = now + .milliseconds(Int64(span / 50 * 50))
                 queue.schedule(event(kind, number), at: at)

@@ -42,7 +42,7 @@ struct ForesightTests {
         let cells = last.split(separator: ",", omittingEmptySubsequences: false)
         let held = try #require(Int(cells[8])) - app.memory.base.bytes - app.memory.scene.bytes
         let gain = app.memory.gain(from: .zero, over: .seconds(seconds), cache: .zero)
-        // The launch takes a part of the time.
+        // The launch takes part of the time.
         #expect(abs(held - gain.bytes) < 2 << 20, "\(held) instead of \(gain)")
     }
 

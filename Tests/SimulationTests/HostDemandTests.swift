@@ -6,7 +6,7 @@ import Workload
 
 @Suite("what the books of a run need of the host")
 struct HostDemandTests {
-    /// One app that asks for so much, in objects of one size.
+    /// One app that requests `base` in objects of one size.
     private static func plan(
         _ backend: MemoryBackend, ceiling: ByteCount, base: ByteCount, size: ByteCount,
         _ change: (inout RunPlan) -> Void = { _ in }
@@ -29,7 +29,7 @@ struct HostDemandTests {
     func smallest() {
         let real = Self.plan(.jemalloc, ceiling: .gibibytes(1), base: .mebibytes(900), size: ByteCount(1)).hostDemand()
         #expect(real.objects == (1_024 - 4) << 17)
-        // 2.13 GB were measured.
+        // A measurement gave 2.13 GB.
         #expect(isBetween(real.total, .mebibytes(2_100), .mebibytes(2_300)), "\(real)")
         let none = Self.plan(.accounting, ceiling: .gibibytes(1), base: .mebibytes(900), size: ByteCount(1))
             .hostDemand()
@@ -48,7 +48,7 @@ struct HostDemandTests {
     func largest() {
         let demand = Self.plan(.accounting, ceiling: .gibibytes(32), base: .gibibytes(30), size: .kibibytes(64))
             .hostDemand()
-        // Nearly all of it is for the program and the tables of pages; 95 MiB were measured.
+        // Nearly all of it is the program and the tables of pages; a measurement gave 95 MiB.
         #expect(isBetween(demand.total, .mebibytes(95), .mebibytes(260)), "\(demand)")
     }
 
@@ -56,7 +56,7 @@ struct HostDemandTests {
     func bounded() {
         let few = Self.plan(.accounting, ceiling: .gibibytes(4), base: .mebibytes(1), size: ByteCount(1))
         #expect(isBetween(ByteCount(few.hostDemand().objects), .mebibytes(1), .kibibytes(1_040)))
-        // The rest of the device is the other's.
+        // The other app gets the rest of the device.
         let both = Self.plan(.accounting, ceiling: .gibibytes(4), base: .mebibytes(1), size: ByteCount(1)) { plan in
             plan.apps.append(testApp("b") { $0.memory = MemoryProfile(base: .gibibytes(8), scene: .zero) })
             plan.apps[1].memory.objects = .constant(.kibibytes(4))
@@ -66,7 +66,7 @@ struct HostDemandTests {
 
     @Test("what an app asks for in small portions is as many objects")
     func portions() {
-        // 100 bytes a tick, each an object of its own.
+        // The app requests 100 bytes per tick, each time as one object.
         let plan = Self.plan(.accounting, ceiling: .gibibytes(1), base: .zero, size: .mebibytes(1)) { plan in
             plan.duration = .hours(1)
             plan.apps[0].memory.leak = ByteRate(bytesPerSecond: 1_000)
@@ -97,7 +97,7 @@ struct HostDemandTests {
         #expect(with.books - without.books == ByteCount(300_000 * 16))
     }
 
-    /// Every trace makes so many objects.
+    /// A library in which every trace makes this number of objects.
     private struct Library: TraceLibrary {
         let objects: Int
 

@@ -31,7 +31,7 @@ struct LaunchPartsTests {
         let (smooth, slow) = (
             try lastLaunch(of: try run(leavingTakes: .milliseconds(5))), try lastLaunch(of: hung)
         )
-        // The watchdog looks while the next app is still being launched, so nobody waits for the screen.
+        // The watchdog acts while the next app is still being launched, so that app does not wait for the screen.
         #expect(smooth.latency > 14_000)
         #expect(slow.latency == smooth.latency && slow.cpuWait == smooth.cpuWait)
     }
@@ -57,7 +57,7 @@ struct LaunchPartsTests {
             [testApp("leaving") { $0.costs.resignActive = .seconds(15) }, testApp("coming")],
             [(10, .launch(leaving)), (30, .launch(coming))])
         let launch = try lastLaunch(of: run)
-        // The watchdog ends its owner at 40 s; what is left is to become active.
+        // The watchdog ends the screen's owner at 40 s; then the app only has to become active.
         #expect(launch.latency >= 10_000 && launch.latency < 10_100)
         #expect(launch.cpuWait > 8_000)
     }

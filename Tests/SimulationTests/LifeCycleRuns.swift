@@ -4,7 +4,8 @@ import Simulation
 import Workload
 
 extension RunOutput {
-    /// What an app saw and what was kept of it, in order: callbacks, snapshots, events off screen and process states.
+    /// What an app received and what was kept of it, in order: callbacks, snapshots, events off screen and process
+    /// states.
     func story(of app: String, from start: Double = 0) -> [String] {
         eventRows.compactMap { row in
             guard row.app == app, (Double(row.time) ?? 0) >= start else { return nil }
@@ -29,7 +30,7 @@ extension RunOutput {
             \.detail)
     }
 
-    /// The rows of one kind, an app's own.
+    /// An app's rows of one kind.
     func rows(_ event: String, of app: String) -> [EventRow] {
         eventRows.filter { $0.event == event && $0.app == app }
     }
@@ -42,7 +43,7 @@ let configuration = "application(_:configurationForConnecting:options:)"
 let willConnect = "scene(_:willConnectTo:options:)"
 let restoration = "stateRestorationActivity(for:)"
 
-/// A life-cycle run: no pressure, the accounting backend.
+/// Plays a life-cycle run: no pressure, the accounting backend.
 func live(
     _ apps: [AppProfile], seconds: Int64 = 120, _ user: [(Double, UserAction)],
     _ change: (inout RunPlan) -> Void = { _ in }

@@ -18,7 +18,7 @@ struct LimitsTests {
         }
     }
 
-    /// The cells of a column of `samples.csv`.
+    /// The values of a column of `samples.csv`.
     private func column(_ name: String, _ csv: String) -> [Int] {
         let rows = csv.split(separator: "\n").map { $0.split(separator: ",", omittingEmptySubsequences: false) }
         guard let index = rows.first?.firstIndex(of: Substring(name)) else { return [] }
@@ -33,7 +33,7 @@ struct LimitsTests {
             zip(column("apps_background", run.samples), column("apps_suspended", run.samples)).map(+)
         }
         #expect(offScreen(free).max() == 5)
-        // The limit is looked at from sample to sample, so one sample may see a third.
+        // The limit is checked from sample to sample, so one sample may show a third process.
         let above = offScreen(bound).filter { $0 > 2 }
         #expect(above.allSatisfy { $0 == 3 } && above.count <= bound.tally.terminations.count)
         #expect(!bound.tally.terminations.isEmpty)
@@ -73,7 +73,7 @@ struct LimitsTests {
         #expect(exits == [["leaves userTerminated"], ["leaves userTerminated"]])
     }
 
-    /// The yardsticks that take nothing from anybody.
+    /// The yardsticks that take nothing from any process.
     private static let idle = ["none", "unbounded"]
 
     @Test(
@@ -107,7 +107,7 @@ struct LimitsTests {
         #expect(try #require(left) < 9)
     }
 
-    /// In front it comes to hold 40 MiB for a second; leaving the screen takes 30 MiB for a moment.
+    /// In front the app's footprint reaches 40 MiB for a second; leaving the screen takes 30 MiB for a moment.
     private func twice(_ limits: ProcessLimits) throws -> [String] {
         let app = testApp("a") {
             $0.limits = limits
@@ -206,7 +206,7 @@ struct LimitsTests {
                 user: [(0, .launch(AppID(0))), (4, .launch(AppID(1))), (8, .launch(AppID(2)))]))
         let exits = run.eventRows.filter { $0.event == "exit" }
         #expect(exits.map(\.app) == ["a", "b", "hungry"])
-        // It has crossed no limit of its own: the device has no memory left.
+        // The app has crossed no limit of its own: the device has run out of memory.
         #expect(exits.map(\.detail) == ["memoryPressure", "memoryPressure", "memoryPressure"])
         #expect(exits.map { $0.reason.contains("nobody left to reclaim") } == [false, false, true])
         #expect(run.tally.terminations.map(\.wasForeground) == [false, false, true])

@@ -28,7 +28,7 @@ struct LivesTests {
         let samples = Double(output.samples.split(separator: "\n").count - 1)
         let mean = try #require(try value("processes_mean", output.tally))
         #expect(abs(mean - Double(rows.count) / samples) < 0.05, "\(mean)")
-        // A sample stands for the time from one to the next.
+        // A sample represents the time until the next one.
         let interval = 300 / (samples - 1)
         let suspended = try #require(try value("suspended_time_s", output.tally))
         let seen = Double(rows.count { $0.contains(",suspended,") }) * interval
@@ -62,7 +62,7 @@ struct LivesTests {
                 user: [(0, .launch(AppID(0))), (5, .launch(AppID(1)))]))
         #expect(ended.tally.terminations.map(\.reason) == [.memoryResourceLimit])
         #expect(try value("processes_min", ended.tally) == 1)
-        // It is told at 80 % of its limit, 6.4 MiB before its end.
+        // The app is warned at 80 % of its limit, 6.4 MiB before its end.
         let lead = try #require(try value("warning_lead_p50_s", ended.tally))
         #expect(lead > 1 && lead < 3, "\(lead)")
     }

@@ -20,17 +20,17 @@ struct NeededMemoryTests {
         #expect(plan.neededMemory == .mebibytes(8))
     }
 
-    /// A little for objects that are cut, and 256 KiB of slabs for each app.
+    /// Allows a little for objects that are cut, and 256 KiB of slabs for each app.
     private func isAbout(_ found: ByteCount, _ wanted: ByteCount, apps: Int = 2) -> Bool {
         found >= wanted && found <= wanted + .kibibytes(256) * apps + .kibibytes(16)
     }
 
     @Test("one with an end needs less than its ceiling where the apps hold less")
     func partlyFilled() {
-        // 4 MiB reserved; twice base 4, scene 2, cache 4, snapshot 1 MiB, and half as much again for what is lost.
+        // 4 MiB reserved; twice base 4, scene 2, cache 4, snapshot 1 MiB, and half of that again for losses.
         let plan = Self.plan("ladder") { $0.device.ceiling = .gibibytes(1) }
         #expect(isAbout(plan.neededMemory, .mebibytes(4 + 33)), "\(plan.neededMemory)")
-        // What scenes leave behind whenever they disconnect has no bound.
+        // The remains of disconnected scenes have no bound.
         let careless = Self.plan("ladder") { plan in
             plan.device.ceiling = .gibibytes(1)
             plan.apps[0].disconnect.frees = .percent(50)
@@ -44,7 +44,7 @@ struct NeededMemoryTests {
             plan.device.ceiling = .gibibytes(1)
             plan.apps[1].memory.objects = .constant(ByteCount(1))
         }
-        // 11 MiB of one app, eight times as much of the other.
+        // 11 MiB for one app, and eight times as much for the other.
         #expect(isAbout(plan.neededMemory, .kibibytes(4_096 + 16_896 + 8 * 16_896)), "\(plan.neededMemory)")
     }
 

@@ -7,10 +7,10 @@ import Simulation
 import Testing
 import Workload
 
-/// Whatever people, systems and apps do: what must hold, holds.
+/// The invariants hold whatever users, systems and apps do.
 @Suite("two hundred random lives")
 struct RandomLifeTests {
-    /// A block of seeds per case, so that a failure is found quickly; every tenth run is on real memory.
+    /// A block of seeds per case, so that a failure is found quickly; every tenth run uses real memory.
     @Test("every invariant holds in every one", arguments: 0..<20)
     func invariants(block: Int) throws {
         for seed in UInt64(block * 10)..<UInt64(block * 10 + 10) {
@@ -41,7 +41,7 @@ struct RandomLifeTests {
         #expect(exits == Set(ExitReason.allCases.map(\.rawValue)))
     }
 
-    /// What the rows themselves say, without the engine's help.
+    /// Checks the rows by themselves, without the engine.
     private func check(_ run: RunOutput, _ seed: UInt64) {
         var states: [String: String] = [:]
         var changes: [String: Int] = [:]
@@ -69,7 +69,7 @@ struct RandomLifeTests {
                     active[row.app]?.remove(row.scene)
                 }
                 let count = active.values.reduce(0) { $0 + $1.count }
-                // One of the device's own display, one of the second.
+                // One scene on the device's own display, one on the second.
                 #expect(count <= 2, "seed \(seed): \(count) active scenes at \(row.time)")
             default: break
             }
@@ -79,7 +79,7 @@ struct RandomLifeTests {
         check(run.samples, against: RunTables.samples, seed)
     }
 
-    /// Every cell is what the table's schema, and so the run's data package, says of it.
+    /// Checks every cell against the table's schema, which is also the schema in the run's data package.
     private func check(_ text: String, against schema: TableSchema, _ seed: UInt64) {
         let table = TableReader(Array(text.utf8), columns: schema.columns.map(\.name))
         #expect(table.columns == schema.columns.map(\.name))
@@ -113,7 +113,7 @@ struct RandomLifeTests {
 }
 
 extension Column {
-    /// Whether a cell is an absence that may be, or a value of the column's type, choices and bounds.
+    /// Whether the cell is a permitted absence, or a value of the column's type, choices and bounds.
     fileprivate func allows(_ cell: String) -> Bool {
         if cell.isEmpty { return isOptional }
         guard choices.isEmpty || choices.contains(cell) else { return false }
@@ -127,7 +127,7 @@ extension Column {
     }
 }
 
-/// A scenario drawn at random: any apps, any actions, in any order.
+/// A random scenario: any apps, any actions, in any order.
 private struct RandomLife {
     private var random: SeededGenerator
     private let seed: UInt64

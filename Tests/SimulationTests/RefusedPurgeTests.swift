@@ -7,7 +7,7 @@ import Workload
 
 @testable import Memory
 
-/// A device whose allocator refuses every purge from some moment on.
+/// A device whose allocator refuses every purge after a number of purges.
 private final class RefusingDevice: NamedDevice {
     static let error = AllocatorError(control: "arena.0.purge", code: 14)
     let device: AccountingDevice
@@ -31,7 +31,7 @@ private final class RefusingDevice: NamedDevice {
 
 @Suite("an allocator that refuses a purge")
 struct RefusedPurgeTests {
-    /// An app that grows, frees and is ended, so that its pages are followed up and down.
+    /// Apps that grow, free memory and end, so that their pages rise and fall.
     private func plan(_ scale: Ratio) -> RunPlan {
         let apps = (0..<2).map { index in
             testApp("app\(index)") {
@@ -60,7 +60,7 @@ struct RefusedPurgeTests {
             let simulation = Simulation(plan, memory: memory, sinks: RunSinks { _ in NullSink() })
             do {
                 _ = try simulation.run()
-                // At scale 1 there are few purges.
+                // At scale 1 there may be too few purges for a refusal.
                 #expect(!device.hasRefused && purges > 0, "\(purges) purges at \(percent) %: the run went on")
             } catch {
                 guard case .ours(let fault) = error else { throw error }

@@ -46,7 +46,7 @@ struct RunTablesTests {
         }
     }
 
-    /// The header of every table: columns are added at its end, and `datapackage.json` says what they mean.
+    /// The header of every table. New columns come last, and `datapackage.json` describes them.
     @Test("the columns are a contract", arguments: RunTables.all.map(\.name))
     func headers(table: String) throws {
         let schema = try #require(RunTables.all.first { $0.name == table })

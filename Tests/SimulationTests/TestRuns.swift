@@ -7,7 +7,7 @@ import Reclaim
 import Simulation
 import Workload
 
-/// A small app; every figure can be changed.
+/// A small app whose figures can all be changed.
 func testApp(_ name: String, _ change: (inout AppProfile) -> Void = { _ in }) -> AppProfile {
     var profile = AppProfile(
         name: name, like: "test", scenes: SceneSupport(), backgroundModes: [],
@@ -35,19 +35,19 @@ func testPlan(
     return plan
 }
 
-/// Everything that a run wrote.
+/// The output of a run.
 struct RunOutput {
     let tally: RunTally
     let ending: RunEnding
-    /// By table: the CSV's text.
+    /// The CSV text of each table.
     let samples, apps, events, launches, decisions, summary: String
 
     var tables: [String] { [samples, apps, events, launches, decisions, summary] }
 
-    /// Rows of `events.csv` as (event, app, scene, detail, reason).
+    /// The rows of `events.csv`: event, app, scene, detail, reason.
     var eventRows: [EventRow] { EventRow.rows(of: Array(events.utf8)) }
 
-    /// Rows of `launches.csv`, with the cells of these columns.
+    /// The cells of these columns in the rows of `launches.csv`.
     func launchRows(_ columns: [String]) -> [[String]] {
         TableReader(Array(launches.utf8), columns: columns).rows
     }

@@ -5,7 +5,7 @@ import Simulation
 import Testing
 import Workload
 
-/// One test per row of LIFECYCLE section 3, its callbacks written out.
+/// The life cycle's transitions, one test each, with all callbacks written out.
 @Suite("transitions and who hears of them")
 struct TransitionTests {
     let app = AppID(0)
@@ -61,7 +61,7 @@ struct TransitionTests {
                 willFinish, didFinish, didDiscard, configuration, willConnect, "sceneWillEnterForeground",
                 "sceneDidBecomeActive",
             ])
-        // One is shown, and no state is there.
+        // One scene is shown, and no stored state exists.
         let scenes = Set(run.rows("callback", of: "a").filter { Double($0.time) ?? 0 >= 20 }.map(\.scene))
         #expect(scenes == ["", "3"], "\(scenes)")
         #expect(!run.events.contains("stored restoration activity"))
@@ -140,7 +140,7 @@ struct TransitionTests {
         for ended in [home, try run(.switcher, .switchTo(other))] {
             #expect(ended.eventRows.filter { $0.detail == "interruption_ends" }.map(\.time) == ["25"])
         }
-        // A call is not ended by a tap: who is tapped waits for its end.
+        // A tap does not end a call: the tapped app waits for its end.
         let call = try run(.call, .switchTo(other))
         #expect(actives(call, "b") == [50])
         #expect(try run(.call, .switchTo(app)).rows("refused", of: "a").count == 1)
@@ -159,7 +159,7 @@ struct TransitionTests {
 
     @Test("scene-based: the system disconnects a scene, keeps its session, and the user returns to it")
     func systemDisconnects() throws {
-        // Enough apps on a small device: the ladder disconnects scenes before it ends anybody.
+        // The device is small enough for the ladder to disconnect scenes before it ends an app.
         let apps = (0..<6).map { index in testApp("app\(index)") { $0.memory.scene = .mebibytes(5) } }
         var user: [(Double, UserAction)] = (0..<6).map { (Double($0 * 8), .launch(AppID($0))) }
         func run() throws -> RunOutput {
@@ -172,7 +172,7 @@ struct TransitionTests {
         let disconnected = try run().eventRows.filter { $0.detail == "disconnect_scene" && $0.event == "action" }
         let victim = try #require(disconnected.first)
         let start = try #require(Double(victim.time))
-        // The user returns to that very app a second later.
+        // The user returns to the same app a second later.
         let index = try #require(apps.firstIndex { $0.name == victim.app })
         user.append((start + 1, .launch(AppID(index))))
         let again = try run()
@@ -217,7 +217,7 @@ struct TransitionTests {
         #expect(run.callbacks(of: "a", from: 20) == ["sceneDidDisconnect", didDiscard])
     }
 
-    /// What brings an app up before it is opened with something.
+    /// Ways in which an app starts before it is asked to open something.
     static let beginnings: [[(Double, UserAction)]] = [
         [(0, .wake(AppID(0), .remoteNotification, lasting: nil))],
         [(0, .launch(AppID(0)))],
@@ -291,7 +291,7 @@ struct TransitionTests {
         let before: [(Double, UserAction)] = [
             (0, .launch(app)), (4, .openScene(app)), (4.1, .open(app, .url)), (4.1, .open(app, .userActivity)),
         ]
-        // Closed while it connects, or left for another one, and returned to.
+        // The scene is closed while it connects, or left for another scene; then the user returns to it.
         let after: [(Double, UserAction)] =
             isClosed
             ? [(4.2, .closeScene(app)), (8, .openScene(app))]

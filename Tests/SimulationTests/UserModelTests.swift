@@ -4,13 +4,13 @@ import Simulation
 import Testing
 import Workload
 
-/// The seeded person against the literature. `PLIMSOLL_RECORD=1` writes the documentation's table anew.
+/// Compares the seeded person with the literature. `PLIMSOLL_RECORD=1` rewrites the documentation's table.
 @Suite("the user model")
 struct UserModelTests {
     private static let page = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Sources/Workload/Workload.docc/UserModel.md")
 
-    /// One session: how long, how many switches, which apps.
+    /// One session: its length, its number of switches, its apps.
     private struct Session {
         var start: Double
         var length = 0.0
@@ -49,7 +49,7 @@ struct UserModelTests {
         }
         for start in [0, 8, 15] as [Int64] {
             let counts = hours(from: .hours(start))
-            // Night is from 2 to 6 h, whenever it began.
+            // Night is from 2 to 6 h, whatever the hour at which the model starts.
             let (night, noon) = (counts[2..<6].reduce(0, +), counts[10..<14].reduce(0, +))
             #expect(night * 4 < noon, "from \(start) h: \(counts)")
         }
@@ -64,7 +64,7 @@ struct UserModelTests {
 
     private static func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
 
-    /// What was measured over 200 days: name, wanted, found.
+    /// The figures over 200 days: name, wanted, found.
     private static func figures() -> [(name: String, wanted: Double, found: Double)] {
         let days = (1...200 as ClosedRange<UInt64>).map(sessions(of:))
         let all = days.flatMap { $0 }
@@ -145,7 +145,7 @@ struct UserModelTests {
             for (index, kind) in kinds.enumerated() {
                 #expect(kind == (index.isMultiple(of: 2) ? .open(rank: 0) : .putAway), "seed \(seed)")
             }
-            // Of two apps every session with a switch has both.
+            // With two apps every session with a switch uses both.
             let changes = deeds(apps: 2).contains { $0.kind == .change(rank: 1) }
             #expect(changes, "seed \(seed)")
         }

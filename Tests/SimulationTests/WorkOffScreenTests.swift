@@ -5,12 +5,12 @@ import Simulation
 import Testing
 import Workload
 
-/// A background mode, a task or an event is work off screen; the few seconds that everybody gets are not.
+/// A background mode, a task or an event is work off screen; the few seconds that every app gets are not.
 @Suite("work off screen moves memory, and has the active limit")
 struct WorkOffScreenTests {
     private let app = AppID(0)
 
-    /// One way to run off screen, between two instants in whose midst nothing else happens.
+    /// One way to run off screen, with two spans in which nothing else happens.
     struct Stay: CustomTestStringConvertible, Sendable {
         var testDescription: String
         var modes: [BackgroundMode] = []
@@ -18,7 +18,7 @@ struct WorkOffScreenTests {
         var user: [(Double, UserAction)]
         var works: ClosedRange<Double>?
         var rests: ClosedRange<Double>
-        /// It leaves the screen with nothing to do there.
+        /// Whether it leaves the screen without work to do there.
         var isIdleOnLeaving = false
     }
 
@@ -57,7 +57,7 @@ struct WorkOffScreenTests {
         }
     }
 
-    /// What the app has asked for, by time.
+    /// The app's requested bytes within a span of time.
     private func requested(_ run: RunOutput, in span: ClosedRange<Double>) -> [Int] {
         TableReader(Array(run.apps.utf8), columns: ["time_s", "requested_bytes"]).rows
             .filter { span.contains(Double($0[0]) ?? -1) }.map { Int($0[1]) ?? 0 }
@@ -93,7 +93,7 @@ struct WorkOffScreenTests {
     func limits(_ stay: Stay) throws {
         for scenes in [true, false] {
             var profile = profile(stay, scenes: scenes)
-            // In use it is above the limit that applies while it does nothing of its own.
+            // In use the app exceeds the limit that applies while it has no work of its own.
             profile.memory.base = .mebibytes(30)
             profile.memory.leak = ByteRate(bytesPerSecond: 256 << 10)
             profile.limits = ProcessLimits(active: .mebibytes(200), inactive: .mebibytes(20))

@@ -10,7 +10,7 @@ struct BuildIdentityTests {
         return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
     }
 
-    /// Replaces text of a file; the text must be there.
+    /// Replaces text in a file; the text must occur.
     private func edit(_ folder: URL, _ path: String, _ old: String, _ new: String) throws {
         let file = folder.appending(path: path)
         let text = try Program.text(file)
@@ -33,7 +33,7 @@ struct BuildIdentityTests {
         }
     }
 
-    /// A ledger without its last runs, and the folder without its table, as if it had been interrupted.
+    /// Truncates a ledger and removes the folder's table, as if the sweep had been interrupted.
     private func interrupt(_ folder: URL, keeping runs: Int) throws {
         let file = folder.appending(path: "s/ledger.txt")
         let lines = try Program.text(file).split(separator: "\n").prefix(1 + runs)
@@ -55,12 +55,12 @@ struct BuildIdentityTests {
                 return result.error.split(separator: "\n").filter { $0.contains("build") }
             }
             #expect(try resume() == [])
-            // Another build made all runs: this one makes none, and is not among them.
+            // All runs come from another build. This build makes none and is not listed.
             try Data((Self.other + "\n").utf8).write(to: builds)
             #expect(try resume() == [])
             #expect(try Program.text(builds) == Self.other + "\n")
             #expect(try manifest(folder, "s/manifest.json")["builds"] as? [String] == [Self.other])
-            // Another build made one of three.
+            // One of three runs comes from another build.
             try interrupt(folder, keeping: 1)
             let mixed =
                 "plimsoll: warning: the runs in s are made by 2 builds of plimsoll 0.1.0 "
@@ -68,7 +68,7 @@ struct BuildIdentityTests {
             #expect(try resume().map(String.init) == [mixed])
             #expect(try Program.text(builds) == Self.other + "\n" + own)
             #expect(try (manifest(folder, "s/manifest.json")["builds"] as? [String])?.count == 2)
-            // The table of both is written anew, and runs are left: each time it is said, once.
+            // The warning appears once each time, both when the table is rewritten and when runs remain.
             #expect(try resume().map(String.init) == [mixed])
             try interrupt(folder, keeping: 2)
             #expect(try resume().map(String.init) == [mixed])
@@ -89,7 +89,7 @@ struct BuildIdentityTests {
             let told = try Program.run(sweep + ["--resume"], in: folder)
             #expect(told.error.contains("by 2 builds of plimsoll 0.1.0 (unknown, this one \(own.prefix(10)))"))
             #expect(try Program.text(builds) == "unknown\n" + own)
-            // A build that was killed before it had booked a run.
+            // A build that was killed before it recorded a run.
             try interrupt(folder, keeping: 0)
             try Data((Self.other + "\n").utf8).write(to: builds)
             let first = try Program.run(sweep + ["--resume"], in: folder)
@@ -114,7 +114,7 @@ struct BuildIdentityTests {
             #expect(
                 try Data(contentsOf: folder.appending(path: "mixed/sweep.csv"))
                     == Data(contentsOf: folder.appending(path: "alike/sweep.csv")))
-            // Nothing says that the parts are of one build.
+            // No record says that all parts come from one build.
             for part in ["p1", "p2"] {
                 try FileManager.default.removeItem(at: folder.appending(path: "\(part)/builds.txt"))
             }
@@ -139,7 +139,7 @@ struct BuildIdentityTests {
             #expect(other.out == plain.out && other.error.split(separator: "\n").count == 1, "\(other.error)")
             #expect(other.error.contains("another build of plimsoll"), "\(other.error)")
             #expect(other.error.contains("its decisions were the same"), "\(other.error)")
-            // The policy that the record names chose somebody; say that it chose nobody.
+            // The recorded decisions chose a process; change them so that they chose none.
             try edit(folder, "r/decisions.csv", ",true,", ",false,")
             let changed = try Program.run(["explain", "r"], in: folder)
             #expect(changed.status == 0 && changed.out == plain.out, "\(changed.error)")
@@ -181,7 +181,7 @@ struct BuildIdentityTests {
             let more = decisions + cells.joined(separator: ",") + "\n"
             let missing = try explain(more, ["--at", "1s"])
             #expect(missing.contains("in r/decisions.csv it is \(number + 7). Its files were changed"), "\(missing)")
-            // Repeated in part only, it is not known whether they would have come.
+            // A partial repetition cannot tell whether the missing ones would have come.
             #expect(try explain(more, ["--most", "1"]) == "")
             let fewer = String(decisions.prefix { $0 != "\n" }) + "\n"
             #expect(try explain(fewer, ["--at", "1s"]).contains("in r/decisions.csv is another one"))
@@ -199,7 +199,7 @@ struct BuildIdentityTests {
             let whole = try Program.run(["explain", "r", "--most", "1"], in: folder)
             for (table, columns) in [("events", 8), ("decisions", 2)] {
                 let file = folder.appending(path: "r/\(table).csv")
-                // No cell of the added columns holds a comma.
+                // The added columns contain no commas.
                 let lines = try Program.text(file).split(separator: "\n").map { line in
                     line.split(separator: ",", omittingEmptySubsequences: false).dropLast(columns)
                         .joined(separator: ",")

@@ -20,7 +20,7 @@ struct CompareCommandTests {
             #expect(twins.count == 20)
             for row in twins {
                 let cells = ["difference", "difference_low", "difference_high"].map { row[$0] }
-                // What no seed changes has no interval.
+                // A metric that no seed changes has no interval.
                 let isZero = cells == ["0", "0", "0"] || cells == ["0", "", ""]
                 #expect(isZero && row["verdict"] == "identical", "\(row)")
                 #expect(row["pairs_same"] == "5" && row["pairs"] == "5")
@@ -58,7 +58,7 @@ struct CompareCommandTests {
                 let result = try Program.run(arguments, in: folder)
                 #expect(result.status == 64 && result.error.contains(key), "\(arguments): \(result)")
             }
-            // Without --policy it is a setting like any other; its column does not shadow the summary's.
+            // Without --policy, `policy` is a setting like any other, and its column does not hide the summary's.
             let result = try Program.run(
                 ["sweep", "tiny.yaml", "--vary", "policy=lru,none", "--out", "s", "--quiet"], in: folder)
             #expect(result.status == 0, "\(result.error)")
@@ -174,7 +174,7 @@ struct CompareCommandTests {
     @Test("when some runs fail, the others are kept; the one without end says why it needs so much")
     func someFail() throws {
         try Experiments.within { folder in
-            // A limit on addresses stands for a host that has no room for the device of `unbounded`.
+            // A limit on address space simulates a host without room for the device of `unbounded`.
             let arguments = [
                 "compare", "tiny.yaml", "--policy", "lru", "--backend", "jemalloc", "--set", "device.ceiling=1GiB",
                 "--seeds", "1..2", "--out", "c",

@@ -2,9 +2,9 @@ import Foundation
 import Metrics
 import Testing
 
-/// What the tests of `compare` and `sweep` share: tiny scenarios, and tables read back.
+/// Shared by the tests of `compare` and `sweep`: tiny scenarios, and a reader for tables.
 enum Experiments {
-    /// Twelve seconds, three apps that do not fit together: a run takes a few hundredths of a second.
+    /// Twelve seconds with three apps that do not fit together; a run takes a few hundredths of a second.
     static let tiny = """
         plimsoll: 1
         name: tiny
@@ -32,7 +32,7 @@ enum Experiments {
         try body(folder)
     }
 
-    /// The rows of a CSV by the names of its columns.
+    /// The rows of a CSV file, by column name.
     static func rows(_ file: URL) throws -> [[String: String]] {
         let bytes = Array(try Data(contentsOf: file))
         let names = TableReader(bytes, columns: []).columns
@@ -41,7 +41,7 @@ enum Experiments {
         }
     }
 
-    /// Processes of the host whose command line names the folder, the given one left out.
+    /// The processes of the host whose command line names the folder, except the given one.
     static func processes(naming folder: URL, except own: Int32 = 0) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: "/proc").filter { name in
             guard let number = Int32(name), number != own, number != getpid() else { return false }
@@ -50,7 +50,7 @@ enum Experiments {
         }
     }
 
-    /// Waits until no process names the folder; false when one still does after ten seconds.
+    /// Waits until no process names the folder; false if one still does after ten seconds.
     static func isQuiet(_ folder: URL) throws -> Bool {
         for _ in 0..<500 {
             if try processes(naming: folder).isEmpty { return true }

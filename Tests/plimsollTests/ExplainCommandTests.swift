@@ -4,7 +4,7 @@ import Testing
 
 @Suite("plimsoll explain, as a person runs it", .serialized)
 struct ExplainCommandTests {
-    /// A run of the tiny scenario, in which `lru` ends `a`.
+    /// Runs the tiny scenario, in which `lru` ends `a`.
     private func run(_ out: String = "r", _ arguments: [String] = [], in folder: URL) throws {
         let result = try Program.run(["run", "tiny.yaml", "--quiet", "--out", out] + arguments, in: folder)
         #expect(result.status == 0, "\(result.error)")
@@ -38,7 +38,7 @@ struct ExplainCommandTests {
             let whole = try Program.run(explain, in: folder)
             #expect(whole.status == 0 && whole.error == "" && whole.out.contains("was ended"), "\(whole.error)")
 
-            // As if it had been interrupted at its first sample.
+            // The run as if interrupted at its first sample.
             let manifest = folder.appending(path: "r/manifest.json")
             let complete = try Program.text(manifest)
             try edit(manifest, #""ending" : "completed""#, #""ending" : "interrupted""#)
@@ -53,27 +53,27 @@ struct ExplainCommandTests {
             #expect(cut.status == 0 && cut.out.contains("ended nobody in this run, as far as it came."), "\(cut.out)")
             #expect(cut.error == "plimsoll: warning: this run was interrupted; it is explained as far as it came\n")
 
-            // Killed: no manifest, and the record ends before the first termination.
+            // The run as if killed: it has no manifest, and the record ends before the first termination.
             try FileManager.default.removeItem(at: manifest)
             let killed = try Program.run(explain, in: folder)
             #expect(
                 killed.out.contains("ended nobody") && killed.error.contains("no r/manifest.json"), "\(killed.error)")
-            // A damaged one is not a missing one.
+            // A damaged manifest is not a missing one.
             try Data("{".utf8).write(to: manifest)
             let damaged = try Program.run(explain, in: folder)
             #expect(damaged.error.contains("r/manifest.json is no manifest of a run"), "\(damaged.error)")
             try FileManager.default.removeItem(at: manifest)
-            // And while the run goes on there is none yet.
+            // While the run is in progress there is no manifest yet.
             let descriptor = open(folder.appending(path: "r").path(), O_RDONLY)
             #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
             let early = try Program.run(explain, in: folder)
             #expect(early.error.contains("r is still being written; it is explained up to"), "\(early.error)")
             close(descriptor)
-            // With its decisions on record it is explained again.
+            // With its decisions on record the run can be explained again.
             try Data(rows.utf8).write(to: decisions)
             #expect(try Program.run(explain, in: folder).out == whole.out)
 
-            // Without its decisions nothing can be compared; without a manifest, either, nobody knows what happened.
+            // Without decisions nothing can be compared; without a manifest, too, nothing is known about the run.
             try FileManager.default.removeItem(at: decisions)
             let nothing = try Program.run(explain, in: folder)
             #expect(nothing.status == 66 && nothing.error.contains("nothing says how far the run"), "\(nothing.error)")

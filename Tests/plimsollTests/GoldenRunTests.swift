@@ -5,8 +5,8 @@ import Scenario
 import Simulation
 import Testing
 
-/// quickstart on the accounting backend, row by row: what changes here changes results, and belongs into the changelog
-/// under that heading. `PLIMSOLL_RECORD=1` records anew; a missing file is recorded, and fails.
+/// Compares quickstart on the accounting backend row by row. A difference is a change of results and belongs in the
+/// changelog under that heading. `PLIMSOLL_RECORD=1` rewrites the files; a missing file is written, and the test fails.
 @Suite("the golden run")
 struct GoldenRunTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden")
@@ -27,7 +27,7 @@ struct GoldenRunTests {
         #expect(old == new, "\(table).csv: first difference \(String(describing: first))")
     }
 
-    /// Without columns at the end of a table that the golden run did not have yet, if it has none that are quoted.
+    /// The rows, without the table's last columns if the golden run lacks them and they contain no quotes.
     private static func rows(_ text: String, asIn golden: String) -> [Substring] {
         func head(_ text: String) -> [Substring] { (text.split(separator: "\n").first ?? "").split(separator: ",") }
         let (known, columns) = (head(golden), head(text))
@@ -39,7 +39,7 @@ struct GoldenRunTests {
         }
     }
 
-    /// By name; computed once.
+    /// The tables by name, computed once.
     private static let tables = Result {
         let overrides = Overrides(backend: .accounting)
         let plan = try ScenarioLoader.load(path: Program.scenario("quickstart"), overrides: overrides).get()

@@ -17,7 +17,7 @@ struct HostTests {
         try body(folder)
     }
 
-    /// One app that fills the device with objects of one size.
+    /// Writes a scenario with one app that fills the device with objects of one size.
     private func write(_ folder: URL, ceiling: String, base: String, objects: String) throws {
         let text = """
             plimsoll: 1
@@ -36,7 +36,7 @@ struct HostTests {
         try Data(text.utf8).write(to: folder.appending(path: "s.yaml"))
     }
 
-    /// No such host has room for 32 GiB.
+    /// Whether the host has no room for 32 GiB.
     private var isSmall: Bool { ProcessInfo.processInfo.physicalMemory < 33 << 30 }
 
     @Test("is refused with status 71 and one line, before anything is made", arguments: MemoryBackend.allCases)

@@ -82,7 +82,8 @@ struct JetsamEventsTests {
             #expect(try Program.run(Self.quiet + ["--force"], in: folder).status == 0)
             #expect(try reports(folder) == ["notes.txt"])
 
-            // One of a device, by its name, is not taken for ours, and costs nobody the run that is there.
+            // A device's report with such a name is not taken for our own, and its refusal leaves the existing run
+            // intact.
             try put("{\"bug_type\":\"298\"}", events.appending(path: names[0]))
             let before = try Program.text(folder.appending(path: "r/manifest.json"))
             let refused = try Program.run(Self.run + Self.wanted + ["--force"], in: folder)
@@ -117,7 +118,7 @@ struct JetsamEventsTests {
     @Test("an interrupted run leaves whole reports; one whose folder vanishes ends with 74")
     func endings() throws {
         try within { folder in
-            // A day, of which the first kill comes soon.
+            // The first kill of this long run comes soon.
             let long = [
                 "run", Program.scenario("evening-commute"), "--set", "expect=[]", "--set", "duration=400d", "--backend",
                 "accounting", "--quiet", "--jetsam-events", "--out",

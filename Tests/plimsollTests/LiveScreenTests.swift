@@ -91,7 +91,7 @@ struct LiveScreenTests {
     @Test("the thresholds stand where the bar reaches them")
     func marks() {
         let lines = screen(102, 24, apps: 0).lines
-        // A hundred columns: the warning at 15 % available, critical at 5 %.
+        // The bar has a hundred columns: the warning is at 15 % available, critical at 5 %.
         let marks = Array(lines[2])
         #expect(marks[86] == "W" && marks[96] == "C")
         #expect(lines[1].filter { $0 == "█" || $0 == "▒" }.count == 87)

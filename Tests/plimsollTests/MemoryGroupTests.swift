@@ -6,7 +6,7 @@ import Testing
 
 @Suite("what memory groups leave to a process")
 struct MemoryGroupTests {
-    /// Mounts as kernels write them, among others.
+    /// Mount tables in the form that kernels write, with unrelated mounts.
     private enum Mounts {
         static let first = """
             31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755
@@ -19,7 +19,7 @@ struct MemoryGroupTests {
 
     private static let free = "9223372036854771712"
 
-    /// Files by path, and what the tightest group leaves, as `/group 10MiB`.
+    /// The tightest group and the memory that it leaves, such as `/group 10MiB`. `files` are by path.
     private func tightest(_ group: String, _ mounts: String, _ files: [String: String] = [:]) throws -> String? {
         let root = FileManager.default.temporaryDirectory.appending(path: "plimsoll-groups-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: root) }
@@ -33,7 +33,7 @@ struct MemoryGroupTests {
         return MemoryGroups(root: root.path()).tightest.map { "\($0.group) \($0.room)" }
     }
 
-    /// A folder's files in version 1; sizes in MiB.
+    /// The files of a folder in cgroup version 1; sizes in MiB.
     private func first(_ folder: String, _ most: Int?, used: Int, idle: Int = 0) -> [String: String] {
         let statistics = "cache 1\ninactive_file 7\ntotal_inactive_file \(idle << 20)\ntotal_active_file 9\n"
         return [
@@ -42,7 +42,7 @@ struct MemoryGroupTests {
         ]
     }
 
-    /// The same in version 2.
+    /// The files of a folder in cgroup version 2; sizes in MiB.
     private func second(_ folder: String, _ most: Int?, used: Int, idle: Int = 0) -> [String: String] {
         [
             "\(folder)/memory.max": most.map { "\($0 << 20)\n" } ?? "max\n",
@@ -96,7 +96,7 @@ struct MemoryGroupTests {
         #expect(try tightest("4:memory:/docker/abc", mount, own) == "/ 100MiB")
         let inner = merged(own, first("sys/fs/cgroup/memory/in", 64, used: 0))
         #expect(try tightest("4:memory:/docker/abc/in", mount, inner) == "/in 64MiB")
-        // The group's path is the host's, and what is mounted is the container's.
+        // The group's path is the host's, but the mount is the container's.
         let other = second("sys/fs/cgroup", 512, used: 12)
         #expect(try tightest("0::/docker/abc", Mounts.second, other) == "/ 500MiB")
         #expect(try tightest("0::/../other", Mounts.second, other) == "/ 500MiB")

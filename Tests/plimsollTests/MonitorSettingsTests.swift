@@ -6,11 +6,11 @@ import Scenario
 import Simulation
 import Testing
 
-/// Every setting of the monitor has a case in which another value changes what a run writes; the settings are read from
+/// Every setting of the monitor has a case in which another value changes the output of a run. The settings come from
 /// the schema, so a new one without a case fails.
 @Suite("every setting of the monitor matters")
 struct MonitorSettingsTests {
-    /// Four apps on a phone that is too small for them; the first one has a limit.
+    /// Four apps on a phone that is too small for them; the first app has a limit.
     private static let base = """
         plimsoll: 1
         name: monitor
@@ -48,7 +48,7 @@ struct MonitorSettingsTests {
         "rise_needs_fewer_processes": ["rise_needs_fewer_processes=true"],
     ]
 
-    /// What a preset or a setting does to the tables, by its name.
+    /// The events and samples of a run with these settings of the monitor.
     private static func run(_ sets: [String]) throws -> [String] {
         let overrides = Overrides(sets: sets.map { "monitor.\($0)" })
         let plan = try ScenarioLoader.load(text: base, file: "base.yaml", overrides: overrides).get()

@@ -17,12 +17,12 @@ struct OutputTests {
         try body(folder)
     }
 
-    /// The files that are there, but those of the tests' own.
+    /// The files in the folder, except those of the test itself.
     private func content(_ folder: URL) throws -> Set<String> {
         Set(try FileManager.default.subpathsOfDirectory(atPath: folder.path()).filter { !$0.hasPrefix(".std") })
     }
 
-    /// One line that says all, and nothing of the library's own numbers.
+    /// Whether the error is one complete line without the library's own error numbers.
     private func isOneLine(_ error: String) -> Bool {
         error.split(separator: "\n").count == 1 && !error.contains("NSCocoa")
     }
@@ -115,7 +115,7 @@ struct OutputTests {
             for _ in 0..<2 { #expect(try Program.run(arguments + ["line.json"], in: folder).status == 0) }
             #expect(
                 try content(folder).subtracting(["mine.txt", "s.yaml", "line.json"]).allSatisfy { $0.hasPrefix("r") })
-            // A refused timeline costs nobody the run that is there.
+            // A refused timeline leaves the existing run intact.
             let before = try content(folder)
             #expect(try Program.run(arguments + ["mine.txt"], in: folder).status == 73)
             #expect(try content(folder) == before)

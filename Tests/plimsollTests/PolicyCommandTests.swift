@@ -83,7 +83,7 @@ struct PolicyCommandTests {
             #expect(!quiet.error.contains(sentence), "\(quiet.error)")
             for command in [["compare"], ["sweep", "--vary", "device.cores=1,2"]] {
                 let many = try Program.run(command + [path, "--policy", "w.yaml", "--dry-run"], in: folder)
-                // Once, whatever the number of runs.
+                // The warning appears once, whatever the number of runs.
                 #expect(many.status == 0 && many.error == result.error, "\(many.error)")
                 let quiet = try Program.run(command + [path, "--policy", "w.yaml", "--dry-run", "--quiet"], in: folder)
                 #expect(quiet.status == 0 && quiet.error.isEmpty, "\(quiet.error)")

@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// The built program, run as a person would run it.
+/// Runs the built program as a user would.
 enum Program {
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// The tests' bundle and the program are built into the same folder.
+    /// The test bundle and the program are built into the same folder.
     static let executable = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
         .appending(path: "plimsoll")
 
@@ -18,7 +18,7 @@ enum Program {
 
     static func scenario(_ name: String) -> String { root.appending(path: "Scenarios/\(name).yaml").path() }
 
-    /// A folder of its own for each test; removed by the test's `defer`.
+    /// A new folder for each test; the test removes it with `defer`.
     static func temporaryFolder() throws -> URL {
         let folder = FileManager.default.temporaryDirectory.appending(path: "plimsoll-test-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -53,7 +53,7 @@ enum Program {
 
     static func text(_ file: URL) throws -> String { try String(contentsOf: file, encoding: .utf8) }
 
-    /// Whether every row of a CSV without quotes has as many cells as its header, and the last one is whole.
+    /// Whether every row of a CSV without quotes has as many cells as its header, and the last one is complete.
     static func isValidPrefix(_ csv: String) -> Bool {
         guard csv.hasSuffix("\n") else { return csv.isEmpty }
         let rows = csv.split(separator: "\n")

@@ -3,7 +3,8 @@ import Testing
 
 @Suite("the README, held against the program")
 struct ReadmeTests {
-    /// The indented lines of the README that begin with `first`, up to `last` or the next line that is not one.
+    /// The indented lines of the README from the one that begins with `first` to the one that begins with `last`, or to
+    /// the last indented line.
     private func shown(from first: String, to last: String? = nil) throws -> [String] {
         let text = try Program.text(Program.root.appending(path: "README.md"))
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -20,7 +21,7 @@ struct ReadmeTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let result = try Program.run(
             ["run", Program.scenario("quickstart"), "--out", "runs/quickstart"], in: folder)
-        // The first line says how long it took.
+        // The first line shows the duration, which varies.
         let lines = try shown(from: "quickstart: policy", to: "written to").dropFirst()
         #expect(result.out.split(separator: "\n").dropFirst().map(String.init) == Array(lines))
     }

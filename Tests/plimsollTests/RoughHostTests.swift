@@ -142,7 +142,7 @@ struct RoughHostTests {
                 #expect(result.status == 71 && isOneLine(result.error), "\(result.status) \(result.error)")
                 #expect(result.error.contains("MALLOC_CONF: Invalid conf"), "\(result.error)")
             }
-            // Options that are right do what they did.
+            // Valid options keep their effect.
             let shell = "export MALLOC_CONF=abort_conf:true,dirty_decay_ms:500; exec \"$@\""
             let run = ["run", Program.scenario("quickstart"), "--out", "r"]
             let result = try Program.run(run, in: folder, shell: shell)

@@ -88,7 +88,7 @@ struct RunCommandTests {
                 #expect(result.status == 0, "\(result.error)")
                 #expect(try Program.text(folder.appending(path: "\(out)/scenario.yaml")).contains("quickstart"))
             }
-            // Of a run that is one of many it would be gone after the first.
+            // The first of several runs would use up standard input.
             let sweep = try Program.run(
                 ["sweep", "-", "--out", "s"], in: folder, shell: #"cat '\#(scenario)' | "$@""#)
             #expect(sweep.status == 66 && sweep.error.contains("it must be a file on a disk"), "\(sweep.error)")
@@ -111,7 +111,7 @@ struct RunCommandTests {
             let memory = try decoder.decode(Manifest.self, from: data).memory
             #expect(memory.peakResidentBytes <= 512 << 20)
             #expect(memory.regionTouchedBytes >= memory.peakResidentBytes)
-            // Two hundredths of the ceiling and the code that was paged in meanwhile.
+            // Allows for two hundredths of the ceiling and for code that is paged in meanwhile.
             #expect(abs(memory.unexplainedBytes) < (512 << 20) / 50 + (16 << 20), "\(memory)")
         }
     }
@@ -168,7 +168,7 @@ struct RunCommandTests {
             let result = try Program.run(
                 ["run", Program.scenario("evening-commute"), "--out", "r", "--set", "expect=[]"], in: folder
             ) { process in
-                // Samples are written in blocks: when the first one is there, the run is under way.
+                // Samples are written in blocks; once the first one exists, the run is in progress.
                 let deadline = Date().addingTimeInterval(60)
                 while (try? Data(contentsOf: samples))?.isEmpty ?? true, Date() < deadline { usleep(2_000) }
                 kill(process.processIdentifier, signal)
@@ -194,7 +194,7 @@ struct RunCommandTests {
     @Test("output that cannot be written any more is one line and status 74, and what is there is whole rows")
     func cannotWrite() throws {
         try within { folder in
-            // A limit on the size of files stands for a full disk.
+            // A limit on the size of files simulates a full disk.
             let result = try Program.run(
                 ["run", Program.scenario("quickstart"), "--out", "r"], in: folder, shell: "ulimit -f 100; exec \"$@\"")
             #expect(result.status == 74)

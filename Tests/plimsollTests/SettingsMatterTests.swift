@@ -5,12 +5,12 @@ import Scenario
 import Simulation
 import Testing
 
-/// Every setting has a case in which another value changes what a run writes. The settings are read from the schema,
-/// so a new one without a case fails.
+/// Every setting has a case in which another value changes the output of a run. The settings come from the schema, so a
+/// new one without a case fails.
 @Suite("every setting matters")
 struct SettingsMatterTests {
-    /// Three apps on a small phone, on the accounting backend: warm-up, pressure, an app off screen, one that is
-    /// audible.
+    /// Three apps on a small phone, on the accounting backend: a warm-up, pressure, an app off screen, and an audible
+    /// app.
     private static let base = """
         plimsoll: 1
         name: settings
@@ -39,10 +39,10 @@ struct SettingsMatterTests {
           - { at: 60s, home: true }
         """
 
-    /// So tight that every app off screen has to go.
+    /// Memory is so tight that every app off screen must end.
     private static let mortal = ["device.ceiling=90MiB", "policy=lru", "limits.protect_audible=false"]
 
-    /// Dotted key -> the settings that make it felt, itself first. `apps.*` stands for app `a`.
+    /// For each dotted key: the settings that make it matter, the key itself first. `apps.*` stands for app `a`.
     private static let cases: [String: [String]] = [
         "seed": ["seed=4"],
         "duration": ["duration=65s"],
@@ -129,10 +129,10 @@ struct SettingsMatterTests {
         "apps.background.holds_protected_file": ["apps.a.background.holds_protected_file=true"],
     ]
 
-    /// The app is woken for a refresh while it is there.
+    /// A background refresh wakes the app while its process exists.
     private static let refresh = ["apps.a.background_modes=[fetch]", "user.4={at: 50s, background_refresh: a}"]
 
-    /// What a case is compared with, where that is not the base: the same settings but for the one in question.
+    /// The run to compare a case with, if not the base: the same settings without the one in question.
     private static let twins: [String: [String]] = [
         "limits.background_time": ["device.ceiling=1GiB"],
         "device.termination_time": mortal,
@@ -166,13 +166,13 @@ struct SettingsMatterTests {
         "apps.background.event_work": refresh,
     ]
 
-    /// Settings that are tested elsewhere or leave no trace in a CSV by their nature.
+    /// Settings that other tests cover, or that cannot leave a trace in a CSV.
     private static let elsewhere: Set<String> = [
-        "apps.memory.trace",  // TraceReplayTests: every key of it, with files.
+        "apps.memory.trace",  // TraceReplayTests covers every key of it, with files.
         "plimsoll", "name", "description", "backend", "expect", "user", "policy", "monitor", "apps.name",
-        // A permission: what it allows is refused without it, beforehand or in the run.
+        // A permission. Without it the scenario or the run refuses what it allows.
         "apps.features",
-        // A trace needs a file; its settings are tested where traces are replayed.
+        // A trace needs a file; the tests of trace replays cover its settings.
         "apps.memory.trace.file", "apps.memory.trace.pace", "apps.memory.trace.over", "apps.memory.trace.copies",
         "apps.memory.trace.ends", "apps.memory.trace.last_line",
     ]
@@ -198,7 +198,7 @@ struct SettingsMatterTests {
         }
     }
 
-    /// What the base writes as it is; most cases are compared with it.
+    /// The output of the unchanged base, with which most cases are compared.
     private static let plain = Result { try run([]) }
 
     private static func run(_ sets: [String]) throws -> [String] {
@@ -212,7 +212,7 @@ struct SettingsMatterTests {
         }
     }
 
-    /// Every dotted key of the schema that holds a value; lists and alternatives are looked into.
+    /// Every dotted key of the schema that holds a value, including keys within lists and alternatives.
     private static func leaves(_ node: Any, at path: [String]) -> Set<String> {
         guard let object = node as? [String: Any] else { return [] }
         if let properties = object["properties"] as? [String: Any] {

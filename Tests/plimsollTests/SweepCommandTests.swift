@@ -72,8 +72,8 @@ struct SweepCommandTests {
             var generator = SeededGenerator(seed: 20, stream: "kills")
             var kills = 0
             for attempt in 0..<20 {
-                // Most moments are between two runs' ends; some come before the first run has begun. A slow machine's
-                // are further apart.
+                // Most kills fall between the ends of two runs, some before the first run has begun. On a slow machine
+                // the kills are spread over a longer time.
                 let moment = UInt32(generator.number(in: 0...max(400_000, Int(whole / .microseconds(2)))))
                 let result = try Program.run(sweep + ["--out", "s", "--resume"], in: folder) { process in
                     usleep(moment)
@@ -85,7 +85,7 @@ struct SweepCommandTests {
             let last = try run(sweep + ["--out", "s", "--resume"], in: folder)
             #expect(last.status == 0, "\(last.error)")
             #expect(kills >= 3, "only \(kills) attempts were killed in time")
-            // Of a killed attempt no more is lost than the run that was booked last.
+            // A kill loses no run except possibly the one recorded last.
             let manifest = try Data(contentsOf: folder.appending(path: "s/manifest.json"))
             let facts = try JSONSerialization.jsonObject(with: manifest) as? [String: Any]
             #expect(facts?["runs"] as? Int ?? 0 >= 30 - kills && facts?["attempts"] as? Int ?? 0 > 1, "\(facts ?? [:])")
@@ -93,7 +93,7 @@ struct SweepCommandTests {
         }
     }
 
-    /// How a folder's manifest says that it ended, and how many runs it is to have.
+    /// The way in which a folder's manifest says that the sweep ended, and the planned number of runs.
     private func ending(_ folder: URL, _ file: String) throws -> (String?, Int?) {
         let data = try Data(contentsOf: folder.appending(path: file))
         let facts = try JSONSerialization.jsonObject(with: data) as? [String: Any]
@@ -165,7 +165,7 @@ struct SweepCommandTests {
             #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "s/sweep.csv").path()))
             let rest = try run(sweep + ["--resume"], in: folder)
             #expect(rest.status == 0 && rest.out.contains("\(24 - finished) runs in"), "\(rest.out)\(rest.error)")
-            // What all of them cost, those before the interruption, too; some may have been under way then.
+            // The total includes runs before the interruption, some of which may have been in progress then.
             let manifest = try Program.text(folder.appending(path: "s/manifest.json"))
             let facts = try JSONSerialization.jsonObject(with: Data(manifest.utf8)) as? [String: Any]
             #expect((facts?["runs"] as? Int ?? 0) >= 24 && facts?["attempts"] as? Int == 2, "\(manifest)")
@@ -173,7 +173,7 @@ struct SweepCommandTests {
             #expect(again.status == 0 && again.out.contains("0 runs in"), "\(again.out)\(again.error)")
             #expect(try Program.text(folder.appending(path: "s/manifest.json")) == manifest)
 
-            // Somebody else is at it.
+            // Another process holds the lock.
             let descriptor = open(ledger.path(), O_RDONLY)
             defer { close(descriptor) }
             #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
@@ -310,7 +310,7 @@ struct SweepCommandTests {
             let drawn = try run(again, in: folder)
             #expect(drawn.status == 0 && drawn.out.contains("2 runs: "), "\(drawn.out)")
             #expect(drawn.error == "plimsoll: 38 of the 40 combinations drawn repeat others and are left out\n")
-            // What is set beside what is varied stays.
+            // Settings besides the varied ones stay in effect.
             let beside = again + ["--set", "device.ceiling=128MiB", "--vary", "policy.parameters.x=1"]
             #expect(try run(beside + ["--set", "policy=lru"], in: folder).status != 64)
         }
@@ -319,7 +319,7 @@ struct SweepCommandTests {
     @Test("a run that fails is said with its case; the others go on, and --resume tries it again")
     func failures() throws {
         try Experiments.within { folder in
-            // Without room for a device the host refuses the run: its address space is limited.
+            // The address space is limited, so the host has no room for a device and refuses the run.
             let sweep = [
                 "sweep", "tiny.yaml", "--backend", "jemalloc", "--vary", "device.ceiling=2GiB,96MiB", "--jobs", "1",
                 "--out", "s",
@@ -334,7 +334,7 @@ struct SweepCommandTests {
         }
     }
 
-    /// The road of every job scheduler: the same command, a part number from outside.
+    /// The usual way of job schedulers: the same command with a part number from outside.
     @Test(
         "sharding under GNU parallel",
         .enabled(if: SweepCommandTests.hasParallel, "GNU parallel is not installed"))

@@ -44,7 +44,7 @@ struct UsageTests {
                 for value in ["device.ceiling", "=3", ""] {
                     try expect(command + ["tiny.yaml", "--set", value], 64, assignment, in: folder)
                 }
-                // What is well-formed is for the scenario to judge.
+                // The scenario's own checks judge well-formed values.
                 try expect(command + ["tiny.yaml", "--set", "device.ceiling="], 65, "device.ceiling", in: folder)
                 try expect(command + ["tiny.yaml", "--scale", "0.01%"], 65, "the lowest there is", in: folder)
             }
@@ -71,7 +71,7 @@ struct UsageTests {
                 "sweep", "tiny.yaml", "--dry-run", "--backend", "accounting", "--vary", "backend=jemalloc,accounting",
             ]
             try expect(vary, 64, "--vary backend: the backend is that of --backend", in: folder)
-            // A setting of the policy that is named is none of the policy's name.
+            // A setting for the named policy does not set the policy's name.
             let run = [
                 "run", "tiny.yaml", "--policy", "ladder", "--set", "policy.parameters.size_weight=50%", "--out", "r",
             ]
@@ -148,7 +148,7 @@ struct UsageTests {
     @Test("explain that is interrupted ends in order, by its status", arguments: [SIGINT, SIGTERM])
     func interrupted(signal: Int32) throws {
         try Experiments.within { folder in
-            // A run that takes hours to repeat, and ends nobody.
+            // A run that takes hours to repeat, and ends no process.
             let run = folder.appending(path: "r")
             try FileManager.default.createDirectory(at: run, withIntermediateDirectories: true)
             let long = Experiments.tiny.replacingOccurrences(of: "12s", with: "99d")
@@ -164,7 +164,7 @@ struct UsageTests {
         }
     }
 
-    /// Whether the process has a handler for the signal, as Linux says.
+    /// Whether the process handles the signal, according to Linux.
     private func catches(_ signal: Int32, _ process: Int32) throws -> Bool {
         let status = (try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)) ?? ""
         let line = status.split(separator: "\n").first { $0.hasPrefix("SigCgt:") } ?? ""
