@@ -184,8 +184,7 @@ struct YardstickTests {
     func exact(sizes: [Int]) throws {
         var generator = SeededGenerator(seed: 5, stream: "foresight")
         for _ in 0..<60 {
-            // A sequence of requests for six apps, of which only some fit. A victim costs a relaunch when it is
-            // requested again.
+            // A sequence of requests for six apps; not all fit. A victim costs a relaunch when it is requested again.
             let requests = (0..<12).map { _ in generator.number(in: 0...5) }
             let best = fewestLoads(requests, sizes, at: 0, inside: [])
             #expect(try loads(requests, sizes) == best, "\(requests) with \(sizes)")

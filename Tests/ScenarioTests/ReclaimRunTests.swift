@@ -227,7 +227,7 @@ struct ReclaimRunTests {
 
     // MARK: Waited for
 
-    /// Two apps off screen, the second of which a rule spares for now, and an app in front that fills memory.
+    /// Two apps off screen and an app in front that fills memory. A rule spares the second app for now.
     private static func filled(_ rule: String) -> String {
         """
         duration: 120s

@@ -23,7 +23,7 @@ struct UserEntryTests {
         }
     }
 
-    /// Entries, several of which have the same instant.
+    /// Entries with several at the same instant.
     private var ties: [UserEntry] {
         [
             .once(.launch(b), at: at(10)), repeated(.launch(a), every: 5, from: 0, to: 14),

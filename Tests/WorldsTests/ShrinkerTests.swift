@@ -18,7 +18,7 @@ struct ShrinkerTests {
         arguments: 1...6)
     func small(seed: UInt64) {
         let world = World(seed: seed)
-        /// Fails with two apps, one of which has its own objects, and one event that names one of them.
+        /// Fails with two apps, own objects for one of them, and one event that names one of them.
         func fails(_ document: Tree) -> Bool {
             let words = FormatKeys.used(in: document)
             return document.appNames.count >= 2 && words.contains("apps[].memory.objects")

@@ -165,7 +165,7 @@ struct SweepCommandTests {
             #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "s/sweep.csv").path()))
             let rest = try run(sweep + ["--resume"], in: folder)
             #expect(rest.status == 0 && rest.out.contains("\(24 - finished) runs in"), "\(rest.out)\(rest.error)")
-            // The total includes runs before the interruption, some of which may have been in progress then.
+            // The total includes the runs before the interruption, even runs that were in progress then.
             let manifest = try Program.text(folder.appending(path: "s/manifest.json"))
             let facts = try JSONSerialization.jsonObject(with: Data(manifest.utf8)) as? [String: Any]
             #expect((facts?["runs"] as? Int ?? 0) >= 24 && facts?["attempts"] as? Int == 2, "\(manifest)")
