@@ -5,7 +5,7 @@ import Reclaim
 import Scenario
 import Simulation
 
-/// Ends the largest of those who sleep, but nobody who was seen a moment ago.
+/// Ends the largest suspended process, but none that was seen a moment ago.
 public struct LargestAsleep: ReclaimPolicy {
     public static let name = "largest-asleep"
     public static let summary = "ends the largest suspended app that was not seen for a while"
