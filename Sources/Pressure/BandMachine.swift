@@ -1,16 +1,16 @@
 import Quantities
 
-/// Where a process stands in jetsam's bands, and which of its two limits applies: requested priority, ageing,
-/// assertions and dirty tracking.
+/// The jetsam band of one process, and which of its two limits applies: requested priority, ageing, assertions and
+/// dirty tracking.
 ///
 /// An app that becomes idle stays in band 20 for 2 s, then falls to 0. A daemon that tracks its dirty state ages in
-/// band 10 while it is clean, one whose assertion is stuck in band 15. An assertion lifts the priority for as long as
-/// it is held; what lies below it comes back when it is given up. Source: xnu-11417.101.15 (rows A10 to A15 of the
-/// table of behaviours). The machine knows no clock: whoever asks says what time it is.
+/// band 10 while it is clean; a daemon whose assertion is stuck ages in band 15. An assertion lifts the priority while
+/// it is held; when it is relinquished, the band below it applies again. Source: xnu-11417.101.15 (rows A10 to A15 of
+/// the table of behaviours). The machine has no clock: the caller passes the time.
 ///
-/// Runs have apps alone: what is about daemons, entitlements and lifting assertions is there for the kernel's table,
-/// and only tests use it.
+/// Runs contain only apps. Daemons, entitlements and assertions complete the kernel's rules; only tests use them.
 public struct BandMachine: Hashable, Sendable {
+    /// What the process is: apps and daemons age in different bands.
     public enum Kind: String, CaseIterable, Sendable {
         case app
         case daemon
@@ -22,20 +22,27 @@ public struct BandMachine: Hashable, Sendable {
         case negativeBand
     }
 
-    /// How long an app ages in band 20, a daemon in band 10, and a stuck one in band 15.
+    /// How long an app ages in band 20.
     public static let appAgeing = TimeSpan.seconds(2)
+    /// How long a clean daemon ages in band 10.
     public static let daemonAgeing = TimeSpan.seconds(10)
+    /// How long a daemon whose assertion was stuck ages in band 15.
     public static let stuckTime = TimeSpan.seconds(30)
 
+    /// Whether the process is an app or a daemon.
     public let kind: Kind
-    /// Bands 1 to 9 are for those who are entitled to them.
+    /// Whether the process may enter bands 1 to 9; without the entitlement it is put into band 0 instead.
     public let isEntitled: Bool
+    /// The band last requested, before ageing and assertions.
     public private(set) var requested: JetsamBand
+    /// The band that the held assertion lifts the process to; nil without an assertion.
     public private(set) var assertion: JetsamBand?
+    /// Whether the daemon reports its dirty state.
     public private(set) var isTracked = false
+    /// Whether a tracked daemon is dirty: it then has the requested band.
     public private(set) var isDirty = false
     private var ageing: Ageing?
-    /// When the process was last put into a band: it went to the band's tail then.
+    /// When the process was last put at the tail of a band.
     public private(set) var positionedAt: Instant
 
     private struct Ageing: Hashable, Sendable {
@@ -45,6 +52,7 @@ public struct BandMachine: Hashable, Sendable {
         var next: JetsamBand?
     }
 
+    /// A process that enters `band` at `now`, without ageing and without an assertion.
     public init(_ kind: Kind, band: JetsamBand, isEntitled: Bool = false, at now: Instant) {
         self.kind = kind
         self.isEntitled = isEntitled
@@ -69,10 +77,10 @@ public struct BandMachine: Hashable, Sendable {
         return isTracked ? .idle : requested
     }
 
-    /// Whether time alone will not change the band any more.
+    /// Whether the band stays as it is unless the process or the system changes it.
     public func isSettled(at now: Instant) -> Bool { nextChange(after: now) == nil }
 
-    /// When the ageing that is under way ends, and the band may change by itself; nil when there is none.
+    /// When the current ageing ends and the band may change by itself; nil when the process is not ageing.
     public func nextChange(after now: Instant) -> Instant? {
         guard let ageing else { return nil }
         if now < ageing.until { return ageing.until }
@@ -80,19 +88,19 @@ public struct BandMachine: Hashable, Sendable {
         return ageing.until + BandMachine.stuckTime
     }
 
-    /// When it came to its place in its band: the least recent is the band's head.
+    /// When the process took its place in its band; the earliest is the band's head.
     public func position(at now: Instant) -> Instant {
         guard let ageing, ageing.until <= now else { return positionedAt }
         return max(positionedAt, ageing.until)
     }
 
-    /// Whether the kernel applies the active one of its limits: in every band above 0. Of an app of a run that is
-    /// decided by what it runs for, not by its band.
+    /// Whether the kernel applies the process's active limit: in every band above 0. In a run, what an app runs for
+    /// decides this instead.
     public func hasActiveLimit(at now: Instant) -> Bool { band(at: now) > .idle }
 
     // MARK: Changes
 
-    /// Puts the process into a band, at its tail. An app that comes to idle ages first, unless it was there already.
+    /// Puts the process at the tail of a band. An app that becomes idle ages first.
     public mutating func set(_ band: JetsamBand, at now: Instant) {
         let wasIdle = self.band(at: now) == .idle || ageing.map { now < $0.until } == true
         requested = BandMachine.permitted(band, isEntitled)
@@ -102,12 +110,13 @@ public struct BandMachine: Hashable, Sendable {
         ageing = Ageing(band: .ageing, until: now + BandMachine.appAgeing)
     }
 
-    /// A daemon says that it will report whether it is dirty; clean for now, it ages.
+    /// The daemon starts to report its dirty state. It is clean at first, so it ages.
     public mutating func track(at now: Instant) {
         isTracked = true
         age(at: now)
     }
 
+    /// The daemon reports its dirty state; throws `notTracked` before `track`.
     public mutating func setDirty(_ dirty: Bool, at now: Instant) throws(Refusal) {
         guard isTracked else { throw .notTracked }
         guard dirty != isDirty else { return }
@@ -122,7 +131,7 @@ public struct BandMachine: Hashable, Sendable {
         positionedAt = now
     }
 
-    /// Takes an assertion, or changes the one that is held; the same one again changes nothing.
+    /// Takes an assertion or replaces the held one; the same band again changes nothing. Throws `negativeBand`.
     public mutating func assert(_ band: JetsamBand, at now: Instant) throws(Refusal) {
         guard band >= .idle else { throw .negativeBand }
         guard assertion != band else { return }
@@ -130,7 +139,7 @@ public struct BandMachine: Hashable, Sendable {
         positionedAt = now
     }
 
-    /// Gives the assertion up; without one nothing happens.
+    /// Relinquishes the assertion, if one is held.
     public mutating func relinquish(at now: Instant) {
         guard assertion != nil else { return }
         assertion = nil
@@ -138,7 +147,7 @@ public struct BandMachine: Hashable, Sendable {
         if isTracked { age(at: now) }
     }
 
-    /// The assertion was not given back in time: it is taken, and the process ages in 10, then in the stuck band.
+    /// The process kept its assertion too long: it loses it and ages in band 10, then in band 15.
     public mutating func assertionIsStuck(at now: Instant) {
         guard assertion != nil else { return }
         assertion = nil

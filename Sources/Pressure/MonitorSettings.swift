@@ -1,11 +1,12 @@
 import Quantities
 
-/// How much the device is under pressure. Ordered: normal < warning < critical.
+/// The device's level of memory pressure. Ordered: normal < warning < critical.
 public enum PressureLevel: String, CaseIterable, Comparable, Sendable {
     case normal
     case warning
     case critical
 
+    /// Orders levels by severity.
     public static func < (a: PressureLevel, b: PressureLevel) -> Bool { a.rank < b.rank }
 
     private var rank: Int {
@@ -17,32 +18,35 @@ public enum PressureLevel: String, CaseIterable, Comparable, Sendable {
     }
 }
 
-/// When the monitor looks, what it calls pressure, and how it warns.
+/// How often the monitor samples, what it counts as pressure, and how it warns.
 public struct MonitorSettings: Hashable, Sendable {
-    /// The preset that these settings began with.
+    /// The name of the preset that these settings are based on.
     public var preset: String
+    /// The time between two samples.
     public var interval: TimeSpan
+    /// Where the warning level is entered and left.
     public var warning: LevelThresholds
+    /// Where the critical level is entered and left.
     public var critical: LevelThresholds
-    /// A lower level must hold this long before it counts.
+    /// A lower level must be observed this long before it takes effect.
     public var hold: TimeSpan
-    /// The distance between two apps that are told.
+    /// The time between two warnings of one round.
     public var warningSpacing: TimeSpan
-    /// Per level: the rest after all have been told.
+    /// After a round of warnings, no new round of that level begins for this long.
     public var warningRest: TimeSpan
-    /// A level that sticks is told again after this.
+    /// A level that persists this long is warned of again.
     public var warningRepeat: TimeSpan
-    /// Apps with a smaller footprint are not told.
+    /// Apps with a smaller footprint are not warned.
     public var warningMinimumFootprint: ByteCount
     /// What is compared with the thresholds.
     public var measure = PressureMeasure.available
-    /// A threshold is crossed only by more than this, in either direction.
+    /// A threshold counts as crossed only when it is exceeded by more than this, in either direction.
     public var debounce = ByteCount.zero
-    /// After a level has fallen, it rises again only after this.
+    /// After the level falls, it cannot rise for this long.
     public var coolDown = TimeSpan.zero
-    /// Suspended apps are ended, longest idle first, before running apps are warned.
+    /// Whether suspended apps are ended, longest idle first, before running apps are warned.
     public var endSuspendedFirst = false
-    /// A level rises only when there are fewer processes than at the last look; it falls freely.
+    /// Whether the level rises only when there are fewer processes than at the last sample; it falls freely.
     public var riseNeedsFewerProcesses = false
 
     public init(
@@ -61,11 +65,14 @@ public struct MonitorSettings: Hashable, Sendable {
     }
 }
 
-/// A level with hysteresis: entered beyond one threshold, left on this side of the other.
+/// The thresholds of a level with hysteresis: the level is entered beyond one and left on the near side of the other.
 public struct LevelThresholds: Hashable, Sendable {
+    /// The level begins here: below it for free or uncompressed memory, above it for other measures.
     public var enter: Threshold
+    /// The level ends on the other side of this; equal to `enter` for no hysteresis.
     public var leave: Threshold
 
+    /// Both thresholds are of the same measure.
     public init(enter: Threshold, leave: Threshold) {
         self.enter = enter
         self.leave = leave
@@ -77,8 +84,8 @@ extension MonitorSettings {
     ///
     /// Source: xnu-11417.101.15. The levels enter at jetsam's `soft` (15 %) and `critical` (5 %) thresholds of
     /// available memory. The kernel's own warning ratio (0.50/0.60 and 0.30/0.35) needs a compressor, which this
-    /// device does not have; its hysteresis is kept: a level is left at 6/5 and 7/6 of where it was entered. Hold (5
-    /// s), spacing (250 ms), rest (25 s), repetition (30 min) and the smallest footprint told (6 MB) are the kernel's.
+    /// device does not have. Its hysteresis is kept: the levels are left at 6/5 and 7/6 of where they are entered. Hold
+    /// (5 s), spacing (250 ms), rest (25 s), repetition (30 min) and the smallest footprint warned (6 MB) are the kernel's.
     public static let ios = MonitorSettings(
         preset: "ios", interval: .milliseconds(100),
         warning: LevelThresholds(enter: .percent(15), leave: .percent(18)),
@@ -86,7 +93,7 @@ extension MonitorSettings {
         hold: .seconds(5), warningSpacing: .milliseconds(250), warningRest: .seconds(25),
         warningRepeat: .minutes(30), warningMinimumFootprint: ByteCount(6_000_000))
 
-    /// Warns early and quickly: for short scenarios and for trying things out.
+    /// Warns early and quickly, for short scenarios and experiments.
     public static let brisk = MonitorSettings(
         preset: "brisk", interval: .milliseconds(50),
         warning: LevelThresholds(enter: .percent(20), leave: .percent(25)),
@@ -94,7 +101,7 @@ extension MonitorSettings {
         hold: .seconds(1), warningSpacing: .milliseconds(50), warningRest: .seconds(5),
         warningRepeat: .minutes(1), warningMinimumFootprint: .mebibytes(1))
 
-    /// The kernel's own ratio for warnings: what is not held compressed, against that plus the compressor's pages.
+    /// The kernel's own ratio for warnings: uncompressed memory, divided by the same plus the compressor's pages.
     ///
     /// Source: xnu-11417.101.15: 0.50/0.60 and 0.30/0.35. The compressor is computed, see
     /// `PressureObservation.uncompressedShare`.
@@ -105,15 +112,15 @@ extension MonitorSettings {
         $0.critical = LevelThresholds(enter: .percent(30), leave: .percent(35))
     }
 
-    /// Android: stalls of 70 ms a second warn, 700 ms of everybody are critical.
+    /// Android: stalls of 70 ms a second are a warning; 700 ms a second in which all processes stall are critical.
     ///
-    /// A level rises only when a process has gone since the last look: stalls without a loss are no shortage yet.
+    /// A level rises only when a process has ended since the last sample: stalls without a loss are no shortage yet.
     ///
     /// Source: AOSP lmkd android-13 (triggers, 100 ms polling), and the activity manager's
     /// `AppProfiler.updateLowMemStateLSP` (android-12 on), which lets its memory factor worsen only when the number of
-    /// processes has fallen. Where a level is left is ours, so that it does not flicker. Not followed: the activity
-    /// manager looks when a process changes, here every sample looks; and it disregards processes that it has ended
-    /// itself, as when somebody swipes an app away.
+    /// processes has fallen. The thresholds for leaving a level are Plimsoll's, so that it does not flicker. Two things
+    /// differ: the activity manager looks when a process changes, the monitor at every sample; and the activity manager
+    /// disregards processes that it ends itself, as when the user swipes an app away.
     public static let android = MonitorSettings.ios.changed {
         $0.preset = "android"
         $0.measure = .stall
@@ -124,10 +131,10 @@ extension MonitorSettings {
         $0.riseNeedsFewerProcesses = true
     }
 
-    /// Fuchsia: 300 MB free warn, 150 MB are critical, and a state changes only by 1 MB beyond its mark.
+    /// Fuchsia: 300 MB free are a warning, 150 MB are critical, and a level changes only 1 MB beyond its mark.
     ///
-    /// Source: Fuchsia's watermarks 50/60/150/300 MB. The lower two, imminent and out of memory, call for ending
-    /// processes, which is a policy's business: `Scenarios/policies/fuchsia-watermarks.yaml` has them.
+    /// Source: Fuchsia's watermarks 50/60/150/300 MB. The lower two (imminent and out of memory) end processes, which
+    /// is a policy's task: `Scenarios/policies/fuchsia-watermarks.yaml` has them.
     public static let fuchsiaWatermarks = MonitorSettings.ios.changed {
         $0.preset = "fuchsia-watermarks"
         $0.warning = LevelThresholds(enter: .bytes(ByteCount(300_000_000)), leave: .bytes(ByteCount(300_000_000)))
@@ -139,7 +146,7 @@ extension MonitorSettings {
 
     /// WebKit on iOS: a process at 50 % of its own limit frees conservatively, at 65 % strictly.
     ///
-    /// Source: WebKit (33 % and 50 % elsewhere). It concerns one process at a time: nobody below the share is told.
+    /// Source: WebKit (33 % and 50 % elsewhere). Only processes above the share are warned.
     public static let webkit = MonitorSettings.ios.changed {
         $0.preset = "webkit"
         $0.measure = .process
@@ -155,6 +162,6 @@ extension MonitorSettings {
         return settings
     }
 
-    /// Every preset by name; a new one is added here.
+    /// All presets; add a new one here.
     public static let presets: [MonitorSettings] = [.ios, .iosRatio, .android, .fuchsiaWatermarks, .webkit, .brisk]
 }

@@ -2,16 +2,16 @@ import Quantities
 
 /// What the monitor compares with its thresholds.
 public enum PressureMeasure: String, CaseIterable, Sendable {
-    /// Memory that is free: a level is entered below its threshold.
+    /// Free memory; a level is entered below its threshold.
     case available
-    /// The share of memory that is not held compressed, the kernel's own ratio for warnings; entered below.
+    /// The share of memory that is not compressed, the kernel's own ratio for warnings; entered below.
     case uncompressed
-    /// Time lost to waiting within the last second: *some* for warning, *full* for critical; entered above.
+    /// Time spent waiting for memory within the last second: *some* for warning, *full* for critical; entered above.
     case stall
-    /// Among those whose code runs, the process that is nearest to its own limit; entered above.
+    /// The share of its own limit that the process nearest to it holds, among processes that run code; entered above.
     case process
 
-    /// Whether more of it is worse.
+    /// Whether a larger value means more pressure.
     public var risesWithPressure: Bool {
         switch self {
         case .available, .uncompressed: false
@@ -19,7 +19,7 @@ public enum PressureMeasure: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether memory that somebody else gives back helps. Who is near its own limit has to shrink by itself.
+    /// Whether memory that other processes give back helps. A process near its own limit has to shrink by itself.
     public var concernsDevice: Bool {
         switch self {
         case .available, .uncompressed, .stall: true
@@ -28,14 +28,15 @@ public enum PressureMeasure: String, CaseIterable, Sendable {
     }
 }
 
-/// Where a level begins or ends: a share of the measure's whole, or bytes of it.
+/// Where a level begins or ends: a share of the measure's whole, or a number of bytes.
 public enum Threshold: Hashable, Sendable, CustomStringConvertible {
     case share(Ratio)
     case bytes(ByteCount)
 
+    /// A share in percent.
     public static func percent(_ count: Int64) -> Threshold { .share(.percent(count)) }
 
-    /// In bytes of a device.
+    /// The threshold in bytes, on a device with this much memory.
     public func bytes(of ceiling: ByteCount) -> ByteCount {
         switch self {
         case .share(let ratio): ceiling * ratio
@@ -43,7 +44,7 @@ public enum Threshold: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// As a share of a device.
+    /// The threshold as a share, on a device with this much memory.
     public func share(of ceiling: ByteCount) -> Ratio {
         switch self {
         case .share(let ratio): ratio
@@ -51,6 +52,7 @@ public enum Threshold: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// The threshold as people read it, with its unit.
     public var description: String {
         switch self {
         case .share(let ratio): "\(ratio)"
@@ -59,34 +61,37 @@ public enum Threshold: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// What is observed at an instant, for every measure.
+/// What the monitor sees at an instant, for every measure.
 public struct PressureObservation: Hashable, Sendable {
+    /// Free memory.
     public var available: ByteCount
-    /// The share of memory that is not held compressed.
+    /// The share of memory that is not compressed.
     public var uncompressed: Ratio = .one
-    /// Of the last second.
+    /// The share of the last second in which at least one process waited for memory.
     public var some: Ratio = .zero
+    /// The share of the last second in which all runnable processes waited for memory.
     public var full: Ratio = .zero
-    /// The largest share of its own limit that a process holds.
+    /// The largest share of its own limit that any process holds.
     public var process: Ratio = .zero
-    /// How many there are.
+    /// The number of live processes.
     public var processes = 0
 
+    /// An observation of free memory alone; the other measures show no pressure.
     public init(available: ByteCount) {
         self.available = available
     }
 
-    /// What a compressor would leave, if it held the pages of everybody who is suspended at 2.7 : 1.
+    /// The share a compressor would leave uncompressed if it held the pages of all suspended processes at 2.7 : 1.
     ///
-    /// This device has no compressor, so its share is computed, not observed: real reports show 4.5 GiB of footprints
-    /// of which 3.4 GiB are held compressed at that ratio, and nearly all of those are of suspended processes.
+    /// The device has no compressor, so the share is computed, not observed. Real reports show 4.5 GiB of footprints,
+    /// 3.4 GiB of them compressed at that ratio, nearly all of suspended processes.
     public static func uncompressedShare(suspended: ByteCount, of ceiling: ByteCount) -> Ratio {
         let rest = ceiling - suspended
         let compressor = ByteCount(suspended.bytes / 27 * 10)
         return rest.share(of: rest + compressor)
     }
 
-    /// What the measure shows, against a threshold of a level.
+    /// The measure's value beside a threshold of a level.
     func reading(
         _ measure: PressureMeasure, for level: PressureLevel, against threshold: Threshold, of ceiling: ByteCount
     ) -> PressureReading {
@@ -104,7 +109,7 @@ public struct PressureObservation: Hashable, Sendable {
                 ?? Int64(threshold.bytes(of: ceiling).bytes))
     }
 
-    /// As headroom in bytes of the device, so that less is worse for every measure.
+    /// The measure as headroom in bytes of the device, so that less is worse for every measure.
     func headroom(_ measure: PressureMeasure, for level: PressureLevel, of ceiling: ByteCount) -> ByteCount {
         switch measure {
         case .available: available
@@ -115,15 +120,18 @@ public struct PressureObservation: Hashable, Sendable {
     }
 }
 
-/// What a measure showed against one of its thresholds, in its own terms: bytes, or parts per million.
+/// A measure's value beside one of its thresholds, both in the measure's unit: bytes or parts per million.
 public struct PressureReading: Hashable, Sendable {
+    /// What was measured.
     public var measure: PressureMeasure
-    /// Stalls have a measure of their own for each level.
+    /// The level whose threshold this is; stalls are measured differently for each level.
     public var level: PressureLevel
+    /// The measured value, in the unit of `column`.
     public var observed: Int64
+    /// The threshold, in the unit of `column`.
     public var threshold: Int64
 
-    /// The measure's name in the CSV, its unit last.
+    /// The measure's name in the CSV; the unit is its last word.
     public var column: String {
         switch measure {
         case .available: "available_bytes"
@@ -133,7 +141,7 @@ public struct PressureReading: Hashable, Sendable {
         }
     }
 
-    /// For people.
+    /// The reading as a phrase for people.
     public var text: String {
         let (share, bound) = (Ratio(partsPerMillion: observed), Ratio(partsPerMillion: threshold))
         return switch measure {

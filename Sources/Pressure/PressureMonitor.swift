@@ -1,15 +1,20 @@
 import Lifecycle
 import Quantities
 
-/// A process as the monitor sees it when it decides who is told.
+/// A process as the monitor sees it when it decides which process to warn.
 public struct WarningCandidate: Hashable, Sendable {
+    /// Breaks ties: the lower number is warned first.
     public var pid: ProcessID
+    /// A process whose phase runs no code is not warned.
     public var phase: ProcessPhase
+    /// Lower bands are warned first.
     public var band: JetsamBand
+    /// Active plus dirty pages; within a band, larger footprints are warned first.
     public var footprint: ByteCount
-    /// Of its own limit.
+    /// The footprint as a share of the process's own limit; only `PressureMeasure.process` uses it.
     public var limitShare = Ratio.zero
 
+    /// `limitShare` starts at zero.
     public init(pid: ProcessID, phase: ProcessPhase, band: JetsamBand, footprint: ByteCount) {
         self.pid = pid
         self.phase = phase
@@ -18,25 +23,29 @@ public struct WarningCandidate: Hashable, Sendable {
     }
 }
 
-/// A change of level, with what was observed and what it was compared with.
+/// A change of level and the reading that caused it.
 public struct LevelChange: Hashable, Sendable {
+    /// The level before.
     public var from: PressureLevel
+    /// The level from now on.
     public var to: PressureLevel
+    /// The observed value beside the threshold that it crossed.
     public var reading: PressureReading
 }
 
-/// What the monitor asks for.
+/// What the monitor asks a policy for.
 public struct PressureDemand: Hashable, Sendable {
     /// The level that a policy should act at.
     public var level: PressureLevel
-    /// So much must become available before the pressure ends, and the threshold: as headroom in bytes, of the
-    /// measure's whole where it is not bytes itself.
+    /// The headroom that is missing before the pressure ends, in bytes; measures in shares count of the whole device.
     public var deficit: ByteCount
+    /// The headroom at which the level is left, in bytes like `deficit`.
     public var threshold: ByteCount
+    /// The observed value beside the threshold.
     public var reading: PressureReading
 }
 
-/// Why a process is not told of a level.
+/// Whether a process is warned of a level, and if not, why.
 public enum WarningVerdict: String, CaseIterable, Sendable {
     case told = "next in turn"
     case notRunning = "suspended: no code runs"
@@ -45,36 +54,39 @@ public enum WarningVerdict: String, CaseIterable, Sendable {
     case withinLimit = "is far from its own limit"
 }
 
-/// Watches the memory that is available: three levels with hysteresis, and whose turn it is to be warned.
+/// Watches memory pressure: keeps three levels with hysteresis and chooses the next process to warn.
 ///
-/// It acts on nothing. Rising levels count at once and may jump; a falling one must hold. Warnings go out one process
-/// at a time, lowest band first, ties largest footprint, then the lower process number; after a round the level
-/// rests. Source of the rules: xnu-11417.101.15 (see `MonitorSettings.ios`); falling levels warn nobody, because
-/// UIKit knows one kind of warning only.
+/// It only answers; the caller acts. A rise takes effect at once and may skip a level; a fall must hold. Warnings go
+/// to one process at a time: lowest band first, then largest footprint, then lowest process number. After a round the
+/// level rests. Source of the rules: xnu-11417.101.15 (see `MonitorSettings.ios`). A falling level sends no warnings,
+/// because UIKit knows only one kind of warning.
 public struct PressureMonitor: Sendable {
+    /// When levels change and how warnings go out.
     public let settings: MonitorSettings
+    /// The device's memory; shares are taken of it.
     public let ceiling: ByteCount
+    /// The level in force.
     public private(set) var level: PressureLevel = .normal
-    /// Since when a lower level than `level` has been observed without a break.
+    /// When the observed level fell below `level`, if it has stayed below since.
     private var lowerSince: Instant?
     /// When the level last fell.
     private var fellAt: Instant?
-    /// How many processes there were at the last look.
+    /// The number of processes at the last sample.
     private var lastProcesses = 0
-    /// Since when the level is in force.
+    /// When the level in force began.
     private var levelSince: Instant = .zero
     private var round: Round?
-    /// When the last round of a level ended: from then on it rests.
+    /// When the last round of each level ended and its rest began.
     private var toldAt: [PressureLevel: Instant] = [:]
     private let warning: Bounds
     private let critical: Bounds
 
-    /// Where a level begins and ends, as headroom.
+    /// A level's thresholds as headroom.
     private struct Bounds: Sendable {
         let enter: ByteCount
         let leave: ByteCount
 
-        /// For a measure that rises with pressure the rest up to its whole.
+        /// The headroom of a measure that rises with pressure is what it lacks to its whole.
         init(_ thresholds: LevelThresholds, _ measure: PressureMeasure, of ceiling: ByteCount) {
             func headroom(_ threshold: Threshold) -> ByteCount {
                 let bytes = threshold.bytes(of: ceiling)
@@ -91,9 +103,10 @@ public struct PressureMonitor: Sendable {
         var nextAt: Instant
     }
 
-    /// The level in force was entered during its rest: it is told when the rest is over, if it still holds then.
+    /// Whether the level was entered during its rest: its round begins after the rest, if the level still holds.
     private var owesRound = false
 
+    /// A monitor at the normal level.
     public init(_ settings: MonitorSettings, ceiling: ByteCount) {
         self.settings = settings
         self.ceiling = ceiling
@@ -103,12 +116,12 @@ public struct PressureMonitor: Sendable {
 
     // MARK: Levels
 
-    /// Looks at the available memory alone.
+    /// Samples free memory only; see `sample(at:_:)`.
     public mutating func sample(at now: Instant, available: ByteCount) -> LevelChange? {
         sample(at: now, PressureObservation(available: available))
     }
 
-    /// Looks at what is observed; the change of level, if there is one.
+    /// Takes a sample, which may begin or end a round of warnings. Returns the change of level, nil without one.
     public mutating func sample(at now: Instant, _ observation: PressureObservation) -> LevelChange? {
         let observed = observedLevel(observation)
         let old = level
@@ -159,7 +172,7 @@ public struct PressureMonitor: Sendable {
         observation.reading(settings.measure, for: level, against: threshold, of: ceiling)
     }
 
-    /// What is observed, against the threshold beyond which the level in force is entered.
+    /// The observation beside the threshold for entering the level in force; at the normal level, warning's.
     public func reading(_ observation: PressureObservation) -> PressureReading {
         let thresholds = level == .critical ? settings.critical : settings.warning
         return reading(observation, level, against: thresholds.enter)
@@ -173,7 +186,7 @@ public struct PressureMonitor: Sendable {
         headroom(observation, level) > bounds.leave + settings.debounce
     }
 
-    /// The level that the observation stands for, given the one that is in force.
+    /// The level that the observation calls for, given the level in force.
     private func observedLevel(_ observation: PressureObservation) -> PressureLevel {
         let isCritical = isEntered(critical, .critical, observation)
         let isFree = isLeft(warning, .warning, observation)
@@ -190,7 +203,7 @@ public struct PressureMonitor: Sendable {
         }
     }
 
-    /// The threshold that a change of level was decided by, and the level that it belongs to: whose measure counted.
+    /// The threshold that decided a change of level, and the level that it belongs to.
     private func decisive(
         from old: PressureLevel, to new: PressureLevel
     ) -> (level: PressureLevel, threshold: Threshold) {
@@ -202,13 +215,13 @@ public struct PressureMonitor: Sendable {
         }
     }
 
-    /// The same for available memory alone.
+    /// The demand for an observation of free memory only; see `demand(_:)`.
     public func demand(available: ByteCount) -> PressureDemand? {
         demand(PressureObservation(available: available))
     }
 
-    /// What must become available before the pressure ends, and the level that a policy should act at: critical only
-    /// while critical's own threshold is not left. Nil when nothing is missing, or nothing that others could give.
+    /// The memory that must become free before the pressure ends, and the level that a policy should act at: critical
+    /// until its own threshold is left. Nil when none is missing, or when freed memory would not help.
     public func demand(_ observation: PressureObservation) -> PressureDemand? {
         guard level > .normal, settings.measure.concernsDevice else { return nil }
         let missing = warning.leave - headroom(observation, .warning)
@@ -228,7 +241,7 @@ public struct PressureMonitor: Sendable {
 
     // MARK: Warnings
 
-    /// A round ends with its level, also when not all have been told.
+    /// Ends the round when its level ends, even if some processes have not been warned.
     private mutating func endRound(at now: Instant) {
         if let round, !round.told.isEmpty { toldAt[round.level] = now }
         round = nil
@@ -243,8 +256,8 @@ public struct PressureMonitor: Sendable {
         if !owesRound { round = Round(level: level, nextAt: now) }
     }
 
-    /// A level that is owed a round has it after its rest. One that sticks is told again: it is so old, and so long ago
-    /// was it told of.
+    /// Begins a round that was put off by a rest, or repeats one when the level has persisted, and has not been warned
+    /// of, for `warningRepeat`.
     private mutating func repeatIfStuck(at now: Instant) {
         guard level > .normal, round == nil else { return }
         if owesRound {
@@ -256,14 +269,15 @@ public struct PressureMonitor: Sendable {
         round = Round(level: level, nextAt: now)
     }
 
-    /// When the next warning is due; nil when nobody is to be told.
+    /// When the next warning is due; nil without a round.
     public var nextWarning: Instant? { round?.nextAt }
 
-    /// The round waits: nobody is told before `instant`.
+    /// Delays the round's next warning to `instant`.
     public mutating func putOffWarning(to instant: Instant) { round?.nextAt = instant }
 
-    /// Whose turn it is at `now`, with the verdict on everybody, in the order of telling. After the last one the
-    /// round ends.
+    /// The process to warn at `now`, and the verdict on each candidate in the order of warning.
+    ///
+    /// Without a process left to warn, `next` is nil and the round ends. Before `nextWarning` both are empty.
     public mutating func warn(
         _ candidates: [WarningCandidate], at now: Instant
     ) -> (next: ProcessID?, verdicts: [(WarningCandidate, WarningVerdict)]) {
@@ -289,7 +303,7 @@ public struct PressureMonitor: Sendable {
         return (next, verdicts)
     }
 
-    /// With a measure of single processes, who is above this share of its limit is told.
+    /// With `PressureMeasure.process`, only processes above this share of their limits are warned.
     private var limitShare: Ratio {
         let enter = level == .critical ? settings.critical.enter : settings.warning.enter
         return enter.bytes(of: ceiling).share(of: ceiling)

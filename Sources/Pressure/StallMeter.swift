@@ -1,11 +1,15 @@
 import Quantities
 
-/// The share of time that was lost to waiting for memory, averaged over 10, 60 and 300 s.
+/// The share of time lost to waiting for memory, averaged over 10, 60 and 300 s.
 public struct StallAverages: Hashable, Sendable {
+    /// Averaged over 10 s.
     public var avg10: Ratio = .zero
+    /// Averaged over 60 s.
     public var avg60: Ratio = .zero
+    /// Averaged over 300 s.
     public var avg300: Ratio = .zero
 
+    /// Averages that are zero unless given.
     public init(avg10: Ratio = .zero, avg60: Ratio = .zero, avg300: Ratio = .zero) {
         self.avg10 = avg10
         self.avg60 = avg60
@@ -14,23 +18,27 @@ public struct StallAverages: Hashable, Sendable {
 }
 
 /// Pressure stall information: *some* is the time in which at least one process waits for memory, *full* the time in
-/// which whoever could run waits.
+/// which every process that could run waits.
 ///
-/// Exponential averages, updated every 2 s, in whole numbers, as the Linux kernel does; beside them the time lost
-/// within a sliding second, which is what a trigger looks at. Time comes from outside: `advance` is told what was the
-/// case since it was last called.
+/// It keeps exponential averages in integers, updated every 2 s like the Linux kernel's, and the time lost within a
+/// sliding second, which a trigger looks at. It has no clock: the caller of `advance` says how the time since the last
+/// call was spent.
 public struct StallMeter: Hashable, Sendable {
-    /// The kernel updates its averages this often.
+    /// How often the averages are updated, as in the kernel.
     public static let period = TimeSpan.seconds(2)
-    /// A trigger's window.
+    /// The length of a trigger's sliding window.
     public static let window = TimeSpan.seconds(1)
 
     /// One update of the averages.
     public struct Update: Hashable, Sendable {
+        /// When the averages were updated.
         public var at: Instant
+        /// The averages of *some*.
         public var some: StallAverages
+        /// The averages of *full*.
         public var full: StallAverages
 
+        /// The averages of both kinds at one instant.
         public init(at: Instant, some: StallAverages, full: StallAverages) {
             self.at = at
             self.some = some
@@ -38,14 +46,17 @@ public struct StallMeter: Hashable, Sendable {
         }
     }
 
+    /// The current averages of *some*.
     public private(set) var some = StallAverages()
+    /// The current averages of *full*.
     public private(set) var full = StallAverages()
-    /// All the time lost so far.
+    /// The time so far in which at least one process waited.
     public private(set) var someTotal: TimeSpan = .zero
+    /// The time so far in which every process that could run waited.
     public private(set) var fullTotal: TimeSpan = .zero
-    /// The last updates, oldest first; at most `remembered`.
+    /// The latest updates, oldest first; at most `remembered`.
     public var updates: ArraySlice<Update> { history.suffix(StallMeter.remembered) }
-    /// Twice as many at most: the older half goes at once, for going one by one would move all the others each time.
+    /// Holds up to twice `remembered` and drops the older half at once: dropping one by one would move all the others.
     private var history: [Update] = []
     private var clock: Instant = .zero
     private var updatedAt: Instant = .zero
@@ -55,12 +66,17 @@ public struct StallMeter: Hashable, Sendable {
     private var someWindow = Window()
     private var fullWindow = Window()
 
-    /// Five minutes of updates.
+    /// The number of updates kept: five minutes' worth.
     public static let remembered = 150
 
+    /// A meter at instant zero, with nothing lost.
     public init() {}
 
-    /// Takes the time up to `now` into account, in which a process waited or not, and somebody else ran or not.
+    /// Accounts for the time up to `now`.
+    ///
+    /// - Parameters:
+    ///   - isWaiting: Whether at least one process waited for memory during that time.
+    ///   - isWorking: Whether at least one other process ran meanwhile; the time is then not *full*.
     public mutating func advance(to now: Instant, isWaiting: Bool, isWorking: Bool) {
         while clock < now {
             let next = min(now, updatedAt + StallMeter.period, windowStart + StallMeter.window)
@@ -92,8 +108,8 @@ public struct StallMeter: Hashable, Sendable {
         Ratio(partsPerMillion: lost.microseconds * 1_000_000 / StallMeter.period.microseconds)
     }
 
-    /// The time lost within the last second, the way a trigger counts it: what has grown in this window, and the
-    /// share of the previous one's growth that the second still covers.
+    /// The time lost within the last second, as a trigger counts it: the growth in this window plus the share of the
+    /// previous window's growth that the second still covers.
     public var lostWithinWindow: (some: TimeSpan, full: TimeSpan) {
         let elapsed = clock - windowStart
         return (someWindow.growth(after: elapsed, to: someTotal), fullWindow.growth(after: elapsed, to: fullTotal))
@@ -103,7 +119,7 @@ public struct StallMeter: Hashable, Sendable {
         private var totalAtStart: TimeSpan = .zero
         private var before: TimeSpan = .zero
 
-        /// The window is over, and the next one begins.
+        /// Ends the window and begins the next.
         mutating func close(_ total: TimeSpan) {
             before = total - totalAtStart
             totalAtStart = total
@@ -127,7 +143,7 @@ extension StallAverages {
         avg300 = StallAverages.averaged(avg300, share, StallAverages.decays.threeHundred)
     }
 
-    /// A rising average is rounded up, so that it reaches what it nears.
+    /// A rising average is rounded up, so that it reaches its target.
     private static func averaged(_ old: Ratio, _ share: Ratio, _ decay: Int64) -> Ratio {
         let sum = old.partsPerMillion * decay + share.partsPerMillion * (2_048 - decay)
         return Ratio(partsPerMillion: share >= old ? (sum + 2_047) / 2_048 : sum / 2_048)
