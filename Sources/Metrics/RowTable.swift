@@ -1,12 +1,14 @@
 import Quantities
 
-/// A column, and how its cell is written from a row: one declaration, so that no cell gets into another column.
+/// A column and the closure that writes its cell: one declaration, so that a cell cannot end up in another column.
 ///
-/// Inlinable, so that the types of rows and cells are known where a table is declared; else they are looked up for each
-/// cell.
+/// The functions are inlinable, so that the compiler knows the types of rows and cells where a table is declared;
+/// otherwise they are looked up for each cell.
 public struct RowColumn<Row>: Sendable {
+    /// Computes a cell's value from a row.
     public typealias Value<Cell> = @Sendable (Row) -> Cell
 
+    /// The column's entry in the table's schema.
     public let column: Column
     @usableFromInline let write: @Sendable (Row, TableWriter) -> Void
 
@@ -16,6 +18,7 @@ public struct RowColumn<Row>: Sendable {
         self.write = write
     }
 
+    /// A text; `choices` lists the values that may occur, empty for any.
     @inlinable
     public static func text(
         _ name: String, _ meaning: String, choices: [String] = [], _ value: @escaping Value<String>
@@ -23,7 +26,7 @@ public struct RowColumn<Row>: Sendable {
         RowColumn(Column(name, .string, meaning, choices: choices)) { $1.text(value($0)) }
     }
 
-    /// A text that may be absent: an empty cell then. The same holds for the other optional columns.
+    /// A text that may be absent. Here and in the other optional columns, nil makes an empty cell.
     @inlinable
     public static func optionalText(
         _ name: String, _ meaning: String, choices: [String] = [], _ value: @escaping Value<String?>
@@ -31,7 +34,7 @@ public struct RowColumn<Row>: Sendable {
         RowColumn(Column(name, .string, meaning, optional: true, choices: choices)) { $1.text(value($0)) }
     }
 
-    /// One of the names of an enumeration.
+    /// A raw value of an enumeration; all its cases are the column's choices.
     @inlinable
     public static func choice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
         _ name: String, _ meaning: String, _ value: @escaping Value<Choice>
@@ -40,6 +43,7 @@ public struct RowColumn<Row>: Sendable {
         return RowColumn(Column(name, .string, meaning, choices: choices)) { $1.text(value($0).rawValue) }
     }
 
+    /// A raw value of an enumeration, or an empty cell.
     @inlinable
     public static func optionalChoice<Choice: RawRepresentable<String> & CaseIterable & Sendable>(
         _ name: String, _ meaning: String, _ value: @escaping Value<Choice?>
@@ -48,18 +52,19 @@ public struct RowColumn<Row>: Sendable {
         return RowColumn(column) { $1.text(value($0)?.rawValue) }
     }
 
-    /// A whole number that has no unit.
+    /// A whole number without a unit, zero or more.
     @inlinable
     public static func integer(_ name: String, _ meaning: String, _ value: @escaping Value<Int>) -> RowColumn {
         RowColumn(Column(name, .integer, meaning)) { $1.integer(value($0)) }
     }
 
+    /// A whole number without a unit, zero or more, or an empty cell.
     @inlinable
     public static func optionalInteger(_ name: String, _ meaning: String, _ value: @escaping Value<Int?>) -> RowColumn {
         RowColumn(Column(name, .integer, meaning, optional: true)) { $1.integer(value($0)) }
     }
 
-    /// A whole number that may be below zero, and whose unit another column of its row says, if it has one.
+    /// A whole number that may be negative or absent. If it has a unit, another column of the row names it.
     @inlinable
     public static func amount(_ name: String, _ meaning: String, _ value: @escaping Value<Int64?>) -> RowColumn {
         RowColumn(Column(name, .integer, meaning, optional: true, signed: true)) {
@@ -67,21 +72,25 @@ public struct RowColumn<Row>: Sendable {
         }
     }
 
+    /// A number of bytes.
     @inlinable
     public static func bytes(_ name: String, _ meaning: String, _ value: @escaping Value<ByteCount>) -> RowColumn {
         RowColumn(Column(name, .integer, unit: .bytes, meaning)) { $1.bytes(value($0)) }
     }
 
+    /// `true` or `false`.
     @inlinable
     public static func flag(_ name: String, _ meaning: String, _ value: @escaping Value<Bool>) -> RowColumn {
         RowColumn(Column(name, .boolean, meaning)) { $1.boolean(value($0)) }
     }
 
+    /// An instant in seconds since the run began.
     @inlinable
     public static func seconds(_ name: String, _ meaning: String, _ value: @escaping Value<Instant>) -> RowColumn {
         RowColumn(Column(name, .number, unit: .seconds, meaning)) { $1.seconds(value($0)) }
     }
 
+    /// An instant in seconds since the run began, or an empty cell.
     @inlinable
     public static func optionalSeconds(_ name: String, _ meaning: String, _ value: @escaping Value<Instant?>)
         -> RowColumn
@@ -89,6 +98,7 @@ public struct RowColumn<Row>: Sendable {
         RowColumn(Column(name, .number, unit: .seconds, meaning, optional: true)) { $1.seconds(value($0)) }
     }
 
+    /// A time span in milliseconds.
     @inlinable
     public static func milliseconds(
         _ name: String, _ meaning: String, _ value: @escaping Value<TimeSpan>
@@ -96,6 +106,7 @@ public struct RowColumn<Row>: Sendable {
         RowColumn(Column(name, .number, unit: .milliseconds, meaning)) { $1.milliseconds(value($0)) }
     }
 
+    /// A time span in milliseconds, or an empty cell.
     @inlinable
     public static func optionalMilliseconds(
         _ name: String, _ meaning: String, _ value: @escaping Value<TimeSpan?>
@@ -103,18 +114,20 @@ public struct RowColumn<Row>: Sendable {
         RowColumn(Column(name, .number, unit: .milliseconds, meaning, optional: true)) { $1.milliseconds(value($0)) }
     }
 
-    /// A share of something: from 0 to 1.
+    /// A share from 0 to 1.
     @inlinable
     public static func share(_ name: String, _ meaning: String, _ value: @escaping Value<Ratio>) -> RowColumn {
         RowColumn(Column(name, .number, unit: .share, meaning)) { $1.ratio(value($0)) }
     }
 }
 
-/// A table whose rows are of one type: its schema, and how a row becomes cells.
+/// A table whose rows have one type: its schema, and how a row becomes cells.
 public struct RowTable<Row>: Sendable {
+    /// The schema, made from the columns.
     public let schema: TableSchema
     @usableFromInline let cells: [@Sendable (Row, TableWriter) -> Void]
 
+    /// Declares a table; see `TableSchema` for the parameters.
     public init(
         _ name: String, _ meaning: String, key: [String] = [], references: [ForeignKey] = [],
         _ columns: [RowColumn<Row>]
@@ -123,7 +136,7 @@ public struct RowTable<Row>: Sendable {
         cells = columns.map(\.write)
     }
 
-    /// Writes the row's cells in the order of the columns, and ends the row.
+    /// Writes the row's cells in the order of the columns and ends the row.
     @inlinable
     public func write(_ row: Row, to writer: TableWriter) {
         for write in cells { write(row, writer) }

@@ -1,7 +1,7 @@
-/// The CSV files of a run directory. Order and names of columns are a contract; new columns go last.
+/// The CSV files of a run directory. The order and names of columns are a contract; new columns go last.
 ///
-/// Tables of events stand with the rows that are written into them, where the types of their cells are known; here is
-/// the one that follows from the facts of a `RunTally`.
+/// Tables of events are declared beside their row types, where the types of the cells are known. This one is computed
+/// from the facts of a `RunTally`.
 public enum RunTables {
     /// One row, every metric.
     public static let summary = TableSchema(

@@ -1,79 +1,118 @@
 import Lifecycle
 import Quantities
 
-/// What happened in a run, as facts; the metrics are computed from it.
+/// The facts of a run, from which the metrics are computed.
 public struct RunTally: Sendable {
+    /// What was run.
     public let run: Identity
+    /// The virtual time that was run.
     public var duration: TimeSpan = .zero
+    /// The largest resident size, tracked at every hand-out of pages.
     public var peakResident: ByteCount = .zero
+    /// Every launch, in order.
     public var launches: [LaunchFact] = []
+    /// Every process that the system ended, in order.
     public var terminations: [TerminationFact] = []
+    /// Memory warnings sent.
     public var warnings = 0
+    /// Warnings after which the app freed memory.
     public var warningsAnswered = 0
+    /// Times that a process was suspended.
     public var suspensions = 0
+    /// Scenes that the system disconnected.
     public var scenesDisconnected = 0
+    /// Disconnected scenes that connected again.
     public var scenesReconnected = 0
+    /// Bytes that reclaim actions gave back to the device.
     public var bytesReclaimed: ByteCount = .zero
+    /// Dirty pages given back by purging, decay included.
     public var bytesPurged: ByteCount = .zero
-    /// Written again while in use.
+    /// Bytes of live objects that apps wrote again in use.
     public var bytesRewritten: ByteCount = .zero
+    /// Bytes of live objects that apps read in use.
     public var bytesRead: ByteCount = .zero
+    /// Memory summed over all processes and samples.
     public var sampled = SampledMemory()
+    /// Times that an allocation found no room.
     public var stalls = 0
+    /// The time that processes waited for memory, summed.
     public var stallTime: TimeSpan = .zero
+    /// Times that the policy ranked a process, or was asked for memory and ranked none.
     public var decisions = 0
+    /// Actions that a limit refused.
     public var actionsRefused = 0
+    /// How long each level of pressure was in force.
     public var levels = LevelTimes()
+    /// Sums over the lives of all processes.
     public var lives = Lives()
-    /// From the last warning to the termination by the system, of each that was warned.
+    /// For each warned process that the system ended, the time from its last warning to its end.
     public var warningLeads: [TimeSpan] = []
     /// How long each reclaim action took.
     public var reclaimTimes: [TimeSpan] = []
+    /// The number of events in the run.
     public var events = 0
 
+    /// A tally in which nothing has happened yet.
     public init(scenario: String, policy: String, seed: UInt64, ceiling: ByteCount) {
         run = Identity(scenario: scenario, policy: policy, seed: seed, ceiling: ceiling)
     }
 
     /// What was run.
     public struct Identity: Sendable {
+        /// The scenario's name.
         public let scenario: String
+        /// The reclaim policy's name.
         public let policy: String
+        /// The seed of the run's generators.
         public let seed: UInt64
+        /// The device's memory.
         public let ceiling: ByteCount
     }
 
-    /// Sums over all processes and samples, for ratios between them.
+    /// Memory summed over all processes and samples, for ratios.
     public struct SampledMemory: Sendable {
+        /// The bytes that the apps asked for.
         public var requested: ByteCount = .zero
+        /// The bytes of the size classes that they got.
         public var usable: ByteCount = .zero
+        /// Pages in use.
         public var active: ByteCount = .zero
+        /// Unused pages that are not given back.
         public var dirty: ByteCount = .zero
     }
 
     /// How long each level of pressure was in force.
     public struct LevelTimes: Sendable {
+        /// Time at the normal level.
         public var normal: TimeSpan = .zero
+        /// Time at the warning level.
         public var warning: TimeSpan = .zero
+        /// Time at the critical level.
         public var critical: TimeSpan = .zero
     }
 
-    /// What the processes' lives come to.
+    /// Sums over the lives of all processes.
     public struct Lives: Sendable {
-        /// All of them, summed.
+        /// The lifetimes of all processes, summed.
         public var time: TimeSpan = .zero
+        /// The time that processes were suspended, summed.
         public var suspended: TimeSpan = .zero
-        /// The fewest processes after any termination by the system.
+        /// The fewest live processes right after a termination by the system; nil without one.
         public var fewest: Int?
     }
 
+    /// One launch of an app.
     public struct LaunchFact: Sendable {
+        /// The app's name.
         public var app: String
+        /// Hot, warm or cold.
         public var kind: LaunchKind
+        /// When the user tapped.
         public var tapped: Instant
-        /// Nil: the first frame never came.
+        /// The time from the tap to the first active frame; nil if the frame never came.
         public var latency: TimeSpan?
 
+        /// All facts of one launch.
         public init(app: String, kind: LaunchKind, tapped: Instant, latency: TimeSpan?) {
             self.app = app
             self.kind = kind
@@ -82,17 +121,24 @@ public struct RunTally: Sendable {
         }
     }
 
-    /// A process ended by the system; the user's own quitting is not one.
+    /// A process that the system ended; an app that the user quits is not one.
     public struct TerminationFact: Sendable {
+        /// The app's name.
         public var app: String
+        /// The process that ended.
         public var pid: ProcessID
+        /// When it ended.
         public var at: Instant
+        /// Why the system ended it.
         public var reason: ExitReason
+        /// Whether the app was on screen.
         public var wasForeground: Bool
-        /// The user wanted the app again soon after, whether or not the system had launched it in the meantime.
+        /// Whether the user wanted the app again soon after, even if the system had launched it in the meantime.
         public var wasPerceived: Bool
+        /// The process's footprint when it ended.
         public var footprint: ByteCount
 
+        /// All facts of one termination.
         public init(
             app: String, pid: ProcessID, at: Instant, reason: ExitReason, wasForeground: Bool, wasPerceived: Bool,
             footprint: ByteCount

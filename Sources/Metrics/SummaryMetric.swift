@@ -3,7 +3,7 @@ import Quantities
 /// The value of a metric; `absent` is an empty cell, never a zero.
 public enum MetricValue: Hashable, Sendable {
     case text(String)
-    /// A whole number that counts nothing: a seed.
+    /// A whole number that is not a count: a seed.
     case number(UInt64)
     case count(Int)
     case bytes(ByteCount)
@@ -12,7 +12,7 @@ public enum MetricValue: Hashable, Sendable {
     case ratio(Ratio)
     case absent
 
-    /// For comparisons in expectations, in the unit of the metric's name.
+    /// The value in the unit of the metric's name, for comparisons in expectations; nil for texts and absent values.
     public var number: Double? {
         switch self {
         case .text, .absent: nil
@@ -25,7 +25,7 @@ public enum MetricValue: Hashable, Sendable {
         }
     }
 
-    /// As in the CSV.
+    /// The value as the CSV shows it.
     public var text: String {
         switch self {
         case .text(let value): value
@@ -40,14 +40,14 @@ public enum MetricValue: Hashable, Sendable {
     }
 }
 
-/// Which end of a metric is the good one for the person who holds the phone.
+/// Whether lower or higher values of a metric are better for the user.
 public enum MetricSense: String, Hashable, Sendable {
     case lower
     case higher
-    /// Means to an end: warnings, suspensions, bytes.
+    /// Neither is better: warnings, suspensions, bytes.
     case neither
 
-    /// How much worse `a` is than `b`; below zero when it is better. Nil without a good end.
+    /// How much worse `a` is than `b`, negative when it is better; nil for `neither`.
     public func loss(of a: Double, against b: Double) -> Double? {
         switch self {
         case .lower: a - b
@@ -57,16 +57,24 @@ public enum MetricSense: String, Hashable, Sendable {
     }
 }
 
-/// One column of `summary.csv`: its name and unit, its meaning, and how it follows from the facts.
+/// One column of `summary.csv`: its name, unit and meaning, and how it is computed from a run's facts.
 public struct SummaryMetric: Sendable {
+    /// The column's name; its unit is the last word.
     public let name: String
+    /// The type of the column's values.
     public let type: ColumnType
+    /// The unit; nil for counts and names.
     public let unit: ColumnUnit?
+    /// What the metric says, for `datapackage.json`.
     public let meaning: String
+    /// Whether lower or higher values are better.
     public let better: MetricSense
+    /// Whether the value may be absent.
     public let isOptional: Bool
+    /// Computes the value from a run's facts.
     public let value: @Sendable (RunTally) -> MetricValue
 
+    /// A metric that always has a value, unless it is optional.
     public init(
         _ name: String, _ type: ColumnType, unit: ColumnUnit? = nil, _ meaning: String, better: MetricSense,
         optional: Bool = false,
@@ -84,11 +92,13 @@ public struct SummaryMetric: Sendable {
 
 /// Every metric, in the order of the columns; new ones go last.
 public enum SummaryMetrics {
+    /// All metrics, in the order of the columns of `summary.csv`.
     public static let all: [SummaryMetric] =
         SummaryMetric.identity + SummaryMetric.launches + SummaryMetric.terminations + SummaryMetric.reclaim
         + SummaryMetric.levels + SummaryMetric.waiting + SummaryMetric.launchShares + SummaryMetric.use
         + SummaryMetric.felt + SummaryMetric.lives
 
+    /// The metric of that name; nil if there is none.
     public static func named(_ name: String) -> SummaryMetric? { all.first { $0.name == name } }
 }
 

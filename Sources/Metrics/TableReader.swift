@@ -1,16 +1,18 @@
 /// Reads a CSV of a run directory back: RFC 4180, UTF-8, the first record names the columns.
 ///
-/// It reads what a run that was cut off leaves behind: a half-written last record is left out. A column that is not
-/// there reads as empty cells, so that tables of older formats can be read.
+/// It also reads the tables of an interrupted run: it leaves out a half-written last record. A missing column reads as
+/// empty cells, so that tables of older formats can be read.
 public struct TableReader: Sendable {
     /// The names in the first record.
     public let columns: [String]
-    /// One list of cells per record, in the order of the columns that were wanted.
+    /// One list of cells per record, in the order of the wanted columns.
     public let rows: [[String]]
     /// Whether the last record was half-written.
     public let isCutOff: Bool
 
-    /// - Parameter wanted: Names of columns; a row's cells come in this order.
+    /// Parses a whole file.
+    ///
+    /// - Parameter wanted: The names of the columns to keep; a row's cells come in this order.
     public init(_ bytes: [UInt8], columns wanted: [String]) {
         var parser = RecordParser(bytes: bytes)
         guard let header = parser.next(keeping: nil) else {
@@ -18,7 +20,7 @@ public struct TableReader: Sendable {
             return
         }
         columns = header
-        // Which position of the wanted columns a cell of the file goes to; nil for the others.
+        // For each column of the file, its position among the wanted ones; nil if it is not wanted.
         let target = header.map { wanted.firstIndex(of: $0) }
         let present = target.compactMap { $0 }
         var found: [[String]] = []
@@ -32,18 +34,18 @@ public struct TableReader: Sendable {
     }
 }
 
-/// Walks over the records of a CSV.
+/// Steps through the records of a CSV.
 private struct RecordParser {
     let bytes: [UInt8]
     var position = 0
-    /// Bytes are left that are no whole record.
+    /// Whether the bytes that are left form no whole record.
     var isCutOff: Bool { position < bytes.count }
 
     private static let (quote, comma, lineFeed, carriageReturn) = (
         UInt8(ascii: "\""), UInt8(ascii: ","), UInt8(ascii: "\n"), UInt8(ascii: "\r")
     )
 
-    /// The cells of the next whole record, of which only those to keep; nil at the end.
+    /// The cells to keep of the next whole record; nil at the end.
     mutating func next(keeping kept: [Bool]?) -> [String]? {
         var cells: [String] = []
         var index = 0

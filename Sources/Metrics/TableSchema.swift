@@ -1,4 +1,4 @@
-/// What a column holds, in Frictionless Table Schema's words.
+/// The type of a column's values, named as in Frictionless Table Schema.
 public enum ColumnType: String, Sendable {
     case string
     case integer
@@ -6,31 +6,34 @@ public enum ColumnType: String, Sendable {
     case boolean
 }
 
-/// What the numbers of a column measure; counts, names and flags have no unit. The raw value stands in
-/// `datapackage.json`.
+/// The unit of a column's numbers; counts, names and flags have none. `datapackage.json` shows the raw value.
 public enum ColumnUnit: String, CaseIterable, Sendable {
     case seconds = "s"
     case milliseconds = "ms"
     case bytes = "byte"
     case bytesPerSecond = "byte/s"
-    /// A part of one.
+    /// A share, where 1 is the whole.
     case share = "1"
 }
 
-/// One column of a CSV: its name is a contract.
+/// One column of a CSV. Its name is a contract.
 public struct Column: Sendable {
+    /// The column's heading, in snake case.
     public let name: String
+    /// The type of the values.
     public let type: ColumnType
-    /// The unit, which is the last word of most names, too; nil for counts, names and flags.
+    /// The unit, also the last word of most names; nil for counts, names and flags.
     public let unit: ColumnUnit?
+    /// What the column holds, for `datapackage.json`.
     public let meaning: String
-    /// An absence is an empty cell; false where there is always a value.
+    /// Whether a value may be absent, which is an empty cell.
     public let isOptional: Bool
-    /// The values that may occur, where they are few.
+    /// The values that may occur, if they are few; empty otherwise.
     public let choices: [String]
-    /// Whether a number may be below zero.
+    /// Whether a number may be negative.
     public let isSigned: Bool
 
+    /// A column that always has a value and is never negative, unless said otherwise.
     public init(
         _ name: String, _ type: ColumnType, unit: ColumnUnit? = nil, _ meaning: String, optional: Bool = false,
         choices: [String] = [], signed: Bool = false
@@ -44,18 +47,21 @@ public struct Column: Sendable {
         isSigned = signed
     }
 
-    /// The smallest and the largest number that may occur.
+    /// The smallest and largest number that may occur; nil without a bound.
     public var bounds: (lowest: Int?, highest: Int?) {
         guard type == .integer || type == .number, !isSigned else { return (nil, nil) }
         return (0, unit == .share ? 1 : nil)
     }
 }
 
-/// Columns whose values are found in another table's columns of that name.
+/// Columns whose values occur in another table's columns of the same names.
 public struct ForeignKey: Sendable {
+    /// The columns' names, alike in both tables.
     public let columns: [String]
+    /// The name of the other table, without its extension.
     public let table: String
 
+    /// A reference from these columns to another table.
     public init(_ columns: [String], in table: String) {
         self.columns = columns
         self.table = table
@@ -64,16 +70,21 @@ public struct ForeignKey: Sendable {
 
 /// One CSV file of a run directory.
 public struct TableSchema: Sendable {
-    /// Without the extension: `samples`.
+    /// The file's name without its extension, such as `samples`.
     public let name: String
+    /// What a row is, for `datapackage.json`.
     public let meaning: String
+    /// The columns, in their order in the file.
     public let columns: [Column]
-    /// The columns that tell every row from every other; empty where rows may be alike.
+    /// The columns that identify a row; empty where rows may be equal.
     public let primaryKey: [String]
+    /// The columns that refer to other tables.
     public let foreignKeys: [ForeignKey]
 
+    /// The file's name with its extension.
     public var file: String { name + ".csv" }
 
+    /// A table without keys, unless they are given.
     public init(
         _ name: String, _ meaning: String, key: [String] = [], references: [ForeignKey] = [], _ columns: [Column]
     ) {
@@ -87,8 +98,8 @@ public struct TableSchema: Sendable {
 
 /// The format version of the run directory.
 ///
-/// It is raised when something that was there changes: the name, place, type, unit or meaning of a column, the spelling
-/// of a value, the name of a file or of a key of `manifest.json`. Columns at the end of a table, keys and files that
-/// are added do not raise it: readers look at a table's first record. Readers read older versions as far as they go,
-/// and refuse newer ones in one line.
+/// A change of what exists raises it: the name, place, type, unit or meaning of a column, the spelling of a value, the
+/// name of a file or of a key of `manifest.json`. Additions do not raise it: columns at the end of a table, keys,
+/// files. Readers find the columns by a table's first record. They read older versions as far as they go, and refuse
+/// newer ones in one line.
 public let runFormatVersion = 1

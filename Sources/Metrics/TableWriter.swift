@@ -1,26 +1,30 @@
 import Glibc
 import Quantities
 
-/// Where the bytes of a table go.
+/// The destination of a table's bytes.
 public protocol ByteSink: AnyObject {
     /// Writes whole rows, or fails.
     func write(_ bytes: Span<UInt8>) throws(OutputFailure)
 }
 
-/// Output that the host refuses: the path and the system's reason.
+/// The host refused output.
 public struct OutputFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The file that could not be written.
     public let path: String
+    /// The system's `errno`.
     public let code: Int32
 
+    /// A failure to write `path`.
     public init(path: String, code: Int32) {
         self.path = path
         self.code = code
     }
 
+    /// One line with the path and the system's reason.
     public var description: String { "cannot write \(path): \(String(cString: strerror(code)))" }
 }
 
-/// A file that at every moment holds whole rows: what the disk takes only in part is cut off again.
+/// A file that holds only whole rows at every moment: after a partial write, it is cut back to the last whole row.
 public final class FileSink: ByteSink {
     private let path: String
     private let descriptor: Int32
@@ -28,7 +32,7 @@ public final class FileSink: ByteSink {
 
     /// Creates the file; it must not exist.
     ///
-    /// - Parameter target: What failures name in its place, where the file is a draft of that one.
+    /// - Parameter target: The path that failures name instead, if the file is a draft of that one.
     public init(creating path: String, for target: String? = nil) throws(OutputFailure) {
         self.path = target ?? path
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
@@ -37,6 +41,7 @@ public final class FileSink: ByteSink {
 
     deinit { close(descriptor) }
 
+    /// Appends the bytes, or leaves the file as it was and throws.
     public func write(_ bytes: Span<UInt8>) throws(OutputFailure) {
         var done = 0
         while done < bytes.count {
@@ -58,28 +63,35 @@ public final class FileSink: ByteSink {
 
 /// Keeps the bytes in memory, for tests.
 public final class MemorySink: ByteSink {
+    /// Everything written so far.
     public private(set) var bytes: [UInt8] = []
+    /// An empty sink.
     public init() {}
+    /// Appends the bytes.
     public func write(_ bytes: Span<UInt8>) { bytes.withUnsafeBufferPointer { self.bytes += $0 } }
+    /// Everything written so far, as UTF-8.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// Forgets everything: a table that goes here is not even encoded.
+/// Discards everything: a table that goes here is not even encoded.
 public final class NullSink: ByteSink {
+    /// A sink without state.
     public init() {}
+    /// Does nothing.
     public func write(_ bytes: Span<UInt8>) {}
 }
 
-/// What follows the first cell of a row, to be written again: a row that is as it was costs a copy.
+/// The cells after the first of a row, kept to be written again: repeating an unchanged row costs one copy.
 public final class RowMemo {
     fileprivate private(set) var bytes: UnsafeMutablePointer<UInt8>?
     fileprivate private(set) var count = 0
     private var capacity = 0
-    /// How much of it is the head, cells that may be written again when others are not.
+    /// The part of `bytes` that is the head: leading cells that can be repeated while later ones change.
     fileprivate var head = (cells: 0, bytes: 0)
-    /// The same at its end: how many cells, and how many bytes stand before them.
+    /// The part that is the tail: its number of cells, and the number of bytes before them.
     fileprivate var tail = (cells: 0, offset: 0)
 
+    /// A memo without a row.
     public init() {}
 
     deinit { bytes?.deallocate() }
@@ -97,15 +109,18 @@ public final class RowMemo {
 
 /// Writes one CSV (RFC 4180) as bytes; cells come in the order of the schema's columns.
 ///
-/// The first failure is kept and everything after it is dropped, so that the engine need not handle errors in
-/// mid-step: it asks `failure` between steps. For a `NullSink` rows are counted and nothing is encoded.
+/// The writer keeps the first failure and drops everything after it, so that the engine need not handle errors within
+/// a step: it reads `failure` between steps. For a `NullSink` the writer counts rows and encodes nothing.
 public final class TableWriter {
+    /// The table that is written.
     public let schema: TableSchema
+    /// The first failure of the sink; nil while all went well.
     public private(set) var failure: OutputFailure?
+    /// The number of rows ended so far, skipped ones included.
     public private(set) var rows = 0
     private let sink: (any ByteSink)?
     private let columns: Int
-    /// What is not yet given to the sink. Raw memory, because an array would be checked at every byte.
+    /// Bytes not yet given to the sink. Raw memory, because an array would be checked at every byte.
     private var buffer: UnsafeMutablePointer<UInt8>
     private var capacity = TableWriter.piece + 4096
     private var count = 0
@@ -116,11 +131,13 @@ public final class TableWriter {
     private let instantText: UnsafeMutablePointer<UInt8>
     private var instantCount = 0
     private var instant = Instant.never
-    /// So much is given to the sink at once.
+    /// The buffer goes to the sink once it holds this many bytes.
     private static let piece = 1 << 18
-    /// The longest number, a sign, 19 digits and a point, and what is written beyond its end: digits come in eights.
+    /// Room for the longest number (a sign, 19 digits and a point) and the bytes written past it: digits come in
+    /// eights.
     private static let longestNumber = 32
 
+    /// Writes the header row, at once.
     public init(_ schema: TableSchema, to sink: any ByteSink) {
         self.schema = schema
         self.sink = sink is NullSink ? nil : sink
@@ -130,7 +147,7 @@ public final class TableWriter {
         guard self.sink != nil else { return }
         append(schema.columns.map(\.name).joined(separator: ","))
         append(UInt8(ascii: "\n"))
-        // Whatever happens to the run, the file says what its columns are.
+        // The file names its columns even if the run fails.
         flush()
     }
 
@@ -141,12 +158,13 @@ public final class TableWriter {
 
     // MARK: Rows
 
-    /// Whether anybody reads the rows. Where a row takes work, it is left out with `skipRow` if nobody does.
+    /// Whether the rows go anywhere. If not, callers use `skipRow` for a row that takes work.
     public var isRead: Bool { sink != nil }
 
-    /// Counts a row that nobody reads.
+    /// Counts a row without writing it.
     public func skipRow() { rows += 1 }
 
+    /// Ends the row; it must have one cell per column.
     public func endRow() {
         precondition(cells == columns, "\(schema.file) has \(columns) columns, but the row has \(cells) cells")
         cells = 0
@@ -156,14 +174,14 @@ public final class TableWriter {
         if count >= TableWriter.piece { flush() }
     }
 
-    /// Ends the row and keeps it, for `repeatRow`.
+    /// Ends the row and keeps it for `repeatRow`.
     public func endRow(keeping memo: RowMemo) {
         let start = tail
         if sink != nil { memo.keep(buffer + start, count - start) }
         endRow()
     }
 
-    /// Writes a row that was kept once more, with another instant in its first cell.
+    /// Writes a kept row again, with another instant in its first cell.
     public func repeatRow(_ memo: RowMemo, at now: Instant) {
         rows += 1
         guard sink != nil, let bytes = memo.bytes else { return }
@@ -175,14 +193,14 @@ public final class TableWriter {
         if count >= TableWriter.piece { flush() }
     }
 
-    /// The cells so far, but for the first one, are the head of the row that is being written. Their values stay what
-    /// they are in all rows that begin with `repeatHead`.
+    /// Makes the cells so far, except the first, the head of the current row. All rows that begin with `repeatHead`
+    /// have the same values there.
     public func endHead(of memo: RowMemo) {
         memo.head = (cells - 1, sink == nil ? 0 : count - tail)
         if sink != nil { memo.keep(buffer + tail, count - tail) }
     }
 
-    /// Writes the head of the row that was kept once more, after the first cell.
+    /// Writes the kept row's head again, after the first cell.
     public func repeatHead(of memo: RowMemo) {
         precondition(cells == 1, "a head is to be repeated after \(cells) cells")
         cells += memo.head.cells
@@ -193,14 +211,14 @@ public final class TableWriter {
         count += memo.head.bytes
     }
 
-    /// The cells from here on are the tail of the row that is being written. Their values stay what they are in all
-    /// rows that end with `repeatTail`.
+    /// Makes the cells from here on the tail of the current row. All rows that end with `repeatTail` have the same
+    /// values there.
     public func beginTail(of memo: RowMemo) {
         memo.tail = (columns - cells, sink == nil ? 0 : count - tail)
     }
 
-    /// Writes the tail of the row that was kept last once more. The row that it ends must be kept with
-    /// `endRow(keeping:)`, too: from here on the memo counts on the tail's place in it.
+    /// Writes the tail of the last kept row again. Keep the row that it ends with `endRow(keeping:)` too: the memo now
+    /// expects the tail at its place in that row.
     public func repeatTail(of memo: RowMemo) {
         precondition(cells + memo.tail.cells == columns, "a tail is to be repeated after \(cells) cells")
         cells += memo.tail.cells
@@ -214,23 +232,23 @@ public final class TableWriter {
 
     // MARK: Checks
 
-    /// Where the next row begins, for `check`.
+    /// Where the next row begins in the buffer, for `check`.
     public var position: Int { count }
 
-    /// For checks alone: it writes every row as its table declares it.
+    /// Only for `check`: writes a row as its table declares it.
     private var declared: TableWriter?
 
-    /// Claims that the row that was written last, by parts of rows before it or by runs of numbers, is what the table's
-    /// columns make of `row`.
+    /// Traps unless the last row, written from parts of earlier rows or from runs of numbers, equals `row` written
+    /// column by column.
     ///
-    /// - Parameter position: What `position` was before the row was written.
+    /// - Parameter position: The value of `position` before the row was written.
     public func check<Row>(_ row: Row, of table: RowTable<Row>, from position: Int) {
         guard sink != nil, failure == nil else { return }
         let writer = declared ?? TableWriter(schema, to: MemorySink())
         declared = writer
         writer.count = 0
         table.write(row, to: writer)
-        // What was given to the sink meanwhile still lies there.
+        // Bytes given to the sink in the meantime are still in the buffer.
         let written = UnsafeBufferPointer(start: buffer + position, count: min(writer.count, capacity - position))
         precondition(
             written.elementsEqual(UnsafeBufferPointer(start: writer.buffer, count: writer.count)),
@@ -238,7 +256,7 @@ public final class TableWriter {
                 + String(decoding: written, as: UTF8.self))
     }
 
-    /// Gives all whole rows to the sink.
+    /// Gives all buffered rows to the sink.
     public func flush() {
         defer { count = 0 }
         guard let sink, failure == nil, count > 0 else { return }
@@ -251,7 +269,7 @@ public final class TableWriter {
 
     // MARK: Cells
 
-    /// Begins a cell, with room for a number in it; false when nothing is to be written.
+    /// Begins a cell and reserves room for a number; false when nothing is written.
     @inline(__always)
     private func begin() -> Bool {
         cells += 1
@@ -264,10 +282,9 @@ public final class TableWriter {
         return true
     }
 
-    /// A text, quoted when RFC 4180 asks for it.
+    /// A text, quoted where RFC 4180 requires it.
     ///
-    /// A cell that a spreadsheet would run as a formula is defused with a leading apostrophe, whatever an app is
-    /// called.
+    /// A text that a spreadsheet would run as a formula, such as an app's name, gets a leading apostrophe.
     public func text(_ value: String) {
         guard begin() else { return }
         var needsQuotes = false
@@ -279,8 +296,8 @@ public final class TableWriter {
         if needsQuotes { quoted(value) } else { append(value) }
     }
 
-    /// Whether a spreadsheet might run it: it begins like a formula, in plain or in full-width letters, or with a blank
-    /// that is skipped.
+    /// Whether a spreadsheet might run the text: it begins like a formula, in plain or full-width characters, or with
+    /// white space that the spreadsheet skips.
     static func isFormula(_ value: String) -> Bool {
         guard let first = value.unicodeScalars.first else { return false }
         return switch first {
@@ -298,6 +315,7 @@ public final class TableWriter {
         append(UInt8(ascii: "\""))
     }
 
+    /// A whole number.
     public func integer(_ value: Int) {
         guard begin() else { return }
         write { $0.put(value) }
@@ -318,8 +336,10 @@ public final class TableWriter {
         count = pen.place - buffer
     }
 
+    /// A number of bytes.
     public func bytes(_ value: ByteCount) { integer(value.bytes) }
 
+    /// `true` or `false`.
     public func boolean(_ value: Bool) {
         guard begin() else { return }
         append(value ? "true" : "false")
@@ -331,15 +351,16 @@ public final class TableWriter {
         putText(of: value)
     }
 
+    /// Seconds with up to six decimals.
     public func seconds(_ value: TimeSpan) { decimal(value.microseconds, digits: 6) }
 
     /// Milliseconds with up to three decimals.
     public func milliseconds(_ value: TimeSpan) { decimal(value.microseconds, digits: 3) }
 
-    /// A number in parts per million, as a decimal.
+    /// A ratio as a decimal with up to six decimals.
     public func ratio(_ value: Ratio) { decimal(value.partsPerMillion, digits: 6) }
 
-    /// A number with up to six decimals, and with none where it is too large to have any.
+    /// A finite number with up to six decimals; from 10^12 on without decimals.
     public func number(_ value: Double) {
         precondition(value.isFinite, "\(value) is no cell")
         if abs(value) < 1e12 {
@@ -349,12 +370,18 @@ public final class TableWriter {
         }
     }
 
+    /// An empty cell: the value is absent.
     public func empty() { _ = begin() }
 
+    /// A whole number, or an empty cell.
     public func integer(_ value: Int?) { if let value { integer(value) } else { empty() } }
+    /// A finite number, or an empty cell.
     public func number(_ value: Double?) { if let value { number(value) } else { empty() } }
+    /// A text, or an empty cell.
     public func text(_ value: String?) { if let value { text(value) } else { empty() } }
+    /// Seconds, or an empty cell.
     public func seconds(_ value: Instant?) { if let value { seconds(value) } else { empty() } }
+    /// Milliseconds, or an empty cell.
     public func milliseconds(_ value: TimeSpan?) { if let value { milliseconds(value) } else { empty() } }
 
     @inline(__always)
@@ -367,7 +394,7 @@ public final class TableWriter {
 // MARK: - Bytes
 
 extension TableWriter {
-    /// Makes room for so many bytes more. A row is never given to the sink in parts: a long one needs a longer buffer.
+    /// Makes room for `length` more bytes. A row goes to the sink whole, so a long row needs a longer buffer.
     @inline(__always)
     private func reserve(_ length: Int) {
         if count + length > capacity { lengthen(by: length) }
@@ -397,7 +424,7 @@ extension TableWriter {
         }
     }
 
-    /// Writes where room was reserved.
+    /// Writes into reserved room.
     @inline(__always)
     private func write(_ body: (inout BytePen) -> Void) {
         var pen = BytePen(buffer + count)
@@ -421,7 +448,7 @@ extension TableWriter {
     }
 }
 
-/// Writes one byte after the other, and numbers as their digits, where there is room.
+/// Writes bytes and the digits of numbers into reserved room.
 private struct BytePen {
     /// Where the next byte goes.
     private(set) var place: UnsafeMutablePointer<UInt8>
@@ -440,7 +467,7 @@ private struct BytePen {
         put(leading: UInt64(value.magnitude))
     }
 
-    /// A number of units of which there are 10^`decimals` in one, `decimals` being 8 at most; no zeros at the end.
+    /// `value` divided by 10^`decimals` (8 at most), without trailing zeros.
     @inline(__always)
     mutating func put(_ value: Int64, decimals: Int) {
         let power = BytePen.powersOfTen[decimals]
@@ -453,7 +480,7 @@ private struct BytePen {
         store(digits, 8 - digits.leadingZeroBitCount / 8)
     }
 
-    /// A number without zeros before it.
+    /// A number without leading zeros.
     @inline(__always)
     private mutating func put(leading number: UInt64) {
         guard number >= 100_000_000 else { return putShort(number) }
@@ -478,7 +505,7 @@ private struct BytePen {
         store(digits >> UInt64(8 * zeros), 8 - zeros)
     }
 
-    /// Eight bytes are written, and so many of them count.
+    /// Writes eight bytes and keeps the first `length`.
     @inline(__always)
     private mutating func store(_ digits: UInt64, _ length: Int) {
         let text = digits | 0x3030_3030_3030_3030
@@ -486,8 +513,8 @@ private struct BytePen {
         place += length
     }
 
-    /// The eight decimal digits of a number below 10^8, a byte each, the first in the lowest: halves, quarters and
-    /// digits are each divided at once, by multiplications that are exact for numbers so small.
+    /// The eight decimal digits of a number below 10^8, one byte each, the first in the lowest byte. Halves, quarters
+    /// and digits are each divided at once, by multiplications that are exact for numbers this small.
     @inline(__always)
     private static func digits(of number: UInt64) -> UInt64 {
         let (high, low) = number.quotientAndRemainder(dividingBy: 10_000)

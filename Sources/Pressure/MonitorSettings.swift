@@ -49,6 +49,7 @@ public struct MonitorSettings: Hashable, Sendable {
     /// Whether the level rises only when there are fewer processes than at the last sample; it falls freely.
     public var riseNeedsFewerProcesses = false
 
+    /// Settings whose `measure` and the properties after it keep their defaults.
     public init(
         preset: String, interval: TimeSpan, warning: LevelThresholds, critical: LevelThresholds, hold: TimeSpan,
         warningSpacing: TimeSpan, warningRest: TimeSpan, warningRepeat: TimeSpan, warningMinimumFootprint: ByteCount
@@ -65,7 +66,7 @@ public struct MonitorSettings: Hashable, Sendable {
     }
 }
 
-/// The thresholds of a level with hysteresis: the level is entered beyond one and left on the near side of the other.
+/// The thresholds of a level with hysteresis: it is entered beyond one and left on the near side of the other.
 public struct LevelThresholds: Hashable, Sendable {
     /// The level begins here: below it for free or uncompressed memory, above it for other measures.
     public var enter: Threshold
@@ -84,8 +85,9 @@ extension MonitorSettings {
     ///
     /// Source: xnu-11417.101.15. The levels enter at jetsam's `soft` (15 %) and `critical` (5 %) thresholds of
     /// available memory. The kernel's own warning ratio (0.50/0.60 and 0.30/0.35) needs a compressor, which this
-    /// device does not have. Its hysteresis is kept: the levels are left at 6/5 and 7/6 of where they are entered. Hold
-    /// (5 s), spacing (250 ms), rest (25 s), repetition (30 min) and the smallest footprint warned (6 MB) are the kernel's.
+    /// device does not have. Its hysteresis is kept: the levels are left at 6/5 and 7/6 of where they are entered. The
+    /// hold (5 s), spacing (250 ms), rest (25 s), repetition (30 min) and smallest footprint warned (6 MB) are the
+    /// kernel's.
     public static let ios = MonitorSettings(
         preset: "ios", interval: .milliseconds(100),
         warning: LevelThresholds(enter: .percent(15), leave: .percent(18)),

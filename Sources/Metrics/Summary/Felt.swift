@@ -1,6 +1,6 @@
 extension SummaryMetric {
-    /// What a person feels of the terminations: an app that vanishes in front of her, or has to be launched again when
-    /// she wants it. Whoever lets an app fail for want of memory pays here what she saves elsewhere.
+    /// The terminations that the user feels: an app vanishes while in use, or has to be launched again when wanted. A
+    /// policy that saves elsewhere by letting an app run out of memory pays for it here.
     static let felt: [SummaryMetric] = [
         SummaryMetric(
             "terminations_felt", .integer,

@@ -1,7 +1,7 @@
 import Quantities
 
 extension SummaryMetric {
-    /// How many launches felt quick, and how many came to nothing.
+    /// How many launches felt quick, and how many never finished.
     static let launchShares: [SummaryMetric] = [
         SummaryMetric(
             "launches_within_1s_ratio", .number, unit: .share, "Launches ready within a second, per launch",

@@ -39,11 +39,11 @@ extension RunTally {
         Ratio(partsPerMillion: Int64(count) * 1_000_000 / Int64(max(1, launches.count)))
     }
 
-    /// The nearest-rank percentile of the latency in thousandths; nil when no launch became ready.
+    /// The latency's nearest-rank percentile, given in thousandths; nil when no launch became ready.
     func latency(permille: Int) -> TimeSpan? { nearestRank(launches.compactMap(\.latency), permille: permille) }
 }
 
-/// The nearest-rank percentile in thousandths; nil when there is none.
+/// The nearest-rank percentile, given in thousandths; nil for an empty list.
 func nearestRank(_ spans: [TimeSpan], permille: Int) -> TimeSpan? {
     let sorted = spans.sorted()
     guard !sorted.isEmpty else { return nil }

@@ -1,5 +1,5 @@
 extension SummaryMetric {
-    /// Processes that the system ended; the user's own quitting does not count, nor does an end in good order.
+    /// Processes that the system ended. An app that the user quits does not count, nor does an orderly end.
     static let terminations: [SummaryMetric] = [
         SummaryMetric(
             "terminations", .integer,

@@ -25,7 +25,7 @@ extension SummaryMetric {
         },
     ]
 
-    /// A mean over all processes and samples; absent when there was none.
+    /// A mean over all processes and samples; absent without any.
     private static func share(
         _ name: String, _ meaning: String, optional: Bool,
         _ parts: @escaping @Sendable (RunTally) -> (ByteCount, ByteCount)

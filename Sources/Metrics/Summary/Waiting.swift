@@ -1,5 +1,5 @@
 extension SummaryMetric {
-    /// What the pressure cost the apps, and how much was decided.
+    /// What pressure cost the apps, and how many decisions there were.
     static let waiting: [SummaryMetric] = [
         SummaryMetric("warnings_answered", .integer, "Warnings after which the app freed something", better: .neither) {
             .count($0.warningsAnswered)
