@@ -2,29 +2,32 @@ import CJemalloc
 import Glibc
 import Quantities
 
-/// The allocator of this process, as the manifest of a run states it.
+/// The allocator of this process, as a run's manifest states it.
 public struct AllocatorDescription: Hashable, Sendable {
     /// One option in force, as text.
     public struct Option: Hashable, Sendable {
+        /// The name without `opt.`, such as `narenas`.
         public let name: String
+        /// The value as text.
         public let value: String
     }
 
     /// jemalloc's version with its commit, for example `5.3.0-0-g54ea…`.
     public let version: String
+    /// jemalloc's page.
     public let pageSize: ByteCount
     /// The options that are compiled into this program.
     public let compiledOptions: String
-    /// Those that jemalloc was configured with when it was built.
+    /// The options that jemalloc was configured with when it was built.
     public let builtInOptions: String
     /// The options in force that can change a result, in a fixed order.
     public let options: [Option]
-    /// The environment's `MALLOC_CONF`, when there is one: a measurement warning, for it may change results.
+    /// The environment's `MALLOC_CONF`, if set; it may change results, so it causes a measurement warning.
     public let foreignEnvironment: String?
-    /// What `/etc/malloc.conf` says, when there is one: the same.
+    /// The target of the symbolic link `/etc/malloc.conf`, if it exists; it causes the same warning.
     public let foreignFile: String?
 
-    /// Asks jemalloc.
+    /// Reads everything from jemalloc, the environment and `/etc/malloc.conf`.
     public init() throws(AllocatorError) {
         version = try AllocatorDescription.text("version")
         pageSize = ByteCount(try readControl("arenas.page", into: 0))
@@ -40,7 +43,8 @@ public struct AllocatorDescription: Hashable, Sendable {
         foreignFile = AllocatorDescription.link("/etc/malloc.conf")
     }
 
-    /// Ends the watch over `MALLOC_CONF` that begins before jemalloc's first allocation; once, at the program's start.
+    /// Ends the watch over `MALLOC_CONF` that begins before jemalloc's first allocation. Call it once, when the program
+    /// starts.
     ///
     /// - Returns: What jemalloc says of an option that it does not take, where `abort_conf:true` wants the program
     ///   ended then.
@@ -63,12 +67,12 @@ public struct AllocatorDescription: Hashable, Sendable {
         ("junk", .text), ("zero", .flag), ("tcache", .flag), ("abort_conf", .flag),
     ]
 
-    /// Options with which pages and books would differ, and the values that the books need.
+    /// Options that can make the books differ from jemalloc's pages, and the values that the books need.
     private static let needed = [("retain", "false"), ("prof", "false"), ("hpa", "false")]
 
     static let oldestVersion = "5.3.0"
 
-    /// Refuses an allocator with which the books could not be exact.
+    /// Throws if the books could not be exact with this allocator.
     public func check() throws(DeviceMemoryFailure) {
         guard AllocatorDescription.isRecent(version) else {
             throw .allocatorTooOld(version: version, oldest: AllocatorDescription.oldestVersion)
@@ -81,13 +85,13 @@ public struct AllocatorDescription: Hashable, Sendable {
 
     static func check(_ options: [Option]) throws(DeviceMemoryFailure) {
         for (name, value) in needed {
-            // A jemalloc that does not know the option does not do it either.
+            // A jemalloc without the option has no such behaviour either.
             guard let option = options.first(where: { $0.name == name }) else { continue }
             guard option.value == value else { throw .option(name: name, found: option.value, needed: value) }
         }
     }
 
-    /// Whether a version text begins with 5.3.0 or a later one.
+    /// Whether a version text begins with 5.3.0 or a later version.
     static func isRecent(_ version: String) -> Bool {
         let numbers = version.split(separator: "-")[0].split(separator: ".").map { Int($0) ?? 0 }
         return !numbers.lexicographicallyPrecedes([5, 3, 0])
@@ -114,7 +118,7 @@ public struct AllocatorDescription: Hashable, Sendable {
         }
     }
 
-    /// Where a symbolic link points; jemalloc reads its options from the link itself.
+    /// The target of a symbolic link; jemalloc reads its options from the link itself.
     private static func link(_ path: String) -> String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let length = readlink(path, &buffer, buffer.count)

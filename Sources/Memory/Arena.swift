@@ -2,14 +2,14 @@ import CJemalloc
 
 /// Owns one jemalloc arena and the extent hooks through which it takes pages; both die with the value.
 ///
-/// An arena is used for many processes, one after another: `clear` brings it back to holding nothing.
+/// An arena serves many processes, one after another: `clear` empties it in between.
 struct Arena: ~Copyable {
     let index: UInt32
     /// The flags of every allocation from this arena.
     let flags: Int32
-    /// How many pages of the region the arena holds, and its hooks; jemalloc keeps the address.
+    /// The arena's hooks and the number of the region's pages that it holds; jemalloc keeps the address.
     let owner: UnsafeMutablePointer<plimsoll_extent_owner_t>
-    /// jemalloc's own counter of pages in use, valid for as long as the arena lives.
+    /// jemalloc's own counter of pages in use, valid while the arena lives.
     private var activePagesInside: UnsafePointer<Int>?
 
     init(region: UnsafeMutablePointer<RegionState>) throws(AllocatorError) {
@@ -29,7 +29,7 @@ struct Arena: ~Copyable {
     }
 
     deinit {
-        // Destroying an arena that we created cannot fail; if it does, our books are wrong.
+        // Destroying an arena that Plimsoll created cannot fail; if it does, the books are wrong.
         let code = mallctl("arena.\(index).destroy", nil, nil, nil, 0)
         precondition(code == 0, "arena \(index) refused to die: errno \(code)")
         precondition(owner.pointee.pages == 0, "arena \(index) died holding \(owner.pointee.pages) pages")
@@ -39,7 +39,7 @@ struct Arena: ~Copyable {
     private static func create(_ owner: UnsafeMutablePointer<plimsoll_extent_owner_t>) throws(AllocatorError) -> UInt32
     {
         let control = "experimental.arenas_create_ext"
-        // jemalloc's own bookkeeping stays outside of the device's region.
+        // jemalloc's own bookkeeping stays outside the device's region.
         var configuration = plimsoll_arena_config_t(
             extent_hooks: UnsafeMutableRawPointer(owner).assumingMemoryBound(to: extent_hooks_t.self),
             metadata_use_hooks: false)
@@ -50,13 +50,13 @@ struct Arena: ~Copyable {
         return index
     }
 
-    /// Puts jemalloc's clock out of force: unused pages stay until we purge, and what is purged goes back at once.
+    /// Disables jemalloc's decay: unused pages stay until Plimsoll purges them, and purged pages go back at once.
     func stopDecay() throws(AllocatorError) {
         try writeControl("arena.\(index).dirty_decay_ms", -1)
         try writeControl("arena.\(index).muzzy_decay_ms", 0)
     }
 
-    /// Looks up jemalloc's counter of active pages; possible once the statistics were refreshed after creation.
+    /// Looks up jemalloc's counter of active pages, which exists after the first refresh of the statistics.
     mutating func connect() throws(AllocatorError) {
         let name = "experimental.arenas.\(index).pactivep"
         let found = try readControl(name, into: UnsafePointer<Int>?.none)

@@ -1,13 +1,13 @@
 import Glibc
 
-/// All arenas of a device, dense by slot. They are made in batches, lent to processes, and used again.
+/// All arenas of a device, dense by slot. They are made in batches, lent to processes and reused.
 ///
 /// Why batches: jemalloc shows an arena's counter of active pages only after a refresh of all statistics, which costs
 /// about 18 microseconds for every arena. A batch that grows with the stock keeps the sum linear.
-/// Why use them again: clearing an arena is several times cheaper than a new one, whose bookkeeping jemalloc maps and
-/// faults in anew.
+/// Why reuse: clearing an arena is several times cheaper than making one, whose bookkeeping jemalloc maps and faults in
+/// anew.
 struct ArenaStock: ~Copyable {
-    /// The memory of all of them; it must outlive them.
+    /// The memory of all arenas; it must outlive them.
     let region: DeviceRegion
     private let arenas: UnsafeMutablePointer<Arena>
     private(set) var count = 0
@@ -26,24 +26,24 @@ struct ArenaStock: ~Copyable {
     }
 
     deinit {
-        // Arenas of processes that never ended give their pages back here; the region goes after this.
+        // Arenas of processes that never ended give their pages back here, before the region is unmapped.
         arenas.deinitialize(count: count)
         arenas.deallocate()
     }
 
-    /// The arena of a slot; it stays where it is for as long as the stock lives.
+    /// The arena of a slot; its address is fixed while the stock lives.
     subscript(slot: Int) -> UnsafeMutablePointer<Arena> {
         precondition(slot >= 0 && slot < count, "slot \(slot) of \(count)")
         return arenas + slot
     }
 
-    /// Lends an idle arena, the one that came back last.
+    /// Lends the idle arena that came back last.
     mutating func lend() throws(AllocatorError) -> Int {
         if idle.isEmpty { try grow() }
         return idle.removeLast()
     }
 
-    /// Frees whatever the arena holds and gives all of its pages back to the region.
+    /// Frees everything in the arena and gives all of its pages back to the region.
     mutating func giveBack(_ slot: Int) throws(AllocatorError) {
         try reset.run(self[slot].pointee.index)
         try purgeDirty(slot)
@@ -65,7 +65,7 @@ struct ArenaStock: ~Copyable {
             do throws(AllocatorError) {
                 (arenas + count).initialize(to: try Arena(region: region.state))
             } catch {
-                // Fewer than wanted is enough, none is not.
+                // A smaller batch is enough; an empty one is not.
                 if count == first { throw error }
                 break
             }

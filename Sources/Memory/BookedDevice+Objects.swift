@@ -1,6 +1,6 @@
 import Quantities
 
-// Objects that are made and freed one by one, booked as those of the pools are.
+// Objects made and freed one by one, booked like those of pools.
 extension BookedDevice where Heaps: ~Copyable {
     func makeObject(
         _ size: ByteCount, alignment: ByteCount?, in slot: MemorySlot, limit: ByteCount?
@@ -32,7 +32,7 @@ extension BookedDevice where Heaps: ~Copyable {
     }
 
     func freeObject(_ object: ObjectHandle, in slot: MemorySlot) {
-        // By the size of its class: an aligned object may have a larger one than its size says.
+        // Freed by the size of its class: an aligned object may have a larger class than its size alone would give.
         heaps.free(ObjectTable.Entry(unit: object.unit, size: Int(object.usable)), live(slot))
         book(slot.index, objects: -1, requested: -Int(object.requested), usable: -Int(object.usable))
     }

@@ -1,30 +1,30 @@
 import Quantities
 
-/// A device's memory: the exact ledger over the heaps of its processes.
+/// A device's memory: an exact ledger of the heaps of its processes.
 ///
-/// The books are exact at every moment and cost nothing: objects and their sizes are booked with each call, pages are
-/// counted when they are handed out, active pages are asked of one heap after each call that moves its objects.
-/// The same code keeps the books for every backend; `NamedDevice` has it compiled for each.
+/// The books are exact at every moment and free to read. Each call books its objects and their sizes, each hand-out
+/// counts its pages, and after a call that moves objects the device reads the active pages of that heap. The same code
+/// keeps the books for every backend; `NamedDevice` compiles it for each.
 ///
-/// Limits: one thread; at most `MemoryLimits.liveProcesses` processes at once. The tables of objects are the harness's
-/// own memory, not the device's.
+/// Limits: one thread; at most `MemoryLimits.liveProcesses` processes at once. The object tables are Plimsoll's own
+/// memory, not the device's.
 final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     var heaps: Heaps
     var processes = ProcessTable()
     private let size: DevicePages
     private var metadata = ByteCount.zero
-    /// The sum of the heaps' active pages, as of each one's last call.
+    /// The sum of the heaps' active pages, each as of its last call.
     private var activePages = 0
-    /// The sums of the processes' own.
+    /// The sum over the processes.
     private var requested = 0
     private var usable = 0
-    /// The slots whose books have changed since somebody asked.
+    /// The slots whose books have changed since the last `takeChanges`.
     private var changes: [Int] = []
 
     /// - Parameters:
     ///   - ceiling: The device's memory; rounded down to whole pages.
     ///   - reserved: The system's own share; rounded up to whole pages.
-    ///   - promised: What the host is asked to promise; the ceiling, unless less is said.
+    ///   - promised: The memory that the host is asked to promise; by default the ceiling.
     init(ceiling: ByteCount, reserved: ByteCount, promised: ByteCount? = nil) throws(DeviceMemoryFailure) {
         size = try DevicePages(ceiling: ceiling, reserved: reserved, promised: promised)
         heaps = try Heaps(size)
@@ -46,7 +46,7 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         heaps.keepBack(bytes.roundedUp(toMultipleOf: DeviceRegion.pageSize).bytes / DeviceRegion.pageSize)
     }
 
-    /// The most memory of its own that the host ever gave to the device; never more than the ceiling.
+    /// The most memory with which the host has ever backed the device; at most the ceiling.
     var touchedBytes: ByteCount { pageBytes(heaps.backedPages) }
 
     var allocatorMetadata: ByteCount { ByteCount(heaps.allocatorMetadata) }
@@ -136,7 +136,7 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
 
     func touch(_ bytes: ByteCount, in pool: PoolID) -> ByteCount {
         let slot = live(pool.slot)
-        // Once round is enough: a second round would write the same bytes again.
+        // One round is enough: a second would write the same bytes again.
         let count = min(bytes.bytes, processes[slot][pool.index].requested)
         heaps.touch(&processes[slot][pool.index], count)
         return ByteCount(count)
@@ -172,7 +172,7 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         changes.append(slot)
     }
 
-    /// Books what came, or with a minus what went; every call that moves objects ends with it.
+    /// Books what was added, or what was removed as negative numbers. Every call that moves objects ends with it.
     @inline(__always)
     func book(_ slot: Int, objects: Int, requested: Int, usable: Int) {
         processes[slot].book(objects: objects, requested: requested, usable: usable)
@@ -181,7 +181,7 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         settle(slot)
     }
 
-    /// Brings the device's active pages up to date with one heap's.
+    /// Updates the device's active pages after a change in one heap.
     @inline(__always)
     private func settle(_ slot: Int) {
         let now = heaps.activePages(slot)
@@ -190,7 +190,7 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         noteChange(slot)
     }
 
-    /// The slot's index; a slot without a process is our own fault.
+    /// The slot's index; traps on a slot without a process, which is a fault of Plimsoll.
     @inline(__always)
     func live(_ slot: MemorySlot) -> Int {
         precondition(

@@ -1,14 +1,16 @@
 import Quantities
 
-// What every device's memory answers alike, unless it says otherwise.
+// Default implementations.
 extension DeviceMemory {
-    /// It stands for itself.
+    /// The device stands for itself.
     public var scale: Ratio { .one }
 
+    /// Free memory, read from `books`.
     public var available: ByteCount { books.available }
 
+    /// Whether the process has unused pages.
     public func hasDirtyPages(_ slot: MemorySlot) -> Bool { books(of: slot).dirty > .zero }
 
-    /// An audit that refreshes `metadata`, too.
+    /// Audits and refreshes `metadata`.
     public func audit() throws(AuditFailure) { try audit(refreshingMetadata: true) }
 }

@@ -1,16 +1,21 @@
 import Quantities
 
-/// A process's memory on the device: a dense slot that is used again after the process ended.
+/// A process's memory on the device: a dense slot, reused after the process has ended.
 public struct MemorySlot: Hashable, Sendable {
+    /// The slot's number, from 0.
     public let index: Int
+    /// Names a slot; it need not hold a process.
     @inlinable
     public init(_ index: Int) { self.index = index }
 }
 
 /// One pool of objects within a slot, for example the process's caches or one scene's memory.
 public struct PoolID: Hashable, Sendable {
+    /// The process's slot.
     public let slot: MemorySlot
+    /// The pool's number within the process, from 0.
     public let index: Int
+    /// Names a pool; it need not exist.
     @inlinable
     public init(slot: MemorySlot, index: Int) {
         self.slot = slot
@@ -18,29 +23,33 @@ public struct PoolID: Hashable, Sendable {
     }
 }
 
-/// Which objects of a pool go first.
+/// Which objects of a pool are freed first.
 public enum ReleaseOrder: Sendable {
     case oldestFirst
     case newestFirst
 }
 
-/// What a process holds, from the books; exact at every moment.
+/// The memory that one process holds, from the books; exact at every moment.
 public struct ProcessBooks: Hashable, Sendable {
+    /// Live objects.
     public var objects: Int
     /// The bytes that the app asked for.
     public var requested: ByteCount
-    /// The bytes of the size classes that it got: jemalloc's `allocated`.
+    /// The bytes of its objects' size classes: jemalloc's `allocated`.
     public var usable: ByteCount
     /// Pages in use: jemalloc's `pactive`.
     public var active: ByteCount
-    /// Unused pages that are not yet given back: jemalloc's `pdirty` (plus `pmuzzy`, which is always zero here).
+    /// Unused pages not yet given back: jemalloc's `pdirty` (plus `pmuzzy`, which is always zero here).
     public var dirty: ByteCount
 
-    /// jemalloc's bookkeeping for the process's arena, outside the ceiling; as of the last audit, zero before it.
+    /// jemalloc's bookkeeping for the process's arena, outside the ceiling, as of the last audit; zero before the
+    /// first.
     public var metadata: ByteCount
 
+    /// The process's share of the device's memory: active and dirty pages.
     public var footprint: ByteCount { active + dirty }
 
+    /// Books with these figures.
     public init(
         objects: Int, requested: ByteCount, usable: ByteCount, active: ByteCount, dirty: ByteCount,
         metadata: ByteCount = .zero
@@ -54,25 +63,31 @@ public struct ProcessBooks: Hashable, Sendable {
     }
 }
 
-/// What the whole device holds, from the books.
+/// The memory of the whole device, from the books.
 public struct DeviceBooks: Hashable, Sendable {
+    /// The device's memory, which `resident` never exceeds.
     public var ceiling: ByteCount
     /// The part of the ceiling that the system keeps for itself.
     public var reserved: ByteCount
     /// `reserved` plus every page handed out to a process.
     public var resident: ByteCount
+    /// The processes' pages in use.
     public var active: ByteCount
+    /// The processes' unused pages not yet given back.
     public var dirty: ByteCount
-    /// The sums of what the processes asked for, and of the bytes of the size classes that they got.
+    /// The bytes that the processes asked for.
     public var requested: ByteCount
+    /// The bytes of the size classes of the processes' objects.
     public var usable: ByteCount
     /// The largest `resident` ever reached, tracked at every hand-out of pages.
     public var peakResident: ByteCount
-    /// jemalloc's own bookkeeping for the processes' arenas, outside the ceiling; as of the last audit.
+    /// jemalloc's own bookkeeping for the processes' arenas, outside the ceiling, as of the last audit.
     public var metadata: ByteCount
 
+    /// Free memory.
     public var available: ByteCount { ceiling - resident }
 
+    /// Books with these figures.
     public init(
         ceiling: ByteCount, reserved: ByteCount, resident: ByteCount, active: ByteCount, dirty: ByteCount,
         requested: ByteCount, usable: ByteCount, peakResident: ByteCount, metadata: ByteCount
@@ -91,19 +106,23 @@ public struct DeviceBooks: Hashable, Sendable {
 
 /// Why an object was not allocated.
 public enum AllocationRefusal: Hashable, Sendable {
-    /// The device has not enough free pages. Were `free` enough and `longestRun` not, that would be fragmentation; it
-    /// is not to be expected, because any free pages make a run.
+    /// The device has too few free pages. `free` enough but `longestRun` too short would mean fragmentation, which is
+    /// not expected, because any free pages make a run.
     case noRoom(wanted: ByteCount, free: ByteCount, longestRun: ByteCount)
-    /// The footprint has crossed the given limit; the object that crossed it was allocated.
+    /// The footprint has crossed the given limit. The object that crossed it was allocated.
     case limitCrossed(footprint: ByteCount)
 }
 
+/// How far an allocation of several objects came.
 public struct AllocationResult: Hashable, Sendable {
     /// How many of the sizes, from the front, were allocated.
     public var objects: Int
+    /// The sum of the allocated sizes.
     public var requested: ByteCount
+    /// Why it stopped; nil if every size was allocated and no limit was crossed.
     public var refusal: AllocationRefusal?
 
+    /// A result with these figures.
     public init(objects: Int, requested: ByteCount, refusal: AllocationRefusal?) {
         self.objects = objects
         self.requested = requested
@@ -111,54 +130,70 @@ public struct AllocationResult: Hashable, Sendable {
     }
 }
 
-/// One object outside of the pools. Valid until it is freed or its process ends.
+/// One object outside the pools. Valid until it is freed or its process ends.
 public struct ObjectHandle: Hashable, Sendable {
-    /// Where it lies, in units of the backend.
+    /// The object's place, in units of the backend.
     let unit: Int
-    /// What was asked for.
+    /// The bytes that were asked for.
     let requested: UInt32
     /// The bytes of its size class.
     let usable: UInt32
 
-    /// What was asked for.
+    /// The bytes that were asked for.
     public var size: ByteCount { ByteCount(Int(requested)) }
 }
 
+/// The outcome of making or resizing one object.
 public struct ObjectAllocation: Hashable, Sendable {
+    /// The new object; nil without room.
     public var object: ObjectHandle?
+    /// Why there is no object, or that the object crossed the limit; nil otherwise.
     public var refusal: AllocationRefusal?
 }
 
+/// What was freed.
 public struct ReleaseResult: Hashable, Sendable {
+    /// The number of objects.
     public var objects: Int
+    /// The sum of their sizes, as they were asked for.
     public var requested: ByteCount
 
+    /// A result with these figures.
     public init(objects: Int, requested: ByteCount) {
         self.objects = objects
         self.requested = requested
     }
 }
 
-/// jemalloc refused a control: its name and the errno it gave.
+/// jemalloc refused to read or set a control.
 public struct AllocatorError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The control's name.
     public let control: String
+    /// The `errno` that jemalloc returned.
     public let code: Int32
 
+    /// A refusal of `control`.
     public init(control: String, code: Int32) {
         self.control = control
         self.code = code
     }
 
+    /// One line with the name and the `errno`.
     public var description: String { "jemalloc refused \(control) (errno \(code))" }
 }
 
-/// The books and jemalloc's refreshed statistics say different things: our own fault, always.
+/// The books differ from jemalloc's refreshed statistics; always a fault of Plimsoll.
 public struct BooksDisagree: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The process's slot; nil for the whole device.
     public let slot: MemorySlot?
+    /// The name of the figure that differs.
     public let figure: String
+    /// The figure in the books.
     public let books: Int
+    /// The figure in jemalloc's statistics.
     public let allocator: Int
 
+    /// A difference in one figure.
     public init(slot: MemorySlot?, figure: String, books: Int, allocator: Int) {
         self.slot = slot
         self.figure = figure
@@ -166,13 +201,14 @@ public struct BooksDisagree: Error, Hashable, Sendable, CustomStringConvertible 
         self.allocator = allocator
     }
 
+    /// One line with both values.
     public var description: String {
         let place = slot.map { "slot \($0.index)" } ?? "the device"
         return "\(figure) of \(place): the books say \(books), jemalloc says \(allocator)"
     }
 }
 
-/// Which memory a run uses: the one seam between the engine and its memory.
+/// Which kind of memory a run uses.
 public enum MemoryBackend: String, CaseIterable, Sendable {
     /// Real memory, through jemalloc.
     case jemalloc
@@ -180,46 +216,46 @@ public enum MemoryBackend: String, CaseIterable, Sendable {
     case accounting
 }
 
-/// The memory of the simulated device under its hard ceiling.
+/// The memory of the simulated device under its hard ceiling; the engine reaches memory only through it.
 ///
-/// One owner uses it from one thread. Calls come in batches: a box is opened per batch, not per object. Every call
-/// must name a live slot and pool; anything else is our own fault and stops the run.
+/// One owner uses it from one thread. Calls take batches, so that dynamic dispatch costs once per batch, not per
+/// object. Every call must name a live slot and pool; anything else is a fault of Plimsoll and stops the run.
 public protocol DeviceMemory: AnyObject {
-    /// How large the device is, measured by the one that it stands for; see `ScaleModel`. What is asked of pools and
-    /// what pools hold is in that one's bytes, all else in the device's own.
+    /// The device's size relative to the device that it stands for; see `ScaleModel`. Requests to pools and the
+    /// contents of pools are in the original device's bytes, everything else in this device's own.
     var scale: Ratio { get }
 
-    /// The figures of the whole device, at no cost.
+    /// The figures of the whole device; reading them is free.
     var books: DeviceBooks { get }
 
-    /// Of these figures the one that is asked for most.
+    /// Free memory: `books.available`, computed faster because it is read most.
     var available: ByteCount { get }
 
     /// The longest run of pages that can be handed out.
     var longestFreeRun: ByteCount { get }
 
-    /// So much of what is free no allocation gets from now on, because it is meant for somebody else; zero lets go.
-    /// Refusals then speak of the rest. Rounded up to whole pages.
+    /// Withholds this many free bytes, rounded up to whole pages, from all allocations; zero releases them. Refusals
+    /// then count only the other free bytes.
     func keepBack(_ bytes: ByteCount)
 
-    /// The most memory of its own that the host ever backed the device with; never more than the ceiling, and zero on
-    /// the accounting backend.
+    /// The most memory with which the host has ever backed the device: at most the ceiling, zero on the accounting
+    /// backend.
     var touchedBytes: ByteCount { get }
 
-    /// All of the allocator's own bookkeeping in this program (jemalloc's `stats.metadata`), as of the last audit: also
-    /// that of arenas without a process, and of its statistics. Zero on the accounting backend.
+    /// All of the allocator's bookkeeping in this program (jemalloc's `stats.metadata`) as of the last audit, including
+    /// arenas without a process and jemalloc's statistics. Zero on the accounting backend.
     var allocatorMetadata: ByteCount { get }
 
-    /// A new process's memory: an arena and no pool.
+    /// Makes a new process's memory: an arena without pools.
     func makeProcess() throws(AllocatorError) -> MemorySlot
 
-    /// Ends a process's memory; every page goes back to the device. Returns the footprint that went.
+    /// Ends a process's memory; every page goes back to the device. Returns the footprint that the process had.
     func endProcess(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount
 
-    /// A new, empty pool; pool indices are dense within the process and used again after `endPool`.
+    /// Makes an empty pool. Pool indices are dense within the process and reused after `endPool`.
     func makePool(in slot: MemorySlot) -> PoolID
 
-    /// Frees every object of the pool and forgets the pool. Its pages stay with the process, dirty, until purged.
+    /// Frees every object of the pool and ends the pool. Its pages stay with the process, dirty, until purged.
     func endPool(_ pool: PoolID) -> ReleaseResult
 
     /// Allocates and writes one object per size, in order, until one is refused.
@@ -227,20 +263,20 @@ public protocol DeviceMemory: AnyObject {
     /// limit).
     func allocate(_ sizes: Span<Int>, in pool: PoolID, limit: ByteCount?) -> AllocationResult
 
-    /// Frees objects from one end of the pool until at least `bytes` requested bytes are gone or the pool is empty.
+    /// Frees objects from one end of the pool until at least `bytes` requested bytes are freed or the pool is empty.
     func release(_ bytes: ByteCount, from pool: PoolID, order: ReleaseOrder) -> ReleaseResult
 
-    /// The same with objects that the generator draws, which leaves holes.
+    /// Frees objects that the generator draws, up to the same amount; this leaves holes.
     func releaseScattered(
         _ bytes: ByteCount, from pool: PoolID, using generator: inout SeededGenerator
     ) -> ReleaseResult
 
-    /// Rewrites `bytes` of the pool's objects, going round from where the last call stopped, at most once round.
+    /// Rewrites `bytes` of the pool's objects in turn, from where the last call stopped, each byte at most once.
     /// Returns the bytes written; 0 for an empty pool.
     func touch(_ bytes: ByteCount, in pool: PoolID) -> ByteCount
 
-    /// Allocates and writes one object outside of the pools; whoever holds the handle frees it, or it goes with the
-    /// process. For traces, whose objects come and go by name.
+    /// Allocates and writes one object outside the pools, for traces, whose objects come and go by name. The holder of
+    /// the handle frees it; otherwise it ends with the process.
     /// - Parameters:
     ///   - size: May be zero: such an object has the smallest size class.
     ///   - alignment: A power of two; nil for the allocator's own.
@@ -249,48 +285,50 @@ public protocol DeviceMemory: AnyObject {
         _ size: ByteCount, alignment: ByteCount?, in slot: MemorySlot, limit: ByteCount?
     ) -> ObjectAllocation
 
-    /// Gives the object another size. It stays where it is while its size class is the same; otherwise a new object
-    /// is made before the old one is freed, as a `realloc` that has to move does. Without room the old one is left.
+    /// Gives the object another size. Within its size class it stays in place; otherwise a new object is made before
+    /// the old one is freed, as when `realloc` moves. Without room the old object stays.
     func resizeObject(
         _ object: ObjectHandle, to size: ByteCount, in slot: MemorySlot, limit: ByteCount?
     ) -> ObjectAllocation
 
-    /// Frees an object of `makeObject`; its handle is void.
+    /// Frees an object of `makeObject`; its handle becomes invalid.
     func freeObject(_ object: ObjectHandle, in slot: MemorySlot)
 
-    /// Makes, resizes and frees objects of a board, in order, until one is refused: `makeObject`, `resizeObject` and
-    /// `freeObject` for many. Making what is live already, and freeing or resizing what is not, does nothing.
+    /// Makes, resizes and frees many objects of a board, in order, until one is refused; see `makeObject`,
+    /// `resizeObject` and `freeObject`. Making a live object, and freeing or resizing one that is not live, does
+    /// nothing.
     func play(
         _ steps: Span<ObjectStep>, on board: inout ObjectBoard, in slot: MemorySlot, limit: ByteCount?
     ) -> PlayedSteps
 
-    /// Reads `bytes` of the pool's objects, going round as `touch` does. Returns the bytes read; 0 for an empty pool.
+    /// Reads `bytes` of the pool's objects in turn, like `touch`. Returns the bytes read; 0 for an empty pool.
     func read(_ bytes: ByteCount, in pool: PoolID) -> ByteCount
 
     /// The bytes requested by the pool's live objects.
     func requested(in pool: PoolID) -> ByteCount
 
-    /// Gives the process's dirty pages back to the device. Returns the bytes that went back.
+    /// Gives the process's dirty pages back to the device. Returns their bytes.
     func purge(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount
 
-    /// Whether the process has unused pages: on the device that is meant, where this one stands for another.
+    /// Whether the process has unused pages; a scale model answers for the original device.
     func hasDirtyPages(_ slot: MemorySlot) -> Bool
 
-    /// The figures of one process, at no cost.
+    /// The figures of one process; reading them is free.
     func books(of slot: MemorySlot) -> ProcessBooks
 
-    /// The slots whose books may have changed since the last call, in no order that means anything; a slot may be named
-    /// twice, and its process may be gone. What is not named has the books that it had.
+    /// Adds the slots whose books may have changed since the last call, in arbitrary order. A slot may occur twice, and
+    /// its process may have ended. The books of all other slots are unchanged.
     func takeChanges(into slots: inout [Int])
 
-    /// Refreshes the allocator's statistics and compares every live process and the device with the books, to the
+    /// Refreshes the allocator's statistics and compares the device and every live process with the books, byte for
     /// byte.
     ///
     /// - Parameter refreshingMetadata: Whether `metadata` is read anew, for the device and for each process. It goes
-    ///   into files, so it is refreshed at instants that do not depend on how often somebody audits.
+    ///   into files, so it must not depend on how often audits run.
     func audit(refreshingMetadata: Bool) throws(AuditFailure)
 }
 
+/// Why an audit failed: the books are wrong, or jemalloc refused a control.
 public enum AuditFailure: Error, Hashable, Sendable {
     case disagreement(BooksDisagree)
     case allocator(AllocatorError)

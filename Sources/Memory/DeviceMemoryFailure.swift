@@ -1,22 +1,23 @@
 import Quantities
 
-/// Why the host cannot be a device: exit status 71.
+/// Why the host cannot provide the device's memory: exit status 71.
 public enum DeviceMemoryFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The host did not map this much memory.
+    /// The host refused to map this much memory.
     case notMapped(ByteCount, code: Int32)
     /// The ceiling is above what the object tables can address.
     case ceilingTooHigh(ByteCount, highest: ByteCount)
     /// The system's share leaves no memory at all.
     case nothingLeft(ceiling: ByteCount, reserved: ByteCount)
-    /// jemalloc is older than what the books rely on.
+    /// jemalloc is older than the version that the books rely on.
     case allocatorTooOld(version: String, oldest: String)
     /// jemalloc was built for another page size.
     case pageSize(found: Int, needed: Int)
-    /// An option is in force with which jemalloc's pages and the books would differ.
+    /// A jemalloc option has a value with which the books would not match jemalloc's pages.
     case option(name: String, found: String, needed: String)
     /// jemalloc refused a control.
     case allocator(AllocatorError)
 
+    /// One line that names the cause.
     public var description: String {
         switch self {
         case .notMapped(let size, let code):

@@ -1,14 +1,14 @@
 // jemalloc 5.3.0's pairing heap (`ph.h`), shape for shape.
 //
-// Which extent is first follows from the shape, not from the keys alone: in 5.3.0 a root without children may be taken
-// away while others wait beside it. The next of them becomes the root although it need not be the least, and an extent
-// that is less than this root is put above all of them. From then on the first is not always the least. 5.3.1 mends
-// it (jemalloc pull request 2565); to have 5.3.0's pages, one must have its shapes.
+// The shape decides which extent is first, not the keys alone. In 5.3.0 a root without children may be removed while
+// other extents wait beside it. The next of them becomes the root although it need not be the least, and an extent less
+// than this root is then put above all of them. From then on the first extent is not always the least. 5.3.1 fixes
+// this (jemalloc pull request 2565). Only the shapes of 5.3.0 give the pages of 5.3.0.
 extension ExtentTable {
-    /// The extents of one class, the oldest and lowest (usually) first.
+    /// The extents of one class; the first is usually the oldest and lowest.
     struct Heap {
         fileprivate(set) var root: Int32 = -1
-        /// How many came in since those that wait beside the root were last brought into order.
+        /// How many extents were inserted since the waiting ones were last joined with the root.
         fileprivate var waiting: UInt32 = 0
 
         var isEmpty: Bool { root < 0 }
@@ -16,7 +16,7 @@ extension ExtentTable {
 
     private func key(_ number: Int32) -> UInt64 { extents[Int(number)].key }
 
-    /// Puts the extent beside the root, where it waits; now and then two that wait are joined.
+    /// Puts the extent beside the root, where it waits; some inserts join waiting extents in pairs.
     mutating func insert(_ number: Int, into heap: inout Heap) {
         let node = Int32(number)
         (extents[number].before, extents[number].after, extents[number].below) = (-1, -1, -1)
@@ -27,7 +27,7 @@ extension ExtentTable {
         }
         let root = Int(heap.root)
         if extents[number].key < extents[root].key {
-            // Whoever waits beside the old root goes below the new one with it.
+            // The extents that wait beside the old root go below the new root with it.
             extents[number].below = heap.root
             extents[root].before = node
             heap.root = node
@@ -40,7 +40,7 @@ extension ExtentTable {
         joinWaiting(in: heap)
     }
 
-    /// The heap must not be empty. Brings those that wait into order first.
+    /// The first extent, after joining the waiting ones with the root. The heap must not be empty.
     mutating func first(of heap: inout Heap) -> Int {
         settle(&heap)
         return Int(heap.root)
@@ -58,7 +58,7 @@ extension ExtentTable {
         let node = Int32(number)
         if heap.root == node {
             guard extents[number].below >= 0 else {
-                // Here the order can be lost.
+                // The order can be lost here.
                 heap.root = extents[number].after
                 return
             }
@@ -78,13 +78,13 @@ extension ExtentTable {
         if next >= 0 { extents[Int(next)].before = before }
     }
 
-    /// `right` is the sibling after `left`; -1: none is.
+    /// Makes `right` the sibling after `left`; -1 stands for none.
     private mutating func link(_ left: Int32, _ right: Int32) {
         extents[Int(left)].after = right
         if right >= 0 { extents[Int(right)].before = left }
     }
 
-    /// The lesser of two becomes the parent of the other.
+    /// Makes the lesser of two extents the parent of the other; returns it.
     private mutating func join(_ one: Int32, _ other: Int32) -> Int32 {
         let (parent, child) = key(one) < key(other) ? (one, other) : (other, one)
         link(child, extents[Int(parent)].below)
@@ -93,7 +93,7 @@ extension ExtentTable {
         return parent
     }
 
-    /// After n arrivals, as many pairs of the latest are joined as n - 1 is divisible by two.
+    /// After n arrivals, joins the latest in pairs, once for each time that two divides n - 1.
     private mutating func joinWaiting(in heap: Heap) {
         guard heap.waiting > 1 else { return }
         for _ in 0..<(heap.waiting - 1).trailingZeroBitCount {
@@ -109,7 +109,7 @@ extension ExtentTable {
         }
     }
 
-    /// Whoever waits beside the root is joined with it. The heap must not be empty.
+    /// Joins the waiting extents with the root. The heap must not be empty.
     mutating func settle(_ heap: inout Heap) {
         heap.waiting = 0
         let rest = extents[Int(heap.root)].after
@@ -118,10 +118,10 @@ extension ExtentTable {
         heap.root = join(heap.root, combine(rest))
     }
 
-    /// Makes one tree of siblings: neighbours in pairs, then the first two of the queue until one is left.
+    /// Joins siblings into one tree: first neighbours in pairs, then the queue's first two until one is left.
     private mutating func combine(_ first: Int32) -> Int32 {
         guard first >= 0, extents[Int(first)].after >= 0 else { return first }
-        // The queue is the siblings' own chain.
+        // The siblings' own chain serves as the queue.
         var (head, tail) = (Int32(-1), Int32(-1))
         var node = first
         while node >= 0 {

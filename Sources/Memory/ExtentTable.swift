@@ -1,21 +1,22 @@
 import Glibc
 
-/// All extents of an accounting device: runs of pages that one heap holds, as jemalloc's `edata_t` without memory.
+/// All extents of an accounting device: runs of pages that one heap holds, like jemalloc's `edata_t` without memory.
 ///
-/// An extent lives in a table and is named by its number, which is used again. Numbers never decide anything: order is
-/// by serial and page, as in jemalloc, where the serial tells when the pages came from the device.
+/// An extent is an entry of the table; its number is its name and is reused. Numbers decide nothing: extents are
+/// ordered by serial and page, as in jemalloc, where the serial says when the pages came from the device.
 struct ExtentTable: ~Copyable {
+    /// A run of pages, and its links in a list and in a heap.
     ///
     /// It is half a cache line long.
     struct Extent {
-        /// From the lowest bit: the first page, how many there are, and whose they are.
+    /// From the lowest bit: the first page, the number of pages, and the slot of the process that holds them.
         private var run: UInt64
         var serial: UInt32
         /// The neighbours in the list that the extent is in; -1 at its ends.
         var previous: Int32 = -1
         var next: Int32 = -1
-        /// Its place in a heap: the sibling before it, or its parent if it is the first child; the sibling after it;
-        /// its first child. -1 where there is none.
+        /// Its links in a heap: the sibling before it, or its parent if it is the first child; the sibling after it;
+        /// its first child. -1 stands for none.
         var before: Int32 = -1
         var after: Int32 = -1
         var below: Int32 = -1
@@ -44,33 +45,33 @@ struct ExtentTable: ~Copyable {
 
         var slot: Int { Int(run >> (Extent.pageBits + Extent.countBits)) }
 
-        /// jemalloc's order: the oldest first, and of the same age the lowest (`edata_snad_comp`).
+        /// jemalloc's order: the oldest first; among equally old ones the lowest address (`edata_snad_comp`).
         var key: UInt64 { UInt64(serial) << 32 | run & Extent.pageMask }
     }
 
-    /// What an extent in use is used for. It is asked for every object that is freed, so it lies apart, where many fit
-    /// into the cache.
+    /// What an extent in use is used for. Freeing reads it for every object, so it is stored apart from the extents,
+    /// where many fit into the cache.
     struct Use {
-        /// How many objects a slab still takes, as of the last time at which it was not the current one.
+        /// How many more objects a slab takes; not kept up to date while the slab is the current one.
         var room: Int16 = 0
         /// The small size class of a slab.
         fileprivate var bin = Use.large
         fileprivate static let large = UInt8.max
     }
 
-    /// Extents in the order in which they came.
+    /// Extents in the order of their arrival.
     struct List {
         fileprivate(set) var first: Int32 = -1
         fileprivate var last: Int32 = -1
     }
 
-    /// Memory of its own: an array would ask at every access whether it is shared.
+    /// Raw memory, because an array would check at every access whether it is shared.
     private(set) var extents: UnsafeMutablePointer<Extent>
     private(set) var uses: UnsafeMutablePointer<Use>
     private var capacity = 1024
     private var count = 0
     private var unused: [Int] = []
-    /// The number of the dirty extent, plus one, whose first or last page this is.
+    /// By page: one plus the number of the dirty extent that begins or ends there; 0 for none.
     private let edges: UnsafeMutablePointer<UInt32>
     private let pages: Int
     init(pages: Int) {
@@ -113,7 +114,7 @@ struct ExtentTable: ~Copyable {
         return bin == Use.large ? nil : Int(bin)
     }
 
-    /// An object less in a slab that is not the current one: how many it takes now.
+    /// Counts an object freed in a slab that is not the current one; returns how many the slab takes now.
     @inline(__always)
     mutating func noteRoom(in number: Int) -> Int16 {
         let room = uses[number].room &+ 1
@@ -126,7 +127,7 @@ struct ExtentTable: ~Copyable {
         uses[number].bin = bin.map { UInt8($0) } ?? Use.large
     }
 
-    /// Adds an extent that is in no list and no heap, and not used yet.
+    /// Adds an extent that is in no list or heap and not yet in use.
     mutating func add(_ extent: Extent) -> Int {
         if let number = unused.popLast() {
             extents[number] = extent
@@ -152,7 +153,7 @@ struct ExtentTable: ~Copyable {
         capacity *= 2
     }
 
-    /// Forgets an extent that is in no list and no heap.
+    /// Removes an extent that is in no list or heap; its number is reused.
     mutating func remove(_ number: Int) {
         unused.append(number)
     }
@@ -178,7 +179,7 @@ struct ExtentTable: ~Copyable {
         edges[page + count - 1] = tag
     }
 
-    /// The slot's dirty extent that has `page` at its edge.
+    /// The slot's dirty extent that begins or ends at `page`.
     func dirtyExtent(at page: Int, of slot: Int) -> Int? {
         guard page >= 0, page < pages, edges[page] != 0 else { return nil }
         let number = Int(edges[page]) - 1

@@ -2,10 +2,10 @@ import CJemalloc
 import Glibc
 import Quantities
 
-/// The device with real memory: one jemalloc arena per process, all of them on one region under the ceiling.
+/// The device with real memory: one jemalloc arena per process, all on one region under the ceiling.
 ///
-/// Pages are counted by the extent hooks, active pages are jemalloc's own counter. jemalloc's bookkeeping lies outside
-/// of the region.
+/// The extent hooks count pages; active pages are jemalloc's own counter. jemalloc's bookkeeping lies outside the
+/// region.
 final class JemallocDevice: NamedDevice {
     let device: BookedDevice<JemallocHeaps>
 
@@ -15,19 +15,19 @@ final class JemallocDevice: NamedDevice {
     }
 }
 
-/// Real memory: every object is a live allocation in its process's arena, and is written in full when it is made.
+/// Real memory: every object is a live allocation in its process's arena, written in full when it is made.
 struct JemallocHeaps: ProcessHeaps, ~Copyable {
     private let region: DeviceRegion
     private var arenas: ArenaStock
     private var statistics: ArenaStatistics
     private let sizeClasses = SizeClasses()
-    /// What is written next; it changes with every object, so that no two pages need be alike.
+    /// The pattern written next; it changes with every object, so that pages differ.
     private var pattern: Int32 = 0
-    /// What was read; kept, so that reading is not optimised away.
+    /// The sum of the bytes read; kept so that the compiler does not remove the reads.
     private(set) var readSum: UInt8 = 0
     private(set) var allocatorMetadata = 0
 
-    /// Refuses a jemalloc with which the books could not be exact.
+    /// Throws if the books could not be exact with this jemalloc.
     init(_ size: DevicePages) throws(DeviceMemoryFailure) {
         let stock: ArenaStock
         let statistics: ArenaStatistics
@@ -52,7 +52,7 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
     var refusal: AllocationRefusal { region.state.pointee.pages.refusal }
     mutating func keepBack(_ pages: Int) { region.state.pointee.pages.keptBack = pages }
 
-    /// How many arenas jemalloc has made for this device, idle ones included.
+    /// The number of arenas that jemalloc has made for this device, idle ones included.
     var arenaCount: Int { arenas.count }
 
     mutating func lend() throws(AllocatorError) -> Int { try arenas.lend() }
@@ -80,7 +80,7 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
         return PlacedObject(unit: (object - region.state.pointee.base) >> 3, usable: usable)
     }
 
-    /// One byte of every cache line (64 bytes): that brings all of it in.
+    /// Reads one byte of every cache line (64 bytes), which brings the whole line in.
     private mutating func read(_ entry: ObjectTable.Entry, from offset: Int, count: Int) {
         let object = UnsafeRawPointer(region.state.pointee.base + (entry.unit << 3) + offset)
         for line in stride(from: 0, to: count, by: 64) {
@@ -132,7 +132,7 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
         return ByteCount(metadata)
     }
 
-    /// Idle arenas are compared too: they must hold nothing.
+    /// Compares one arena with the books. Idle arenas are compared too: they must hold nothing.
     private func compare(_ slot: Int, _ usable: Int, _ reading: ArenaStatistics.Reading) throws(AuditFailure) {
         let (pages, active) = (pages(slot), activePages(slot))
         try agree(slot, "active pages", books: active, allocator: reading.activePages)

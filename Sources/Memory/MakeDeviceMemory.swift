@@ -1,12 +1,12 @@
 import Quantities
 
-/// The device's memory on the backend that a run asks for.
+/// Makes a device's memory on the given backend.
 ///
 /// - Parameters:
-///   - ceiling: The device's memory, of its own.
+///   - ceiling: The device's own memory.
 ///   - reserved: The system's share of it.
-///   - promised: What the host is asked to promise; the ceiling, unless less is said.
-///   - scale: How large it is, measured by the device that it stands for; see `ScaleModel`.
+///   - promised: The memory that the host is asked to promise; by default the ceiling.
+///   - scale: The device's size relative to the device that it stands for; see `ScaleModel`.
 public func makeDeviceMemory(
     _ backend: MemoryBackend, ceiling: ByteCount, reserved: ByteCount, promised: ByteCount? = nil, scale: Ratio = .one
 ) throws(DeviceMemoryFailure) -> any DeviceMemory {

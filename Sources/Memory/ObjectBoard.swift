@@ -1,22 +1,28 @@
 import Quantities
 
-/// What is to be done with one object of a board.
+/// One operation on one object of a board.
 public struct ObjectStep: Hashable, Sendable {
+    /// What the step does.
     public enum Kind: UInt8, Sendable {
         case make
-        /// Gives it another size, as `resizeObject` does.
+        /// Gives the object another size, as `resizeObject` does.
         case resize
         case free
         case nothing
     }
 
+    /// The object's number on the board.
     public let object: UInt32
+    /// The bytes to ask for; ignored when freeing.
     public let size: UInt32
+    /// What the step does.
     public let kind: Kind
+    /// The base-2 logarithm of the alignment; 0 for the allocator's own.
     public let logAlignment: UInt8
-    /// Several steps may be one operation, which is done when the last of them is.
+    /// Whether the step is the last of its operation, which may take several.
     public let endsOperation: Bool
 
+    /// A step that ends its operation, unless said otherwise; `object` and `size` must fit into 32 bits.
     @inlinable
     public init(_ kind: Kind, object: Int, size: Int = 0, logAlignment: UInt8 = 0, endsOperation: Bool = true) {
         self.kind = kind
@@ -27,23 +33,27 @@ public struct ObjectStep: Hashable, Sendable {
     }
 }
 
-/// A table of objects that come and go by number, as those of a trace do; its owner frees them, or they go with the
-/// process.
+/// A table of objects that come and go by number, like those of a trace. Its owner frees them; otherwise they end with
+/// the process.
 public struct ObjectBoard {
     var handles: [ObjectHandle] = []
-    /// Live objects and what they asked for, as of the last operation, and the most of both after any.
+    /// Live objects, as of the last operation.
     public internal(set) var objects = 0
+    /// The bytes that the live objects asked for, as of the last operation.
     public internal(set) var requested = ByteCount.zero
+    /// The most live objects after any operation.
     public internal(set) var peakObjects = 0
+    /// The most requested bytes after any operation.
     public internal(set) var peakRequested = ByteCount.zero
 
-    /// - Parameter places: How many numbers will be used, if that is known: then the table has its memory from the
-    ///   start, of which the host gives what is written, and never two tables at once.
+    /// - Parameter places: How many numbers will be used, if known. The table then reserves its memory at once, so that
+    ///   it never exists twice while it grows; the host backs only what is written.
     public init(places: Int = 0) { handles.reserveCapacity(places) }
 
     /// The highest number ever used, plus one.
     public var count: Int { handles.count }
 
+    /// Whether the number names a live object.
     public func isLive(_ object: Int) -> Bool { object < handles.count && handles[object].isLive }
 
     mutating func grow(to count: Int) {
@@ -53,10 +63,11 @@ public struct ObjectBoard {
 
 /// How far a batch of steps came.
 public struct PlayedSteps: Hashable, Sendable {
+    /// Steps done, from the front.
     public var steps: Int
-    /// Operations that were finished.
+    /// Operations finished.
     public var operations: Int
-    /// Why it stopped before the end. A step that found no room was not done; the operation that crossed the limit was.
+/// Why the batch stopped early. A step without room was not done; the operation that crossed the limit was.
     public var refusal: AllocationRefusal?
 }
 
@@ -65,7 +76,7 @@ extension ObjectHandle {
     var isLive: Bool { unit >= 0 }
 }
 
-/// What became of one step.
+/// The outcome of one step.
 private enum StepOutcome {
     case done
     /// An object was made, so the process may have crossed its limit.
@@ -74,7 +85,7 @@ private enum StepOutcome {
     case refused
 }
 
-/// What a batch has changed so far.
+/// A batch's changes so far.
 struct BoardSums {
     var objects = 0
     var requested = 0
@@ -82,7 +93,7 @@ struct BoardSums {
 }
 
 extension ProcessHeaps where Self: ~Copyable {
-    /// One loop inside one module, because a call per object from another one costs as much as the allocation.
+    /// The loop is inside this module, because a call per object from another module costs as much as the allocation.
     mutating func play(
         _ steps: borrowing Span<ObjectStep>, _ board: inout ObjectBoard, _ slot: Int, pageLimit: Int,
         _ sums: inout BoardSums
@@ -155,7 +166,7 @@ extension ProcessHeaps where Self: ~Copyable {
         return ObjectHandle(made, requested: Int(step.size))
     }
 
-    /// As `BookedDevice.resizeObject`.
+    /// Resizes like `BookedDevice.resizeObject`.
     private mutating func resize(
         _ step: ObjectStep, _ handle: inout ObjectHandle, _ slot: Int, _ sums: inout BoardSums
     ) -> StepOutcome {

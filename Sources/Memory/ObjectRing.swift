@@ -2,13 +2,13 @@ import Glibc
 
 /// The memory of an object table's ring.
 ///
-/// A short ring comes from the harness's heap. A long one is a mapping of its own, for which the host gives memory as
-/// it is written, and to which pieces are given back: while a ring is copied into one of twice the length, and when
-/// the objects of a piece have left. So a table costs what its live objects cost, and no more after a peak.
+/// A short ring comes from Plimsoll's heap. A long ring is a mapping of its own: the host backs it as it is written,
+/// and gets pieces back while a ring is copied into one of twice the length and when a piece has lost its objects. So
+/// a table costs what its live objects cost, and no more after a peak.
 enum ObjectRing {
     typealias Entry = ObjectTable.Entry
 
-    /// How many places are given back at a time: 512 KiB. A longer ring is a mapping.
+    /// The number of places given back at a time: 512 KiB. A longer ring is a mapping.
     static let piece = 1 << 16
 
     static func make(_ capacity: Int) -> UnsafeMutablePointer<Entry> {
@@ -18,7 +18,7 @@ enum ObjectRing {
         guard let memory, memory != MAP_FAILED else {
             preconditionFailure("the host has no memory for a table of \(capacity) objects: errno \(errno)")
         }
-        // Huge pages would back what is not written, and stay when half of one is given back.
+        // Huge pages would back places that are not written, and stay when only half of one is given back.
         _ = madvise(memory, bytes(capacity), MADV_NOHUGEPAGE)
         return memory.bindMemory(to: Entry.self, capacity: capacity)
     }
@@ -29,7 +29,7 @@ enum ObjectRing {
         precondition(code == 0, "a table of \(capacity) objects refused to be unmapped: errno \(errno)")
     }
 
-    /// Gives a piece of a long ring back to the host; it reads as zeroes until it is written again.
+    /// Gives a piece of a long ring back to the host; it reads as zeros until it is written again.
     static func leave(_ places: UnsafeMutablePointer<Entry>) {
         let code = madvise(places, bytes(piece), MADV_DONTNEED)
         precondition(code == 0, "the host did not take \(piece) places back: errno \(errno)")
@@ -46,7 +46,7 @@ enum ObjectRing {
             let length = min(count - moved, piece - start & (piece - 1), capacity - start)
             (other + moved).moveInitialize(from: ring + start, count: length)
             moved += length
-            // A whole one: in the piece where the ring begins, its end may lie, too.
+            // Only a whole piece: the piece with the ring's beginning may also hold its end.
             if capacity > piece, length == piece { leave(ring + start) }
         }
     }

@@ -4,7 +4,7 @@ import Quantities
 struct DevicePages {
     let ceiling: ByteCount
     let reserved: ByteCount
-    /// What the host is asked to promise: the ceiling, or less where nothing comes near it.
+    /// The memory that the host is asked to promise: the ceiling, or less if the run cannot come near it.
     let promised: ByteCount
 
     init(
@@ -22,17 +22,17 @@ struct DevicePages {
         self.promised = min(whole, max(kept, promised ?? whole))
     }
 
-    /// The device that this one stands for at a scale.
+    /// The original device, for which this one stands at a scale.
     func meant(at scale: Ratio) throws(DeviceMemoryFailure) -> DevicePages {
         try DevicePages(ceiling: ceiling.unscaled(by: scale), reserved: reserved.unscaled(by: scale))
     }
 }
 
-/// The pages of a device: how many are out, and where.
+/// The pages of a device: how many are handed out, and where.
 ///
-/// The ceiling counts pages. Addresses are four times as many, as on a device with paging, where any free pages make a
-/// run: with as many addresses as pages, holes between slabs made a full gibibyte refuse objects of 1 MiB while 200 MiB
-/// were free.
+/// The ceiling counts pages. There are four times as many addresses, as on a device with paging, where any free pages
+/// make a run. With only as many addresses as pages, holes between slabs made a full gibibyte refuse objects of 1 MiB
+/// while 200 MiB were free.
 struct PageBooks: ~Copyable {
     /// Addresses per page of the ceiling.
     static let spread = 4
@@ -42,11 +42,11 @@ struct PageBooks: ~Copyable {
     let reserved: Int
     /// Pages that processes hold.
     private(set) var out = 0
-    /// The largest `resident` that ever was.
+    /// The largest `resident` so far.
     private(set) var peak: Int
-    /// How many pages the last hand-out that failed was about.
+    /// The number of pages that the last failed hand-out wanted.
     private(set) var refused = 0
-    /// So many free pages nobody gets.
+    /// The number of free pages withheld from all allocations.
     var keptBack = 0
 
     init(_ size: DevicePages) {
@@ -60,12 +60,12 @@ struct PageBooks: ~Copyable {
 
     var resident: Int { reserved + out }
     var free: Int { ceiling - resident }
-    /// The free pages that somebody can get.
+    /// The free pages that an allocation can get.
     private var obtainable: Int { max(0, free - keptBack) }
     /// The longest run that can be handed out.
     var longestRun: Int { min(runs.longestRun, obtainable) }
 
-    /// Hands out a run of pages and answers its first, or nil when there is none.
+    /// Hands out a run of pages and returns its first page; nil without a long enough run.
     mutating func handOut(_ count: Int, alignment: Int = 1, offset: Int = 0) -> Int? {
         guard count <= obtainable, let page = runs.take(count, alignment: alignment, offset: offset) else {
             refused = count
@@ -75,7 +75,7 @@ struct PageBooks: ~Copyable {
         return page
     }
 
-    /// Hands out the pages from `page` on, if they are free.
+    /// Hands out the pages from `page` on if they are free; returns whether they were.
     mutating func handOut(_ count: Int, startingAt page: Int) -> Bool {
         guard count <= obtainable, runs.take(count, startingAt: page) else { return false }
         book(count)

@@ -1,20 +1,19 @@
 import Glibc
 
-/// The free runs of a number of pages: which run is the first that is long enough, and how long the longest is.
+/// The free runs among a number of pages: finds the first run that is long enough, and the length of the longest.
 ///
 /// Runs are handed out first fit by address, which keeps fragmentation low and the upper pages untouched for as long
-/// as possible. A tree with eight children per node holds the maximum of the run lengths below it; the leaves are the
-/// lengths themselves, at the page where a run starts. Taking, giving back and joining with both neighbours costs
-/// O(log n), asking for the longest run O(1). Everything is allocated when it is made: 9 bytes per page.
+/// as possible. A tree with eight children per node holds the maximum of the run lengths below each node; the leaves
+/// are the lengths themselves, at the page where a run starts. Taking a run, giving it back and joining it with both
+/// neighbours costs O(log n); the longest run costs O(1). `init` allocates everything: 9 bytes per page.
 ///
-/// Limit: it believes what it is told. A range that is given back twice is a fault of the caller, and found only if
-/// it touches the edge of a free run.
+/// Limit: callers are trusted. A range given back twice is found only if it touches the edge of a free run.
 struct PageRuns: ~Copyable {
     let pages: Int
     private(set) var freePages = 0
-    /// All levels one after another, the leaves first: `tree[page]` is the length of the run that starts there.
+    /// All levels in sequence, the leaves first: `tree[page]` is the length of the run that starts there.
     private let tree: UnsafeMutablePointer<UInt32>
-    /// The length of the free run that ends at a page; 0 when none does.
+    /// By page: the length of the free run that ends there; 0 for none.
     private let ending: UnsafeMutablePointer<UInt32>
     /// Where each level starts in `tree`.
     private let levels: UnsafeMutablePointer<Int>
@@ -49,7 +48,7 @@ struct PageRuns: ~Copyable {
         free(ending)
     }
 
-    /// Zeroed numbers on pages that the host only backs once they are written.
+    /// Zeroed numbers on pages that the host backs only once they are written.
     private static func zeroes(_ count: Int) -> UnsafeMutablePointer<UInt32> {
         guard let memory = calloc(count, MemoryLayout<UInt32>.stride) else {
             preconditionFailure("the host has no memory for \(count) page tags")
@@ -80,7 +79,7 @@ struct PageRuns: ~Copyable {
 
     /// Takes exactly `count` pages from `page` on, if a free run starts there and is long enough.
     ///
-    /// A caller extends what it already holds, so the page before is its own, and a free run can only start there.
+    /// A caller extends a run that it holds: the page before is its own, so only a free run that starts at `page` fits.
     mutating func take(_ count: Int, startingAt page: Int) -> Bool {
         guard page >= 0, page + count <= pages, Int(tree[page]) >= count else { return false }
         carve(count, at: page, outOf: page)
@@ -123,7 +122,7 @@ struct PageRuns: ~Copyable {
         ending[page + length - 1] = UInt32(truncatingIfNeeded: length)
     }
 
-    /// Writes a leaf and, as far as they change, the maxima above it.
+    /// Writes a leaf and those maxima above it that change.
     private mutating func set(_ page: Int, _ value: UInt32) {
         var old = tree[page]
         var new = value
@@ -164,12 +163,12 @@ struct PageRuns: ~Copyable {
         let wanted = UInt32(truncatingIfNeeded: count)
         var level = page == 0 ? top : 0
         var position = page
-        // Up, until a node at or to the right of the position has such a run below it; then down, always leftmost.
+        // Go up until a node at or right of the position has such a run below it; then down, always leftmost.
         while tree[levels[level] + position] < wanted {
             position += 1
             while position & 7 == 0 || level == top {
                 guard level < top else { return nil }
-                // A group is exhausted: its parent's right neighbour is next.
+                // The group is exhausted: its parent's right neighbour is next.
                 position >>= PageRuns.childBits
                 level += 1
             }
@@ -187,7 +186,7 @@ struct PageRuns: ~Copyable {
         guard page > 0 else { return nil }
         var level = 0
         var position = page - 1
-        // Up and to the left, until something is free below; then down, always rightmost.
+        // Go up and left until something is free below; then down, always rightmost.
         while tree[levels[level] + position] == 0 {
             while position & 7 == 0 {
                 guard level < top else { return nil }

@@ -1,25 +1,25 @@
 import Quantities
 
-/// Where the objects of a device's processes lie, one heap per slot, all of them on the device's pages.
+/// The heaps of a device's processes, one per slot, all on the device's pages.
 ///
-/// Backends write the primitives; the batches over them are the same for all.
+/// Each backend implements the primitives; all share the batches over them.
 protocol ProcessHeaps: ~Copyable {
     init(_ size: DevicePages) throws(DeviceMemoryFailure)
 
     var residentPages: Int { get }
     var pagesOut: Int { get }
     var peakPages: Int { get }
-    /// The most pages that the host ever backed.
+    /// The most pages that the host has ever backed.
     var backedPages: Int { get }
     var longestRun: Int { get }
     /// All of the allocator's bookkeeping, as of the last audit.
     var allocatorMetadata: Int { get }
-    /// Free pages that no heap gets from now on.
+    /// Withholds this many free pages from all heaps.
     mutating func keepBack(_ pages: Int)
     /// Why the last allocation failed.
     var refusal: AllocationRefusal { get }
 
-    /// An empty heap for a new process.
+    /// Provides an empty heap for a new process.
     mutating func lend() throws(AllocatorError) -> Int
     /// Frees everything in the heap and gives all of its pages back.
     mutating func giveBack(_ slot: Int) throws(AllocatorError)
@@ -31,24 +31,24 @@ protocol ProcessHeaps: ~Copyable {
 
     /// Makes and writes one object; nil when there is no room.
     mutating func make(_ size: Int, _ slot: Int) -> PlacedObject?
-    /// The same at a multiple of 2 to the power of `logAlignment`.
+    /// Makes and writes one object at a multiple of 2 to the power of `logAlignment`; nil when there is no room.
     mutating func make(_ size: Int, logAlignment: Int, _ slot: Int) -> PlacedObject?
-    /// Answers the bytes that an object of this size, with no alignment of its own, had.
+    /// Frees an object; returns the bytes of its size class, which assumes no alignment of its own.
     @discardableResult
     mutating func free(_ entry: ObjectTable.Entry, _ slot: Int) -> Int
     mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int)
-    /// Writes so many bytes of the table's objects again, at most all of them, going round.
+    /// Rewrites this many bytes of the table's objects in turn, each byte at most once.
     mutating func touch(_ table: inout ObjectTable, _ bytes: Int)
-    /// Reads them instead.
+    /// Reads this many bytes of the table's objects in turn.
     mutating func read(_ table: inout ObjectTable, _ bytes: Int)
     /// The bytes that an object of this size really gets.
     func usable(_ size: Int) -> Int
 
-    /// Compares the books with the heaps' own statistics; notes and answers the size of the heaps' bookkeeping.
+    /// Compares the books with the heaps' own statistics; notes and returns the size of the heaps' bookkeeping.
     mutating func audit(_ processes: inout ProcessTable, activePages: Int) throws(AuditFailure) -> ByteCount
 }
 
-/// Where an object lies, in units of the backend, and the bytes that it really got.
+/// An object's place, in units of the backend, and the bytes that it really got.
 struct PlacedObject {
     let unit: Int
     let usable: Int
@@ -60,7 +60,7 @@ extension ObjectHandle {
     }
 }
 
-/// What came or went in one call.
+/// The objects added or removed in one call.
 struct ObjectBatch {
     private(set) var objects = 0
     private(set) var requested = 0
@@ -93,8 +93,8 @@ extension ProcessHeaps where Self: ~Copyable {
         return (batch, nil)
     }
 
-    /// Frees the objects that `next` takes out of the table until at least so many requested bytes are gone, or all
-    /// objects.
+    /// Frees objects that `next` takes out of the table until at least this many requested bytes are freed or no object
+    /// is left.
     @inline(__always)
     mutating func release(
         _ table: inout ObjectTable, _ bytes: Int, _ slot: Int, _ next: (inout ObjectTable) -> ObjectTable.Entry

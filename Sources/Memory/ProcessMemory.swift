@@ -4,9 +4,9 @@ import Quantities
 /// The processes of a device, by slot.
 typealias ProcessTable = UniqueArray<ProcessMemory>
 
-/// What the books hold of one process: its pools and the sums over them. Pages are known elsewhere.
+/// One process in the books: its pools and the sums over them. `PageBooks` counts the pages.
 ///
-/// It has one owner, and so have its pools: a batch works on a pool's table where it is.
+/// It has one owner, and so have its pools: a batch works on a pool's table in place.
 struct ProcessMemory: ~Copyable {
     /// Not private, because Swift 6.3.1's debug builds fail on the private content of such an array.
     struct Pool: ~Copyable {
@@ -15,19 +15,19 @@ struct ProcessMemory: ~Copyable {
     }
 
     var isLive = false
-    /// It is among the changes that nobody has taken yet.
+    /// Whether the process is among the changes not yet taken.
     var isChanged = false
-    /// The arena's active pages as they are counted in the device's.
+    /// The arena's active pages as the device's sum counts them.
     var activePages = 0
     /// The heap's bookkeeping, as the last audit found it.
     var metadata = 0
-    /// The same, as of the last audit that told of it.
+    /// The heap's bookkeeping as the books show it: as of the last audit that refreshed metadata.
     var metadataTold = 0
     private(set) var objects = 0
     private(set) var requested = 0
     private(set) var usable = 0
     private var pools = UniqueArray<Pool>()
-    /// Pools that ended; the last one is used next.
+    /// Ended pools; the last one is reused next.
     private var idlePools: [Int] = []
 
     @inline(__always)
@@ -52,10 +52,10 @@ struct ProcessMemory: ~Copyable {
         return pools.count - 1
     }
 
-    /// Forgets a pool that is empty.
+    /// Ends an empty pool.
     mutating func endPool(_ index: Int) {
         precondition(self[index].isEmpty, "pool \(index) ends with \(self[index].count) objects")
-        // The next one begins without the memory of this one.
+        // The next pool in this place begins without this one's memory.
         pools[index] = Pool()
         pools[index].isLive = false
         idlePools.append(index)

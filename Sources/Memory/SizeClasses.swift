@@ -1,7 +1,7 @@
 import CJemalloc
 
-/// How many bytes an object of some size really gets (`nallocx`): the small ones are looked up in a table that fits the
-/// cache, of the large ones there are four classes to a doubling (`sz_s2u_compute` of 5.3).
+/// The bytes that an object of a given size really gets (`nallocx`). Small sizes are looked up in a table that fits the
+/// cache; large sizes have four classes per doubling (`sz_s2u_compute` of 5.3).
 struct SizeClasses {
     private static let highestLookedUp = 16 << 10
     private let small: [UInt16]
@@ -10,7 +10,7 @@ struct SizeClasses {
         small = (0...(SizeClasses.highestLookedUp >> 3)).map { UInt16(nallocx(max($0 << 3, 1), 0)) }
     }
 
-    /// The same for an object at a multiple of 2 to the power of `logAlignment` (`MALLOCX_LG_ALIGN`).
+    /// The bytes of an object at a multiple of 2 to the power of `logAlignment` (`MALLOCX_LG_ALIGN`).
     func usable(_ size: Int, logAlignment: Int) -> Int { nallocx(size, Int32(logAlignment)) }
 
     func usable(_ size: Int) -> Int {
