@@ -52,22 +52,22 @@ public enum AppNotification: String, CaseIterable, Sendable {
     case sceneDidEnterBackground = "UIScene.didEnterBackgroundNotification"
 }
 
-/// Why a process ended, in MetricKit's words.
+/// Why a process ended, named as in MetricKit.
 public enum ExitReason: String, CaseIterable, Sendable {
     case normalApp
     case abnormal
     case appWatchdog
     case cpuResourceLimit
-    /// The app's own limit.
+    /// The process exceeded its own limit.
     case memoryResourceLimit
-    /// The system needed the memory, or had none left for it.
+    /// The system needed the memory, or had none left for the process.
     case memoryPressure
     case suspendedWithLockedFile
     case backgroundTaskAssertionTimeout
     case userTerminated
 
-    /// The system took it: a termination, as the metrics count them. The others are the app's own or the user's doing,
-    /// or an end in good order, as for an update.
+    /// Whether the system ended the process, which metrics count as a termination. For the other reasons the app or the
+    /// user ended it, or it was an orderly end, as for an update.
     public var isBySystem: Bool {
         switch self {
         case .normalApp, .abnormal, .userTerminated: false
@@ -78,7 +78,7 @@ public enum ExitReason: String, CaseIterable, Sendable {
     }
 }
 
-/// Which life-cycle an app lives by. Scene support is opt-in (`UIApplicationSceneManifest`).
+/// Which life cycle an app uses. Scene support is opt-in (`UIApplicationSceneManifest`).
 public enum AppWorld: String, CaseIterable, Sendable {
     case sceneBased
     case appBased

@@ -1,12 +1,12 @@
 import Quantities
 
-/// How long the system lets an app's main thread take before it loses patience.
+/// How long the system waits for an app's main thread before it ends the process.
 ///
 /// Source: Apple's watchdog reports (scene creation about 20 s, scene update 10 s) and UIKit's reference (entering the
 /// background and termination 5 s each).
 public enum Deadline: String, CaseIterable, Sendable {
-    /// From the creation of the process to its first frame; off screen until its scene has connected, or until an app
-    /// without scenes has been launched.
+    /// From the creation of the process to its first frame. Off screen, to the connection of its scene, or for an app
+    /// without scenes to the end of its launch.
     case launch
     case sceneCreation = "scene creation"
     /// Any other transition of a scene, or of an app without scenes.
@@ -14,6 +14,7 @@ public enum Deadline: String, CaseIterable, Sendable {
     case enterBackground = "entering the background"
     case terminate = "termination"
 
+    /// The time allowed.
     public var span: TimeSpan {
         switch self {
         case .launch, .sceneCreation: .seconds(20)
@@ -24,7 +25,7 @@ public enum Deadline: String, CaseIterable, Sendable {
 }
 
 extension SceneEvent {
-    /// The deadline of the transition; nil where no code of the app runs.
+/// The deadline of the transition; nil if none of the app's code runs.
     public var deadline: Deadline? {
         switch self {
         case .connectToForeground, .connectToBackground: .sceneCreation
@@ -36,7 +37,7 @@ extension SceneEvent {
 }
 
 extension ProcessEvent {
-    /// The deadline of the transition; nil where no code of the app runs.
+/// The deadline of the transition; nil if none of the app's code runs.
     public var deadline: Deadline? {
         switch self {
         case .launchToForeground, .launchToBackground: .launch

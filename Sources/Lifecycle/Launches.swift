@@ -2,17 +2,17 @@
 public enum LaunchKind: String, CaseIterable, Sendable {
     /// There was no process.
     case cold
-    /// The process lived, the scene was unattached; or it is an app without scenes that was still being launched.
+    /// The process was alive and the scene unattached, or an app without scenes was still being launched.
     case warm
     /// The scene was in memory.
     case hot
 }
 
-/// How a launch by the user came out.
+/// The outcome of a launch by the user.
 public enum LaunchOutcome: String, CaseIterable, Sendable {
-    /// Its first frame was active.
+    /// The first frame was active.
     case ready
-    /// The user wanted something else first, or the run was over.
+    /// The user turned to something else first, or the run ended.
     case abandoned
     /// The process ended.
     case terminated
@@ -44,7 +44,7 @@ public enum BackgroundMode: String, CaseIterable, Sendable {
 }
 
 extension BackgroundMode {
-    /// Whether the mode keeps an app running off screen for as long as it goes on; the others launch or wake it.
+    /// Whether the mode keeps an app running off screen while it lasts; the other modes launch or wake the app.
     public var keepsRunning: Bool {
         switch self {
         case .audio, .location, .voip, .externalAccessory: true
@@ -53,14 +53,14 @@ extension BackgroundMode {
     }
 }
 
-/// What an app says that it can be opened with (document types, activity types, shortcut items of its Info.plist).
+/// What an app declares that it can be opened with (document types, activity types, shortcut items of its Info.plist).
 public enum AppFeature: String, CaseIterable, Sendable {
     case url
     case handoff
     case shortcut
 }
 
-/// What the app must have declared before a launch can have this reason.
+/// What an app must declare so that a launch can have a given reason.
 public enum LaunchRequirement: Hashable, Sendable {
     case nothing
     case mode(BackgroundMode)
@@ -68,7 +68,7 @@ public enum LaunchRequirement: Hashable, Sendable {
 }
 
 extension LaunchReason {
-    /// A key of the launch options appears only if the app supports the feature.
+    /// What the app must declare: a key of the launch options appears only if the app supports the feature.
     public var requirement: LaunchRequirement {
         switch self {
         case .userTap: .nothing
@@ -83,8 +83,7 @@ extension LaunchReason {
         }
     }
 
-    /// The key of `UIApplication.LaunchOptionsKey`. A tap has none, nor have BackgroundTasks' refresh and
-    /// processing.
+    /// The key of `UIApplication.LaunchOptionsKey`; nil for a tap and for BackgroundTasks' refresh and processing.
     public var launchOptionsKey: String? {
         switch self {
         case .location: "UIApplication.LaunchOptionsKey.location"
@@ -97,7 +96,7 @@ extension LaunchReason {
         }
     }
 
-    /// Whether it brings the app to the screen; the others let it work off screen.
+    /// Whether the reason brings the app on screen; for the other reasons it works off screen.
     public var isForeground: Bool {
         switch self {
         case .userTap, .url, .userActivity, .shortcutItem: true
@@ -105,7 +104,7 @@ extension LaunchReason {
         }
     }
 
-    /// The callback of an app that is told while it comes to the front, or when it is there already.
+    /// The callback that delivers the reason while the app comes to the front, or when it is there already.
     public func delivery(in world: AppWorld) -> Callback? {
         switch (self, world) {
         case (.url, .appBased): .applicationOpenURL
@@ -119,8 +118,9 @@ extension LaunchReason {
         }
     }
 
-    /// Whether the system still launches an app for it that the user has swiped away. Source: Apple's documentation of
-    /// background pushes and background refresh, and TN3115 for Bluetooth: not before the user opens the app again.
+    /// Whether the system launches an app for this reason after the user has swiped it away; if not, the user must open
+    /// the app first. Source: Apple's documentation of background pushes and background refresh, and TN3115 for
+    /// Bluetooth.
     public var reachesQuitApps: Bool {
         switch self {
         case .userTap, .url, .userActivity, .shortcutItem, .location: true

@@ -1,13 +1,15 @@
-/// The life of one process. The phase cannot be set from outside.
+/// The life of one process; its phase changes only by events.
 ///
 /// Source: Apple's "Managing your app's life cycle" (iOS 13 and later). Prewarming
-/// is out of scope, so a process that does not run cannot become suspended.
+/// is out of scope, so a process that is not running cannot become suspended.
 public struct ProcessMachine: Hashable, Sendable {
+    /// The current phase.
     public private(set) var phase: ProcessPhase = .notRunning
 
+    /// A process that is not running.
     public init() {}
 
-    /// The phase after `event`, or the refusal with both names.
+    /// The phase after `event`; throws if the phase does not allow it.
     public static func next(_ phase: ProcessPhase, _ event: ProcessEvent) throws(IllegalTransition) -> ProcessPhase {
         switch (phase, event) {
         case (.notRunning, .launchToForeground): .inactive
@@ -25,12 +27,13 @@ public struct ProcessMachine: Hashable, Sendable {
         }
     }
 
+    /// Changes the phase; throws, without a change, if the phase does not allow the event.
     public mutating func apply(_ event: ProcessEvent) throws(IllegalTransition) {
         phase = try ProcessMachine.next(phase, event)
     }
 }
 
-/// What a process's own state must be, given its scenes: active if any scene is active, else inactive if any is in
+/// The phase that a process must have, given its scenes: active if any scene is active, else inactive if any is in
 /// the foreground, else background while any scene or assertion needs it, else suspended.
 public func processPhase(followingFrom scenes: [ScenePhase], hasReasonToRun: Bool) -> ProcessPhase {
     if scenes.contains(.foregroundActive) { return .active }

@@ -1,11 +1,12 @@
 import Quantities
 
-/// The reasons for which a process may run off screen. Without one it is suspended.
+/// The assertions that let a process run off screen. Without one it is suspended.
 ///
-/// Background modes that keep an app running are not in here: they are declared, not taken.
+/// Background modes that keep an app running are not included: apps declare them, but do not take them.
 public struct RunAssertions: Hashable, Sendable {
+    /// Why an assertion is held.
     public enum Kind: Hashable, Sendable {
-        /// The few seconds after leaving the screen.
+        /// The few seconds after the app leaves the screen.
         case finishing
         /// `beginBackgroundTask`.
         case task
@@ -18,13 +19,13 @@ public struct RunAssertions: Hashable, Sendable {
         let kind: Kind
     }
 
-    /// About how much warning an expiry handler gets before the time is over: 5 s of the usual 30 s, and no larger a
-    /// share of less; the figure is ours.
+    /// How long before the end of `time` an expiry handler is called: 5 s of the usual 30 s, and a sixth of less. The
+    /// figure is Plimsoll's.
     public static func expiryNotice(of time: TimeSpan) -> TimeSpan {
         min(.seconds(5), TimeSpan(microseconds: time.microseconds / 6))
     }
 
-    /// What is asked at every tick is found once for each change.
+    /// Each change updates the values that every tick reads.
     private var held: [Assertion] = [] {
         didSet {
             isEmpty = held.isEmpty
@@ -32,29 +33,32 @@ public struct RunAssertions: Hashable, Sendable {
         }
     }
     private var lastID = 0
+    /// Whether no assertion is held.
     public private(set) var isEmpty = true
-    /// A task or an event: more than the few seconds that everybody gets.
+    /// Whether a task or an event is held, beyond the few seconds that every app gets.
     public private(set) var holdsMoreThanFinishing = false
 
+    /// No assertions.
     public init() {}
 
+    /// Whether a background task is held.
     public var holdsTask: Bool { held.contains { $0.kind == .task } }
-    /// It is at work on something that the system woke it for.
+    /// Whether the process works on an event that the system woke it for.
     public var holdsEvent: Bool {
         held.contains { assertion in
             if case .event = assertion.kind { true } else { false }
         }
     }
 
-    /// Takes an assertion; the number names it when it ends.
+    /// Takes an assertion; returns the number to end it with.
     public mutating func begin(_ kind: Kind) -> Int {
         lastID += 1
         held.append(Assertion(id: lastID, kind: kind))
         return lastID
     }
 
-    /// Ends one; nil when it is not held any more. With the last task the few seconds after leaving the screen end,
-    /// too: the app has said that it is done.
+    /// Ends an assertion; nil if it is no longer held. The end of the last task also ends the few seconds after leaving
+    /// the screen: the app has said that it is done.
     public mutating func end(_ id: Int) -> Kind? {
         guard let index = held.firstIndex(where: { $0.id == id }) else { return nil }
         let kind = held.remove(at: index).kind
@@ -62,17 +66,18 @@ public struct RunAssertions: Hashable, Sendable {
         return kind
     }
 
-    /// Ends the task that was begun last; false when there is none.
+    /// Ends the task begun last; false without a task.
     public mutating func endLastTask() -> Bool {
         guard let last = held.last(where: { $0.kind == .task }) else { return false }
         return end(last.id) != nil
     }
 
+    /// Ends all assertions of one kind.
     public mutating func endAll(_ kind: Kind) {
         held.removeAll { $0.kind == kind }
     }
 
-    /// The process is suspended, or back on screen.
+    /// Ends all assertions: the process is suspended or back on screen.
     public mutating func clear() {
         held.removeAll()
     }

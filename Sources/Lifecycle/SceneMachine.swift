@@ -1,12 +1,14 @@
-/// The life of one scene. Its session outlives it: a disconnected scene is unattached and may connect again.
+/// The life of one scene. The session outlives the scene: a disconnected scene is unattached and may connect again.
 ///
 /// Source: Apple's "Managing your app's life cycle" (iOS 13 and later).
 public struct SceneMachine: Hashable, Sendable {
+    /// The current phase.
     public private(set) var phase: ScenePhase = .unattached
 
+    /// An unattached scene.
     public init() {}
 
-    /// The phase after `event`, or the refusal with both names.
+    /// The phase after `event`; throws if the phase does not allow it.
     public static func next(_ phase: ScenePhase, _ event: SceneEvent) throws(IllegalTransition) -> ScenePhase {
         switch (phase, event) {
         case (.unattached, .connectToForeground): .foregroundInactive
@@ -23,11 +25,12 @@ public struct SceneMachine: Hashable, Sendable {
         }
     }
 
+    /// Changes the phase; throws, without a change, if the phase does not allow the event.
     public mutating func apply(_ event: SceneEvent) throws(IllegalTransition) {
         phase = try SceneMachine.next(phase, event)
     }
 
-    /// The process is gone, and the scene with it; the session stays. Nobody is told.
+    /// Ends the scene with its process. The session stays; the app is not told.
     public mutating func processDied() {
         phase = .unattached
     }

@@ -1,6 +1,6 @@
-/// One thing that a transition does, in UIKit's order: tell the delegate, post a notification, or change the state.
+/// One step of a transition, in UIKit's order: call the delegate, post a notification, or change the state.
 ///
-/// What is called "will" comes before the change, what is called "did" after it.
+/// A "will" signal comes before the change, a "did" signal after it.
 public enum Signal: Hashable, Sendable {
     case callback(Callback)
     case notification(AppNotification)
@@ -8,12 +8,12 @@ public enum Signal: Hashable, Sendable {
 }
 
 extension SceneEvent {
-    /// What the transition tells the scene's delegate, and when the state changes.
+    /// The steps of the transition: calls to the scene's delegate, notifications, and the change of state.
     ///
     /// - Parameters:
-    ///   - isNewSession: The session was never connected before; only then the app is asked for a configuration.
-    ///   - keepsSession: On disconnection by the system the session stays, so the app is asked for its restoration
-    ///     activity; on closing by the user it does not.
+    ///   - isNewSession: Whether the session was never connected; only then is the app asked for a configuration.
+    ///   - keepsSession: Whether the session stays, so that the app is asked for its restoration activity. It stays when
+    ///     the system disconnects the scene, and goes when the user closes it.
     public func signals(isNewSession: Bool, keepsSession: Bool) -> [Signal] {
         let configuration: [Signal] = isNewSession ? [.callback(.configurationForConnecting)] : []
         let connection: [Signal] = configuration + [.callback(.sceneWillConnect), .notification(.sceneWillConnect)]
@@ -39,8 +39,8 @@ extension SceneEvent {
 }
 
 extension ProcessEvent {
-    /// What the transition tells the app delegate. Scene-based apps hear of launch and termination only; the app-level
-    /// notifications post in both worlds.
+    /// The steps of the transition. The delegate of a scene-based app is called only for launch and termination; the
+    /// app-level notifications are posted in both worlds.
     public func signals(in world: AppWorld) -> [Signal] {
         func callback(_ callback: Callback) -> [Signal] {
             switch world {
@@ -56,7 +56,7 @@ extension ProcessEvent {
         case .launchToForeground: launch
         case .launchToBackground:
             switch world {
-            // It never was on screen, but it hears where it is.
+            // The app was never on screen, but UIKit still tells it that it is in the background.
             case .appBased:
                 launch + [.callback(.applicationDidEnterBackground), .notification(.didEnterBackground)]
             case .sceneBased: launch
@@ -77,8 +77,8 @@ extension ProcessEvent {
 }
 
 extension ProcessPhase {
-    /// The event that leads from one phase to its neighbour; nil when they are the same or not neighbours. Scene-based
-    /// processes follow their scenes, one neighbour at a time.
+    /// The event that leads from this phase to a neighbouring one; nil when they are equal or not neighbours.
+    /// Scene-based processes follow their scenes, one neighbour at a time.
     public func event(towards next: ProcessPhase) -> ProcessEvent? {
         switch (self, next) {
         case (.inactive, .active): .activate

@@ -1,17 +1,18 @@
-/// The state of an app's process, in UIKit's words (UIApplication.State, plus "not running" and "suspended").
+/// The state of an app's process, named as in UIKit (UIApplication.State, plus "not running" and "suspended").
 public enum ProcessPhase: String, CaseIterable, Sendable {
     /// There is no process.
     case notRunning
-    /// Foreground, but receives no events: a call comes in, a system alert, the switcher; also on the way in and out.
+    /// Foreground without events: during an incoming call, a system alert or the app switcher, and on the way in and
+    /// out.
     case inactive
-    /// Foreground, receives events.
+    /// Foreground with events.
     case active
-    /// Runs code off screen; short, unless it holds a reason to run.
+    /// Runs code off screen; only briefly, unless it has a reason to run.
     case background
-    /// In memory, no code runs; may be removed at any time without being told.
+    /// In memory without running code; may be ended at any time without notice.
     case suspended
 
-    /// Whether code of the app may run.
+    /// Whether the app's code may run.
     public var runsCode: Bool {
         switch self {
         case .inactive, .active, .background: true
@@ -28,21 +29,23 @@ public enum ProcessPhase: String, CaseIterable, Sendable {
     }
 }
 
-/// The state of one scene, in UIKit's words (UIScene.ActivationState, plus "suspended").
+/// The state of one scene, named as in UIKit (UIScene.ActivationState, plus "suspended").
 public enum ScenePhase: String, CaseIterable, Sendable {
     /// Not connected; holds no resources.
     case unattached
-    /// On screen or about to be, receives no user events; always passed through on the way in and out.
+    /// On screen or about to be, without user events; every scene passes through it on the way in and out.
     case foregroundInactive
-    /// On screen, receives events.
+    /// On screen with events.
     case foregroundActive
     /// Off screen, may run code.
     case background
     /// Off screen, in memory, runs no code.
     case suspended
 
+    /// Whether the scene is connected, on screen or not.
     public var isConnected: Bool { self != .unattached }
 
+    /// Whether the scene is on screen or about to be.
     public var isForeground: Bool {
         switch self {
         case .foregroundInactive, .foregroundActive: true
@@ -66,9 +69,9 @@ public enum ProcessEvent: String, CaseIterable, Sendable {
 
 /// What happens to a scene.
 public enum SceneEvent: String, CaseIterable, Sendable {
-    /// The user wants to see it.
+    /// The user wants to see the scene.
     case connectToForeground
-    /// The system wants it to work off screen.
+    /// The system wants the scene to work off screen.
     case connectToBackground
     case activate
     case resignActive
@@ -79,18 +82,22 @@ public enum SceneEvent: String, CaseIterable, Sendable {
     case disconnect
 }
 
-/// An event that the state does not allow. Never silently accepted: a fault of the scenario or of us.
+/// An event that the state does not allow: a fault of the scenario or of Plimsoll, never silently accepted.
 public struct IllegalTransition: Error, Equatable, Sendable, CustomStringConvertible {
     /// `process` or `scene`.
     public let machine: String
+    /// The phase's name.
     public let state: String
+    /// The event's name.
     public let event: String
 
+    /// A refusal with the names of the phase and the event.
     public init(machine: String, state: String, event: String) {
         self.machine = machine
         self.state = state
         self.event = event
     }
 
+    /// One line with all three names.
     public var description: String { "a \(machine) that is \(state) cannot \(event)" }
 }

@@ -1,6 +1,6 @@
 import Quantities
 
-/// The device without memory: jemalloc's arithmetic on the same pages.
+/// The device without real memory: jemalloc's arithmetic on the same pages.
 final class AccountingDevice: NamedDevice {
     let device: BookedDevice<AccountingHeaps>
 
@@ -12,53 +12,55 @@ final class AccountingDevice: NamedDevice {
 
 /// jemalloc 5.3's decisions without its memory, for sweeps and for exact expectations in tests.
 ///
-/// It follows jemalloc where pages are decided: size classes and slabs; the current slab, then the oldest and lowest
-/// that has room; dirty runs, oldest and lowest first, split when longer, joined when they are 16 KiB or more; what is
-/// left comes from the device, first fit by address. It also follows where 5.3.0 does not find the oldest and lowest:
-/// see `ExtentTable.Heap`. Sources: `arena.c`, `eset.c`, `extent.c`, `pac.c` and `ph.h` of 5.3.0.
+/// It follows every decision of jemalloc that affects pages: size classes and slabs; the current slab, then the oldest
+/// and lowest slab with room; dirty runs, oldest and lowest first, split when longer, joined when they are 16 KiB or
+/// more; then new pages from the device, first fit by address. It also follows 5.3.0 where that does not find the
+/// oldest and lowest: see `ExtentTable.Heap`. Sources: `arena.c`, `eset.c`, `extent.c`, `pac.c` and `ph.h` of 5.3.0.
 ///
-/// Limits: what an arena costs before its first extent is a constant of 5.3.0 on 64-bit machines; only `metadata`
-/// depends on it. Alignments are of the device's pages, jemalloc's are of addresses: the region starts at a multiple of
-/// 2 MiB, and up to there they are the same.
+/// Limits: the cost of an arena before its first extent is a constant of 5.3.0 on 64-bit machines; only `metadata`
+/// depends on it. Alignments count from the device's first page, jemalloc's from address 0. The region starts at a
+/// multiple of 2 MiB, so they agree up to 2 MiB.
 struct AccountingHeaps: ProcessHeaps, ~Copyable {
     private typealias Extent = ExtentTable.Extent
 
-    /// What is the same for all slabs of one size class.
+    /// What all slabs of one size class have in common.
     private struct SlabKind {
         /// The bytes of an object.
         let size: Int32
-        /// How many objects fit into one.
+        /// How many objects fit into a slab.
         let objects: Int16
-        /// How long a slab is.
+        /// The length of a slab.
         let pages: Int16
     }
 
-    /// The slab of a size class that objects are taken from. It is asked for every object that comes or goes, so it
-    /// lies apart from the others, and eight classes share a cache line.
+    /// The slab from which a size class takes objects. Every allocation and release reads it, so it is stored apart
+    /// from the others, and eight classes share a cache line.
     private struct CurrentSlab {
-        /// -1 when there is none.
+        /// The extent's number; -1 without a current slab.
         var number: Int32 = -1
-        /// How many objects it still takes. It is counted here alone: the table learns of it with the next change.
+        /// How many more objects it takes. Only this copy is current; the table is updated with the next change of
+        /// slab.
         var room: Int16 = 0
     }
 
     /// The other slabs of a size class.
     private struct OtherSlabs {
         var withRoom = ExtentTable.Heap()
-        /// In the order in which they became full.
+        /// Full slabs, in the order in which they became full.
         var full = ExtentTable.List()
     }
 
     /// The dirty runs of one class (`eset_bin_t`).
     private struct DirtyRuns {
         var heap = ExtentTable.Heap()
-        /// The key of the least, as jemalloc notes it beside the heap: where the heap has lost its order, they differ.
+        /// The least key, as jemalloc notes it beside the heap; the heap's first differs once the heap has lost its
+        /// order.
         var least: UInt64 = 0
     }
 
     /// A set of classes of runs.
     private struct RunClasses {
-        /// From 0, and from 64 on.
+        /// Classes 0 to 63; the other word has those from 64 on.
         private var low: UInt64 = 0
         private var high: UInt64 = 0
 
@@ -70,7 +72,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
             if index < 64 { low &= ~(1 << UInt64(index)) } else { high &= ~(1 << UInt64(index - 64)) }
         }
 
-        /// Those from `lowest` up to, but not including, `limit`.
+        /// The classes from `lowest` up to, but not including, `limit`.
         init(_ all: RunClasses, from lowest: Int, to limit: Int) {
             // A shift by 64 or more gives zero.
             low = all.low & (UInt64.max << UInt64(lowest)) & ~(UInt64.max << UInt64(limit))
@@ -92,28 +94,27 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         }
     }
 
-    /// What one process holds. It is a cache line long.
+    /// The memory of one process. It is a cache line long.
     private struct Heap {
         var pages = 0
         var active = 0
         var serial: UInt32 = 0
-        /// How many extents there are, and were at most: jemalloc never gives back their descriptions.
+        /// The number of extents now, and the most ever: jemalloc never gives their descriptions back.
         var extents: Int32 = 0
         var mostExtents: Int32 = 0
         /// Objects with pages of their own, oldest first.
         var large = ExtentTable.List()
-        /// All dirty runs, in the order in which they are purged.
+        /// All dirty runs, in the order of purging.
         var dirtyByAge = ExtentTable.List()
-        /// Which classes have any.
+        /// The classes that have dirty runs.
         var dirtyClasses = RunClasses()
     }
 
     private var books: PageBooks
     private var extents: ExtentTable
-    /// Memory of its own, as that of the slabs and runs in it: arrays in arrays would ask at every access whether they
-    /// are shared.
+    /// Raw memory, like the slabs and runs below: nested arrays would check at every access whether they are shared.
     private let heaps: UnsafeMutablePointer<Heap>
-    /// By slot and size class. Pages of slots that are never used are never touched.
+    /// By slot and size class. The pages of unused slots are never touched.
     private let current: UnsafeMutablePointer<CurrentSlab>
     private let others: UnsafeMutablePointer<OtherSlabs>
     /// By slot and class of runs.
@@ -121,7 +122,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
     /// By size class.
     private let kinds: UnsafeMutablePointer<SlabKind>
     private let bins: Int
-    /// How many current slabs each slot has a place for: whole cache lines.
+    /// The number of places for current slabs per slot: whole cache lines.
     private let currentRow: Int
     private var made = 0
     private var idle: [Int] = []
@@ -130,9 +131,9 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
 
     /// Runs are at most 2^23 pages long (`MemoryLimits.highestCeiling`), and four classes make a doubling.
     private static let runClasses = 104
-    /// From here on dirty runs are joined at once: jemalloc's smallest large class, 16 KiB.
+    /// Dirty runs of this many pages or more are joined at once: jemalloc's smallest large class, 16 KiB.
     private static let joinedPages = 4
-    /// `base` + `internal` of a new arena, and what each extent's description adds (`edata_t`); seen on 5.3.0.
+    /// `base` + `internal` of a new arena, and the size of each extent's description (`edata_t`); observed on 5.3.0.
     private static let arenaBytes = 91_152
     private static let extentBytes = 128
 
@@ -188,7 +189,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         return made - 1
     }
 
-    /// The slab that objects of a size class are taken from.
+    /// The slab from which a size class takes objects.
     @inline(__always)
     private func currentSlab(_ bin: Int, _ slot: Int) -> UnsafeMutablePointer<CurrentSlab> {
         current + (slot * currentRow + bin)
@@ -205,7 +206,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         dirty + slot * AccountingHeaps.runClasses
     }
 
-    /// In jemalloc's order (`arena_reset`), for the heaps keep a trace of it.
+    /// Frees in jemalloc's order (`arena_reset`), because the order affects the shapes of the heaps.
     mutating func giveBack(_ slot: Int) throws(AllocatorError) {
         while heaps[slot].large.first >= 0 {
             let number = Int(heaps[slot].large.first)
@@ -231,7 +232,8 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         idle.append(slot)
     }
 
-    /// The dirty run that is dirty for longest goes first, unless it can be joined: then the whole is the youngest.
+    /// Gives back the run that has been dirty longest, over and over. A run that can be joined is joined instead; the
+    /// result counts as the youngest.
     mutating func purge(_ slot: Int) throws(AllocatorError) {
         while heaps[slot].dirtyByAge.first >= 0 {
             let number = Int(heaps[slot].dirtyByAge.first)
@@ -257,12 +259,12 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         extents.remove(number)
     }
 
-    /// jemalloc takes a description before it knows whether it will need it.
+    /// Counts the description that jemalloc takes before it knows whether it needs one.
     private mutating func describeOneMore(_ slot: Int) {
         heaps[slot].mostExtents = max(heaps[slot].mostExtents, heaps[slot].extents + 1)
     }
 
-    /// There is nothing to write or to read, and so nobody can tell where a round has stopped.
+    /// Nothing is written or read, so no position needs to be kept either.
     mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int) {}
     mutating func touch(_ table: inout ObjectTable, _ bytes: Int) {}
     mutating func read(_ table: inout ObjectTable, _ bytes: Int) {}
@@ -288,7 +290,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
 // MARK: - Objects
 
 extension AccountingHeaps {
-    /// An alignment up to a page decides the size class and nothing else; a wider one also where its pages lie.
+    /// An alignment up to a page only decides the size class; a wider one also decides the place of the pages.
     mutating func make(_ size: Int, logAlignment: Int, _ slot: Int) -> PlacedObject? {
         let usable = sizeClasses.usable(size, logAlignment: logAlignment)
         let alignment = (1 << logAlignment) / DeviceRegion.pageSize
@@ -318,7 +320,7 @@ extension AccountingHeaps {
         return PlacedObject(unit: number, usable: usable)
     }
 
-    /// The full current slab gives way to the oldest and lowest with room, or to a new one; false if there is none.
+    /// Replaces the full current slab by the oldest and lowest with room, or by a new one; false if there is none.
     private mutating func changeSlab(_ bin: Int, _ slot: Int) -> Bool {
         // As in jemalloc, a full slab is no longer the current one, even if no other is found.
         retire(bin, slot)
@@ -337,7 +339,7 @@ extension AccountingHeaps {
         currentSlab(bin, slot).pointee = CurrentSlab(number: Int32(slab), room: extents.uses[slab].room)
     }
 
-    /// The current slab, if there is one, goes to those with room or to the full ones.
+    /// Moves the current slab, if any, to the slabs with room or to the full ones.
     private mutating func retire(_ bin: Int, _ slot: Int) {
         let current = currentSlab(bin, slot).pointee
         guard current.number >= 0 else { return }
@@ -360,13 +362,13 @@ extension AccountingHeaps {
             if current.pointee.room == kind.objects { emptyCurrent(bin, slot) }
         } else {
             let room = extents.noteRoom(in: number)
-            // Else it stays where it is.
+            // Otherwise the slab stays in its list.
             if room == 1 || room == kind.objects { noteRoom(in: number, isEmpty: room == kind.objects, bin, slot) }
         }
         return Int(kind.size)
     }
 
-    // What is rarer stays out of the loop over objects.
+    // Rarer cases are not inlined, to keep the loop over objects short.
 
     @inline(never)
     private mutating func freeLarge(_ number: Int, _ size: Int, _ slot: Int) -> Int {
@@ -383,7 +385,7 @@ extension AccountingHeaps {
         makeDirty(number, slot)
     }
 
-    /// A slab that is not the current one was full, or is empty now, or both.
+    /// Moves a slab other than the current one that was full, is empty now, or both.
     @inline(never)
     private mutating func noteRoom(in number: Int, isEmpty: Bool, _ bin: Int, _ slot: Int) {
         let others = otherSlabs(bin, slot)
@@ -396,7 +398,7 @@ extension AccountingHeaps {
         if isEmpty { makeDirty(number, slot) } else { lower(number, bin, slot) }
     }
 
-    /// A full slab has room again: an older or lower one takes the place of the current one.
+    /// Files a slab that has room again; if it is older or lower than the current slab, it replaces that.
     private mutating func lower(_ number: Int, _ bin: Int, _ slot: Int) {
         let current = Int(currentSlab(bin, slot).pointee.number)
         guard current >= 0, extents[current].key > extents[number].key else {
@@ -410,7 +412,7 @@ extension AccountingHeaps {
 // MARK: - Page runs
 
 extension AccountingHeaps {
-    /// Takes a run for a slab of the bin, or for a large object: a dirty one if there is, otherwise a new one.
+    /// Takes a run for a slab of the bin, or for a large object: a dirty one if possible, otherwise a new one.
     private mutating func take(_ pages: Int, _ slot: Int, _ bin: Int?) -> Int? {
         let number: Int
         if let extent = takeFitting(pages, slot) {
@@ -430,13 +432,13 @@ extension AccountingHeaps {
         return number
     }
 
-    /// Takes the oldest and lowest dirty run that is long enough and not much too long (`eset_first_fit`).
+    /// Takes the oldest and lowest dirty run that is long enough and not far too long (`eset_first_fit`).
     private mutating func takeFitting(_ pages: Int, _ slot: Int) -> Int? {
         let dirty = dirtyRuns(of: slot)
         var classes = RunClasses(
             (heaps + slot).pointee.dirtyClasses, from: geometry.classToSearch(pages), to: geometry.classTooLong(pages))
         guard var best = classes.popFirst() else { return nil }
-        // jemalloc looks up the first of a class already here, which brings the heap into order.
+        // jemalloc looks up a class's first run already here, which joins the heap's waiting runs.
         extents.settle(&dirty[best].heap)
         while let index = classes.popFirst() {
             guard dirty[index].least < dirty[best].least else { continue }
@@ -448,7 +450,7 @@ extension AccountingHeaps {
         return number
     }
 
-    /// Leaves `pages` in the extent; the rest becomes a dirty run of the same age, not joined with its neighbours.
+    /// Keeps `pages` in the extent; the rest becomes a dirty run of the same age, not joined with its neighbours.
     private mutating func split(_ number: Int, after pages: Int, _ slot: Int) {
         let extent = extents[number]
         let rest = extent.pages - pages
@@ -460,9 +462,9 @@ extension AccountingHeaps {
         keepDirty(add(trail, slot), slot)
     }
 
-    /// Takes a run for a large object that starts at a multiple of so many pages (`eset_fit`, `extent_split_interior`):
-    /// a dirty one that is long enough wherever it lies, otherwise one that happens to lie well, otherwise a new one.
-    /// The pages before and after it become dirty runs, in this order.
+    /// Takes a run for a large object that starts at a multiple of `alignment` pages (`eset_fit`,
+    /// `extent_split_interior`): a dirty run long enough at any place, otherwise one that happens to be placed well,
+    /// otherwise a new one. The pages before and after it become dirty runs, in this order.
     private mutating func takeLarge(_ pages: Int, alignedTo alignment: Int, _ slot: Int) -> Int? {
         guard let found = takeFitting(pages + alignment - 1, slot) ?? takeCrossing(pages, alignment, slot) else {
             describeOneMore(slot)
@@ -492,8 +494,8 @@ extension AccountingHeaps {
         return number
     }
 
-    /// Looks at the first of each class of dirty runs that may be long enough, and takes one of which enough is left
-    /// from the next multiple of the alignment on (`eset_fit_alignment`).
+    /// Looks at the first run of each class that may be long enough, and takes one that is long enough from its next
+    /// multiple of the alignment on (`eset_fit_alignment`).
     private mutating func takeCrossing(_ pages: Int, _ alignment: Int, _ slot: Int) -> Int? {
         let limit = min(geometry.classToSearch(pages + alignment - 1), AccountingHeaps.runClasses)
         for index in geometry.classToSearch(pages)..<limit where !dirtyRuns(of: slot)[index].heap.isEmpty {
@@ -507,12 +509,12 @@ extension AccountingHeaps {
         return nil
     }
 
-    /// The pages up to the next multiple of the alignment.
+    /// The number of pages up to the next multiple of the alignment.
     private static func gap(before page: Int, _ alignment: Int) -> Int {
         (page + alignment - 1) / alignment * alignment - page
     }
 
-    /// An extent is no longer in use: it is joined with dirty neighbours if it is long, and kept.
+    /// Keeps an extent that is no longer in use as a dirty run; a long one is first joined with dirty neighbours.
     private mutating func makeDirty(_ number: Int, _ slot: Int) {
         heaps[slot].active -= extents[number].pages
         if extents[number].pages >= AccountingHeaps.joinedPages {
@@ -521,7 +523,7 @@ extension AccountingHeaps {
         keepDirty(number, slot)
     }
 
-    /// Joins the extent with the dirty run after it, else with the one before it.
+    /// Joins the extent with the dirty run after it, or else with the one before it.
     private mutating func joinOnce(_ number: Int, _ slot: Int) -> Bool {
         join(number, at: extents[number].page + extents[number].pages, slot)
             || join(number, at: extents[number].page - 1, slot)
@@ -561,7 +563,7 @@ extension AccountingHeaps {
         forgetDirty(number, index, slot)
     }
 
-    /// A run is no longer dirty; it has left the heap of its class.
+    /// Forgets a run that is no longer dirty and has left the heap of its class.
     private mutating func forgetDirty(_ number: Int, _ index: Int, _ slot: Int) {
         let heap = heaps + slot
         let runs = dirtyRuns(of: slot) + index

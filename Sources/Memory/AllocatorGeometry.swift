@@ -2,7 +2,7 @@ import CJemalloc
 
 /// jemalloc's sizes as numbers: the small classes and their slabs, and the classes of page runs.
 struct AllocatorGeometry {
-    /// A small size class: how many bytes its objects have, how many pages its slab, and how many objects fit.
+    /// A small size class: the bytes of its objects, the pages of its slabs, and the objects that fit into a slab.
     struct Bin {
         let size: Int
         let pages: Int
@@ -12,16 +12,16 @@ struct AllocatorGeometry {
     let bins: [Bin]
     /// The largest small size; above it, objects have pages of their own.
     let largestSmall: Int
-    /// The bin of a size, by the size in units of 8 bytes.
+    /// By size in units of 8 bytes: the bin.
     private let binOfUnits: [UInt8]
-    /// Pages that every large object gets beyond its size class (`opt.cache_oblivious`).
+    /// The pages that every large object gets beyond its size class (`opt.cache_oblivious`).
     let largePad: Int
-    /// `classToKeep` and `classToSearch` of short runs, looked up.
+    /// Lookup tables of `classToKeep`, `classToSearch` and `classTooLong` for short runs.
     private var keeping: [UInt8] = []
     private var searching: [UInt8] = []
     private var tooLong: [UInt8] = []
     private static let lookedUp = 256
-    /// A dirty run that is more than 2 to this power larger than what is wanted is left whole.
+    /// A dirty run more than 2 to this power times as long as wanted is not split.
     let mostOversized: Int
 
     init() throws(AllocatorError) {
@@ -59,22 +59,22 @@ struct AllocatorGeometry {
         return 4 + group * 4 + ((pages + (1 << group) - 1) >> group) - 5
     }
 
-    /// How many pages a class of runs has (`sz_pind2sz`).
+    /// The number of pages of a class of runs (`sz_pind2sz`).
     static func pages(ofRunClass index: Int) -> Int {
         index < 4 ? index + 1 : (5 + (index - 4) % 4) << ((index - 4) / 4)
     }
 
-    /// Under which class a free run is kept: the largest that it fills (`sz_psz_quantize_floor`).
+    /// The class that keeps a free run: the largest that the run fills (`sz_psz_quantize_floor`).
     func classToKeep(_ pages: Int) -> Int {
         pages <= AllocatorGeometry.lookedUp ? Int(keeping[pages]) : AllocatorGeometry.runClass(floor(pages))
     }
 
-    /// From which class on every run is long enough (`sz_psz_quantize_ceil`).
+    /// The lowest class whose runs are all long enough (`sz_psz_quantize_ceil`).
     func classToSearch(_ pages: Int) -> Int {
         pages <= AllocatorGeometry.lookedUp ? Int(searching[pages]) : ceiling(pages)
     }
 
-    /// From which class on runs are too long to be split for so few pages.
+    /// The lowest class whose runs are too long to be split for this many pages.
     func classTooLong(_ pages: Int) -> Int {
         pages <= AllocatorGeometry.lookedUp
             ? Int(tooLong[pages]) : AllocatorGeometry.runClass((pages << mostOversized) + 1)

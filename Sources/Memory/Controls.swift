@@ -16,27 +16,27 @@ func writeControl<Value: BitwiseCopyable>(_ name: String, _ value: Value) throws
     guard code == 0 else { throw AllocatorError(control: name, code: code) }
 }
 
-/// Takes new statistics of every arena: about 18 microseconds for each arena of the host's process.
+/// Refreshes the statistics of every arena; takes about 18 microseconds for each arena of this program.
 func refreshStatistics() throws(AllocatorError) {
     try writeControl("epoch", UInt64(1))
 }
 
-/// A control that exists once per arena, looked up once: afterwards only the arena's index is put in.
+/// A control that exists once per arena. Its name is looked up once; each call only inserts the arena's index.
 struct ArenaControl {
-    /// The name with `<i>` in place of the arena's index.
+    /// The name, with `<i>` for the arena's index.
     let name: String
     private var path: [Int]
     private let position: Int
 
     /// - Parameters:
-    ///   - group: What precedes the index, for example `stats.arenas`.
-    ///   - leaf: What follows it, for example `pactive`.
+    ///   - group: The part before the index, for example `stats.arenas`.
+    ///   - leaf: The part after the index, for example `pactive`.
     init(_ group: String, _ leaf: String) throws(AllocatorError) {
         name = "\(group).<i>.\(leaf)"
         position = group.utf8.count { $0 == UInt8(ascii: ".") } + 1
         path = Array(repeating: 0, count: 8)
         var length = path.count
-        // Arena 0 always exists; its index stands for all of them.
+        // Arena 0 always exists; its index stands for all others.
         let code = mallctlnametomib("\(group).0.\(leaf)", &path, &length)
         guard code == 0 else { throw AllocatorError(control: name, code: code) }
         path.removeLast(path.count - length)
@@ -62,10 +62,10 @@ struct ArenaControl {
 
 /// The memory of this program itself, beside the devices that it simulates.
 public enum HarnessHeap {
-    /// Gives the unused pages of the program's own heap, jemalloc's arena 0, back to the host: most of what loading a
-    /// scenario took is not needed again.
+    /// Gives the unused pages of the program's own heap, jemalloc's arena 0, back to the host. Most memory used to load
+    /// a scenario is not needed again.
     public static func trim() {
-        // An allocator that refuses keeps the pages, and nothing else happens.
+        // If jemalloc refuses, it keeps the pages; nothing else depends on this.
         _ = mallctl("arena.0.purge", nil, nil, nil, 0)
     }
 }

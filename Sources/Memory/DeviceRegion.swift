@@ -3,9 +3,9 @@ import Quantities
 
 /// The device's RAM: one mapping and the books of its pages.
 ///
-/// Not a page beyond the ceiling is ever handed out, nor backed by the host. Pages that come back stay mapped and are
-/// handed out again without a new fault. The extent hooks reach the state through a pointer, because jemalloc calls
-/// them; nothing in here allocates after `init`.
+/// No page beyond the ceiling is ever handed out or backed by the host. Pages that come back stay mapped and are handed
+/// out again without a new fault. The extent hooks reach the state through a pointer, because jemalloc calls them;
+/// nothing here allocates after `init`.
 final class DeviceRegion {
     /// jemalloc's page and the host's.
     static let pageSize = 4096
@@ -16,7 +16,7 @@ final class DeviceRegion {
     init(_ size: DevicePages) throws(DeviceMemoryFailure) {
         try DeviceRegion.probe(size.promised)
         let base = try DeviceRegion.map(size.ceiling * PageBooks.spread, of: size.ceiling)
-        // All of the reserved part is written at once, so huge pages back nothing there that nobody was given.
+        // All of the reserved part is written at once, so huge pages back no unused memory there.
         _ = madvise(base, size.reserved.bytes, MADV_HUGEPAGE)
         state = .allocate(capacity: 1)
         state.initialize(to: RegionState(base: base, size: size))
@@ -30,15 +30,15 @@ final class DeviceRegion {
         state.deallocate()
     }
 
-    /// Asks the host for as much memory as the device may come to need, by the host's own rules of what it can promise.
+    /// Asks the host for all memory that the device may need, by the host's own rules of what it can promise.
     private static func probe(_ size: ByteCount) throws(DeviceMemoryFailure) {
         let start = mmap(nil, size.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         guard let start, start != MAP_FAILED else { throw .notMapped(size, code: errno) }
         munmap(start, size.bytes)
     }
 
-    /// Starts at a multiple of 2 MiB, so that alignments mean the same pages in every process. Huge pages are declined:
-    /// they would back what nobody was given.
+    /// Maps the region at a multiple of 2 MiB, so that alignments mean the same pages in every process. Huge pages are
+    /// declined: they would back pages that are not handed out.
     private static func map(
         _ size: ByteCount, of ceiling: ByteCount
     ) throws(DeviceMemoryFailure) -> UnsafeMutableRawPointer {
@@ -52,7 +52,7 @@ final class DeviceRegion {
         let end = base + size.bytes
         let rest = start + mapped - end
         if rest > 0 { munmap(end, rest) }
-        // A host without huge pages refuses the advice; nothing is lost.
+        // A host without huge pages refuses the advice, which does no harm.
         _ = madvise(base, size.bytes, MADV_NOHUGEPAGE)
         return base
     }
@@ -71,7 +71,7 @@ struct RegionState: ~Copyable {
         if pages.reserved > 0 { backing.add(pages.reserved, at: 0, free: pages.runs) }
     }
 
-    /// Hands out a run of pages, or nil when there is none.
+    /// Hands out a run of pages; nil without a long enough run.
     mutating func handOut(_ count: Int, alignedTo alignment: Int) -> UnsafeMutableRawPointer? {
         let offset = alignment > DeviceRegion.pageSize ? Int(bitPattern: base) / DeviceRegion.pageSize : 0
         let page = pages.handOut(count, alignment: alignment / DeviceRegion.pageSize, offset: offset)
@@ -80,7 +80,7 @@ struct RegionState: ~Copyable {
         return base + page * DeviceRegion.pageSize
     }
 
-    /// Hands out the pages from `address` on, or nil when they are not free.
+    /// Hands out the pages from `address` on; nil when they are not free.
     mutating func handOut(_ count: Int, at address: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
         guard address >= base else { return nil }
         let page = (address - base) / DeviceRegion.pageSize

@@ -1,12 +1,12 @@
 import CJemalloc
 import Glibc
 
-// jemalloc asks for pages, and gives them back, through these functions. They run inside an allocation: nothing here
-// may allocate, retain or throw.
+// jemalloc requests and returns pages through these functions. They run inside an allocation: nothing here may
+// allocate, retain or throw.
 
 extension extent_hooks_t {
-    /// Pages come from the device's region and go back to it; extents split and merge freely, for the region is one
-    /// mapping; purging and decommitting are opted out of, so that unused pages are either dirty or given back.
+    /// Hooks that take pages from the device's region and give them back. Extents split and merge freely, because the
+    /// region is one mapping. There is no purging and no decommitting, so unused pages are either dirty or given back.
     static func deviceRegion() -> extent_hooks_t {
         extent_hooks_t(
             alloc: handOutExtent, dalloc: takeBackExtent, destroy: destroyExtent, commit: nil, decommit: nil,
@@ -15,7 +15,7 @@ extension extent_hooks_t {
     }
 }
 
-/// The owner that jemalloc hands back to us. The hooks are its first field, as C guarantees.
+/// The owner of the hooks that jemalloc passes. The hooks are its first field, so both have the same address in C.
 private func owner(_ hooks: UnsafeMutablePointer<extent_hooks_t>?) -> UnsafeMutablePointer<plimsoll_extent_owner_t> {
     guard let hooks else { preconditionFailure("jemalloc called an extent hook without its hooks") }
     return UnsafeMutableRawPointer(hooks).assumingMemoryBound(to: plimsoll_extent_owner_t.self)
@@ -40,13 +40,13 @@ private func handOutExtent(
         }
     guard let extent else { return nil }
     owner.pointee.pages += count
-    // Pages are used again as they are; zeroes are written only when they are asked for.
+    // Reused pages keep their contents; zeros are written only on request.
     if zero?.pointee == true { memset(extent, 0, size) }
     commit?.pointee = true
     return extent
 }
 
-/// Answers false: the pages were taken back.
+/// Takes the pages back; returns false, which means success.
 private func takeBackExtent(
     _ hooks: UnsafeMutablePointer<extent_hooks_t>?, _ address: UnsafeMutableRawPointer?, _ size: Int,
     _ committed: Bool, _ arena: UInt32

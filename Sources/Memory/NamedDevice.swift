@@ -1,9 +1,10 @@
 import Quantities
 
-/// A device that hands every call on to one whose type it names.
+/// A device that forwards every call to a device of a type that it names.
 ///
-/// What the engine calls through `any DeviceMemory` is then compiled for that type, down to the heaps. A generic class
-/// has one body for all of its types in such a place, and would ask at each call, and for every object, whose it is.
+/// The compiler then specialises what the engine calls through `any DeviceMemory` for that type, down to the heaps. A
+/// generic class called that way has one body for all of its types, which would look up the type at each call and for
+/// every object.
 protocol NamedDevice: DeviceMemory {
     associatedtype Device: DeviceMemory
     var device: Device { get }

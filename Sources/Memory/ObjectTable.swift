@@ -1,16 +1,15 @@
 import Quantities
 
-/// The live objects of one pool in the order of their making: place and size in 8 bytes each.
+/// The live objects of one pool in the order of their creation: place and size in 8 bytes each.
 ///
-/// A ring: the oldest and the newest leave at no cost. An object from the middle leaves a place into which the newest
-/// moves, so after a scattered release the order is no longer quite that of making.
+/// A ring: the oldest and newest objects leave for free. When an object leaves from the middle, the newest moves into
+/// its place, so after a scattered release the order is no longer quite that of creation.
 ///
-/// The ring is memory of its own, with one owner: an array would ask for every object whether it is shared. A long ring
-/// takes 8 bytes of the host for each live object and less than 2 MiB beside, also while it grows and when objects have
-/// left: see `ObjectRing`. What a run needs of the host is said by that figure (`BookCosts`).
+/// The ring is raw memory with one owner: an array would check for every object whether it is shared. A long ring takes
+/// 8 bytes of host memory for each live object plus less than 2 MiB, also while it grows and after objects have left;
+/// see `ObjectRing`. `BookCosts` estimates a run's need from this figure.
 struct ObjectTable: ~Copyable {
-    /// Where an object lies, in units of 8 bytes (jemalloc's smallest size class) from the region's start, and its
-    /// size.
+    /// An object's place, in units of 8 bytes (jemalloc's smallest size class) from the region's start, and its size.
     struct Entry {
         private let packed: UInt64
 
@@ -25,13 +24,13 @@ struct ObjectTable: ~Copyable {
     private var ring: UnsafeMutablePointer<Entry>?
     /// A power of two.
     private var capacity = 0
-    /// One less than the places of a piece of memory that goes back to the host by itself; short rings have none.
+    /// The number of places in a piece, less one, if pieces go back to the host; `Int.max` in short rings.
     private var pieceMask = Int.max
     private var first = 0
     private(set) var count = 0
     /// The sum of the sizes.
     private(set) var requested = 0
-    /// How many objects, from the oldest, and how many bytes of the next one the last round of touching has passed.
+    /// The object, counted from the oldest, and the byte in it at which `goRound` continues.
     private var cursor = 0
     private var cursorOffset = 0
 
@@ -39,9 +38,9 @@ struct ObjectTable: ~Copyable {
 
     var isEmpty: Bool { count == 0 }
 
-    /// The place of an object in the ring, by its position from the oldest; there must be room for so many.
+    /// An object's place in the ring, by its position from the oldest; the position must be below the capacity.
     ///
-    /// Positions are below 2^48, as much as memory has: nothing overflows. Whoever has room has a ring.
+    /// Positions are below 2^48, the limit of memory, so nothing overflows. A table with capacity has a ring.
     @inline(__always)
     private func place(_ position: Int) -> UnsafeMutablePointer<Entry> {
         ring.unsafelyUnwrapped + ((first &+ position) & (capacity &- 1))
@@ -78,7 +77,7 @@ struct ObjectTable: ~Copyable {
         return entry
     }
 
-    /// Takes an object out of the middle; the newest takes its place.
+    /// Removes an object from the middle; the newest moves into its place.
     mutating func remove(at position: Int) -> Entry {
         let entry = self[position]
         place(position).pointee = place(count - 1).pointee
@@ -88,8 +87,8 @@ struct ObjectTable: ~Copyable {
         return entry
     }
 
-    /// Goes round the objects for so many bytes, from where the last call stopped: each piece's object, and which bytes
-    /// of it. Unless no bytes are asked for, the table must not be empty.
+    /// Visits this many bytes of the objects in turn, from where the last call stopped: for each piece its object and
+    /// the bytes in it. The table must not be empty unless `bytes` is zero.
     @inline(__always)
     mutating func goRound(_ bytes: Int, _ visit: (_ entry: Entry, _ offset: Int, _ length: Int) -> Void) {
         var left = bytes
@@ -120,18 +119,18 @@ struct ObjectTable: ~Copyable {
     private mutating func forget(_ entry: Entry) {
         count -= 1
         requested -= entry.size
-        // The object under the cursor may be the one that left, or the one that moved.
+        // The object under the cursor may have left or moved.
         if cursor >= count { cursorOffset = 0 }
     }
 
-    /// The newest has left. A short ring asks whether its first place is free, which costs as much as not to ask.
+    /// Call this after the newest has left. In a short ring only place 0 passes the condition, which has no effect.
     @inline(__always)
     private func leaveNewest() {
         let end = (first &+ count) & (capacity &- 1)
         if end & pieceMask == 0 { leavePiece(endingAt: (end &+ pieceMask &+ 1) & (capacity &- 1)) }
     }
 
-    /// The places of a piece have just become free: it goes back to the host, unless other objects lie in it.
+    /// Gives a piece whose places have just become free back to the host, unless other objects are in it.
     @inline(never)
     private func leavePiece(endingAt end: Int) {
         let length = ObjectRing.piece

@@ -1,26 +1,26 @@
 import Glibc
 
-/// Which addresses of the region the host has backed with memory: no more of them than the ceiling has pages.
+/// The addresses of the region that the host has backed with memory: never more than the ceiling has pages.
 ///
-/// A page that comes back stays backed, so that it is handed out again without a fault. Only when runs have spread so
-/// far that more would be backed than the ceiling allows, free pages are given back to the host, from the top.
+/// A page that comes back stays backed, so that it can be handed out again without a fault. Only when runs have spread
+/// so far that more pages would be backed than the ceiling allows, free pages go back to the host, from the top.
 ///
-/// Pages are asked of the host sixteen or more at a time (`MADV_POPULATE_WRITE`, Linux 5.14), because a fault for each
-/// costs twice as much. A host that does not know the advice faults them in one by one, and nothing else differs.
+/// The host is asked for sixteen or more pages at a time (`MADV_POPULATE_WRITE`, Linux 5.14), because a fault for each
+/// costs twice as much. A host without this advice faults pages in one by one; nothing else differs.
 struct PageBacking: ~Copyable {
     private let base: UnsafeMutableRawPointer
     private let addresses: Int
     private let most: Int
     /// One bit per address.
     private let words: UnsafeMutablePointer<UInt64>
-    /// No page from here on is backed.
+    /// No page from this one on is backed.
     private var end = 0
     private(set) var count = 0
     private(set) var peak = 0
 
-    /// How many pages are given back to the host at a time, at least: a call costs more than a page.
+    /// The fewest pages given back to the host at a time: a call costs more than a page.
     private static let piece = 1024
-    /// How many pages are asked of the host at a time, at least.
+    /// The fewest pages asked of the host at a time.
     private static let granule = 16
     /// `MADV_POPULATE_WRITE` of `asm-generic/mman-common.h`; older C libraries do not name it.
     private static let populateForWriting: Int32 = 23
@@ -37,7 +37,7 @@ struct PageBacking: ~Copyable {
 
     deinit { free(words) }
 
-    /// The pages are going to be written. `runs` are the free ones without them.
+    /// Backs pages that will be written. `runs` are the free runs, without these pages.
     mutating func add(_ length: Int, at page: Int, free runs: borrowing PageRuns) {
         let fresh = set(page..<page + length, true)
         count += fresh
@@ -47,7 +47,7 @@ struct PageBacking: ~Copyable {
         peak = max(peak, count)
     }
 
-    /// Asks the host for the pages, and for their neighbours, which are handed out next.
+    /// Asks the host for the pages and for their neighbours, which are handed out next.
     private mutating func populate(_ page: Int, _ length: Int) {
         let lower = page / PageBacking.granule * PageBacking.granule
         let upper = min(
@@ -62,7 +62,7 @@ struct PageBacking: ~Copyable {
         _ = madvise(base + first * size, (last - first) * size, PageBacking.populateForWriting)
     }
 
-    /// Gives free pages back to the host, until no more are backed than may be.
+    /// Gives free pages back to the host until no more are backed than allowed.
     private mutating func discard(_ runs: borrowing PageRuns) {
         var page = end
         while count > most, let run = runs.lastRun(before: page) {
@@ -86,7 +86,7 @@ struct PageBacking: ~Copyable {
         precondition(code == 0, "the host did not take \(pages.count) pages back: errno \(errno)")
     }
 
-    /// Sets the bits of a range and answers how many of them changed.
+    /// Sets the bits of a range; returns how many of them changed.
     private func set(_ pages: Range<Int>, _ value: Bool) -> Int {
         var changed = 0
         var page = pages.lowerBound

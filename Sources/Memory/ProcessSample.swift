@@ -1,19 +1,19 @@
 import Quantities
 
-/// Which of one process's objects a scale model makes.
+/// Chooses which of one process's objects a scale model makes.
 struct ProcessSample {
-    /// What makes up the process's share of pages.
+    /// The pool of page runs that fills up the process's share of pages.
     let runs: PoolID
 
-    /// Every object that is meant, oldest first: its size, and in the place of an address how many were made for it.
+    /// The original's objects, oldest first: each one's size and, in place of an address, how many were made for it.
     private final class Pool {
         var table = ObjectTable()
     }
 
     private let geometry: AllocatorGeometry
     private let scale: Int64
-    /// By size class: what the next object adds to until it is one, in parts per million. Half an object at the start,
-    /// so that the sample is as often too large as too small.
+    /// By size class: the part of the next object to make that is due, in parts per million. It starts at half an
+    /// object, so that the sample is as often too large as too small.
     private var due: [Int64]
     private var pools: [Pool] = []
 
@@ -32,9 +32,10 @@ struct ProcessSample {
 
     mutating func endPool(_ index: Int) { pools[index] = Pool() }
 
-    /// How many are made for the next object of this size: small objects by turns, each size class by itself; none of
-    /// those that have pages of their own, for runs make up the rest. A quarter less than the share, because the
-    /// sample's slabs have more holes than its share of them, and runs can only add pages.
+    /// How many objects to make for the original's next object of this size. Small objects are made in turn, each size
+    /// class by itself; objects with pages of their own are not made, because runs make up the rest. A quarter fewer
+    /// than the share are made, because the sample's slabs have more than their share of holes, and runs can only add
+    /// pages.
     mutating func copies(of size: Int) -> Int {
         guard size <= geometry.largestSmall else { return 0 }
         let bin = geometry.bin(of: size)
@@ -44,12 +45,12 @@ struct ProcessSample {
         return Int(copies)
     }
 
-    /// Notes an object that is meant, and how many were made for it.
+    /// Notes an object of the original and how many were made for it.
     mutating func note(_ size: Int, copies: Int, _ pool: Int) {
         pools[pool].table.append(ObjectTable.Entry(unit: copies, size: size))
     }
 
-    /// Releases so many objects that are meant; answers the bytes of those that were made for them.
+    /// Releases this many objects of the original; returns the bytes of the objects made for them.
     mutating func release(_ count: Int, _ pool: Int, _ order: ReleaseOrder) -> Int {
         var bytes = 0
         for _ in 0..<count {

@@ -1,32 +1,32 @@
 import Quantities
 
-/// A device that stands for a larger or smaller one: its own real memory, and that one's books.
+/// A device with real memory that stands for a larger or smaller device, the original, and keeps the original's books.
 ///
-/// Slabs and pages do not scale: every process has partly empty slabs, as many at every scale, and no object takes a
-/// quarter of a page. A device that merely made a quarter of the objects would hold 1 % too much here and release 2 %
-/// too little there, and so warn others and end others. So what the apps ask for is booked at full size by the
-/// accounting backend, which also says when there is no room and when a limit is crossed, and the model follows: each
-/// process holds its share of the pages in use and of the dirty pages, to the page, as real objects. They are
-/// a sample of the small ones, each size class by turns (three of each at 400 %), and page runs for the rest.
+/// Slabs and pages do not scale: every process has as many partly empty slabs at every scale, and no object takes a
+/// quarter of a page. A device that made only a quarter of the objects would hold 1 % too much here and release 2 % too
+/// little there, and so warn and end other processes. So the accounting backend books the apps' requests at full size;
+/// it also decides when there is no room and when a limit is crossed. The model follows: each process holds its share
+/// of the original's pages in use and dirty pages, to the page, as real objects. These are a sample of the small
+/// objects, each size class in turn (three of each at 400 %), and page runs for the rest.
 ///
-/// What is asked of its pools, and what `requested(in:)` answers, is in the bytes of the device that is meant: so an
-/// app asks for the same at every scale, and no rounding moves its objects. All else is the model's own: its
-/// ceiling, its limits, its pages, refusals, and its `books`.
+/// Requests to pools, and the answer of `requested(in:)`, are in the original's bytes, so that an app asks for the same
+/// at every scale and no rounding moves its objects. Everything else is the model's own: its ceiling, limits, pages,
+/// refusals and `books`.
 ///
-/// Limits: for objects made by name (`makeObject`, `play`) the model holds page runs only; pools release from either
-/// end only; the device that is meant has at most the highest ceiling. Calls that cannot fail on a device may need a
-/// purge here; where the allocator refuses it, the next call that can fail does, at the latest the next audit.
+/// Limits: for objects made by name (`makeObject`, `play`) the model holds only page runs; pools release only from
+/// either end; the original has at most the highest ceiling. Calls that cannot fail on a device may need a purge here;
+/// if the allocator refuses it, the next call that can fail does, at the latest the next audit.
 final class ScaleModel: DeviceMemory {
     private let device: any DeviceMemory
-    /// What is meant, without its memory.
+    /// The device that the model stands for, without memory.
     private let original: AccountingDevice
     private let geometry: AllocatorGeometry
     private var samples: [ProcessSample] = []
     let scale: Ratio
-    /// The first purge that was refused while pages were followed: from then on no process is sure to hold its share.
+    /// The first purge that jemalloc refused; from then on a process may not hold its share of pages.
     private var refused: AllocatorError?
 
-    /// A run is at most so many pages long, for one is freed whole when a few pages are too many.
+    /// The longest run in pages; runs are short because a whole run is freed even for a few excess pages.
     private static let longestRunMade = 64
 
     init(_ device: any DeviceMemory, scale: Ratio) throws(DeviceMemoryFailure) {
@@ -91,11 +91,11 @@ final class ScaleModel: DeviceMemory {
         var copies: [Int] = []
         var drawn: [Int] = []
         for index in 0..<booked.objects {
-            // Who has too many pages already makes no small objects.
+            // A process that already has too many pages makes no small objects.
             copies.append(isExcessive ? 0 : samples[pool.slot.index].copies(of: sizes[index]))
             drawn.append(contentsOf: repeatElement(sizes[index], count: copies[index]))
         }
-        // Where the model has no room, the process goes without until it has.
+        // If the model has no room, the process goes without until there is room.
         var made = device.allocate(drawn.span, in: pool, limit: nil).objects
         for index in 0..<booked.objects {
             let count = min(copies[index], made)
@@ -112,7 +112,7 @@ final class ScaleModel: DeviceMemory {
         case .noRoom(let wanted, let free, let longestRun):
             .noRoom(wanted: wanted * scale, free: free * scale, longestRun: longestRun * scale)
         case .limitCrossed(let footprint):
-            // Rounded up: what crossed a limit is above it at every scale.
+            // Rounded up, so that a footprint above a limit is above it at every scale.
             .limitCrossed(footprint: (footprint * scale + ByteCount(1)).roundedUp(toMultipleOf: DeviceRegion.pageSize))
         }
     }
@@ -138,7 +138,7 @@ final class ScaleModel: DeviceMemory {
         return Int((pages * scale.partsPerMillion + 500_000) / 1_000_000)
     }
 
-    /// The pages in use that the process has too few, and the dirty ones.
+    /// The pages in use that the process lacks to its share, and the dirty pages; negative if it has too many.
     private func owed(_ slot: MemorySlot) -> (active: Int, dirty: Int) {
         let (meant, real) = (original.books(of: slot), device.books(of: slot))
         return (
@@ -147,7 +147,7 @@ final class ScaleModel: DeviceMemory {
         )
     }
 
-    /// There is no run left that could go.
+    /// Whether the process has too many pages in use but no run left to free.
     private func isAboveShare(_ slot: MemorySlot) -> Bool {
         device.requested(in: samples[slot.index].runs) == .zero && owed(slot).active < 0
     }
@@ -167,7 +167,7 @@ final class ScaleModel: DeviceMemory {
         if owed(slot).dirty < 0 { _ = try device.purge(slot) }
         while case let owed = owed(slot).active, owed > 0, makeRun(owed, slot) > 0 {}
         guard owed(slot).dirty != 0 else { return }
-        // Dirty runs would be used again: they go, and as many new pages as are due are made and freed.
+        // Dirty runs would be reused, so they are purged, and as many new pages as are due are made and freed.
         _ = try device.purge(slot)
         var due = owed(slot).dirty
         var runs = 0
@@ -178,7 +178,7 @@ final class ScaleModel: DeviceMemory {
         for _ in 0..<runs { freeRun(slot) }
     }
 
-    /// Makes the longest run of at most so many pages for which there is room; answers its pages.
+    /// Makes the longest run of at most this many pages for which there is room; returns its pages.
     private func makeRun(_ pages: Int, _ slot: MemorySlot) -> Int {
         var pages = pages
         while pages > 0 {
@@ -191,7 +191,7 @@ final class ScaleModel: DeviceMemory {
 
     private func tryRun(_ pages: Int, _ slot: MemorySlot) -> Int {
         let longest = min(pages - geometry.largePad, ScaleModel.longestRunMade)
-        // A few pages are objects of one page each: their slabs hold no other.
+        // A short run is made of objects of one page each, whose slabs hold only one object.
         let isLong = longest * DeviceRegion.pageSize > geometry.largestSmall
         let whole = isLong ? AllocatorGeometry.pages(ofRunClass: AllocatorGeometry.runClass(longest + 1) - 1) : 1
         let sizes = [whole * DeviceRegion.pageSize]
@@ -219,7 +219,7 @@ final class ScaleModel: DeviceMemory {
 
     // MARK: Objects by name
 
-    // They exist on the device that is meant, and their handles are its own; the model holds pages for them.
+    // These objects exist on the original, and the handles are the original's; the model holds pages for them.
 
     func makeObject(
         _ size: ByteCount, alignment: ByteCount?, in slot: MemorySlot, limit: ByteCount?
@@ -266,7 +266,7 @@ final class ScaleModel: DeviceMemory {
 
     func books(of slot: MemorySlot) -> ProcessBooks { device.books(of: slot) }
 
-    /// What a pool holds may change without the model's memory.
+    /// Includes the original's changes: a pool's contents may change while the model's memory does not.
     func takeChanges(into slots: inout [Int]) {
         device.takeChanges(into: &slots)
         var meant: [Int] = []
@@ -274,7 +274,7 @@ final class ScaleModel: DeviceMemory {
         slots += meant
     }
 
-    /// Only what is meant refuses anything.
+    /// Only the original refuses requests, so only it withholds memory.
     func keepBack(_ bytes: ByteCount) { original.keepBack(bytes.unscaled(by: scale)) }
 
     func audit(refreshingMetadata: Bool) throws(AuditFailure) {

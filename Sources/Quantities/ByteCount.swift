@@ -1,14 +1,18 @@
-/// A number of bytes, never negative in a well-formed value but signed, so that differences are safe.
+/// A number of bytes. A well-formed count is never negative, but the type is signed, so that differences are safe.
 public struct ByteCount: Hashable, Comparable, Sendable {
+    /// The number of bytes.
     public var bytes: Int
 
     @inlinable
     public init(_ bytes: Int) { self.bytes = bytes }
 
+    /// A whole number of KiB (1,024 bytes).
     @inlinable
     public static func kibibytes(_ count: Int) -> ByteCount { ByteCount(count << 10) }
+    /// A whole number of MiB (2^20 bytes).
     @inlinable
     public static func mebibytes(_ count: Int) -> ByteCount { ByteCount(count << 20) }
+    /// A whole number of GiB (2^30 bytes).
     @inlinable
     public static func gibibytes(_ count: Int) -> ByteCount { ByteCount(count << 30) }
 
@@ -34,7 +38,7 @@ public struct ByteCount: Hashable, Comparable, Sendable {
         ByteCount(Int(scaled(Int64(a.bytes), by: ratio.partsPerMillion, over: 1_000_000)))
     }
 
-    /// The bytes that, times the ratio, are at least these: rounded up. The ratio must be positive.
+    /// These bytes divided by the ratio, rounded up. The ratio must be positive.
     public func unscaled(by ratio: Ratio) -> ByteCount {
         let (whole, rest) = ratio.partsPerMillion.dividingFullWidth(
             Int64(bytes).multipliedFullWidth(by: 1_000_000))
@@ -48,15 +52,16 @@ public struct ByteCount: Hashable, Comparable, Sendable {
         return ByteCount((bytes + unit - 1) / unit * unit)
     }
 
-    /// The share that this is of `whole`; zero when `whole` is zero.
+    /// This count divided by `whole`; zero when `whole` is zero.
     public func share(of whole: ByteCount) -> Ratio {
         guard whole.bytes != 0 else { return .zero }
         return Ratio(partsPerMillion: scaled(Int64(bytes), by: 1_000_000, over: Int64(whole.bytes)))
     }
 }
 
-/// How fast bytes come or go: bytes per virtual second.
+/// A rate in bytes per virtual second.
 public struct ByteRate: Hashable, Comparable, Sendable {
+    /// Bytes per virtual second.
     public var bytesPerSecond: Int
 
     @inlinable
@@ -68,13 +73,13 @@ public struct ByteRate: Hashable, Comparable, Sendable {
     @inlinable
     public static func < (a: ByteRate, b: ByteRate) -> Bool { a.bytesPerSecond < b.bytesPerSecond }
 
-    /// The bytes that this rate moves in `span`, rounded towards zero.
+    /// The bytes moved in `span` at this rate, rounded towards zero.
     @inlinable
     public func bytes(in span: TimeSpan) -> ByteCount {
         ByteCount(Int(scaled(Int64(bytesPerSecond), by: span.microseconds, over: 1_000_000)))
     }
 
-    /// The time that this rate needs for `bytes`, rounded up. The rate must be positive.
+    /// The time to move `bytes` at this rate, rounded up. The rate must be positive.
     public func time(for bytes: ByteCount) -> TimeSpan {
         precondition(bytesPerSecond > 0, "a rate of \(bytesPerSecond) B/s never finishes")
         let (whole, rest) = Int64(bytesPerSecond)
@@ -83,10 +88,10 @@ public struct ByteRate: Hashable, Comparable, Sendable {
     }
 }
 
-/// `value * multiplier / divisor` without overflow in between, rounded towards zero.
+/// `value * multiplier / divisor`, rounded towards zero, without overflow of the product.
 @inlinable
 public func scaled(_ value: Int64, by multiplier: Int64, over divisor: Int64) -> Int64 {
-    // Nearly always 64 bits are enough, and then the division is a short one.
+    // 64 bits are nearly always enough, and then the division is short.
     let (product, isTooLong) = value.multipliedReportingOverflow(by: multiplier)
     if !isTooLong { return product / divisor }
     return divisor.dividingFullWidth(value.multipliedFullWidth(by: multiplier)).quotient

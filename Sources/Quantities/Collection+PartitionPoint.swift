@@ -1,6 +1,6 @@
 extension RandomAccessCollection {
-    /// The first place whose element is so, by halving; the end if none is. Every element before it must not be so,
-    /// and every one after it must be.
+    /// The first index whose element satisfies `isSo`, by binary search; the end index if none does. Every element
+    /// after one that satisfies it must satisfy it, too.
     ///
     /// - Complexity: O(log *n*).
     @inlinable

@@ -1,5 +1,6 @@
 /// An app of the scenario: its position in the list of apps, dense from zero. It outlives its processes.
 public struct AppID: Hashable, Comparable, Sendable {
+    /// The position, from zero.
     public let index: Int
     @inlinable
     public init(_ index: Int) { self.index = index }
@@ -7,8 +8,9 @@ public struct AppID: Hashable, Comparable, Sendable {
     public static func < (a: AppID, b: AppID) -> Bool { a.index < b.index }
 }
 
-/// A process of the simulated device. Numbers rise from 1 in the order of launches and are never used again.
+/// A process of the simulated device. Numbers rise from 1 in the order of launches and are never reused.
 public struct ProcessID: Hashable, Comparable, Sendable {
+    /// The number, from 1.
     public let number: Int
     @inlinable
     public init(_ number: Int) { self.number = number }
@@ -18,6 +20,7 @@ public struct ProcessID: Hashable, Comparable, Sendable {
 
 /// A scene session of one app: its number within the app, from 1 in the order of creation. It outlives the process.
 public struct SceneID: Hashable, Comparable, Sendable {
+    /// The number within the app, from 1.
     public let number: Int
     @inlinable
     public init(_ number: Int) { self.number = number }

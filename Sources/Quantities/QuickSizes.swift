@@ -1,34 +1,34 @@
-/// Sizes whose logarithm is normal, in single precision and four at a time: nearly all to the byte, the others not at
-/// all.
+/// Sizes whose logarithm is normal, in single precision and four at a time: nearly all are exact to the byte; for the
+/// others there is no result.
 ///
-/// A size comes out only if its whole number is certain, so the margin of doubt is proved, not measured. With e =
+/// A size is returned only if its whole number is certain, so the margin of doubt is proved, not measured. With e =
 /// 2^-24, the largest relative error of one rounding to single precision, and D = log2(size / median):
 ///
-/// - log2(1 + r) is right to 2.9 e, which a run over every r showed; that r is rounded itself adds 1.2 e at most, and
-///   the sum with the exponent, which is exact and never cancels, one e. The root halves this, and the roundings of the
+/// - log2(1 + r) is right to 2.9 e, as a run over every r showed. The rounding of r itself adds at most 1.2 e, and the
+///   sum with the exponent, which is exact and never cancels, one e. The root halves these and the roundings of the
 ///   square and of the quotient. Three more are not halved: the root, the scaled u and the product. Together D is off
 ///   by less than 6.6 e |D|, and the size by less than 4.6 e |D|.
 /// - 2^r is right to 3.7 e, again over every r. Rounding the median and the product adds 2 e; doubling is exact.
 ///
-/// So a size is off by less than (4.6 |D| + 5.7) e of itself. What `doubt` and `leastDoubt` have above it pays for the
-/// products of errors, for the margin's own roundings and for those of the draw's definition in double precision.
+/// So the relative error of a size is less than (4.6 |D| + 5.7) e. The excess of `doubt` and `leastDoubt` over this
+/// covers products of errors, the margin's own roundings and those of the draw's definition in double precision.
 ///
-/// The loops are written for the compiler to turn into vectors: no branches, tables, traps or calls.
+/// The loops are written so that the compiler can turn them into vectors: no branches, tables, traps or calls.
 struct QuickSizes: Sendable {
-    /// How many sizes are computed at once. Because it is a constant, the loops have no remainders.
+    /// How many sizes are computed at once. It is a constant, so that the loops have no remainders.
     static let count = 64
 
-    /// D is this times u, times the root of -log2(square) / square.
+    /// D is `spread` times u, times the root of -log2(square) / square.
     private let spread: Double
     private let median: Float
-    /// Larger sizes are cut to this: a little above the highest, so that cutting leaves no doubt, and never above 2^22,
-    /// a whole number, about which there is always doubt.
+    /// Larger sizes are cut to this. It is a little above the highest size, so that a cut size is certain, but at most
+    /// 2^22, a whole number, which is always in doubt.
     private let ceiling: Float
     let leastDoubt: Float
 
     static let doubt: Float = 4.75 * 0x1p-24
 
-    /// - Parameter sigma: No size is certain above 5, for the powers of two could leave the range of single precision.
+    /// - Parameter sigma: Above 5 no size is certain, because powers of two could leave the range of single precision.
     init(median: Double, sigma: Double, highest: Int) {
         spread = sigma * 1.698643600576038  // The root of 2 / ln 2.
         self.median = Float(median)
@@ -37,7 +37,7 @@ struct QuickSizes: Sendable {
         leastDoubt = possible ? 6 * 0x1p-24 : .infinity
     }
 
-    /// The sizes that belong to points in the unit circle, or 0 where the whole number is in doubt or is 0.
+    /// The sizes of points in the unit circle; 0 where the whole number is in doubt or is 0.
     @inline(__always)
     func approximate(
         _ us: UnsafePointer<Double>, _ squares: UnsafePointer<Double>, into sizes: UnsafeMutablePointer<UInt32>
@@ -46,7 +46,7 @@ struct QuickSizes: Sendable {
             guard let significands = numbers.baseAddress else { return }
             let divisors = significands + QuickSizes.count
             let deviations = divisors + QuickSizes.count
-            // The exponents lie where the sizes will.
+            // The exponents are stored in the places of the sizes.
             for index in 0..<QuickSizes.count {
                 let square = squares[index]
                 let (exponent, rest) = QuickSizes.parts(square)
@@ -58,7 +58,7 @@ struct QuickSizes: Sendable {
             for index in 0..<QuickSizes.count {
                 let exponent = Float(Int32(bitPattern: sizes[index]) >> 20)
                 let logarithm = exponent + QuickSizes.logarithm(significands[index])
-                // Never below 0; but where the compiler knows it, a root is no call.
+                // Never below 0. The comparison tells the compiler so, which then inlines the root.
                 let ratio = -logarithm / divisors[index]
                 deviations[index] *= (ratio > 0 ? ratio : 0).squareRoot()
             }
@@ -66,8 +66,8 @@ struct QuickSizes: Sendable {
         }
     }
 
-    /// A number's exponent, in the upper 12 bits, and its significand, from the root of 1/2 to that of 2, less 1. The
-    /// difference is exact before it is rounded, so it is precise also for numbers close to 1.
+    /// A number's exponent, in the upper 12 bits, and its significand (from the root of 1/2 to the root of 2) minus 1.
+    /// The difference is exact before it is rounded, so it is precise for numbers close to 1, too.
     @inline(__always)
     private static func parts(_ x: Double) -> (exponent: UInt32, rest: Float) {
         let exponent = (x.bitPattern &- 0x3fe6_a09e_0000_0000) & 0xfff0_0000_0000_0000
@@ -75,7 +75,7 @@ struct QuickSizes: Sendable {
         return (UInt32(truncatingIfNeeded: exponent >> 32), Float(rest))
     }
 
-    /// The logarithm to base 2 of 1 + r, for 1 + r from the root of 1/2 to that of 2: a minimax polynomial.
+    /// The logarithm to base 2 of 1 + r, for 1 + r from the root of 1/2 to the root of 2: a minimax polynomial.
     @inline(__always)
     static func logarithm(_ r: Float) -> Float {
         let square = r * r
@@ -99,8 +99,8 @@ struct QuickSizes: Sendable {
     /// The median times 2 to the power of `deviation`, in whole bytes, or 0.
     @inline(__always)
     private func size(_ deviation: Float) -> UInt32 {
-        // Adding these numbers rounds to a whole one, which then stands in the lowest bits; the second is for what is
-        // not below 0.
+        // Adding one of these numbers rounds to a whole number in the lowest bits; the second is for numbers that are
+        // not negative.
         let (rounder, unsignedRounder): (Float, Float) = (0x1.8p23, 0x1p23)
         let shifted = deviation + rounder
         let scale = Float(bitPattern: shifted.bitPattern << 23 &+ Float(1).bitPattern)
@@ -109,7 +109,7 @@ struct QuickSizes: Sendable {
         let margin = size * (abs(deviation) * QuickSizes.doubt + leastDoubt)
         let rounded = size + unsignedRounder
         let rest = size - (rounded - unsignedRounder)
-        // Where it was rounded up, one less.
+        // Subtract one where it was rounded up.
         let down = Int32(bitPattern: rest.bitPattern) >> 31
         let whole = Int32(bitPattern: rounded.bitPattern &- unsignedRounder.bitPattern) &+ down
         return abs(rest) > margin ? UInt32(bitPattern: whole) : 0

@@ -1,10 +1,12 @@
-/// A share or a factor in parts per million: exact to compare, the same on every machine.
+/// A share or a factor in parts per million: comparisons are exact, and alike on every machine.
 public struct Ratio: Hashable, Comparable, Sendable {
+    /// The ratio times 1,000,000.
     public var partsPerMillion: Int64
 
     @inlinable
     public init(partsPerMillion: Int64) { self.partsPerMillion = partsPerMillion }
 
+    /// A whole number of hundredths.
     @inlinable
     public static func percent(_ count: Int64) -> Ratio { Ratio(partsPerMillion: count * 10_000) }
 

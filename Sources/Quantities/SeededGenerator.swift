@@ -1,7 +1,8 @@
-/// The one source of chance: xoshiro256**, seeded through SplitMix64, integers only.
+/// The only source of randomness: xoshiro256**, seeded through SplitMix64, integers only.
 ///
-/// A stream is named, so that an app draws from a stream of its own: adding an app does not change the draws of
-/// the others. Algorithms: Blackman and Vigna, "Scrambled linear pseudorandom number generators" (2018), public domain.
+/// Each stream has a name, so that every app draws from a stream of its own: adding an app does not change the draws
+/// of the others. Algorithms: Blackman and Vigna, "Scrambled linear pseudorandom number generators" (2018), public
+/// domain.
 public struct SeededGenerator: Sendable {
     @usableFromInline var s0, s1, s2, s3: UInt64
 
@@ -25,6 +26,7 @@ public struct SeededGenerator: Sendable {
         return z ^ (z >> 31)
     }
 
+    /// The next 64 random bits.
     @inlinable
     public mutating func next() -> UInt64 {
         let product = s1 &* 5

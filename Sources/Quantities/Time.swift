@@ -1,5 +1,6 @@
 /// A moment of virtual time: whole microseconds since the run began.
 public struct Instant: Hashable, Comparable, Sendable {
+    /// Microseconds since the run began.
     public var microseconds: Int64
 
     @inlinable
@@ -7,7 +8,7 @@ public struct Instant: Hashable, Comparable, Sendable {
 
     @inlinable
     public static var zero: Instant { Instant(microseconds: 0) }
-    /// Later than anything that a run can schedule.
+    /// Later than any instant that a run can schedule.
     @inlinable
     public static var never: Instant { Instant(microseconds: .max) }
 
@@ -25,11 +26,13 @@ public struct Instant: Hashable, Comparable, Sendable {
 
 /// A length of virtual time in whole microseconds.
 public struct TimeSpan: Hashable, Comparable, Sendable {
+    /// The length in microseconds; negative between an instant and an earlier one.
     public var microseconds: Int64
 
     @inlinable
     public init(microseconds: Int64) { self.microseconds = microseconds }
 
+    /// A whole number of milliseconds; traps on overflow, like the arithmetic below.
     @inlinable
     public static func milliseconds(_ count: Int64) -> TimeSpan { TimeSpan(microseconds: count * 1_000) }
     @inlinable
@@ -62,7 +65,7 @@ public struct TimeSpan: Hashable, Comparable, Sendable {
         TimeSpan(microseconds: scaled(a.microseconds, by: ratio.partsPerMillion, over: 1_000_000))
     }
 
-    /// The share that this is of `whole`; zero when `whole` is zero.
+    /// This span divided by `whole`; zero when `whole` is zero.
     public func share(of whole: TimeSpan) -> Ratio {
         guard whole.microseconds != 0 else { return .zero }
         return Ratio(partsPerMillion: scaled(microseconds, by: 1_000_000, over: whole.microseconds))
