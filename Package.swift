@@ -1,9 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// In a release build no access to a property is checked for overlapping another one: the checks are a quarter of a
-/// run's CPU time, and every test runs with them, in a debug build. SwiftPM calls such a flag unsafe; since 6.2 it
-/// allows it to packages that others depend on, too, if they ask for 6.2 themselves.
+/// Release builds do not check that accesses to a property are exclusive: the checks take a quarter of a run's CPU
+/// time, and all tests run with them in debug builds. SwiftPM calls such a flag unsafe; since 6.2 it allows the flag in
+/// dependencies, too, if the depending package asks for 6.2 itself.
 let fast = SwiftSetting.unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release))
 
 let settings: [SwiftSetting] = [
@@ -13,11 +13,11 @@ let settings: [SwiftSetting] = [
     fast,
 ]
 
-/// What every tick of a run goes through is optimised in debug builds, too: runs took most of the time of all tests.
-/// The checks of overlapping accesses stay on.
+/// Modules that every tick of a run uses are optimised in debug builds, too, because runs took most of the time of all
+/// tests. The checks of exclusive access stay on.
 let quick = SwiftSetting.unsafeFlags(["-O"], .when(configuration: .debug))
 
-/// A module of ours; the arrows are drawn in DocC and checked by the tidy test.
+/// A module of this package. DocC draws the arrows between modules, and the tidy test checks them.
 func module(_ name: String, _ dependencies: [Target.Dependency], _ more: [SwiftSetting] = []) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings + more)
 }
@@ -30,7 +30,7 @@ let package = Package(
     name: "plimsoll",
     products: [
         .executable(name: "plimsoll", targets: ["plimsoll"]),
-        // For a policy of one's own: the engine, and everything that configures it.
+        // For packages with their own policies: the engine and everything that configures it.
         .library(name: "PlimsollKit", targets: ["Simulation", "Scenario", "Reclaim", "Pressure", "Metrics", "Memory"]),
     ],
     dependencies: [

@@ -1,38 +1,41 @@
 import Quantities
 
-/// Everything that decides an experiment: which runs there are, and in which order. Two plans are equal exactly when
-/// their runs are the same runs.
+/// Everything that decides an experiment: its runs and their order. Two plans are equal exactly when they describe the
+/// same runs.
 public struct ExperimentPlan: Hashable, Sendable, Codable {
-    /// Of the plan's own form.
+    /// The version of the plan's format.
     public var format = 1
-    /// The program's version: another program may give other results.
+    /// The program's version: another version may give other results.
     public var program: String
+    /// The scenarios to run.
     public var scenarios: [ScenarioInput]
-    /// Nil: the scenario's own.
+    /// The memory backend; nil for the scenario's own.
     public var backend: String?
+    /// The scale of the device as `--scale` takes it; nil for the scenario's own.
     public var scale: String?
-    /// `--set`, for every run.
+    /// The assignments of `--set`, for every run.
     public var sets: [String]
-    /// Nil: the scenario's own.
+    /// The policies to run; nil stands for the scenario's own.
     public var policies: [PolicyInput?]
     /// The settings that vary.
     public var keys: [String]
     /// A row per combination, a value per key.
     public var combinations: [[SettingValue]]
-    /// Nil: the scenario's own.
+    /// The seeds to run; nil stands for the scenario's own.
     public var seeds: [UInt64?]
 
-    /// A file that runs are made of.
+    /// A scenario file, with the fingerprints of all that its runs read.
     public struct ScenarioInput: Hashable, Sendable, Codable {
-        /// As given on the command line.
+        /// The path as given on the command line.
         public var path: String
         /// The scenario's own name.
         public var name: String
-        /// Of the scenario's text.
+        /// The fingerprint of the scenario's text.
         public var fingerprint: String
-        /// Of the traces that it names, in its order.
+        /// The fingerprints of the traces that the scenario names, in its order.
         public var traces: [String]
 
+        /// A scenario with its fingerprints.
         public init(path: String, name: String, fingerprint: String, traces: [String] = []) {
             (self.path, self.name, self.fingerprint, self.traces) = (path, name, fingerprint, traces)
         }
@@ -42,16 +45,18 @@ public struct ExperimentPlan: Hashable, Sendable, Codable {
     public struct PolicyInput: Hashable, Sendable, Codable {
         /// A name of the catalogue, or a policy file's path.
         public var given: String
-        /// How it is called in tables; different for every policy of a plan.
+        /// The policy's name in tables, unique within a plan.
         public var label: String
-        /// Of a policy file's text; nil for a name.
+        /// The fingerprint of a policy file's text; nil for a name.
         public var fingerprint: String?
 
+        /// A policy with its label.
         public init(given: String, label: String, fingerprint: String? = nil) {
             (self.given, self.label, self.fingerprint) = (given, label, fingerprint)
         }
     }
 
+    /// A plan of the scenarios' own settings, unless others are given.
     public init(
         program: String, scenarios: [ScenarioInput], backend: String? = nil, scale: String? = nil, sets: [String] = [],
         policies: [PolicyInput?] = [nil], keys: [String] = [], combinations: [[SettingValue]] = [[]],
@@ -71,23 +76,25 @@ public struct ExperimentPlan: Hashable, Sendable, Codable {
 
 /// One run of an experiment.
 public struct ExperimentCase: Hashable, Sendable {
-    /// From 0, in the plan's order.
+    /// The run's place in the plan, from 0.
     public let index: Int
     /// Positions in the plan's lists.
     public let scenario, policy, combination: Int
+    /// The seed; nil for the scenario's own.
     public let seed: UInt64?
 
-    /// As people count them.
+    /// The run's place in the plan, from 1.
     public var number: Int { index + 1 }
 }
 
 extension ExperimentPlan {
-    /// Whether a plan that was read from a file is one: nothing is empty, and every combination has a value per key.
+    /// Whether a plan read from a file is valid: no list is empty, and every combination has a value per key.
     public var isSound: Bool {
         format == 1 && !scenarios.isEmpty && !policies.isEmpty && !combinations.isEmpty && !seeds.isEmpty
             && combinations.allSatisfy { $0.count == keys.count }
     }
 
+    /// The number of runs.
     public var count: Int { scenarios.count * policies.count * combinations.count * seeds.count }
 
     /// The run at an index of `0 ..< count`: the scenario changes slowest, then the policy, then the settings; the seed
@@ -101,12 +108,12 @@ extension ExperimentPlan {
             index: index, scenario: scenario, policy: policy, combination: combination, seed: seeds[seed])
     }
 
-    /// The settings of a combination as `--set` takes them, those for every run first.
+    /// A combination's assignments as `--set` takes them, after those for every run.
     public func assignments(ofCombination combination: Int) -> [String] {
         sets + zip(keys, combinations[combination]).map { "\($0)=\($1.text)" }
     }
 
-    /// `evening-commute, policy ladder, device.ceiling=1GiB, seed 7`.
+    /// A run's title: `evening-commute, policy ladder, device.ceiling=1GiB, seed 7`.
     public func title(of each: ExperimentCase) -> String {
         var parts = [scenarios[each.scenario].name]
         if let policy = policies[each.policy] { parts.append("policy \(policy.label)") }
@@ -115,7 +122,7 @@ extension ExperimentPlan {
         return parts.joined(separator: ", ")
     }
 
-    /// What tells two plans apart, in words that fit after "another"; nil when they are the same.
+    /// The first difference between two plans, in words that fit after "another"; nil when they are equal.
     public func difference(from other: ExperimentPlan) -> String? {
         if program != other.program || format != other.format { return "version of the program (\(other.program))" }
         if scenarios.map(\.path) != other.scenarios.map(\.path) { return "list of scenarios" }
@@ -132,20 +139,23 @@ extension ExperimentPlan {
         return self == other ? nil : "backend or scale"
     }
 
-    /// The kind of a key's column: that of its values when they are alike, else text.
+    /// The kind of a key's column: the kind of its values if they all have one kind, otherwise text.
     public func kind(ofKey position: Int) -> SettingKind {
         let kinds = Set(combinations.map { $0[position].kind })
         return kinds.count == 1 ? kinds.first ?? .text : .text
     }
 }
 
-/// One part of an experiment that is spread over machines: every `count`-th case, so that parts take about as long.
+/// One part of an experiment spread over machines: every `count`-th case, so that all parts take about the same time.
 public struct Shard: Hashable, Sendable, CustomStringConvertible {
-    /// From 1.
+    /// The part's number, from 1.
     public let number: Int
+    /// The number of parts.
     public let count: Int
 
+    /// The whole experiment as one part.
     public static let whole = Shard(unchecked: 1, of: 1)
+    /// The most parts allowed.
     public static let most = 10_000
 
     private init(unchecked number: Int, of count: Int) { (self.number, self.count) = (number, count) }
@@ -160,10 +170,12 @@ public struct Shard: Hashable, Sendable, CustomStringConvertible {
         self.init(unchecked: number, of: count)
     }
 
+    /// Whether the case at `index` is in this part.
     public func contains(_ index: Int) -> Bool { index % count == number - 1 }
 
-    /// How many of so many cases are in this part.
+    /// How many of `total` cases are in this part.
     public func count(of total: Int) -> Int { total / count + (number <= total % count ? 1 : 0) }
 
+    /// The part as it is written: `2/8`.
     public var description: String { "\(number)/\(count)" }
 }

@@ -3,31 +3,34 @@ import Metrics
 
 /// Why a ledger cannot be used.
 public enum LedgerFault: Error, Hashable, Sendable {
-    /// There is none, or it cannot be read.
+    /// The ledger does not exist or cannot be read.
     case unreadable(path: String, code: Int32)
-    /// It is no ledger, or that of another plan or another part; the sentence says which.
+    /// The file is no ledger, or belongs to another plan or part; the sentence says which.
     case foreign(String)
-    /// Another process has it.
+    /// Another process holds the ledger.
     case busy(path: String)
     case output(OutputFailure)
 }
 
 /// The append-only list of finished runs: one line each, on the disk before the next begins.
 ///
-/// A line is the case's index, a checksum of what follows, and the run's row. Whoever is killed in mid-line leaves a
-/// line without its end or with a wrong checksum: such lines count as not written, and their cases are run again. Only
-/// where the rows are is kept in memory, so a ledger of any length takes eight bytes per case.
+/// A line holds the case's index, a checksum of the rest, and the run's row. A process killed while it writes a line
+/// leaves one without its end or with a wrong checksum. Such lines do not count, and their cases run again. Memory
+/// holds only the places of the rows, so a ledger takes eight bytes per case.
 public final class Ledger {
+    /// The ledger's file.
     public let path: String
     private let descriptor: Int32
     private var length: Int
-    /// Where the row of a case begins in the file; -1 as long as it is not finished.
+    /// By case: where its row begins in the file; -1 until the case is finished.
     private var offsets: [Int]
+    /// The number of finished cases.
     public private(set) var finished = 0
 
+    /// The file's name in an experiment's directory.
     public static let file = "ledger.txt"
 
-    /// The first line: which plan, and which part of it.
+    /// The first line, which names the plan and the part.
     private static func header(_ plan: Fingerprint, _ shard: Shard) -> String {
         "plimsoll ledger 1, plan \(plan), part \(shard)\n"
     }
@@ -37,7 +40,7 @@ public final class Ledger {
         (length, offsets) = (0, Array(repeating: -1, count: cases))
     }
 
-    /// A new, empty ledger; the file must not exist.
+    /// Creates an empty ledger; the file must not exist.
     public convenience init(
         creating path: String, plan: Fingerprint, shard: Shard, cases: Int
     ) throws(LedgerFault) {
@@ -48,7 +51,7 @@ public final class Ledger {
         try append(Ledger.header(plan, shard))
     }
 
-    /// The ledger of an earlier attempt, to go on with; what is torn at its end is cut off.
+    /// Opens the ledger of an earlier attempt to continue it; a torn end is cut off.
     public convenience init(
         resuming path: String, plan: Fingerprint, shard: Shard, cases: Int
     ) throws(LedgerFault) {
@@ -59,7 +62,7 @@ public final class Ledger {
         let bytes = try contents()
         let header = Array(Ledger.header(plan, shard).utf8)
         if bytes.count < header.count && header.starts(with: bytes) {
-            // Killed before the first line was whole.
+            // The earlier attempt was killed before the first line was whole.
             try truncate(to: 0)
             try append(Ledger.header(plan, shard))
         } else {
@@ -67,7 +70,7 @@ public final class Ledger {
         }
     }
 
-    /// A ledger as it is, to be read alone.
+    /// Opens a ledger only to read it.
     public convenience init(
         reading path: String, plan: Fingerprint, shard: Shard, cases: Int
     ) throws(LedgerFault) {
@@ -78,7 +81,7 @@ public final class Ledger {
         length = try read(try contents(), Array(Ledger.header(plan, shard).utf8), shard)
     }
 
-    /// Which part a ledger says that it is of; nil when its first line is not whole, or it is no ledger.
+    /// The part that a ledger belongs to; nil when its first line is not whole, or the file is no ledger.
     public static func part(at path: String) throws(LedgerFault) -> Shard? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .unreadable(path: path, code: errno) }
@@ -120,7 +123,7 @@ public final class Ledger {
         self.length = length
     }
 
-    /// Takes in all whole lines behind the header; the length of what is whole.
+    /// Reads all whole lines after the header; returns the length of the file up to the last of them.
     private func read(_ bytes: [UInt8], _ header: [UInt8], _ shard: Shard) throws(LedgerFault) -> Int {
         guard bytes.starts(with: header) else {
             throw .foreign("\(path) is not the ledger of part \(shard) of this plan")
@@ -164,11 +167,12 @@ public final class Ledger {
 }
 
 extension Ledger {
+    /// Whether the case has a row.
     public func isFinished(_ index: Int) -> Bool { offsets[index] >= 0 }
 
-    /// Books a finished run; when this returns, the disk has it.
+    /// Records a finished run; its row is on the disk when this returns.
     ///
-    /// - Parameter row: One line without its end.
+    /// - Parameter row: One line without its line feed.
     public func append(_ index: Int, row: String) throws(LedgerFault) {
         precondition(!row.utf8.contains(10), "a row is one line")
         precondition(offsets[index] < 0, "case \(index) was booked already")
@@ -199,7 +203,7 @@ extension Ledger {
         length += bytes.count
     }
 
-    /// The row of a finished case.
+    /// Reads the row of a finished case from the file.
     public func row(_ index: Int) throws(LedgerFault) -> String {
         let offset = offsets[index]
         precondition(offset >= 0, "case \(index) is not finished")

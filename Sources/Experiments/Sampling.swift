@@ -1,10 +1,10 @@
 import Quantities
 
-/// How the values of several settings are put together.
+/// How the values of several settings are combined.
 public enum Sampling: Hashable, Sendable {
-    /// Every value with every other; the first setting changes slowest.
+    /// Every combination of values; the first setting changes slowest.
     case grid
-    /// Each setting drawn on its own.
+    /// Each setting is drawn independently.
     case independent(count: Int)
     /// A Latin hypercube: each setting's range is cut into `count` parts, and every part is hit exactly once.
     ///
@@ -12,7 +12,7 @@ public enum Sampling: Hashable, Sendable {
     /// Technometrics 21 (1979).
     case latinHypercube(count: Int)
 
-    /// More are surely a slip.
+    /// The most combinations; more are surely a mistake.
     public static let most = 1_000_000
 
     /// - Parameter text: `lhs:40` or `random:40`.
@@ -28,16 +28,16 @@ public enum Sampling: Hashable, Sendable {
         }
     }
 
-    /// The combinations, in their order: a row has one value per variation. One that is drawn again is left out, for
-    /// its runs would be the same runs.
+    /// The combinations, in order: a row has one value per variation. A repeated combination is left out, because its
+    /// runs would be the same runs.
     ///
-    /// - Parameter seed: Decides the draws; each setting has a stream of its own, named by its key.
+    /// - Parameter seed: Determines the draws; each setting has a stream of its own, named by its key.
     public func combinations(of variations: [Variation], seed: UInt64) throws(ExperimentFault) -> [[SettingValue]] {
         var known: Set<[SettingValue]> = []
         return try draws(of: variations, seed: seed).filter { known.insert($0).inserted }
     }
 
-    /// How many combinations are drawn, repeated ones included; nil where none are.
+    /// How many combinations are drawn, repeated ones included; nil for a grid.
     public var count: Int? {
         switch self {
         case .grid: nil
@@ -45,7 +45,7 @@ public enum Sampling: Hashable, Sendable {
         }
     }
 
-    /// The same, repeated ones included.
+    /// The combinations like `combinations(of:seed:)`, repeated ones included.
     public func draws(of variations: [Variation], seed: UInt64) throws(ExperimentFault) -> [[SettingValue]] {
         switch self {
         case .grid: return try Sampling.product(of: variations)
@@ -77,7 +77,7 @@ public enum Sampling: Hashable, Sendable {
         return rows
     }
 
-    /// Columns of equal length as rows.
+    /// Turns columns of equal length into rows.
     private static func rows(_ columns: [[SettingValue]]) -> [[SettingValue]] {
         guard let count = columns.first?.count else { return [[]] }
         return (0..<count).map { row in columns.map { $0[row] } }

@@ -2,14 +2,15 @@ import Quantities
 
 /// Seeds as people write them: `1..20`, `1,2,5`, `1..5,9`.
 public enum Seeds {
-    /// More are surely a slip.
+    /// The most seeds; more are surely a mistake.
     public static let most = 100_000
 
+    /// What seeds look like, in words that fit after "expected".
     public static let expectation = "seeds such as 1..20 or 1,2,5"
 
     /// The seeds in the order in which they are written.
     ///
-    /// - Throws: What is wrong: a number that is none, an upside-down range, a seed that comes twice.
+    /// - Throws: A fault for an invalid number, a range whose ends are reversed, or a repeated seed.
     public static func parse(_ text: String) throws(ExperimentFault) -> [UInt64] {
         var seeds: [UInt64] = []
         var known: Set<UInt64> = []
@@ -39,6 +40,6 @@ public enum Seeds {
         return low...high
     }
 
-    /// Digits alone: a sign is no part of a seed.
+    /// Reads digits only: a seed has no sign.
     private static func number(_ text: String) -> UInt64? { text.isDigits ? UInt64(text) : nil }
 }

@@ -1,6 +1,6 @@
 import Quantities
 
-/// What a value of a setting counts, and in which smallest unit.
+/// What a setting's value counts, and the smallest unit of its amount.
 public enum SettingKind: String, Hashable, Sendable, Codable {
     /// A bare whole number.
     case whole
@@ -10,14 +10,14 @@ public enum SettingKind: String, Hashable, Sendable, Codable {
     case bytes
     /// Microseconds.
     case time
-    /// A share that was written in percent, in parts per million.
+    /// A share written in percent; the amount is in parts per million.
     case ratio
     /// Bytes per second.
     case rate
     /// Anything else; it has no amount.
     case text
 
-    /// The unit that a column's name ends with.
+    /// The end of a column's name: its unit.
     public var suffix: String {
         switch self {
         case .whole, .decimal, .text: ""
@@ -31,13 +31,14 @@ public enum SettingKind: String, Hashable, Sendable, Codable {
 
 /// One value of a setting, as `--set` takes it and as a table shows it.
 public struct SettingValue: Hashable, Sendable, Codable {
+    /// What the value counts.
     public let kind: SettingKind
-    /// In the kind's smallest unit; 0 for a text.
+    /// The amount in the kind's smallest unit; 0 for a text.
     public let amount: Int64
-    /// As written, or the shortest exact form.
+/// The value as written, or its shortest exact form.
     public let text: String
 
-    /// Reads a value; what is no quantity is a text.
+    /// Reads a value; anything but a quantity is a text.
     public init(_ text: String) {
         self.text = text
         if text.isDigits, let value = Int64(text) {
@@ -55,7 +56,7 @@ public struct SettingValue: Hashable, Sendable, Codable {
         }
     }
 
-    /// The shortest exact form of an amount.
+    /// A value with the shortest exact form of an amount; the kind must not be `text`.
     public init(_ kind: SettingKind, _ amount: Int64) {
         (self.kind, self.amount) = (kind, amount)
         text =
@@ -70,14 +71,14 @@ public struct SettingValue: Hashable, Sendable, Codable {
             }
     }
 
-    /// A whole number beside decimals is one of them.
+    /// The value as another kind: a whole number can become a decimal; nil otherwise.
     func promoted(to other: SettingKind) -> SettingValue? {
         if kind == other { return self }
         guard kind == .whole, other == .decimal, amount < Int64.max / 1_000_000 else { return nil }
         return SettingValue(.decimal, amount * 1_000_000)
     }
 
-    /// As a cell of a column whose name ends with the kind's suffix: seconds, bytes, shares.
+    /// The value as a cell of a column whose name ends with the kind's suffix: seconds, bytes, shares.
     public var cell: String {
         switch kind {
         case .whole, .bytes, .rate: "\(amount)"

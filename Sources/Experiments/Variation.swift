@@ -1,11 +1,11 @@
 import Glibc
 import Quantities
 
-/// One `--vary key=VALUES`: a setting, and the values that it takes.
+/// One `--vary key=VALUES`: a setting and the values that it takes.
 public struct Variation: Hashable, Sendable {
-    /// As in `--set`: dotted, apps by name.
+    /// The setting's key as in `--set`: dotted, apps by name.
     public let key: String
-    /// Behind the equals sign, as written.
+    /// The text after the equals sign, as written.
     public let text: String
     let domain: Domain
 
@@ -21,19 +21,19 @@ public struct Variation: Hashable, Sendable {
         let low: Int64
         let high: Int64
         let isLogarithmic: Bool
-        /// Values are whole multiples of it, so that they read well: KiB where both ends are whole KiB.
+        /// Values are rounded to whole multiples of this so that they read well: KiB where both ends are whole KiB.
         let grain: Int64
     }
 
-    /// Up to here a floating-point number counts by ones: 2^53.
+    /// Up to 2^53 a floating-point number represents every whole number.
     private static let highest: Int64 = 1 << 53
 
-    /// A list that is longer is surely a slip.
+    /// The most values of a list; a longer list is surely a mistake.
     public static let mostValues = 100_000
 
-    /// - Parameter text: `key=a,b,c`, `key=1..10`, `key=256MiB..1GiB:128MiB` (step), `key=256MiB..1GiB/4` (count),
-    ///   `key=log:1MiB..1GiB/4`; without step and count a range of whole numbers goes by ones, and any range can be
-    ///   sampled.
+    /// - Parameter text: `key=a,b,c`, `key=1..10`, `key=256MiB..1GiB:128MiB` (step), `key=256MiB..1GiB/4` (count) or
+    ///   `key=log:1MiB..1GiB/4`. Without step and count a range of whole numbers has a step of one, and any range can
+    ///   be sampled.
     public init(parsing text: String) throws(ExperimentFault) {
         guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
             throw ExperimentFault("--vary \(text): expected key=VALUES, such as device.ceiling=512MiB,1GiB")
@@ -58,7 +58,7 @@ public struct Variation: Hashable, Sendable {
         return .list([SettingValue(text)])
     }
 
-    /// At the commas that stand in no brackets, braces or quotes.
+    /// Splits at the commas outside brackets, braces and quotes.
     private static func split(_ text: String) -> [String] {
         var parts = [""]
         var depth = 0
@@ -81,7 +81,7 @@ public struct Variation: Hashable, Sendable {
         return parts
     }
 
-    /// Whole numbers among decimals become decimals, so that a column has one kind; different kinds become texts.
+    /// Gives all values one kind for their column: whole numbers among decimals become decimals, other mixtures texts.
     private static func alike(_ values: [SettingValue]) -> [SettingValue] {
         let kinds = Set(values.map(\.kind))
         guard kinds == [.whole, .decimal] else { return values }
@@ -98,10 +98,11 @@ public struct Variation: Hashable, Sendable {
 }
 
 extension Variation {
-    /// Two that set the same, wholly or in part, would make columns of values that no run had.
+    /// Refuses two variations that set the same, wholly or in part: their columns would show values that no run had.
     ///
-    /// - Parameter earlier: Is set before this one. A policy by its name may be, before its parameters.
-    /// - Throws: When one is the other's key, or lies within it, or may do so by a list's number and name.
+    /// - Parameter earlier: The variation that is set before this one. It may name a policy whose parameters this one
+    ///   sets.
+    /// - Throws: When one key equals or contains the other, or may do so by a list element's number and name.
     public func refuseOverlap(with earlier: Variation) throws(ExperimentFault) {
         let (own, other) = (SettingKey(key), SettingKey(earlier.key))
         if key == earlier.key { throw ExperimentFault("--vary \(key) comes twice") }
@@ -126,7 +127,8 @@ extension Variation {
 }
 
 extension Variation {
-    /// `LOW..HIGH`, with `log:` before it, and a step or a count behind it; nil when the text is no range.
+    /// Reads `LOW..HIGH`, with an optional `log:` before it and a step or count after it; nil when the text is no
+    /// range.
     private static func range(_ text: String) throws(ExperimentFault) -> Domain? {
         let isLogarithmic = text.hasPrefix("log:")
         var body = isLogarithmic ? String(text.dropFirst(4)) : text
@@ -141,7 +143,8 @@ extension Variation {
             body = String(body[..<colon])
         }
         let ends = (SettingValue(String(body[..<dots.lowerBound])), SettingValue(String(body[dots.upperBound...])))
-        // Two dots occur in paths, too: what is no pair of quantities is a text, for the scenario's decoder to judge.
+        // Paths contain two dots, too: anything but a pair of quantities is a text, which the scenario's decoder
+        // checks.
         guard ends.0.kind != .text, ends.1.kind != .text else { return nil }
         let kind = ends.0.kind == .whole ? ends.1.kind : ends.0.kind
         guard let low = ends.0.promoted(to: kind), let high = ends.1.promoted(to: kind) else {
@@ -162,7 +165,7 @@ extension Variation {
         return .list(try range.values(step: by.amount))
     }
 
-    /// Digits behind the last slash; the slash of `2MiB/s` is none.
+    /// Removes and returns the count, the digits after the last slash; `2MiB/s` has none.
     private static func takeCount(from body: inout String) -> Int? {
         guard let slash = body.lastIndex(of: "/") else { return nil }
         let digits = body[body.index(after: slash)...]
@@ -173,7 +176,7 @@ extension Variation {
 
     /// The values of a grid.
     ///
-    /// - Throws: When the range says neither step nor count, and does not go by ones.
+    /// - Throws: When a range other than one of whole numbers has neither step nor count.
     public func gridValues() throws(ExperimentFault) -> [SettingValue] {
         switch domain {
         case .list(let values): return values
@@ -191,7 +194,7 @@ extension Variation {
         }
     }
 
-    /// The value at a share of the way: 0 is the lowest, just below 1 the highest.
+    /// The value at a share of the way: 0 gives the lowest, just below 1 the highest.
     public func value(at share: Double) -> SettingValue {
         let share = min(max(share, 0), 1.nextDown)
         switch domain {
@@ -240,7 +243,7 @@ extension Variation.Range {
         return min(max(rounded, low), high)
     }
 
-    /// Whole numbers are drawn with the same chance each, the ends included.
+    /// The value for a random share: each whole number is equally likely, the ends included.
     func value(drawnAt share: Double) -> SettingValue {
         guard kind == .whole, !isLogarithmic else { return SettingValue(kind, amount(at: share)) }
         return SettingValue(kind, min(high, low + Int64(share * Double(high - low + 1))))

@@ -12,8 +12,8 @@ extension SceneEvent {
     ///
     /// - Parameters:
     ///   - isNewSession: Whether the session was never connected; only then is the app asked for a configuration.
-    ///   - keepsSession: Whether the session stays, so that the app is asked for its restoration activity. It stays when
-    ///     the system disconnects the scene, and goes when the user closes it.
+    ///   - keepsSession: Whether the session stays, so that the app is asked for its restoration activity. It stays if
+    ///     the system disconnects the scene, and goes if the user closes it.
     public func signals(isNewSession: Bool, keepsSession: Bool) -> [Signal] {
         let configuration: [Signal] = isNewSession ? [.callback(.configurationForConnecting)] : []
         let connection: [Signal] = configuration + [.callback(.sceneWillConnect), .notification(.sceneWillConnect)]

@@ -310,7 +310,7 @@ public protocol DeviceMemory: AnyObject {
     /// Gives the process's dirty pages back to the device. Returns their bytes.
     func purge(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount
 
-    /// Whether the process has unused pages; a scale model answers for the original device.
+    /// Whether the process has unused pages; in a scale model, whether it has them there or on the original.
     func hasDirtyPages(_ slot: MemorySlot) -> Bool
 
     /// The figures of one process; reading them is free.

@@ -1,22 +1,22 @@
 /// Sizes whose logarithm is normal, by Marsaglia's polar method (1964).
 ///
-/// A size is a whole number of bytes, so an approximation decides nearly all of them, and only where the whole number
-/// could differ are the series computed that define the draw. There are two: `QuickSizes` where sizes are drawn ahead,
-/// and where that one is in doubt, tables, which are off by less than `tolerance`. Whatever is quick here never changes
-/// a size.
+/// Exact series define each draw. A size is a whole number of bytes, so an approximation decides nearly all sizes; the
+/// series are computed only where the whole number could differ. There are two approximations: `QuickSizes` where sizes
+/// are drawn ahead, and, where that is in doubt, tables that are off by less than `tolerance`. Neither ever changes a
+/// size.
 struct LogNormalSizes: Sendable {
     private let median: Double
     private let sigma: Double
     private let sigmaPartsPerMillion: Double
     private let highest: Int
     private let tolerance: Double
-    /// Beyond these the approximation says nothing.
+    /// Outside this range the tables decide no size.
     private let smallestQuick: Double
     private let largestQuick: Double
     private let tables = LogNormalTables.shared
     private let quick: QuickSizes
 
-    /// Nearer to 1 than this, or further from 0, the tables are not precise enough.
+    /// The tables are not precise enough for squares nearer to 1 and for larger deviations.
     private static let largestSquare = 1 - 0x1p-20
     private static let largestDeviation = 40.0
 
@@ -25,8 +25,8 @@ struct LogNormalSizes: Sendable {
         sigmaPartsPerMillion = Double(sigma.partsPerMillion)
         self.sigma = sigmaPartsPerMillion / 1_000_000
         self.highest = highest.bytes
-        // The logarithm is off by at most 3e-13, so the deviation by sigma x 2e-10, and the size by the same share;
-        // what is left is a margin of five.
+        // The logarithm is off by at most 3e-13, so the deviation by sigma x 2e-10 and the size by the same share;
+        // this leaves a margin of five.
         tolerance = 1e-9 * (self.sigma + 1)
         let limit = LogNormalSizes.largestDeviation - 1
         smallestQuick = self.median * Quantities.exponential(-limit)
@@ -43,7 +43,7 @@ struct LogNormalSizes: Sendable {
         }
     }
 
-    /// The next `QuickSizes.count` sizes, in the order in which `next` would draw them.
+    /// Draws the next `QuickSizes.count` sizes, in the order in which `next` would draw them.
     func draw(into sizes: UnsafeMutableBufferPointer<UInt32>, using generator: inout SeededGenerator) {
         precondition(sizes.count == QuickSizes.count, "sizes are drawn \(QuickSizes.count) at a time")
         withUnsafeTemporaryAllocation(of: Double.self, capacity: 2 * QuickSizes.count) { numbers in
@@ -57,29 +57,29 @@ struct LogNormalSizes: Sendable {
         }
     }
 
-    /// `QuickSizes.count` points within the circle.
+    /// Draws `QuickSizes.count` points within the circle.
     @inline(__always)
     private static func points(
         _ us: UnsafeMutablePointer<Double>, _ squares: UnsafeMutablePointer<Double>,
         using generator: inout SeededGenerator
     ) {
-        // A copy stays in registers.
+        // The compiler keeps a copy in registers.
         var random = generator
         var kept = 0
         while kept < QuickSizes.count {
             (us[kept], squares[kept]) = point(using: &random)
-            // The sign of the difference instead of a branch, which would be wrong for every fifth point.
+            // The sign of the difference replaces a branch, which would be mispredicted for every fifth point.
             kept &+= Int(truncatingIfNeeded: (squares[kept] - 1).bitPattern >> 63)
         }
         generator = random
     }
 
-    /// A point in the square around the unit circle: how far to the right, and how far from the middle, squared. It is
-    /// the middle itself, which has no size, with a probability of 2^-106.
+    /// A point in the square around the unit circle: its first coordinate and the square of its distance from the
+    /// centre. It is the centre itself, which has no size, with a probability of 2^-106.
     ///
-    /// Both coordinates are 2 x `unit` - 1, to the bit: powers of two scale exactly, and what is rounded is the same
-    /// sum. They are written in two ways, for the compiler would move two that are alike, and with them what the
-    /// generator computes, into one vector, which takes half as long again.
+    /// Both coordinates are 2 x `unit` - 1, to the bit: powers of two scale exactly, and the same sum is rounded. They
+    /// are written in two ways, because the compiler would move two equal expressions, and with them the generator's
+    /// arithmetic, into one vector, which takes half as long again.
     @inline(__always)
     private static func point(using generator: inout SeededGenerator) -> (u: Double, square: Double) {
         let u = (Double(Int64(bitPattern: generator.next() >> 11)) + 0.5) * 0x1p-52 - 1
@@ -87,13 +87,13 @@ struct LogNormalSizes: Sendable {
         return (u, u * u + v * v)
     }
 
-    /// A point's size, by tables or, if they cannot tell, as it is defined.
+    /// A point's size, by the tables or, where they are in doubt, by the definition.
     private func size(_ u: Double, _ square: Double) -> Int {
         let size = decided(approximate(deviation(u, square)), square)
         return size > 0 ? size : exact(u, square)
     }
 
-    /// What a point's size is the median's multiple of, as a power of e. To 1e-10 but for squares close to 1.
+    /// The exponent d of a point's size, which is the median times e^d; precise to 1e-10 except for squares close to 1.
     @inline(__always)
     private func deviation(_ u: Double, _ square: Double) -> Double {
         sigma * u * (-2 * tables.logarithm(square) / square).squareRoot()
@@ -101,12 +101,12 @@ struct LogNormalSizes: Sendable {
 
     @inline(__always)
     private func approximate(_ deviation: Double) -> Double {
-        // Beyond this the power is not computed; `decided` refuses what comes of it.
+        // Larger deviations are cut; `decided` rejects their sizes.
         let limit = LogNormalSizes.largestDeviation
         return median * tables.exponential(max(-limit, min(limit, deviation)))
     }
 
-    /// The size, or 0 if the tables are too close to a whole number to tell.
+    /// The size, or 0 if it is too close to a whole number for the tables.
     @inline(__always)
     private func decided(_ size: Double, _ square: Double) -> Int {
         guard square < LogNormalSizes.largestSquare, size < largestQuick, size > smallestQuick else { return 0 }
@@ -117,7 +117,7 @@ struct LogNormalSizes: Sendable {
         return whole >= highest ? highest : max(1, whole)
     }
 
-    /// The draw as it is defined.
+    /// The size by the definition of the draw.
     @inline(never)
     private func exact(_ u: Double, _ square: Double) -> Int {
         let normal = u * (-2 * naturalLogarithm(square) / square).squareRoot()
@@ -126,7 +126,7 @@ struct LogNormalSizes: Sendable {
     }
 }
 
-/// Logarithms at 128 and powers of e at 64 points, and the first terms of the series between them.
+/// Logarithms at 128 points and powers of e at 64, with the first terms of the series between them.
 private final class LogNormalTables: Sendable {
     static let shared = LogNormalTables()
 
@@ -142,7 +142,7 @@ private final class LogNormalTables: Sendable {
         powers = InlineArray { Quantities.exponential(Double($0) * LogNormalTables.ln2 / 64) }
     }
 
-    /// Of a number in (0, 1), to 3e-13.
+    /// The natural logarithm of a number in (0, 1), to 3e-13.
     @inline(__always)
     func logarithm(_ x: Double) -> Double {
         let bits = x.bitPattern
@@ -154,10 +154,10 @@ private final class LogNormalTables: Sendable {
         return exponent * LogNormalTables.ln2 + logarithms[place] + series
     }
 
-    /// To 1e-13 relative, for |x| up to 40.
+    /// e to the power of x, to 1e-13 relative, for |x| up to 40.
     @inline(__always)
     func exponential(_ x: Double) -> Double {
-        // Adding this number rounds to a whole one, which then stands in the lowest bits.
+        // Adding this number rounds to a whole number in the lowest bits.
         let rounder = 0x1.8p52
         let shifted = x * (64 / LogNormalTables.ln2) + rounder
         let r = x - (shifted - rounder) * (LogNormalTables.ln2 / 64)

@@ -1,21 +1,25 @@
 import BasicContainers
 
-/// How large an app's objects are. Draws are the same on every machine: nothing but IEEE basic arithmetic and square
-/// roots, which are exactly specified, is used; the platform's `exp` and `log` are not.
+/// How large an app's objects are. Draws are the same on every machine: they use only IEEE basic arithmetic and square
+/// roots, which are exactly specified, not the platform's `exp` and `log`.
 public enum SizeDistribution: Hashable, Sendable {
     /// Every object has this size.
     case constant(ByteCount)
-    /// Every size from the lowest to the highest is as likely as any other.
+    /// All sizes from the lowest to the highest are equally likely.
     case uniform(lowest: ByteCount, highest: ByteCount)
-    /// The logarithm of the size is normal: `median` splits the objects in halves, `sigma` is the standard
-    /// deviation of the natural logarithm; sizes above `highest` are cut to it.
+    /// The logarithm of the size is normal: `median` splits the objects in halves, and `sigma` is the standard
+    /// deviation of the natural logarithm. Sizes above `highest` are cut to it.
     case logNormal(median: ByteCount, sigma: Ratio, highest: ByteCount)
     /// An empirical histogram: sizes and how often each was seen.
     case histogram([Bin])
 
+    /// One size of a histogram.
     public struct Bin: Hashable, Sendable {
+        /// The size of the objects.
         public var size: ByteCount
+        /// How often the size was seen; at least one weight must be positive.
         public var weight: Int
+        /// A size and its weight.
         public init(size: ByteCount, weight: Int) {
             self.size = size
             self.weight = weight
@@ -23,19 +27,21 @@ public enum SizeDistribution: Hashable, Sendable {
     }
 }
 
-/// Draws sizes of one distribution; what can be computed once is computed here.
+/// Draws sizes from one distribution; `init` computes everything that all draws share.
 public final class SizeSampler: Sendable {
     private enum Draw: Sendable {
         case constant(Int)
         case uniform(ClosedRange<Int>)
         case logNormal(LogNormalSizes)
-        /// Sizes, and the sums of the weights up to each.
+        /// Sizes, and the sum of the weights up to each.
         case histogram(sizes: [Int], cumulative: [UInt64])
     }
 
+    /// The distribution that sizes are drawn from.
     public let distribution: SizeDistribution
     private let draw: Draw
 
+    /// Traps on a histogram without a positive weight.
     public init(_ distribution: SizeDistribution) {
         self.distribution = distribution
         switch distribution {
@@ -63,8 +69,8 @@ public final class SizeSampler: Sendable {
         }
     }
 
-    /// Sizes that together ask for `bytes`: the last one is cut so that the sum is exact. For a generator from which
-    /// others draw, too; `SizeStream` is faster.
+    /// Replaces `sizes` by sizes whose sum is exactly `bytes`; the last is cut. Use it with a shared generator; with a
+    /// generator of its own, `SizeStream` is faster.
     public func fill(_ sizes: inout [Int], with bytes: ByteCount, using generator: inout SeededGenerator) {
         sizes.removeAll(keepingCapacity: true)
         var remaining = bytes.bytes
@@ -74,29 +80,31 @@ public final class SizeSampler: Sendable {
         }
     }
 
-    /// The next `QuickSizes.count` sizes, in the order in which `next` would draw them.
+    /// Draws the next `QuickSizes.count` sizes, in the order in which `next` would draw them.
     fileprivate func draw(into sizes: UnsafeMutableBufferPointer<UInt32>, using generator: inout SeededGenerator) {
         if case .logNormal(let draw) = draw { return draw.draw(into: sizes, using: &generator) }
         for index in sizes.indices { sizes[index] = UInt32(next(using: &generator)) }
     }
 }
 
-/// The sizes of objects that are made together. It is used again and again: its memory stays.
+/// The sizes of objects that are made together. A batch is reused, so it keeps its memory.
 public struct SizeBatch: ~Copyable {
-    /// Only the first `count` of them are meant.
+    /// The sizes; only the first `count` are valid.
     public private(set) var storage: UniqueArray<Int>
+    /// The number of valid sizes.
     public private(set) var count: Int
 
+    /// A batch of these sizes.
     public init(_ sizes: [Int] = []) {
         storage = UniqueArray(copying: sizes)
         count = sizes.count
     }
 
-    /// Those from this one on.
+    /// The sizes from `index` on.
     public func suffix(from index: Int) -> [Int] { (index..<count).map { storage[$0] } }
 
-    /// Adds sizes from `index` on, until there are no more or they ask for so many bytes. Answers how many of them are
-    /// used then, and how many bytes are still wanted; less than none if the last one is too large by so much.
+    /// Adds sizes from `index` on, until there are no more or their sum reaches `bytes`. Returns the index after the
+    /// last one used, and the bytes still missing; these are negative if the last size is too large.
     fileprivate mutating func append(
         _ fresh: UnsafeMutableBufferPointer<UInt32>, from index: Int, upTo bytes: Int
     ) -> (used: Int, remaining: Int) {
@@ -121,20 +129,21 @@ public struct SizeBatch: ~Copyable {
     }
 }
 
-/// Sizes of one distribution, one after the other, from a generator that nobody else draws from.
+/// A stream of sizes of one distribution, from a generator of its own.
 ///
-/// They are drawn in blocks ahead of their use, which takes a fraction of the time and changes none of them.
+/// Sizes are drawn in blocks ahead of their use, which takes a fraction of the time and changes none of them.
 public struct SizeStream: ~Copyable {
-    /// Sizes that are drawn; nil before the first is asked for.
+    /// The drawn sizes; nil before the first use.
     private var block: UnsafeMutableBufferPointer<UInt32>?
-    /// How many of them are used.
+    /// How many sizes of the block are used.
     private var used = SizeStream.blockSize
     private let sampler: SizeSampler
     private var generator: SeededGenerator
 
-    /// What the quickest of the draws computes at once.
+    /// The number of sizes that `QuickSizes` computes at once.
     private static let blockSize = QuickSizes.count
 
+    /// A stream that owns its copy of `generator`.
     public init(_ sampler: SizeSampler, _ generator: SeededGenerator) {
         self.sampler = sampler
         self.generator = generator
@@ -142,7 +151,7 @@ public struct SizeStream: ~Copyable {
 
     deinit { block?.deallocate() }
 
-    /// Sizes that together ask for `bytes`: the last one is cut so that the sum is exact.
+    /// Replaces the batch by sizes whose sum is exactly `bytes`; the last is cut.
     public mutating func fill(_ sizes: inout SizeBatch, with bytes: ByteCount) {
         sizes.removeAll()
         var remaining = bytes.bytes
@@ -150,11 +159,11 @@ public struct SizeStream: ~Copyable {
             let block = freshBlock()
             (used, remaining) = sizes.append(block, from: used, upTo: remaining)
         }
-        // By so much the last one is too large.
+        // `remaining` is zero, or minus the excess of the last size.
         sizes.cutLast(by: 0 - remaining)
     }
 
-    /// The block, drawn anew if all of it is used.
+    /// The block, drawn anew once all of it is used.
     private mutating func freshBlock() -> UnsafeMutableBufferPointer<UInt32> {
         let block = self.block ?? .allocate(capacity: SizeStream.blockSize)
         if used == block.count {

@@ -1,9 +1,9 @@
-// Text from outside, in a message for people: it neither splits the line, nor commands the terminal, nor fills it.
+// Makes text from outside safe in messages: it cannot split the line, control the terminal or flood it.
 
 extension StringProtocol {
-    /// The text with its line breaks, control characters and characters that show nothing or change the direction of
-    /// writing spelt out (`\n`, `\u{1B}`, `\u{202E}`): a name that holds one neither splits the line in which it is
-    /// said, nor commands the terminal, nor looks like another.
+    /// The text with line breaks, control characters, invisible characters and characters that change the direction of
+    /// writing spelt out (`\n`, `\u{1B}`, `\u{202E}`). So a name can neither split its line, nor control the terminal,
+    /// nor look like another name.
     public var onOneLine: String {
         if utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) { return String(self) }
         var text = ""
@@ -19,7 +19,7 @@ extension StringProtocol {
         return text
     }
 
-    /// At most `longest` Unicode scalars of the text, or of a longer one its beginning and its end, with `…` between.
+    /// The text cut to `longest` Unicode scalars: a longer text keeps its beginning and end, with `…` between.
     ///
     /// - Parameter longest: At least 3.
     public func shortened(to longest: Int = 60) -> String {
@@ -33,7 +33,7 @@ extension StringProtocol {
             + String(String.UnicodeScalarView(scalars.suffix(tail)))
     }
 
-    /// A message with text from outside in it, bounded: a word has at most 240 characters, the whole at most 4,000.
+    /// A message with text from outside, bounded: a word has at most 240 characters, the whole at most 4,000.
     public var asMessage: String {
         if utf8.count <= MessageLimits.word { return String(self) }
         let whole = shortened(to: MessageLimits.whole)
@@ -49,14 +49,14 @@ extension StringProtocol {
 }
 
 private enum MessageLimits {
-    /// The longest of our own words, a notification's name, has 60; a path may have more.
+    /// Plimsoll's own longest word, a notification's name, has 60 characters; a path may have more.
     static let word = 240
-    /// Of our own messages the longest names all metrics.
+    /// Plimsoll's own longest message names all metrics.
     static let whole = 4_000
 }
 
 extension Unicode.Scalar {
-    /// A control character, one that shows nothing, or one that changes the direction of what follows.
+    /// Whether the scalar is a control character, is invisible, or changes the direction of writing.
     public var isHidden: Bool {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true
@@ -66,7 +66,7 @@ extension Unicode.Scalar {
 }
 
 extension BinaryInteger {
-    /// In groups of three digits: `599,900`.
+    /// The number in groups of three digits: `599,900`.
     public var grouped: String {
         let digits = Array(String(magnitude))
         var text = self < 0 ? "-" : ""

@@ -1,29 +1,34 @@
-// Quantities as people write them: a number and its unit, always. Integer arithmetic throughout, so "0.1s" is exact.
+// Quantities as people write them: always a number and its unit. All arithmetic is in integers, so "0.1s" is exact.
 
-/// A unit's symbol and what one of it counts in the quantity's smallest unit.
+/// A unit of a quantity, such as MiB.
 public struct Unit: Sendable {
+    /// The unit as written after the number.
     public let symbol: String
+    /// The number of the quantity's smallest units in one of this unit.
     public let size: Int64
 
+    /// A unit of `size` smallest units.
     public init(symbol: String, size: Int64) { (self.symbol, self.size) = (symbol, size) }
 }
 
-/// Why a text is not a quantity, in words that fit after "expected".
+/// A text is not a quantity.
 public struct QuantityFault: Error, Equatable, Sendable {
+    /// What would be right, in words that fit after "expected".
     public let expected: String
 }
 
 extension ByteCount: CustomStringConvertible {
-    /// Binary and decimal units; the largest first within each family.
+    /// Binary and decimal units, each family from the largest.
     public static let units: [Unit] = [
         Unit(symbol: "GiB", size: 1 << 30), Unit(symbol: "MiB", size: 1 << 20), Unit(symbol: "KiB", size: 1 << 10),
         Unit(symbol: "GB", size: 1_000_000_000), Unit(symbol: "MB", size: 1_000_000), Unit(symbol: "KB", size: 1_000),
         Unit(symbol: "B", size: 1),
     ]
 
+    /// What a size looks like, in words that fit after "expected".
     public static let expectation = "a size with its unit, such as 512KiB, 38MiB or 1.5GiB"
 
-    /// Reads a size such as `38MiB`. A bare number is a fault: nobody can know its unit.
+    /// Reads a size such as `38MiB`. A bare number is a fault, because its unit is unknown.
     public init(parsing text: String) throws(QuantityFault) {
         guard let (value, rest) = DecimalPrefix.read(text),
             let unit = ByteCount.units.first(where: { $0.symbol == rest }),
@@ -39,7 +44,7 @@ extension ByteCount: CustomStringConvertible {
         return "\(Int64(bytes) / unit.size)\(unit.symbol)"
     }
 
-    /// For people: three significant digits or so, `38.2 MiB`.
+    /// The size for people, with one decimal: `38.2 MiB`.
     public var readable: String {
         let unit = ByteCount.units.first { $0.size.isBinaryUnit && $0.size > 1 && abs(bytes) >= Int($0.size) }
         guard let unit else { return "\(bytes) B" }
@@ -53,12 +58,14 @@ extension Int64 {
 }
 
 extension TimeSpan: CustomStringConvertible {
+    /// Days to microseconds, from the largest.
     public static let units: [Unit] = [
         Unit(symbol: "d", size: 86_400_000_000), Unit(symbol: "h", size: 3_600_000_000),
         Unit(symbol: "min", size: 60_000_000), Unit(symbol: "s", size: 1_000_000),
         Unit(symbol: "ms", size: 1_000), Unit(symbol: "us", size: 1),
     ]
 
+    /// What a time looks like, in words that fit after "expected".
     public static let expectation = "a time with its unit, such as 250ms, 1.5s, 30min or 1h30min"
 
     /// Reads a time such as `100ms` or a sum of falling units such as `1h30min`.
@@ -81,7 +88,7 @@ extension TimeSpan: CustomStringConvertible {
         self.init(microseconds: total)
     }
 
-    /// For people, to a tenth of a second: `352.1 s`.
+    /// The span for people, cut to a tenth of a second: `352.1 s`.
     public var readable: String { "\(microseconds / 1_000_000).\(microseconds / 100_000 % 10) s" }
 
     /// The shortest exact form in one unit: `100ms`, `90s`, `2min`.
@@ -96,11 +103,12 @@ extension Instant: CustomStringConvertible {
     /// Seconds with as many decimals as needed: `12.5s`.
     public var description: String { microseconds == .max ? "never" : "\(secondsText)s" }
 
-    /// Seconds without the unit and without trailing zeros, as in the CSV.
+    /// Seconds without a unit and without trailing zeros, as in the CSV.
     public var secondsText: String { decimalText(microseconds, digits: 6) }
 }
 
 extension Ratio: CustomStringConvertible {
+    /// What a share looks like, in words that fit after "expected".
     public static let expectation = "a share such as 5% or 0.05"
 
     /// Reads `5%`, `0.05` or `1.25`.
@@ -111,11 +119,12 @@ extension Ratio: CustomStringConvertible {
         self.init(partsPerMillion: parts)
     }
 
-    /// In percent: `12.5%`.
+    /// The ratio in percent: `12.5%`.
     public var description: String { decimalText(partsPerMillion, digits: 4) + "%" }
 }
 
 extension ByteRate: CustomStringConvertible {
+    /// What a rate looks like, in words that fit after "expected".
     public static let expectation = "a rate with its unit, such as 2MiB/s"
 
     /// Reads `2MiB/s`.
@@ -126,11 +135,12 @@ extension ByteRate: CustomStringConvertible {
         self.init(bytesPerSecond: size.bytes)
     }
 
+    /// The shortest exact form: `2MiB/s`.
     public var description: String { "\(ByteCount(bytesPerSecond))/s" }
 }
 
 extension StringProtocol {
-    /// ASCII digits alone, one at least: no sign, which `Int` would read, too.
+    /// Whether the text is one or more ASCII digits and nothing else; unlike `Int`, this rejects a sign.
     public var isDigits: Bool { !isEmpty && utf8.allSatisfy { (0x30...0x39).contains($0) } }
 }
 
@@ -153,7 +163,7 @@ struct DecimalPrefix {
     let digits: Int64
     let power: Int64
 
-    /// The number and what follows it, or nil when the text does not begin with one.
+    /// The number and the text after it; nil when the text does not begin with a number.
     static func read(_ text: String) -> (DecimalPrefix, String)? {
         var digits: Int64 = 0
         var power: Int64 = 1

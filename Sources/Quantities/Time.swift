@@ -35,10 +35,13 @@ public struct TimeSpan: Hashable, Comparable, Sendable {
     /// A whole number of milliseconds; traps on overflow, like the arithmetic below.
     @inlinable
     public static func milliseconds(_ count: Int64) -> TimeSpan { TimeSpan(microseconds: count * 1_000) }
+    /// A whole number of seconds.
     @inlinable
     public static func seconds(_ count: Int64) -> TimeSpan { TimeSpan(microseconds: count * 1_000_000) }
+    /// A whole number of minutes.
     @inlinable
     public static func minutes(_ count: Int64) -> TimeSpan { .seconds(count * 60) }
+    /// A whole number of hours.
     @inlinable
     public static func hours(_ count: Int64) -> TimeSpan { .minutes(count * 60) }
 

@@ -3,45 +3,52 @@ import Quantities
 
 /// A bootstrap confidence interval of a mean.
 public struct Interval: Hashable, Sendable {
+    /// The lower end, included.
     public let low: Double
+    /// The upper end, included.
     public let high: Double
 
+    /// An interval with these ends.
     public init(low: Double, high: Double) { (self.low, self.high) = (low, high) }
 
+    /// Whether the value is in the interval, ends included.
     public func contains(_ value: Double) -> Bool { low <= value && value <= high }
 }
 
 /// The bias-corrected and accelerated bootstrap (BCa) of a mean, or of a mean of means.
 ///
 /// Source: Efron, "Better bootstrap confidence intervals", Journal of the American Statistical Association 82 (1987).
-/// The resamples are drawn from a seeded stream, so the same data give the same interval. An interval of few values is
-/// too narrow; the tests measure by how much.
+/// Resamples are drawn from a seeded stream, so equal data give equal intervals. An interval of few values is too
+/// narrow; the tests measure by how much.
 public struct Bootstrap: Hashable, Sendable {
+    /// The number of resamples.
     public let resamples: Int
-    /// For example 0.95.
+    /// The interval's coverage, for example 0.95.
     public let confidence: Double
-    /// Fewer values of a kind give no interval.
+    /// The fewest values of a stratum that give an interval.
     public static let fewest = 5
 
+    /// 10,000 resamples at 95 %.
     public static let standard = Bootstrap(resamples: 10_000, confidence: 0.95)
 
+    /// Both must be positive, the confidence below 1.
     public init(resamples: Int, confidence: Double) {
         precondition(resamples > 0 && confidence > 0 && confidence < 1, "\(resamples) resamples at \(confidence)")
         (self.resamples, self.confidence) = (resamples, confidence)
     }
 
-    /// The interval of the mean of the strata's means; nil when a stratum has values, but fewer than `fewest`: what
-    /// varies within it would not be seen, and the interval would be too narrow, or have no width at all.
+    /// The interval of the mean of the strata's means; nil when a stratum has values, but fewer than `fewest`: its
+    /// variation would be missed, and the interval would be too narrow or have no width at all.
     ///
     /// - Parameters:
-    ///   - strata: Values that belong together, for example all seeds of one scenario; resampled each within itself and
-    ///     weighed alike. One stratum is the plain mean.
-    ///   - stream: Names the stream of chance.
+    ///   - strata: Values that belong together, for example all seeds of one scenario. Each stratum is resampled within
+    ///     itself; all have equal weight. With one stratum this is the plain mean.
+    ///   - stream: The name of the random stream.
     public func interval(ofMeanOf strata: [[Double]], stream: String) -> Interval? {
         let strata = strata.filter { !$0.isEmpty }
         guard !strata.isEmpty, strata.allSatisfy({ $0.count >= Bootstrap.fewest }) else { return nil }
         let mean = Bootstrap.mean(of: strata)
-        // A stratum whose values are all alike has one resample.
+        // A stratum of equal values has only one resample.
         if strata.allSatisfy({ values in values.allSatisfy { $0 == values[0] } }) {
             return Interval(low: mean, high: mean)
         }
@@ -57,15 +64,14 @@ public struct Bootstrap: Hashable, Sendable {
         return Interval(low: end(tail), high: end(1 - tail))
     }
 
-    /// The same as a percentile interval that is spread as few values demand: for verdicts, which must hold with five
-    /// seeds, too.
+    /// A percentile interval widened for few values: for verdicts, which must also hold with five seeds.
     ///
-    /// A resample of n values varies by (n - 1) / n of what it should, and knows nothing of how uncertain the spread
-    /// itself is; the quantile of Student's t over that of the normal says how much (expansion by Hill, 1970).
+    /// The variance of a resample of n values is (n - 1) / n of the true one, and it ignores that the spread itself is
+    /// uncertain. The quantile of Student's t divided by the normal's corrects the latter (expansion by Hill, 1970).
     ///
     /// - Parameters:
-    ///   - strata: As above; one with a single value counts, and has no spread.
-    ///   - stream: Names the stream of chance.
+    ///   - strata: As for `interval(ofMeanOf:stream:)`; a stratum with a single value counts and has no spread.
+    ///   - stream: The name of the random stream.
     public func widenedInterval(ofMeanOf strata: [[Double]], stream: String) -> Interval {
         precondition(strata.allSatisfy { !$0.isEmpty } && !strata.isEmpty, "a stratum without values has no mean")
         let mean = Bootstrap.mean(of: strata)
@@ -83,16 +89,16 @@ public struct Bootstrap: Hashable, Sendable {
         return Interval(low: end(tail), high: end(1 - tail))
     }
 
-    /// In rising order.
+    /// The means of the resamples, in rising order.
     private func resampledMeans(_ strata: [[Double]], stream: String) -> [Double] {
         var generator = SeededGenerator(seed: 0, stream: "bootstrap/\(stream)")
         return (0..<resamples).map { _ in Bootstrap.resampledMean(strata, &generator) }.sorted()
     }
 
-    /// How far the resamples' median is from the mean, in standard deviations of a normal distribution. Resamples that
-    /// are equal to the mean count half: with few different values they are many.
+    /// How far the resamples' median is from the mean, in standard deviations of a normal distribution. Resamples equal
+    /// to the mean count half, because there are many of them if the values have few differences.
     private func bias(of means: [Double], around mean: Double) -> Double {
-        // Sums of the same values in another order differ in their last bits.
+        // Sums of equal values in different orders differ in their last bits.
         let tolerance = abs(mean) * 1e-12
         let equal = means.count { abs($0 - mean) <= tolerance }
         let below = Double(means.count { $0 < mean - tolerance }) + Double(equal) / 2
@@ -100,7 +106,7 @@ public struct Bootstrap: Hashable, Sendable {
         return Normal.quantile(share)
     }
 
-    /// A sixth of the skewness of the mean, from the influence that each value has on it.
+    /// A sixth of the mean's skewness, from the influence of each value on the mean.
     private static func acceleration(_ strata: [[Double]]) -> Double {
         var (squares, cubes) = (0.0, 0.0)
         for values in strata {
@@ -124,6 +130,7 @@ public struct Bootstrap: Hashable, Sendable {
         return total / Double(strata.count)
     }
 
+    /// The plain mean; not a number without values.
     public static func mean(of values: [Double]) -> Double { values.reduce(0, +) / Double(values.count) }
 
     /// The mean of the means of the strata that have values.
@@ -132,10 +139,10 @@ public struct Bootstrap: Hashable, Sendable {
     }
 }
 
-/// Quantiles between the values.
+/// Quantiles with interpolation between values.
 public enum Quantile {
-    /// The value below which a share lies, linear between neighbours (type 7 of Hyndman and Fan, "Sample quantiles in
-    /// statistical packages", The American Statistician 50 (1996): numpy's and R's default).
+    /// The value with a given share of the values below it, linear between neighbours (type 7 of Hyndman and Fan,
+    /// "Sample quantiles in statistical packages", The American Statistician 50 (1996): numpy's and R's default).
     public static func of(sorted values: [Double], at share: Double) -> Double {
         precondition(!values.isEmpty, "no values have no quantile")
         let position = min(max(share, 0), 1) * Double(values.count - 1)

@@ -2,19 +2,19 @@ import Glibc
 
 /// The standard normal distribution.
 public enum Normal {
-    /// The share of it below `x`.
+    /// The share of the distribution below `x`.
     public static func cumulative(_ x: Double) -> Double { 0.5 * erfc(-x / 2.0.squareRoot()) }
 
-    /// The value below which a share of it lies.
+    /// The value with this share of the distribution below it.
     ///
     /// Source: Wichura, "Algorithm AS 241: The percentage points of the normal distribution", Applied Statistics 37
-    /// (1988), PPND7, good to about seven digits; one step of Halley's method then gives all of them.
+    /// (1988), PPND7, precise to about seven digits; one step of Halley's method then gives full precision.
     ///
     /// - Parameter share: Between 0 and 1, both excluded.
     public static func quantile(_ share: Double) -> Double {
         precondition(share > 0 && share < 1, "a share of \(share) has no quantile")
         let x = approximateQuantile(share)
-        // Halley: the error of the share, measured in the density.
+        // Halley: the error of the share, divided by the density.
         let error = (cumulative(x) - share) * (2 * Double.pi).squareRoot() * exp(x * x / 2)
         return x - error / (1 + x * error / 2)
     }

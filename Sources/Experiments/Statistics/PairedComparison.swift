@@ -1,37 +1,42 @@
 import Metrics
 
-/// What runs under the same seeds say about a policy's metric, beside the baseline's.
+/// A policy's metric compared with the baseline's, from runs under the same seeds.
 ///
-/// Common random numbers: each policy sees the same person with the same seed, so the difference of a pair is the
-/// policy's doing, and the spread between persons drops out.
+/// Common random numbers: with the same seed every policy sees the same user. So the policy alone causes the difference
+/// of a pair, and the spread between users drops out.
 public struct PairedComparison: Hashable, Sendable {
     /// Runs that have the metric.
     public let runs: Int
-    /// Of these runs, scenarios weighed alike; nil without any.
+    /// The mean of these runs, with equal weight for each scenario; nil without runs.
     public let mean: Double?
     /// Seeds for which both the policy and the baseline have the metric.
     public let pairs: Int
-    /// The policy minus the baseline, in the mean; nil without pairs.
+    /// The mean of the policy minus the baseline; nil without pairs.
     public let difference: Double?
-    /// Of the difference; nil for too few pairs, and where no seed changes the difference of the same user.
+    /// The interval of the difference; nil for too few pairs, and where no seed changes the user or the difference.
     public let interval: Interval?
-    /// In each scenario user and difference are the same under every seed (of the baseline, its values): each scenario
-    /// is one case, however many seeds it ran under. False for a single seed.
+    /// Whether in each scenario the user and the difference (for the baseline, its values) are the same under every
+    /// seed. Each scenario is then one case, however many seeds it ran under. False for a single seed.
     public let isSameUnderEverySeed: Bool
-    /// Pairs in which the policy was better, the same and worse; nil for a metric without a good end.
+    /// The pairs in which the policy was better, the same and worse; nil for a metric without a better direction.
     public let balance: Balance?
+    /// What the comparison shows.
     public let verdict: Verdict
-    /// On which side of the baseline the mean is, better or worse; nil where it is on neither.
+    /// Whether the mean is better or worse than the baseline's; nil if neither.
     private let side: Verdict?
 
+    /// Numbers of pairs by outcome.
     public struct Balance: Hashable, Sendable {
+        /// Pairs in which the policy was better, equal and worse.
         public let better, same, worse: Int
 
+        /// A balance with these numbers.
         public init(better: Int, same: Int, worse: Int) {
             (self.better, self.same, self.worse) = (better, same, worse)
         }
     }
 
+    /// What a comparison shows.
     public enum Verdict: String, CaseIterable, Hashable, Sendable {
         /// The policy that the others are compared with.
         case baseline
@@ -41,12 +46,12 @@ public struct PairedComparison: Hashable, Sendable {
         case notShown = "not_shown"
         case better
         case worse
-        /// For a metric without a good end.
+        /// The interval is above zero; for a metric without a better direction. `lower` is the opposite.
         case higher
         case lower
-        /// The one that seems better lost more launches, and a latency is of those that came.
+        /// The seemingly better policy lost more launches, which a latency leaves out.
         case notComparable = "not_comparable"
-        /// No seed changes the difference, nor the user: there is no sample that an interval could speak of.
+        /// No seed changes the user or the difference, so there is no sample for an interval.
         case sameUnderEverySeed = "same_under_every_seed"
         /// Fewer pairs than an interval needs.
         case tooFew = "too_few"
@@ -56,11 +61,11 @@ public struct PairedComparison: Hashable, Sendable {
 
     /// - Parameters:
     ///   - values: The policy's values: per scenario, per seed; nil where a run has none.
-    ///   - baseline: The baseline's, of the same shape; nil when the policy is the baseline.
+    ///   - baseline: The baseline's values, of the same shape; nil when the policy is the baseline.
     ///   - isOneUser: Per scenario, whether the user does the same under every seed.
-    ///   - stream: Names the stream of chance of the bootstrap.
-    ///   - losses: Of a metric of the launches that came: how many were lost, compared. A policy that is shown to have
-    ///     lost more, or lost more under every seed alike, is not called better.
+    ///   - stream: The name of the bootstrap's random stream.
+    ///   - losses: The comparison of lost launches, for a metric that covers only finished ones. A policy that is shown
+    ///     to lose more, or loses more under every seed alike, is not called better.
     public init(
         _ values: [[Double?]], against baseline: [[Double?]]?, sense: MetricSense, isOneUser: [Bool],
         bootstrap: Bootstrap, stream: String, losses: PairedComparison? = nil
@@ -89,7 +94,7 @@ public struct PairedComparison: Hashable, Sendable {
         self.verdict = PairedComparison.isUndeserved(verdict, side, losses: losses) ? .notComparable : verdict
     }
 
-    /// What is shown, or seen under every seed alike.
+    /// The verdict, or the side of the mean if it is the same under every seed.
     private static func claim(_ verdict: Verdict, _ side: Verdict?) -> Verdict? {
         verdict == .sameUnderEverySeed ? side : verdict
     }
@@ -100,7 +105,7 @@ public struct PairedComparison: Hashable, Sendable {
         return own == .better && lost == .worse || own == .worse && lost == .better
     }
 
-    /// Whether the seeds of each scenario, two at least, have one value, but for its last bits.
+    /// Whether in each scenario all seeds, at least two, have the same value except for its last bits.
     private static func areSame(_ values: [[Double?]]) -> Bool {
         values.allSatisfy { values in
             guard values.count > 1, let first = values[0] else { return false }
@@ -108,19 +113,19 @@ public struct PairedComparison: Hashable, Sendable {
         }
     }
 
-    /// The values of the runs for which both figures are the same; nil in place of the others.
+    /// The values of the runs for which both figures are equal; nil in place of the others.
     public static func kept(_ values: [[Double?]], where a: [[Double?]], equals b: [[Double?]]) -> [[Double?]] {
         zip(values, zip(a, b)).map { values, figures in
             zip(values, zip(figures.0, figures.1)).map { $1.0 == $1.1 ? $0 : nil }
         }
     }
 
-    /// Per scenario and seed; nil where either has no value.
+    /// The differences per scenario and seed; nil where either value is absent.
     private static func gaps(_ a: [[Double?]], _ b: [[Double?]]) -> [[Double?]] {
         zip(a, b).map { a, b in zip(a, b).map { a, b in a.flatMap { a in b.map { a - $0 } } } }
     }
 
-    /// Per scenario, of the pairs that are whole.
+    /// The differences per scenario, of the complete pairs only.
     private static func differences(_ a: [[Double?]], _ b: [[Double?]]) -> [[Double]] {
         gaps(a, b).map { $0.compactMap(\.self) }
     }
@@ -138,7 +143,7 @@ public struct PairedComparison: Hashable, Sendable {
         return loss < 0 ? .better : .worse
     }
 
-    /// How much worse than a reference, in the mean over the pairs; nil without a good end or without pairs.
+    /// How much worse than a reference, as a mean over the pairs; nil without a better direction or without pairs.
     public static func regret(_ values: [[Double?]], against reference: [[Double?]], sense: MetricSense) -> Double? {
         let losses = zip(values, reference).map { values, reference in
             zip(values, reference).compactMap { a, b in a.flatMap { a in b.flatMap { sense.loss(of: a, against: $0) } }
@@ -147,7 +152,7 @@ public struct PairedComparison: Hashable, Sendable {
         return losses.allSatisfy(\.isEmpty) ? nil : Bootstrap.mean(of: losses)
     }
 
-    /// Per scenario and seed, the best value that any of the policies reached.
+    /// Per scenario and seed, the best value that any policy reached.
     ///
     /// - Parameter policies: Per policy, per scenario, per seed; all of one shape.
     public static func best(of policies: [[[Double?]]], sense: MetricSense) -> [[Double?]] {
