@@ -1,7 +1,6 @@
 import Quantities
 
-/// Everything that decides an experiment: its runs and their order. Two plans are equal exactly when they describe the
-/// same runs.
+/// Everything that decides an experiment: its runs and their order. Plans are equal exactly when their runs are.
 public struct ExperimentPlan: Hashable, Sendable, Codable {
     /// The version of the plan's format.
     public var format = 1

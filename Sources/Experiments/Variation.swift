@@ -127,8 +127,7 @@ extension Variation {
 }
 
 extension Variation {
-    /// Reads `LOW..HIGH`, with an optional `log:` before it and a step or count after it; nil when the text is no
-    /// range.
+    /// Reads `LOW..HIGH`, with an optional `log:` before it and a step or count after it; nil for another text.
     private static func range(_ text: String) throws(ExperimentFault) -> Domain? {
         let isLogarithmic = text.hasPrefix("log:")
         var body = isLogarithmic ? String(text.dropFirst(4)) : text
@@ -143,8 +142,7 @@ extension Variation {
             body = String(body[..<colon])
         }
         let ends = (SettingValue(String(body[..<dots.lowerBound])), SettingValue(String(body[dots.upperBound...])))
-        // Paths contain two dots, too: anything but a pair of quantities is a text, which the scenario's decoder
-        // checks.
+        // Paths contain two dots, too: anything but two quantities is a text, for the scenario's decoder to check.
         guard ends.0.kind != .text, ends.1.kind != .text else { return nil }
         let kind = ends.0.kind == .whole ? ends.1.kind : ends.0.kind
         guard let low = ends.0.promoted(to: kind), let high = ends.1.promoted(to: kind) else {

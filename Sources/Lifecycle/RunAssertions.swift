@@ -19,8 +19,8 @@ public struct RunAssertions: Hashable, Sendable {
         let kind: Kind
     }
 
-    /// How long before the end of `time` an expiry handler is called: 5 s of the usual 30 s, and a sixth of less. The
-    /// figure is Plimsoll's.
+    /// About how long before the end of `time` an expiry handler is called: 5 s of the usual 30 s, a sixth of a shorter
+    /// time. The figure is Plimsoll's.
     public static func expiryNotice(of time: TimeSpan) -> TimeSpan {
         min(.seconds(5), TimeSpan(microseconds: time.microseconds / 6))
     }

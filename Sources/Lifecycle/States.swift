@@ -2,8 +2,7 @@
 public enum ProcessPhase: String, CaseIterable, Sendable {
     /// There is no process.
     case notRunning
-    /// Foreground without events: during an incoming call, a system alert or the app switcher, and on the way in and
-    /// out.
+    /// Foreground without events: during a call, a system alert or the app switcher, and on the way in and out.
     case inactive
     /// Foreground with events.
     case active

@@ -38,8 +38,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
     private struct CurrentSlab {
         /// The extent's number; -1 without a current slab.
         var number: Int32 = -1
-        /// How many more objects it takes. Only this copy is current; the table is updated with the next change of
-        /// slab.
+        /// How many more objects it takes. Only this copy is current; a change of slab updates the table.
         var room: Int16 = 0
     }
 
@@ -53,8 +52,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
     /// The dirty runs of one class (`eset_bin_t`).
     private struct DirtyRuns {
         var heap = ExtentTable.Heap()
-        /// The least key, as jemalloc notes it beside the heap; the heap's first differs once the heap has lost its
-        /// order.
+        /// The least key, as jemalloc notes it beside the heap; differs from the first in a heap out of order.
         var least: UInt64 = 0
     }
 

@@ -46,8 +46,8 @@ public struct AllocatorDescription: Hashable, Sendable {
     /// Ends the watch over `MALLOC_CONF` that begins before jemalloc's first allocation. Call it once, when the program
     /// starts.
     ///
-    /// - Returns: What jemalloc says of an option that it does not take, where `abort_conf:true` wants the program
-    ///   ended then.
+    /// - Returns: jemalloc's message about a rejected option, if `abort_conf:true` demands that the program ends then;
+    ///   nil otherwise.
     public static func refusedOption() -> String? {
         guard let said = plimsoll_settle_options() else { return nil }
         let text = String(cString: said).split(separator: "\n").first.map(String.init) ?? ""

@@ -42,8 +42,7 @@ public struct ProcessBooks: Hashable, Sendable {
     /// Unused pages not yet given back: jemalloc's `pdirty` (plus `pmuzzy`, which is always zero here).
     public var dirty: ByteCount
 
-    /// jemalloc's bookkeeping for the process's arena, outside the ceiling, as of the last audit; zero before the
-    /// first.
+    /// jemalloc's bookkeeping for the process's arena, outside the ceiling, as of the last audit; at first zero.
     public var metadata: ByteCount
 
     /// The process's share of the device's memory: active and dirty pages.
@@ -145,7 +144,7 @@ public struct ObjectHandle: Hashable, Sendable {
 
 /// The outcome of making or resizing one object.
 public struct ObjectAllocation: Hashable, Sendable {
-    /// The new object; nil without room.
+    /// The object that was made or resized; nil without room.
     public var object: ObjectHandle?
     /// Why there is no object, or that the object crossed the limit; nil otherwise.
     public var refusal: AllocationRefusal?
@@ -238,8 +237,7 @@ public protocol DeviceMemory: AnyObject {
     /// then count only the other free bytes.
     func keepBack(_ bytes: ByteCount)
 
-    /// The most memory with which the host has ever backed the device: at most the ceiling, zero on the accounting
-    /// backend.
+    /// The most memory that the host ever backed: at most the ceiling, zero on the accounting backend.
     var touchedBytes: ByteCount { get }
 
     /// All of the allocator's bookkeeping in this program (jemalloc's `stats.metadata`) as of the last audit, including

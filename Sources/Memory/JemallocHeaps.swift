@@ -4,8 +4,7 @@ import Quantities
 
 /// The device with real memory: one jemalloc arena per process, all on one region under the ceiling.
 ///
-/// The extent hooks count pages; active pages are jemalloc's own counter. jemalloc's bookkeeping lies outside the
-/// region.
+/// The extent hooks count pages; active pages are jemalloc's own counter. Its bookkeeping is outside the region.
 final class JemallocDevice: NamedDevice {
     let device: BookedDevice<JemallocHeaps>
 

@@ -33,7 +33,7 @@ protocol ProcessHeaps: ~Copyable {
     mutating func make(_ size: Int, _ slot: Int) -> PlacedObject?
     /// Makes and writes one object at a multiple of 2 to the power of `logAlignment`; nil when there is no room.
     mutating func make(_ size: Int, logAlignment: Int, _ slot: Int) -> PlacedObject?
-    /// Frees an object; returns the bytes of its size class, which assumes no alignment of its own.
+    /// Frees an object; returns the bytes of the class of its size, without regard to an alignment.
     @discardableResult
     mutating func free(_ entry: ObjectTable.Entry, _ slot: Int) -> Int
     mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int)

@@ -133,8 +133,7 @@ public final class TableWriter {
     private var instant = Instant.never
     /// The buffer goes to the sink once it holds this many bytes.
     private static let piece = 1 << 18
-    /// Room for the longest number (a sign, 19 digits and a point) and the bytes written past it: digits come in
-    /// eights.
+    /// Room for the longest number (a sign, 19 digits, a point) and the bytes written past it: digits come in eights.
     private static let longestNumber = 32
 
     /// Writes the header row, at once.
@@ -321,7 +320,7 @@ public final class TableWriter {
         write { $0.put(value) }
     }
 
-    /// A cell for each number; the row's first cell is another.
+    /// Writes one cell per number. The row's first cell must be written before.
     public func integers(_ values: borrowing Span<Int>) {
         precondition(cells > 0, "\(schema.file) is to begin with a run of numbers")
         if cells == 1 { tail = count }

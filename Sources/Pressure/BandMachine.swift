@@ -6,7 +6,7 @@ import Quantities
 /// An app that becomes idle stays in band 20 for 2 s, then falls to 0. A daemon that tracks its dirty state ages in
 /// band 10 while it is clean; a daemon whose assertion is stuck ages in band 15. An assertion lifts the priority while
 /// it is held; when it is relinquished, the band below it applies again. Source: xnu-11417.101.15 (rows A10 to A15 of
-/// the table of behaviours). The machine has no clock: the caller passes the time.
+/// jetsam's behaviours in Policies.md). The machine has no clock: the caller passes the time.
 ///
 /// Runs contain only apps. Daemons, entitlements and assertions complete the kernel's rules; only tests use them.
 public struct BandMachine: Hashable, Sendable {

@@ -37,7 +37,7 @@ public struct LevelChange: Hashable, Sendable {
 public struct PressureDemand: Hashable, Sendable {
     /// The level that a policy should act at.
     public var level: PressureLevel
-    /// The headroom that is missing before the pressure ends, in bytes; measures in shares count of the whole device.
+    /// The headroom that is missing before the pressure ends. A measure in shares is converted to bytes of the device.
     public var deficit: ByteCount
     /// The headroom at which the level is left, in bytes like `deficit`.
     public var threshold: ByteCount
@@ -86,7 +86,7 @@ public struct PressureMonitor: Sendable {
         let enter: ByteCount
         let leave: ByteCount
 
-        /// The headroom of a measure that rises with pressure is what it lacks to its whole.
+        /// For a measure that rises with pressure, headroom is the distance to its whole.
         init(_ thresholds: LevelThresholds, _ measure: PressureMeasure, of ceiling: ByteCount) {
             func headroom(_ threshold: Threshold) -> ByteCount {
                 let bytes = threshold.bytes(of: ceiling)

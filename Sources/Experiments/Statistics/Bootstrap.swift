@@ -96,7 +96,7 @@ public struct Bootstrap: Hashable, Sendable {
     }
 
     /// How far the resamples' median is from the mean, in standard deviations of a normal distribution. Resamples equal
-    /// to the mean count half, because there are many of them if the values have few differences.
+    /// to the mean count half, because there are many of them when there are few different values.
     private func bias(of means: [Double], around mean: Double) -> Double {
         // Sums of equal values in different orders differ in their last bits.
         let tolerance = abs(mean) * 1e-12
