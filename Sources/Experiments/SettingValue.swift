@@ -35,7 +35,7 @@ public struct SettingValue: Hashable, Sendable, Codable {
     public let kind: SettingKind
     /// The amount in the kind's smallest unit; 0 for a text.
     public let amount: Int64
-/// The value as written, or its shortest exact form.
+    /// The value as written, or its shortest exact form.
     public let text: String
 
     /// Reads a value; anything but a quantity is a text.

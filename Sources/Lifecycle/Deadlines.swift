@@ -25,7 +25,7 @@ public enum Deadline: String, CaseIterable, Sendable {
 }
 
 extension SceneEvent {
-/// The deadline of the transition; nil if none of the app's code runs.
+    /// The deadline of the transition; nil if none of the app's code runs.
     public var deadline: Deadline? {
         switch self {
         case .connectToForeground, .connectToBackground: .sceneCreation
@@ -37,7 +37,7 @@ extension SceneEvent {
 }
 
 extension ProcessEvent {
-/// The deadline of the transition; nil if none of the app's code runs.
+    /// The deadline of the transition; nil if none of the app's code runs.
     public var deadline: Deadline? {
         switch self {
         case .launchToForeground, .launchToBackground: .launch

@@ -9,7 +9,7 @@ struct ExtentTable: ~Copyable {
     ///
     /// It is half a cache line long.
     struct Extent {
-    /// From the lowest bit: the first page, the number of pages, and the slot of the process that holds them.
+        /// From the lowest bit: the first page, the number of pages, and the slot of the process that holds them.
         private var run: UInt64
         var serial: UInt32
         /// The neighbours in the list that the extent is in; -1 at its ends.

@@ -67,7 +67,7 @@ public struct PlayedSteps: Hashable, Sendable {
     public var steps: Int
     /// Operations finished.
     public var operations: Int
-/// Why the batch stopped early. A step without room was not done; the operation that crossed the limit was.
+    /// Why the batch stopped early. A step without room was not done; the operation that crossed the limit was.
     public var refusal: AllocationRefusal?
 }
 
