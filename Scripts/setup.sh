@@ -1,24 +1,23 @@
 #!/usr/bin/env bash
-# Installs what is missing, and only that, on Debian and Ubuntu. What is there already is not touched, and nobody asks
+# Installs what is missing, and only that, on Debian and Ubuntu. It leaves alone what is there already and does not ask
 # the network about it: a second call returns within milliseconds.
 #
 #   Scripts/setup.sh build     what `swift build` needs: jemalloc with headers, pkg-config
-#   Scripts/setup.sh python    what pictures, tuning and tests need: .venv/ with the packages of Scripts/requirements.txt
+#   Scripts/setup.sh plot      what pictures and reports need: .venv/ with Scripts/pyproject.toml's group plot
+#   Scripts/setup.sh tune      what Scripts/tune needs: .venv/ with the group tune, which contains plot
+#   Scripts/setup.sh python    what all of them and the tests need: .venv/ with every group
 #   Scripts/setup.sh bench     what Scripts/bench needs: a C compiler, Benchmarks/.venv/ with SimPy
 #   Scripts/setup.sh tests     what some tests need: Chromium, PostgreSQL (no server is started), GNU parallel, shellcheck
-#   Scripts/setup.sh           the first two
+#   Scripts/setup.sh           build and python
 #
 # Speaks on stderr alone. Exit status: 0 everything is there, 64 usage, 71 this machine refuses.
 set -euo pipefail
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd -P)
 
-# Which environment the functions below are about. Usage: choose_venv FOLDER REQUIREMENTS
-choose_venv() {
-    venv=$1
-    requirements=$2
-    stamp=$venv/.requirements.sha256
-}
+# What the Python environments are made from: groups of requirements, and the version of each package.
+package=$root/Scripts
+sources=("$package/pyproject.toml" "$package/constraints.txt" "$root/Benchmarks/requirements.txt")
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 refuse() {
@@ -37,7 +36,7 @@ as_root() {
         # sudo asks on the terminal itself, whatever its standard input is.
         sudo "$@"
     else
-        # Nobody is there to type a password: rather fail than wait forever.
+        # No terminal to type a password on: fail instead of waiting forever.
         sudo -n "$@"
     fi
 }
@@ -74,9 +73,19 @@ setup_build() {
 
 # --- What Python needs -------------------------------------------------------------------------------------------------
 
-# Whether .venv holds exactly what requirements.txt asks for. A dangling link (its Python was removed) counts as absent.
-venv_is_current() {
-    [[ -x $venv/bin/python && -r $stamp && $(<"$stamp") == "$(sha256sum <"$requirements")" ]]
+# What an environment is stamped with. It names the checkout, because the package is installed as a link to it.
+venv_state() { { printf '%s\n' "$root" && cat -- "${sources[@]}"; } | sha256sum; }
+
+# Whether the environment holds every group. A dangling link (its Python was removed) counts as absent.
+# Usage: venv_has FOLDER GROUP...
+venv_has() {
+    local venv=$1 state group
+    shift
+    [[ -x $venv/bin/python ]] || return
+    state=$(venv_state)
+    for group in "$@"; do
+        [[ -r $venv/.group-$group && $(<"$venv/.group-$group") == "$state" ]] || return
+    done
 }
 
 # Prints the first Python that can make an environment. The one on PATH may be an old one of pyenv or conda, or lack
@@ -92,39 +101,59 @@ find_python() {
     return 1
 }
 
+# Usage: make_venv FOLDER
 make_venv() {
-    local python
+    local venv=$1 python
     if ! python=$(find_python); then
         apt_install python3 python3-venv
         python=$(find_python) || refuse "Python 3.10 or later is needed; found $(python3 --version 2>&1)"
     fi
-
-    say "installing Python packages into $venv (once; a minute or less)"
-    # The stamp goes first: whoever is interrupted leaves an environment that the next call makes anew.
-    rm -f -- "$stamp"
-    # A user's PYTHONPATH or PYTHONHOME belongs to another interpreter.
-    unset PYTHONPATH PYTHONHOME
     "$python" -m venv --clear -- "$venv" >&2 || refuse "$python could not make $venv"
-    "$venv/bin/python" -m pip --quiet --disable-pip-version-check --no-input \
-        install --requirement "$requirements" >&2 </dev/null \
-        || refuse "pip could not install the packages of $requirements"
-    sha256sum <"$requirements" >"$stamp"
 }
 
-# Usage: setup_python FOLDER REQUIREMENTS
+# Usage: fill_venv FOLDER GROUP...; `bench` is Benchmarks/requirements.txt, `base` is the package without any group.
+fill_venv() {
+    local venv=$1 stamps group names=() words=()
+    shift
+    # A user's PYTHONPATH or PYTHONHOME belongs to another interpreter.
+    unset PYTHONPATH PYTHONHOME
+    say "installing Python packages into $venv (once; a minute or less)"
+    # A group that is added to a complete environment leaves the others alone. Without the stamp of `base` the
+    # environment is another checkout's, an older one, or what an interrupted call left: it is made anew.
+    venv_has "$venv" base || make_venv "$venv"
+    rm -f -- "$venv/.group-base"
+    for group in "$@"; do
+        case $group in
+            base) ;;
+            bench) words+=(--requirement "$root/Benchmarks/requirements.txt") ;;
+            *) names+=("$group") ;;
+        esac
+    done
+    local IFS=,
+    words+=(--editable "$package${names[*]:+[${names[*]}]}")
+    "$venv/bin/python" -m pip --quiet --disable-pip-version-check --no-input \
+        install --constraint "$package/constraints.txt" "${words[@]}" >&2 </dev/null \
+        || refuse "pip could not install the groups $* of $package/pyproject.toml"
+    stamps=("${@/#/$venv/.group-}")
+    venv_state | tee -- "${stamps[@]}" >/dev/null
+}
+
+# Usage: setup_python FOLDER GROUP...
 setup_python() {
-    choose_venv "$@"
-    if venv_is_current; then
+    local venv=$1
+    shift
+    set -- "$venv" base "$@"
+    if venv_has "$@"; then
         return
     fi
-    # Two calls at once: the second waits, and then finds the work done. The lock is held on requirements.txt itself,
-    # so that no lock file is left behind.
+    # Two calls at once: the second waits, and then finds the work done. The lock is held on pyproject.toml itself, so
+    # that no lock file is left behind.
     (
         flock 9
-        if ! venv_is_current; then
-            make_venv
+        if ! venv_has "$@"; then
+            fill_venv "$@"
         fi
-    ) 9<"$requirements"
+    ) 9<"$package/pyproject.toml"
 }
 
 # --- What the measurements need ----------------------------------------------------------------------------------------
@@ -133,7 +162,7 @@ setup_bench() {
     if ! command -v cc >/dev/null || ! command -v c++ >/dev/null; then
         apt_install gcc g++ libc6-dev
     fi
-    setup_python "$root/Benchmarks/.venv" "$root/Benchmarks/requirements.txt"
+    setup_python "$root/Benchmarks/.venv" bench
 }
 
 # --- What tests need ---------------------------------------------------------------------------------------------------
@@ -161,11 +190,13 @@ setup_tests() {
 for part in "$@"; do
     case $part in
         build) setup_build ;;
-        python) setup_python "$root/.venv" "$root/Scripts/requirements.txt" ;;
+        plot) setup_python "$root/.venv" plot ;;
+        tune) setup_python "$root/.venv" plot tune ;;
+        python) setup_python "$root/.venv" plot tune test lint ;;
         bench) setup_bench ;;
         tests) setup_tests ;;
         *)
-            say "unknown part '$part'; usage: Scripts/setup.sh [build|python|bench|tests]..."
+            say "unknown part '$part'; usage: Scripts/setup.sh [build|plot|tune|python|bench|tests]..."
             exit 64
             ;;
     esac

@@ -8,11 +8,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "plotting"))
+import pandas as pd
 
-import pandas as pd  # noqa: E402
-
-from run_directory import read_run  # noqa: E402
+from plimsoll_tools.plotting.run_directory import read_run
 
 
 def main(whole: Path, thin: Path) -> int:

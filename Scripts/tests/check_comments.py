@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "Scenarios"

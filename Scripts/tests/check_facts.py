@@ -11,13 +11,12 @@ import json
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
-from harness import add_sources, call_main, load_main
+from harness import call_main, load_main
 
-add_sources("reporting", "plotting")
-
-import payload  # noqa: E402
-from run_directory import read_run  # noqa: E402
+from plimsoll_tools.plotting.run_directory import read_run
+from plimsoll_tools.reporting import payload
 
 PROSE = {"events": ("detail", "reason"), "decisions": ("reason",)}
 """Columns that are for people alone."""
@@ -50,15 +49,16 @@ def pictures_of(directory: Path, out: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(out.iterdir())}
 
 
-def page_of(directory: Path) -> dict[str, object]:
+def page_of(directory: Path) -> dict[str, Any]:
     """What the page shows, without what it quotes: a kill's why, and the sentences of decisions."""
     page = payload.payload_of(read_run(directory), "run")
-    for kill in page["kills"]:  # type: ignore[union-attr]
+    for kill in page["kills"]:
         del kill["why"]
         kill["spared"] = [app for app, _ in kill["spared"]]
-    page["decisions"] = [[*row[:4], *row[5:]] for row in page["decisions"]]  # type: ignore[union-attr]
+    page["decisions"] = [[*row[:4], *row[5:]] for row in page["decisions"]]
     del page["reasons"]
-    return json.loads(json.dumps(page))
+    shown: dict[str, Any] = json.loads(json.dumps(page))
+    return shown
 
 
 def differences(run: Path, scratch: Path) -> list[str]:

@@ -38,7 +38,7 @@ def faults(rows: list[dict[str, str]]) -> list[str]:
         print(f"{policy}: {sum(runs.values())} felt")
         for scope in ["", *scenarios]:
             known, rival = ({run: n for run, n in felt[name].items() if scope in ("", run[0])} for name in ("foresight", policy))
-            if policy in NO_RIVALS or scope and policy in TAKE_MORE or not is_beaten(known, rival):
+            if policy in NO_RIVALS or (scope and policy in TAKE_MORE) or not is_beaten(known, rival):
                 continue
             counts = f"({sum(rival.values())} felt) beats foresight ({sum(known.values())})"
             found.append(f"{scope or 'all scenarios'}: {policy} {counts} at most of {len(known)} runs")

@@ -92,11 +92,11 @@ class Group:
     def peak_file(self) -> Path:
         return self.path / ("memory.max_usage_in_bytes" if self.first else "memory.peak")
 
-    def __enter__(self) -> Group:
+    def __enter__(self) -> Group:  # noqa: PYI034
         return self
 
     def __exit__(self, *_: object) -> None:
-        for _ in range(50):
+        for _attempt in range(50):
             try:
                 self.path.rmdir()
                 return
@@ -114,7 +114,9 @@ class Group:
 
 def available() -> int:
     text = Path("/proc/meminfo").read_text(encoding="ascii")
-    return int(re.search(r"^MemAvailable:\s+(\d+) kB", text, re.MULTILINE)[1]) << 10
+    found = re.search(r"^MemAvailable:\s+(\d+) kB", text, re.MULTILINE)
+    assert found
+    return int(found[1]) << 10
 
 
 def case(plimsoll: str, scratch: Path, limit: int, size: str, backend: str) -> tuple[str, str, list[str]]:

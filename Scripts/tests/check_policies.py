@@ -20,11 +20,9 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "Scripts" / "plotting"))
-
-import kills  # noqa: E402
-from run_directory import Run, read_run  # noqa: E402
+from plimsoll_tools.checkout import ROOT
+from plimsoll_tools.plotting import kills
+from plimsoll_tools.plotting.run_directory import Run, read_run
 
 PAGE = ROOT / "Sources" / "Simulation" / "Simulation.docc" / "Policies.md"
 SCENARIO = "Scenarios/evening-commute.yaml"
@@ -55,8 +53,8 @@ OTHER_SEEDS = (1, 2, 3, 4)
 def play(program: Path, policy: str, out: Path, *more: str) -> Path:
     """One run under a policy."""
     sets = [word for setting in SETTINGS for word in ("--set", setting)]
-    command = [program, "run", SCENARIO, "--quiet", "--backend", "accounting", *sets, "--policy", policy, "--out", out]
-    subprocess.run([*command, *more], check=True, cwd=ROOT)
+    command = ["run", SCENARIO, "--quiet", "--backend", "accounting", *sets, "--policy", policy, "--out", str(out)]
+    subprocess.run([program, *command, *more], check=True, cwd=ROOT)
     return out
 
 

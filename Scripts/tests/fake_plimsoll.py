@@ -16,9 +16,11 @@ import select
 import statistics
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-TABLE = [
+TABLE: list[dict[str, Any]] = [
     {
         "parameter": "keep",
         "type": "time",
@@ -88,7 +90,7 @@ def luck(*parts: object) -> float:
     return hashlib.sha256(repr(parts).encode()).digest()[0] / 255
 
 
-def summary(scenario: str, seed: int, policy: dict[str, object]) -> dict[str, str] | None:
+def summary(scenario: str, seed: int, policy: dict[str, Any]) -> dict[str, str] | None:
     """The run's figures; None where the program refuses."""
     given = {entry["parameter"]: entry["default"] for entry in TABLE} | dict(policy.get("parameters") or {})
     keep, reserve = amount(str(given["keep"])), amount(str(given["reserve"]))
@@ -109,7 +111,7 @@ def summary(scenario: str, seed: int, policy: dict[str, object]) -> dict[str, st
     }
 
 
-def interval(strata: list[list[float]], confidence: float, stream: str) -> tuple[float, float]:
+def interval(strata: Sequence[Sequence[float]], confidence: float, stream: str) -> tuple[float, float]:
     """As if values were normal: wider than 95 % for the few that tests have."""
     del stream
     mean = statistics.fmean(map(statistics.fmean, strata))
@@ -163,7 +165,7 @@ def main(arguments: list[str]) -> int:
         Path(arguments[1]).with_suffix(".pid").write_text(str(os.getpid()), "utf-8")
     until = time.monotonic() + (300 if "endless" in scenario else 0.15 if "slow" in scenario else 0)
     while time.monotonic() < until:
-        # As the program does: its standard input ends when whoever started it is gone.
+        # As the program does: its standard input ends with the process that started it.
         if "--lifeline" in arguments and select.select([sys.stdin], [], [], 0.01)[0]:
             return 143
     out = Path(arguments[arguments.index("--out") + 1])

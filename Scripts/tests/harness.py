@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
-from importlib.util import module_from_spec, spec_from_file_location
+from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
 from unittest import mock
@@ -21,18 +21,16 @@ FAKE = f'exec "{sys.executable}" -I -S "{SCRIPTS / "tests" / "fake_plimsoll.py"}
 """A program's text that makes it fake_plimsoll.py."""
 
 
-def add_sources(*folders: str) -> None:
-    """Modules of these folders of Scripts/ can be imported."""
-    sys.path[:0] = [str(SCRIPTS / folder) for folder in folders]
-
-
-def load_main(folder: str) -> Any:
+def load_main(name: str) -> Any:
     """The program behind a command, as a module."""
-    spec = spec_from_file_location(f"{folder}_main", SCRIPTS / folder / "__main__.py")
-    assert spec and spec.loader
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return import_module(f"plimsoll_tools.{name}.__main__")
+
+
+def program_of(script: str) -> list[str]:
+    """What Python takes to start a command: a module of the package if its program is a shell script, else the file."""
+    if (SCRIPTS / "plimsoll_tools" / script).is_dir():
+        return ["-I", "-m", f"plimsoll_tools.{script}"]
+    return [str(SCRIPTS / script)]
 
 
 def call_main(module: Any, *arguments: object) -> tuple[int, str, str]:
@@ -70,6 +68,6 @@ class FolderCase(unittest.TestCase):
     ) -> subprocess.CompletedProcess[str]:  # fmt: skip
         """Runs a command of Scripts/ in the test's folder; in Python, unless it starts by itself."""
         return subprocess.run(
-            [*start, str(SCRIPTS / script), *map(str, arguments)], stdout=out, stderr=err, encoding="utf-8", errors=encoded,
+            [*start, *program_of(script), *map(str, arguments)], stdout=out, stderr=err, encoding="utf-8", errors=encoded,
             check=False, cwd=self.directory, env={**os.environ, "PLIMSOLL": str(plimsoll)},
         )  # fmt: skip

@@ -9,6 +9,7 @@ import subprocess
 import unittest
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "Benchmarks"
 PYTHON = BENCHMARKS / ".venv" / "bin" / "python"
@@ -67,7 +68,7 @@ class Classes(unittest.TestCase):
 
 
 class Books(unittest.TestCase):
-    def heap(self, *sizes: int, ceiling: int = 64 * MIB) -> tuple[object, object]:
+    def heap(self, *sizes: int, ceiling: int = 64 * MIB) -> tuple[Any, Any]:
         return OBJECTS.Heap(OBJECTS.Device(ceiling), Sizes(*sizes)), OBJECTS.Pool()
 
     def test_whatever_comes_and_goes_the_books_add_up_and_nothing_is_left(self) -> None:
@@ -159,9 +160,10 @@ class Books(unittest.TestCase):
 
 @unittest.skipUnless(PYTHON.exists(), "Scripts/setup.sh bench has not been called; Scripts/test does the same")
 class Model(unittest.TestCase):
-    def call(self, *arguments: object) -> dict[str, float]:
-        command = [PYTHON, "-E", "-s", BENCHMARKS / "Anchors" / "queue.py", *map(str, arguments)]
-        return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    def call(self, *arguments: object) -> dict[str, Any]:
+        command: list[str | Path] = [PYTHON, "-E", "-s", BENCHMARKS / "Anchors" / "queue.py", *map(str, arguments)]
+        said: dict[str, Any] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        return said
 
     def test_the_books_of_a_whole_simulation_add_up(self) -> None:
         said = self.call("--objects", "--check", 20, 5, 5, 25)
@@ -175,7 +177,7 @@ class Model(unittest.TestCase):
 
     def test_wrong_usage_is_said(self) -> None:
         for arguments in ((), ("--check", 1, 1, 1, 1), ("--nonsense", 1, 1, 1, 1)):
-            command = [PYTHON, BENCHMARKS / "Anchors" / "queue.py", *map(str, arguments)]
+            command: list[str | Path] = [PYTHON, BENCHMARKS / "Anchors" / "queue.py", *map(str, arguments)]
             result = subprocess.run(command, check=False, capture_output=True, text=True)
             self.assertEqual((result.returncode, result.stdout), (1, ""))
             self.assertIn("usage: queue.py [--objects]", result.stderr)

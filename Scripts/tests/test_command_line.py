@@ -1,4 +1,4 @@
-"""How the commands in Python end when nobody takes what they say."""
+"""How the commands in Python end when their output cannot be written."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ FULL = "cannot write to standard output: No space left on device"
 class NobodyListens(FolderCase):
     def setUp(self) -> None:
         super().setUp()
-        self.full = open("/dev/full", "wb")
+        self.full = open("/dev/full", "wb")  # noqa: SIM115
         self.addCleanup(self.full.close)
-        # A pipe that nobody reads.
+        # A pipe without a reader.
         reader, writer = os.pipe()
         os.close(reader)
         self.broken = os.fdopen(writer, "wb")

@@ -5,14 +5,9 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
-from harness import add_sources
+from test_plots import RunDirectoryCase
 
-add_sources("plotting")
-
-import comparison  # noqa: E402
-import style  # noqa: E402
-import sweep  # noqa: E402
-from test_plots import RunDirectoryCase  # noqa: E402
+from plimsoll_tools.plotting import comparison, style, sweep
 
 METRICS = ("launch_latency_p95_ms", "hot_launch_ratio", "terminations", "bytes_reclaimed")
 

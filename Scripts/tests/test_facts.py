@@ -7,15 +7,13 @@ import shutil
 import unittest
 from pathlib import Path
 
-from harness import FolderCase, add_sources, call_main, load_main
+import check_facts
+from harness import FolderCase, call_main, load_main
+from synthetic_run import write_run
 
-add_sources("tuning", "reporting", "plotting")
-
-import check_facts  # noqa: E402
-import program  # noqa: E402
-import states  # noqa: E402
-from run_directory import NEWEST_FORMAT, read_run  # noqa: E402
-from synthetic_run import write_run  # noqa: E402
+from plimsoll_tools.plotting import states
+from plimsoll_tools.plotting.run_directory import NEWEST_FORMAT, read_run
+from plimsoll_tools.tuning import program
 
 OLDER = ("an older run, without columns of facts: the levels' thresholds, whose allocation found no room, and "
          "what a limit refused are not shown")  # fmt: skip
@@ -62,10 +60,10 @@ class OlderRuns(FolderCase):
         self.assertEqual(pages[1].pop("thresholds"), {})
         self.assertNotEqual(pages[0].pop("thresholds"), {})
         for page in pages:
-            # What only columns of facts say: which row of a decision is about nobody, and the unit of what was measured.
+            # What only columns of facts say: which row of a decision is about no process, and the unit of a measure.
             for key in ("notes", "title"):
                 del page[key]
-            page["decisions"] = [row[:-1] for row in page["decisions"]]  # type: ignore[union-attr]
+            page["decisions"] = [row[:-1] for row in page["decisions"]]
         self.assertEqual(pages[0], pages[1])
 
     def test_plot_and_report_take_an_older_run(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import unittest
+from typing import Any
 
 from harness import SCRIPTS, FolderCase
 
@@ -11,7 +12,7 @@ DAY = SCRIPTS.parent / "Scenarios" / "quickstart.yaml"
 
 
 class Refusals(FolderCase):
-    def refused(self, status: int, words: str, script: str, *arguments: object, **options: object) -> None:
+    def refused(self, status: int, words: str, script: str, *arguments: object, **options: Any) -> None:
         result = self.call(script, *arguments, **options)
         self.assertEqual((result.returncode, result.stdout), (status, ""), result.stderr)
         self.assertIn(words, result.stderr.strip().splitlines()[-1])

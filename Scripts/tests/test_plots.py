@@ -8,29 +8,30 @@ import tempfile
 import unittest
 import warnings
 from pathlib import Path
+from typing import Any, ClassVar
 
-from harness import FolderCase, add_sources, call_main, load_main
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from harness import FolderCase, call_main, load_main
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from synthetic_run import MIB, write_run
 
-add_sources("plotting")
-
-import matplotlib.pyplot as plt  # noqa: E402
-import numpy as np  # noqa: E402
-import pandas as pd  # noqa: E402
-from matplotlib.text import Text  # noqa: E402
-
-import compare  # noqa: E402
-import comparison  # noqa: E402
-import kills  # noqa: E402
-import launches  # noqa: E402
-import memory  # noqa: E402
-import pressure  # noqa: E402
-import several  # noqa: E402
-import states  # noqa: E402
-import style  # noqa: E402
-import sweep  # noqa: E402
-import terminations  # noqa: E402
-from run_directory import Run, app_names, complete_records, read_run  # noqa: E402
-from synthetic_run import MIB, write_run  # noqa: E402
+from plimsoll_tools.plotting import (
+    compare,
+    comparison,
+    kills,
+    launches,
+    memory,
+    pressure,
+    several,
+    states,
+    style,
+    sweep,
+    terminations,
+)
+from plimsoll_tools.plotting.run_directory import Run, app_names, complete_records, read_run
 
 PICTURES = ("memory", "pressure", "states", "launches", "terminations")
 
@@ -49,7 +50,8 @@ def seen(colour: str, view: np.ndarray) -> np.ndarray:
                       [0.0883024619, 0.2817188376, 0.6299787005]])  # fmt: skip
     lab = np.array([[0.2104542553, 0.793617785, -0.0040720468], [1.9779984951, -2.428592205, 0.4505937099],
                     [0.0259040371, 0.7827717662, -0.808675766]])  # fmt: skip
-    return lab @ np.cbrt(np.clip(cones @ np.clip(view @ linear, 0, 1), 0, 1))
+    oklab: np.ndarray = lab @ np.cbrt(np.clip(cones @ np.clip(view @ linear, 0, 1), 0, 1))
+    return oklab
 
 
 class RunDirectoryCase(FolderCase):
@@ -142,7 +144,7 @@ class WholeRuns(RunDirectoryCase):
             self.assertEqual(self.plot(*arguments, "--out", folder), (0, ""))
             self.assertEqual({path.name: path.read_bytes() for path in folder.iterdir()}, before)
             for kind in ("png", "svg"):
-                # Somebody else's picture begins as ours does.
+                # Another program's picture begins as ours does.
                 mine = before[f"{name}.{kind}"].replace(style.MARK.encode(), b"mine")
                 shutil.rmtree(folder)
                 folder.mkdir()
@@ -162,12 +164,12 @@ class WholeRuns(RunDirectoryCase):
                 with self.subTest(apps=apps, picture=module.__name__):
                     self.assert_legible(module.draw(run))
 
-    def assert_legible(self, figure: plt.Figure | None) -> None:
+    def assert_legible(self, figure: Figure | None) -> None:
         assert figure is not None
         figure.canvas.draw()
         width, height = figure.canvas.get_width_height()
         invisible = self.ticks_out_of_sight(figure)
-        texts = [text for text in figure.findobj(lambda item: isinstance(item, plt.Text)) if text not in invisible]
+        texts = [text for text in figure.findobj(Text) if isinstance(text, Text) and text not in invisible]
         boxes = [(text.get_text(), text.get_window_extent()) for text in texts if text.get_visible()]
         drawn = [(name, box) for name, box in boxes if name.strip() and box.width > 0]
         for name, box in drawn:
@@ -181,9 +183,9 @@ class WholeRuns(RunDirectoryCase):
 
 
     @staticmethod
-    def ticks_out_of_sight(figure: plt.Figure) -> set[plt.Text]:
+    def ticks_out_of_sight(figure: Figure) -> set[Text]:
         """Labels of ticks beyond the limits: they exist as objects, but are not drawn."""
-        labels: set[plt.Text] = set()
+        labels: set[Text] = set()
         for axes in figure.axes:
             for axis in (axes.xaxis, axes.yaxis):
                 low, high = sorted(axis.get_view_interval())
@@ -318,7 +320,7 @@ class Reading(unittest.TestCase):
 
 
 class Memory(RunDirectoryCase):
-    def run_of(self, **options: object) -> Run:
+    def run_of(self, **options: Any) -> Run:
         return read_run(self.make(**options))
 
     def test_the_layers_sum_up_to_the_resident_memory(self) -> None:
@@ -430,7 +432,7 @@ user:
         told = pd.DataFrame({"time_s": [1.0, 2.0, 3.0, 4.0], "level": ["warning", "critical", "", ""]})
         figure = plt.figure()
         memory.draw_warnings(figure.add_subplot(), told, seconds_per_px=0.01)
-        marks = {line.get_color(): list(line.get_xdata()) for line in figure.axes[0].lines}
+        marks = {line.get_color(): list(np.asarray(line.get_xdata())) for line in figure.axes[0].lines}
         plt.close(figure)
         self.assertEqual(marks, {
             style.SYSTEM_COLOUR: [3.0, 4.0], style.LEVEL_COLOURS["warning"]: [1.0], style.LEVEL_COLOURS["critical"]: [2.0],
@@ -483,7 +485,7 @@ class Launches(RunDirectoryCase):
 
 class Kills(RunDirectoryCase):
     HEADER = "time_s,event,app,pid,scene,reason,state,level,action,exit_reason,cause,measure,threshold"
-    FACTS = {"process_state": 6, "warning": 7, "action": 8, "exit": 9}
+    FACTS: ClassVar[dict[str, int]] = {"process_state": 6, "warning": 7, "action": 8, "exit": 9}
 
     def run_of(self, events: str, causes: dict[str, str] | None = None) -> Run:
         """A run with these events: time, kind, app, process, scene, the fact that the kind has, and the reason.
@@ -553,7 +555,7 @@ class Kills(RunDirectoryCase):
 
     def test_each_spared_process_has_one_true_reason(self) -> None:
         header = "time_s,decision,action,app,pid,rank,chosen,reason,observed,threshold,demand,outcome\n"
-        (run := self.run_of("7,exit,a,1,,memoryPressure,why\n"))
+        run = self.run_of("7,exit,a,1,,memoryPressure,why\n")
         rows = (
             "7,1,terminate,f,6,1,false,refused by foreground: on a screen,0,0,pressure,refused\n"
             "7,1,terminate,a,1,2,true,idle longest,0,0,pressure,chosen\n"
@@ -623,7 +625,7 @@ class Kills(RunDirectoryCase):
             },
         )
         self.assertIn("an allocation found no room", [text.get_text() for text in words])
-        # A run in which there was room for everybody has no such entry.
+        # A run in which every allocation found room has no such entry.
         plain = terminations.draw(self.run_of("9,exit,c,3,,memoryPressure,why\n"))
         self.assertFalse(any("found no room" in text.get_text() for text in plain.findobj(Text)))
 
@@ -781,7 +783,7 @@ class Comparisons(RunDirectoryCase):
         figure = launches.draw(self.losing("lossy", 15, 5))
         curve, *marks = figure.axes[0].lines
         self.assertEqual(curve.get_ydata()[-1], 0.75)
-        self.assertEqual([float(mark.get_ydata()[0]) for mark in marks], [0.375, 0.7125])
+        self.assertEqual([float(np.asarray(mark.get_ydata())[0]) for mark in marks], [0.375, 0.7125])
         self.assertTrue(any("never came" in text.get_text() for text in figure.findobj(Text)))
 
     def test_what_compares_runs_counts_lost_launches_and_felt_ends(self) -> None:

@@ -6,7 +6,8 @@ import unittest
 
 import check_policies
 from harness import FolderCase
-from run_directory import read_run
+
+from plimsoll_tools.plotting.run_directory import read_run
 
 EVENTS = """time_s,event,app,pid,scene,reason,state,level,action,exit_reason,cause,measure,threshold
 1,exit,a,1,,idle longest,,,,memoryPressure,jettisoned,,

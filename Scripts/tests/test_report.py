@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
+import os
 import re
 import shutil
 import subprocess
 import unittest
 from pathlib import Path
+from typing import Any
 
-from harness import FolderCase, add_sources, call_main, load_main
+from harness import FolderCase, call_main, load_main
+from synthetic_run import write_run
 
-add_sources("reporting", "plotting")
-
-import payload  # noqa: E402
-import several  # noqa: E402
-from synthetic_run import write_run  # noqa: E402
+from plimsoll_tools.plotting import several
+from plimsoll_tools.reporting import payload
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 MOST_BYTES = 8_000_000
@@ -69,10 +68,11 @@ class ReportCase(FolderCase):
         return out
 
 
-def data_of(page: Path) -> dict[str, object]:
+def data_of(page: Path) -> dict[str, Any]:
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page.read_text("utf-8"), re.DOTALL)
     assert found
-    return json.loads(found[1])
+    data: dict[str, Any] = json.loads(found[1])
+    return data
 
 
 class Refusals(ReportCase):
@@ -100,7 +100,7 @@ class Refusals(ReportCase):
 
 class Pages(ReportCase):
     def test_every_kill_says_who_why_and_who_was_spared(self) -> None:
-        run = data_of(self.page(self.make()))["runs"][0]  # type: ignore[index]
+        run = data_of(self.page(self.make()))["runs"][0]
         self.assertGreater(len(run["kills"]), 3)
         for kill in run["kills"]:
             self.assertTrue(kill["app"] and kill["cause"] and kill["why"])
@@ -111,19 +111,19 @@ class Pages(ReportCase):
         path = self.make()
         lines = (path / "decisions.csv").read_text("utf-8").splitlines(keepends=True)
         (path / "decisions.csv").write_text("".join([lines[0], *(row for row in lines if ",true," in row)]), "utf-8")
-        run = data_of(self.page(path))["runs"][0]  # type: ignore[index]
+        run = data_of(self.page(path))["runs"][0]
         self.assertTrue(run["kills"])
         for kill in run["kills"]:
             self.assertEqual((kill["decided"], kill["spared"]), (True, []))
 
     def test_crashes_and_lost_launches_have_figures_of_their_own(self) -> None:
         path = self.make()
-        before = {name: value for name, value, _ in data_of(self.page(path))["runs"][0]["headline"]}  # type: ignore[index]
+        before = {name: value for name, value, _ in data_of(self.page(path))["runs"][0]["headline"]}
         with (path / "events.csv").open("a", encoding="utf-8") as file:
             file.write("1800,exit,maps,99,,abnormal,crashed,,,,abnormal,,,,\n")
         with (path / "launches.csv").open("a", encoding="utf-8") as file:
             file.write("maps,cold,1790,,,99,terminated\n")
-        run = data_of(self.page(path))["runs"][0]  # type: ignore[index]
+        run = data_of(self.page(path))["runs"][0]
         after = {name: value for name, value, _ in run["headline"]}
         self.assertEqual(after["terminations"], before["terminations"])
         self.assertEqual(after["terminations"], str(len(run["kills"])))
@@ -142,7 +142,7 @@ class Pages(ReportCase):
         (run / "scenario.yaml").write_text("name: '</script><script>alert(1)</script> @SCRIPT@ @TITLE@'\n", "utf-8")
         page = self.page(run)
         self.assertEqual(page.read_text("utf-8").count("</script>"), 2)
-        self.assertIn("@SCRIPT@ @TITLE@", data_of(page)["runs"][0]["scenario"])  # type: ignore[index]
+        self.assertIn("@SCRIPT@ @TITLE@", data_of(page)["runs"][0]["scenario"])
 
     def test_the_same_csv_gives_the_same_bytes(self) -> None:
         run = self.make()
@@ -156,7 +156,7 @@ class Pages(ReportCase):
                 status, said = self.report(run)
                 self.assertEqual(status, 0)
                 self.assertIn(absent, said)
-                notes = data_of(run / "report.html")["runs"][0]["notes"]  # type: ignore[index]
+                notes = data_of(run / "report.html")["runs"][0]["notes"]
                 self.assertIn(f"{absent}.csv is missing", notes)
 
     def test_a_table_in_another_order_is_told_and_left_out(self) -> None:
@@ -166,20 +166,20 @@ class Pages(ReportCase):
         status, said = self.report(run)
         self.assertEqual((status, said.count("\n")), (0, 1), said)
         self.assertIn("events.csv: row ", said)
-        page = data_of(run / "report.html")["runs"][0]  # type: ignore[index]
+        page = data_of(run / "report.html")["runs"][0]
         self.assertEqual([f"report: {note}\n" for note in page["notes"]], [said])
         self.assertEqual((page["kills"], page["warnings"]), ([], []))
 
     def test_decisions_that_did_nothing_are_counted_as_left_out(self) -> None:
         run = self.make(minutes=5.0)
         table = run / "decisions.csv"
-        before = data_of(self.page(run))["runs"][0]  # type: ignore[index]
+        before = data_of(self.page(run))["runs"][0]
         header, *rows = table.read_text("utf-8").splitlines()
         columns = header.split(",")
         last = dict(zip(columns, rows[-1].split(","), strict=True))
         last |= {"decision": "999999", "action": "", "rank": "", "chosen": "false", "reason": "in front", "outcome": "spared"}
         table.write_text("\n".join([header, *rows, ",".join(last[name] for name in columns)]) + "\n", "utf-8")
-        after = data_of(self.page(run))["runs"][0]  # type: ignore[index]
+        after = data_of(self.page(run))["runs"][0]
         self.assertEqual(after["decisions"], before["decisions"])
         self.assertEqual(after["decisionsLeftOut"], before["decisionsLeftOut"] + 1)
 
@@ -201,7 +201,7 @@ class Pages(ReportCase):
         for seed in (1, 2, 10):
             self.make(f"sweep/lru/seed-{seed}", seed=seed, minutes=5.0)
         data = data_of(self.page(self.directory / "sweep"))
-        self.assertEqual([run["label"] for run in data["runs"]], ["seed 1", "seed 2", "seed 10"])  # type: ignore[index]
+        self.assertEqual([run["label"] for run in data["runs"]], ["seed 1", "seed 2", "seed 10"])
         self.assertEqual(data["varied"], ["seed"])
 
     def test_a_page_about_several_runs_takes_the_place_of_no_run_s_own(self) -> None:
@@ -210,10 +210,11 @@ class Pages(ReportCase):
         before = (runs[0] / "report.html").read_bytes()
         elsewhere = self.directory / "elsewhere"
         elsewhere.mkdir()
-        with contextlib.chdir(elsewhere):
-            self.assertEqual(self.report(*runs), (0, ""))
+        self.addCleanup(os.chdir, Path.cwd())
+        os.chdir(elsewhere)
+        self.assertEqual(self.report(*runs), (0, ""))
         self.assertEqual((runs[0] / "report.html").read_bytes(), before)
-        self.assertEqual(len(data_of(elsewhere / "comparison.html")["runs"]), 2)  # type: ignore[arg-type]
+        self.assertEqual(len(data_of(elsewhere / "comparison.html")["runs"]), 2)
         # One run, however it is named, has its own.
         self.assertEqual(self.report(runs[1].parent / "2")[0], 0)
         self.assertTrue((runs[1] / "report.html").is_file())
@@ -223,7 +224,7 @@ class Pages(ReportCase):
             {"settings": {"policy": policy, "device.ceiling": ceiling, "seed": ceiling} | ({"only": "1"} if policy == "lru" else {})}
             for policy in ("lru", "ladder") for ceiling in ("1", "2")
         ]  # fmt: skip
-        self.assertEqual(payload.varied(runs), ["policy", "device.ceiling", "only", "seed"])  # type: ignore[arg-type]
+        self.assertEqual(payload.varied(runs), ["policy", "device.ceiling", "only", "seed"])
 
     def test_very_many_runs_stay_below_the_limit(self) -> None:
         run = self.make("many/a", apps=60, minutes=60.0, ceiling=2 << 30)
@@ -264,7 +265,7 @@ class InABrowser(ReportCase):
                 self.assertEqual(said, "")
                 ready = re.search(r'data-ready="(\d+)"', document)
                 self.assertIsNotNone(ready)
-                self.assertLess(int(ready[1]), MOST_MS)  # type: ignore[index]
+                self.assertLess(int(ready[1]), MOST_MS)
                 self.assertEqual({link for link in asked if not link.startswith(ITS_OWN)}, set())
                 self.assertGreater(document.count("<svg"), 4)
 
@@ -276,8 +277,8 @@ class InABrowser(ReportCase):
                 document, said, _ = self.open(page, size)
                 self.assertEqual(said, "")
                 hover = re.search(r'data-hover="([^"]*)"', document)
-                self.assertRegex(hover[1], r"✕ .+ ended: memoryPressure")  # type: ignore[index]
-                self.assertIn("Spared in this decision", hover[1])  # type: ignore[index]
+                self.assertRegex(hover[1], r"✕ .+ ended: memoryPressure")
+                self.assertIn("Spared in this decision", hover[1])
                 # Nothing is wider than the window, also on a phone; and nothing was loaded beside the page.
                 for wanted in ('data-pinned="✕ ', 'data-window="0:10 to 0:20 of ', 'data-wide="false"', 'data-asked="0"'):
                     self.assertTrue(wanted in document, wanted)
@@ -290,7 +291,7 @@ class InABrowser(ReportCase):
         page.write_text(page.read_text("utf-8").replace("</body>", TOGETHER), "utf-8")
         document, said, _ = self.open(page)
         self.assertEqual(said, "")
-        number, hover, pinned = (re.search(rf'data-{name}="([^"]*)"', document)[1]  # type: ignore[index]
+        number, hover, pinned = (re.search(rf'data-{name}="([^"]*)"', document)[1]
                                  for name in ("number", "hover", "pinned"))  # fmt: skip
         self.assertEqual(number, "2")
         for name in ("first", "second"):
@@ -298,8 +299,8 @@ class InABrowser(ReportCase):
             self.assertIn(f"✕ {name} (process", pinned)
         self.assertIn("2 were ended at 30:00", hover)
         # Every kill has its place in exactly one mark.
-        marked = re.search(r'data-marked="([^"]*)"', document)[1].split(",")  # type: ignore[index]
-        kills = data_of(page)["runs"][0]["kills"]  # type: ignore[index]
+        marked = re.search(r'data-marked="([^"]*)"', document)[1].split(",")
+        kills = data_of(page)["runs"][0]["kills"]
         self.assertEqual(sorted(map(int, marked)), list(range(len(kills))))
 
     def test_a_comparison_loads_without_an_error(self) -> None:

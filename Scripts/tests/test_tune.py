@@ -16,22 +16,16 @@ import time
 import unittest
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
+import fake_plimsoll
 import numpy as np
+import yaml
+from harness import FAKE, FolderCase, call_main, load_main, program_of
 
-from harness import FAKE, SCRIPTS, FolderCase, add_sources, call_main, load_main
-
-add_sources("tuning", "plotting")
-
-import fake_plimsoll  # noqa: E402
-import outcome  # noqa: E402
-import program  # noqa: E402
-import search  # noqa: E402
-import space  # noqa: E402
-import verdict  # noqa: E402
-import yaml  # noqa: E402
-from problem import (  # noqa: E402
+from plimsoll_tools.tuning import outcome, program, search, space, verdict
+from plimsoll_tools.tuning.problem import (
     Constraint,
     Objective,
     bounds_of,
@@ -40,7 +34,6 @@ from problem import (  # noqa: E402
     seeds_of,
     space_of,
 )
-
 
 MAIN = load_main("tuning")
 
@@ -290,7 +283,7 @@ class Searching(TuneCase):
         self.assertIn(f"2 builds of plimsoll 0.0-fake ({'f' * 10}, this one {'a' * 10}); if results differ", err)
         self.assertEqual(json.loads(facts.read_text("utf-8"))["builds"], ["f" * 40, "a" * 40])
         self.assertIn("2 builds of plimsoll 0.0-fake", (facts.parent / "report.md").read_text("utf-8"))
-        # Whoever comes last finds a mixture, whether it adds to it or not.
+        # The last worker finds a mixture, whether it adds to it or not.
         self.assertIn(f"(this one {'f' * 10}, {'a' * 10})", self.tune(*arguments, "--trials", 5, "--resume")[2])
 
     def test_going_on_with_another_option_is_refused_before_anything_is_written(self) -> None:
@@ -353,8 +346,8 @@ class Readers(unittest.TestCase):
     WORDS = ("no", "Off", "Y", "~", "", "null", "<<", "=", "a: b", "- a", "90s", "0B", "1h30min", "5%", "0.25MiB", "lru")
 
     def test_what_a_policy_file_says_is_the_same_to_all(self) -> None:
-        tree = {"plimsoll": 1, "name": "fake", "parameters": {f"p{i}": t for i, t in enumerate(self.ODD + self.WORDS)}}
-        tree["parameters"] |= {"count": 1000, "none": 0, "flag": True}
+        parameters: dict[str, Any] = {f"p{i}": t for i, t in enumerate(self.ODD + self.WORDS)}
+        tree = {"plimsoll": 1, "name": "fake", "parameters": parameters | {"count": 1000, "none": 0, "flag": True}}
         text = yaml.dump(tree, Dumper=outcome.PlainDumper, sort_keys=False, width=110)
         self.assertEqual(yaml.safe_load(text), tree)
         for event in yaml.parse(text):
@@ -535,7 +528,7 @@ class Statistics(unittest.TestCase):
 
         def word(tuned: float) -> str:
             case = verdict.difference("stalls", self.written("day", tuned), 1, 0.95, ASK)
-            other = verdict.Difference("a", 0, 0, mean, *ends, 20, 0.95)
+            other = verdict.Difference("a", 0, 0, mean, ends[0], ends[1], 20, 0.95)
             return verdict.judgement(mock.Mock(objectives=goals), [other, case], [])
 
         mean, ends = 0.0, (-1.0, 1.0)
@@ -668,7 +661,7 @@ class BadInput(TuneCase):
         odd = {"a": "010", "b": "1_000", "c": "1:30", "d": "0.0001", "e": "2020-01-01", "f": "yes"}
         text = ", ".join(f"{key}: {value}" for key, value in odd.items())
         self.assertEqual(read(f"name: fake\nparameters: {{ {text} }}\n".encode()), {"name": "fake", "parameters": odd})
-        for text, words in (
+        for bad, words in (
             (b"name: [ladder]\n", "expected a policy with a name"),
             (b"name: fake\nparameters: text\n", "expected a mapping"),
             (b"rules: [{ name: a, when: level == warning, action: warn }]\n", "rules have no parameters to search"),
@@ -677,13 +670,13 @@ class BadInput(TuneCase):
             (b"name: {\n", "not YAML"),
         ):
             with self.assertRaisesRegex(program.Fault, words) as caught:
-                read(text)
+                read(bad)
             self.assertEqual(caught.exception.status, 65)
         with self.assertRaisesRegex(program.Fault, "keep: 'lots' is no time"):
             space_of({"name": "fake", "parameters": {"keep": "lots"}}, fake_plimsoll.TABLE, [], [], {})
 
     def test_bounds_are_read_in_all_units_each_for_itself(self) -> None:
-        paths = (
+        paths: tuple[Path, ...] = (
             self.scenario("day", "duration: 1h30min\ndevice: { ceiling: 900MB }\n"),
             self.scenario("night", "duration: 20min\ndevice: { ceiling: 512MiB }\n"),
         )
@@ -705,9 +698,9 @@ class Processes(TuneCase):
         super().setUp()
         self.fake = self.program(FAKE)
 
-    def start(self, *arguments: object, **options: object) -> subprocess.Popen[str]:
-        command = [sys.executable, "-E", "-s", str(SCRIPTS / "tuning"), *map(str, arguments)]
-        process = subprocess.Popen(
+    def start(self, *arguments: object, **options: Any) -> subprocess.Popen[str]:
+        command = [sys.executable, *program_of("tuning"), *map(str, arguments)]
+        process: subprocess.Popen[str] = subprocess.Popen(
             command,
             env={**os.environ, "PLIMSOLL": str(self.fake)},
             text=True,
@@ -725,10 +718,12 @@ class Processes(TuneCase):
 
         until = time.monotonic() + 300
         while time.monotonic() < until:
-            with contextlib.suppress(sqlite3.OperationalError):
-                with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
-                    if connection.execute(query).fetchone()[0] >= least:
-                        return
+            with (
+                contextlib.suppress(sqlite3.OperationalError),
+                contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection,
+            ):
+                if connection.execute(query).fetchone()[0] >= least:
+                    return
             time.sleep(0.02)
         self.fail("the search did not get so far")
 

@@ -19,13 +19,11 @@ import time
 import unittest
 from pathlib import Path
 
-from harness import FAKE, SCRIPTS, FolderCase, add_sources
+import optuna
+from harness import FAKE, FolderCase, program_of
+from optuna.trial import TrialState
 
-add_sources("tuning")
-
-import optuna  # noqa: E402
-from board import open_storage  # noqa: E402
-from optuna.trial import TrialState  # noqa: E402
+from plimsoll_tools.tuning.board import open_storage
 
 TRIALS, HELD_OUT = 16, 6
 WAIT_S = 240
@@ -40,7 +38,7 @@ def server_folder() -> Path | None:
 
 
 def server_user() -> str | None:
-    """Whom the server runs as: nobody special, unless we are root."""
+    """The user the server runs as: this one, or one without rights if this is root."""
     if os.geteuid() != 0:
         return pwd.getpwuid(os.geteuid()).pw_name
     names = {entry.pw_name for entry in pwd.getpwall()}
@@ -107,7 +105,7 @@ class ManyWorkers(FolderCase):
     def worker(self, number: int) -> subprocess.Popen[str]:
         """The same command, but for where its result goes: here the machines share a folder."""
         process = subprocess.Popen(
-            [sys.executable, "-E", "-s", str(SCRIPTS / "tuning"), str(self.scenario), "--policy", "fake",
+            [sys.executable, *program_of("tuning"), str(self.scenario), "--policy", "fake",
              "--trials", str(TRIALS), "--seeds", "1..4", "--held-out-seeds", f"11..{10 + HELD_OUT}", "--jobs", "1",
              "--storage", self.server.url, "--heartbeat", "2", "--out", str(self.directory / f"out-{number}")],
             env={**os.environ, "PLIMSOLL": str(self.fake)}, text=True, stdin=subprocess.DEVNULL,
@@ -146,7 +144,7 @@ class ManyWorkers(FolderCase):
 
     def test_four_workers_share_one_study_and_the_loss_of_one_loses_nothing(self) -> None:
         workers = [self.worker(number) for number in range(4)]
-        victim, lost = self.kill_in_mid_trial(workers)
+        _, lost = self.kill_in_mid_trial(workers)
         survivors = [worker for worker in workers if worker.poll() is None]
         self.assertGreaterEqual(len(survivors), 3)
         for worker in survivors:

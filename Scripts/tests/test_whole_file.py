@@ -9,13 +9,11 @@ import unittest
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness import FolderCase, add_sources, load_main
+from harness import FolderCase, load_main
+from synthetic_run import write_run
 
-add_sources("benchmarking", "tuning", "plotting")
-
-import outcome  # noqa: E402
-from synthetic_run import write_run  # noqa: E402
-from whole_file import write_text, writing  # noqa: E402
+from plimsoll_tools.tuning import outcome
+from plimsoll_tools.whole_file import write_text, writing
 
 FULL = ("bash", "-c", 'ulimit -f 20; exec "$0" "$@"', sys.executable)
 """Starts Python where no file becomes longer than 20 KiB: as on a full disk, writing fails halfway."""

@@ -37,7 +37,7 @@ struct SharedNamesTests {
 
     @Test("the pictures of several runs know each metric's good end")
     func metrics() throws {
-        let text = try Self.script("plotting/several.py")
+        let text = try Self.script("plimsoll_tools/plotting/several.py")
         let rows = text.matches(of: /\n    \("(\w+)", "[^"]+", "(low|high|)", "\w*"\),/)
         #expect(rows.count > 10)
         for row in rows {
@@ -49,10 +49,10 @@ struct SharedNamesTests {
     @Test("the scripts know every action, and which exits are not the system's")
     func scripts() throws {
         #expect(
-            try Self.tuple("ACTIONS", in: Self.script("reporting/payload.py"))
+            try Self.tuple("ACTIONS", in: Self.script("plimsoll_tools/reporting/payload.py"))
                 == Set(ReclaimAction.Kind.allCases.map(\.rawValue)))
         #expect(
-            try Self.tuple("NOT_BY_THE_SYSTEM", in: Self.script("plotting/kills.py"))
+            try Self.tuple("NOT_BY_THE_SYSTEM", in: Self.script("plimsoll_tools/plotting/kills.py"))
                 == Set(ExitReason.allCases.filter { !$0.isBySystem }.map(\.rawValue)))
     }
 }

@@ -82,7 +82,7 @@ struct OverwritingTests {
 
     @Test("the pictures are those that the scripts draw")
     func pictures() throws {
-        let script = try Program.text(Program.root.appending(path: "Scripts/plotting/__main__.py"))
+        let script = try Program.text(Program.root.appending(path: "Scripts/plimsoll_tools/plotting/__main__.py"))
         #expect(script.contains("for module in (\(RunDirectory.pictures.joined(separator: ", "))):"))
         #expect(script.contains("default=\"\(RunDirectory.pictureFormats.joined(separator: ","))\""))
     }

@@ -1,0 +1,1 @@
+"""The figures of the page "Performance", measured beside their anchors."""

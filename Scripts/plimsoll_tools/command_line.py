@@ -1,0 +1,118 @@
+"""What the commands in Python have in common: faults of usage, and an orderly end when the output cannot be written."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NoReturn
+
+
+class Parser(argparse.ArgumentParser):
+    """Ends with 64 on a fault of usage, as the program does."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        print(f"{Path(self.prog).name}: {message}", file=sys.stderr)
+        raise SystemExit(64)
+
+
+def output(text: str) -> Path:
+    """A path to write to. An empty one would be taken for the current folder."""
+    if not text:
+        raise argparse.ArgumentTypeError("is empty; name what to write")
+    return Path(text)
+
+
+HIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5"
+    "\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000110bd"
+    "\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Control characters, and what shows nothing or changes the direction of writing (Unicode's Cc, Cf, Zl, Zp and default
+ignorable code points); no line break and no tabulator."""
+
+
+def visible(text: str) -> str:
+    """The text with its hidden characters spelt out, as the program spells them: `\\u{202E}`."""
+    return HIDDEN.sub(lambda found: f"\\u{{{ord(found[0]):X}}}", text)
+
+
+class OutputLost(Exception):
+    """Standard output cannot be written. No OSError, which a command takes for a fault of one of its files."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(f"cannot write to standard output: {error.strerror}")
+        #: The reader closed the pipe: it has enough, and needs no message.
+        self.is_unread = isinstance(error, BrokenPipeError)
+
+
+class Output(io.FileIO):
+    """Standard output, whose faults are told from those of files."""
+
+    def write(self, data: object) -> int:
+        try:
+            return super().write(data)  # type: ignore[arg-type]
+        except OSError as error:
+            raise OutputLost(error) from error
+
+
+class Remarks(io.FileIO):
+    """Standard error: what cannot be said there is not said, and changes no exit status."""
+
+    def write(self, data: object) -> int:
+        try:
+            return super().write(data)  # type: ignore[arg-type]
+        except OSError:
+            return memoryview(data).nbytes  # type: ignore[arg-type]
+
+
+ERASE = re.compile(r"(\x1b\[2?K)")
+"""What erases a line; progress is drawn with it."""
+
+
+class Shown(io.TextIOWrapper):
+    """Text for people, in which nothing is hidden but what draws a line anew."""
+
+    def write(self, text: str) -> int:
+        super().write("".join(part if ERASE.fullmatch(part) else visible(part) for part in ERASE.split(text)))
+        return len(text)
+
+
+def take_streams() -> None:
+    """Puts our streams in the place of Python's."""
+    for number, name, kind in ((1, "stdout", Output), (2, "stderr", Remarks)):
+        given = getattr(sys, name)
+        if given is None:
+            # It is closed; the next file that is opened must not get its number.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+        # A file's name that is not UTF-8 is said as it is.
+        errors = "surrogateescape" if kind is Output else given.errors if given else None
+        stream = (Shown if kind is Remarks else io.TextIOWrapper)(
+            io.BufferedWriter(kind(number, "w", closefd=False)), encoding=given.encoding if given else "utf-8",
+            errors=errors, line_buffering=given.line_buffering if given else True,
+            write_through=given.write_through if given else False,
+        )  # fmt: skip
+        setattr(sys, name, stream)
+
+
+def end_in_order(name: str, main: Callable[[], int]) -> NoReturn:
+    """Calls a command and ends with its exit status, or with 74 when its output cannot be written."""
+    take_streams()
+    try:
+        try:
+            status: object = main()
+        except SystemExit as ending:
+            status = ending.code
+        sys.stdout.flush()
+    except OutputLost as error:
+        # What is still in the buffer is written once more at the exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        if not error.is_unread:
+            print(f"{name}: {error}", file=sys.stderr)
+        status = 74
+    raise SystemExit(status)

@@ -1,0 +1,1 @@
+"""The pictures of runs, comparisons and sweeps."""

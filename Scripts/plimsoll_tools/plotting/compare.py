@@ -1,0 +1,263 @@
+"""compare: several runs side by side, by what they cost and what they gained, and by launch latency."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FuncFormatter, MultipleLocator
+
+from plimsoll_tools.plotting import kills, launches, memory, several, style
+from plimsoll_tools.plotting.run_directory import Run
+
+MOST_GROUPS = 12
+MOST_LETTERS = 34
+"""Of a group's name; the column is as wide as the longest one needs."""
+LEFT_IN, RIGHT_IN, TOP_IN = 0.15, 0.2, 0.42
+LABEL_IN, LETTER_IN, ROW_IN, HEAD_IN, GAP_IN = 1.75, 0.058, 0.19, 0.3, 0.2
+ECDF_IN, BOTTOM_IN = 2.5, 0.46
+PANELS = ("launch_latency_p95_ms", "launches_unfinished", "hot_launch_ratio", "terminations", "terminations_felt",
+          "time_critical_s")  # fmt: skip
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#882255", "#E69F00", "#56B4E9", "#332288", "#7A5C2E", "#222222", "#F2B6D2",
+           "#C4B5E8", "#A8DDB5")  # fmt: skip
+LINES = ("-", "--", "-.", ":")
+
+
+@dataclass
+class Group:
+    """Runs that differ in their seed alone, or a single run."""
+
+    label: str
+    values: dict[str, list[float]]
+    latencies: np.ndarray
+    tapped: int
+    """Launches in all, those whose first frame never came among them."""
+
+    @property
+    def lost(self) -> int:
+        return self.tapped - len(self.latencies)
+
+    @property
+    def lost_share(self) -> float:
+        return self.lost / self.tapped if self.tapped else 0.0
+
+    def mean(self, metric: str) -> float:
+        return float(np.mean(self.values[metric])) if self.values.get(metric) else math.nan
+
+
+def values_of(run: Run, summary: dict[str, str]) -> dict[str, float]:
+    """The compared metrics; from the tables, where a run was cut off before its summary."""
+    found = {name: several.number(summary.get(name)) for name in PANELS}
+    if not summary:
+        finished = np.sort(run.launches["latency_ms"].dropna().to_numpy())
+        found["launch_latency_p95_ms"] = launches.percentile(finished, 0.95) if len(finished) else None
+        found["launches_unfinished"] = float(len(run.launches) - len(finished))
+        hot = (run.launches["kind"] == "hot").sum()
+        found["hot_launch_ratio"] = float(hot / len(run.launches)) if len(run.launches) else None
+        found["terminations"] = float(len(kills.terminations(run)))
+        found["time_critical_s"] = sum(end - start for start, end, level in memory.level_spans(run) if level == "critical")
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def setup_of(run: Run) -> str | None:
+    """All that a run was but for its seed: its effective scenario without that line. None: unknown."""
+    try:
+        lines = (run.directory / "scenario.yaml").read_text("utf-8", errors="replace").splitlines()
+    except OSError:
+        return None
+    return "\n".join(line for line in lines if not line.startswith("seed:"))
+
+
+def members_of(runs: list[Run], seeds: list[str]) -> list[list[int]]:
+    """Runs that differ in their seed alone stand together; a run of which that is not known stands alone."""
+    setups = [setup_of(run) or index for index, run in enumerate(runs)]
+    if not all(seeds) or len(set(zip(setups, seeds))) < len(runs):
+        return [[index] for index in range(len(runs))]
+    members: dict[object, list[int]] = {}
+    for index, setup in enumerate(setups):
+        members.setdefault(setup, []).append(index)
+    return list(members.values())
+
+
+def names_of(firsts: list[Run]) -> list[str]:
+    """What tells the groups apart, given one run of each: policy, scenario, and the settings in which groups of one
+    scenario differ (a policy's own among those of that policy); the folder, where that would not be seen in the
+    picture."""
+    summaries = [several.summary_of(run.directory) for run in firsts]
+    settings = [several.scenario_settings(setup_of(run) or "") for run in firsts]
+    one_scenario = len({row.get("scenario") for row in summaries}) == 1
+    names = [
+        row.get("policy", "") if one_scenario else f"{row.get('scenario', '')}, {row.get('policy', '')}" for row in summaries
+    ]
+    values: dict[tuple[str | None, ...], set[str | None]] = {}
+    """All that a setting is among the groups in which it means the same."""
+
+    def meaning(row: dict[str, str], key: str) -> tuple[str | None, ...]:
+        return row.get("scenario"), key, row.get("policy") if key.startswith("policy.") else None
+
+    for key in dict.fromkeys(key for its in settings for key in its):
+        for row, its in zip(summaries, settings):
+            values.setdefault(meaning(row, key), set()).add(its.get(key))
+    found = []
+    for name, row, its in zip(names, summaries, settings):
+        told = []
+        for key, value in its.items():
+            all_of_them = values[meaning(row, key)]
+            if len(all_of_them) > 1 and None not in all_of_them:
+                told.append(f"{key.rpartition('.')[2]} {value}")
+        # What all of them are called says nothing.
+        found.append(", ".join(told if told and len(set(names)) == 1 else [name, *told]))
+    is_told = len({style.label(name, MOST_LETTERS) for name in found}) == len(found)
+    return found if is_told else several.folders([run.directory for run in firsts])
+
+
+def groups_of(runs: list[Run], labels: list[str]) -> list[Group]:
+    """Runs that differ in their seed alone are one group: their spread is what the seeds make."""
+    summaries = [several.summary_of(run.directory) for run in runs]
+    groups = members_of(runs, [row.get("seed", "") for row in summaries])
+    names = names_of([runs[first] for first, *_ in groups]) if len(groups) < len(runs) else labels
+    found = []
+    for name, members in zip(names, groups):
+        each = [values_of(runs[index], summaries[index]) for index in members]
+        latencies = np.concatenate([runs[index].launches["latency_ms"].dropna().to_numpy() for index in members])
+        values = {metric: [one[metric] for one in each if metric in one] for metric in PANELS}
+        label = f"{name} ({len(members)} seeds)" if len(members) > 1 else name
+        found.append(Group(label, values, np.sort(latencies), sum(len(runs[index].launches) for index in members)))
+    return found
+
+
+def may_be_best(groups: list[Group], metric: str) -> list[bool]:
+    """A low latency is no merit of a run that lost more launches than others: only those that came count in it."""
+    if metric not in several.OF_LAUNCHES_THAT_CAME:
+        return [True] * len(groups)
+    least = min((group.lost_share for group in groups), default=0.0)
+    return [group.lost_share <= least for group in groups]
+
+
+def text_of(value: float, unit: str) -> str:
+    if unit == "ms":
+        return launches.duration_text(value)
+    if unit == "1":
+        return f"{value:.0%}"
+    return launches.seconds_text(value) if unit == "s" else style.number_text(value)
+
+
+def look(index: int) -> tuple[str, str]:
+    return COLOURS[index % len(COLOURS)], LINES[index % len(LINES)]
+
+
+# --- Drawing ------------------------------------------------------------------------------------------------------------
+
+
+def draw_metric(axes: Axes, groups: list[Group], metric: str, title: str, better: str, unit: str) -> None:
+    """A bar per group; where it has several runs, a dot per run."""
+    means = np.array([group.mean(metric) for group in groups])
+    axes.set_xticks([])
+    axes.set_yticks([])
+    if np.isnan(means).all():
+        axes.set_axis_off()
+        axes.set_title(f"{title}\n", fontsize=7.5, loc="left", fontweight="bold", pad=3)
+        axes.text(0, 0.5, "unknown", transform=axes.transAxes, fontsize=7, va="center", color=style.QUIET)
+        return
+    top = max(float(np.nanmax([max(group.values[metric], default=math.nan) for group in groups])), 1e-9)
+    eligible = may_be_best(groups, metric)
+    rated = [mean for mean, is_eligible in zip(means, eligible) if is_eligible and not math.isnan(mean)]
+    best = (min(rated) if better == "low" else max(rated)) if rated else math.nan
+    for row, (group, mean) in enumerate(zip(groups, means)):
+        if math.isnan(mean):
+            axes.text(0, row, " unknown", fontsize=7, va="center", color=style.QUIET)
+            continue
+        axes.barh(row, mean, height=0.62, color=look(row)[0], alpha=0.85, linewidth=0)
+        if len(group.values[metric]) > 1:
+            axes.plot(
+                group.values[metric], [row] * len(group.values[metric]), linestyle="none", marker="o", markersize=2.4,
+                markerfacecolor="white", markeredgecolor=style.INK, markeredgewidth=0.5,
+            )  # fmt: skip
+        axes.annotate(
+            text_of(mean, unit) + ("" if eligible[row] else "*"), (max(max(group.values[metric]), mean), row),
+            xytext=(3, -0.3), textcoords="offset points", fontsize=7, va="center",
+            fontweight="bold" if mean == best and eligible[row] else "normal",
+        )  # fmt: skip
+    axes.set_xlim(0, top * 1.62)
+    arrow = {"low": "less is better", "high": "more is better"}.get(better, "")
+    axes.set_title(f"{title}\n", fontsize=7.5, loc="left", fontweight="bold", pad=3)
+    axes.text(0, 1, f"{arrow}\n", transform=axes.transAxes, fontsize=6.3, color=style.QUIET, va="center")
+    style.bare(axes, "left")
+
+
+def draw_latencies(axes: Axes, groups: list[Group]) -> None:
+    known = [group.latencies for group in groups if len(group.latencies)]
+    if not known:
+        axes.set_axis_off()
+        axes.text(0.5, 0.5, "no launch came to its first frame", transform=axes.transAxes, ha="center", color=style.QUIET)
+        return
+    every = np.concatenate(known)
+    left_ms = max(float(every.min()) * 0.8, launches.FLOOR_MS)
+    axes.grid(color=style.RULE, linewidth=0.5)
+    axes.set_axisbelow(True)
+    for index, group in enumerate(groups):
+        if len(group.latencies):
+            colour, line = look(index)
+            drawn = np.maximum(group.latencies, launches.FLOOR_MS)
+            # Of all that were tapped: what never came is missing at the top.
+            shares = np.arange(1, len(drawn) + 1) / group.tapped
+            axes.step(np.append(drawn[0], drawn), np.append(0.0, shares), where="post", color=colour, linestyle=line,
+                      linewidth=1.4)  # fmt: skip
+            if group.lost:
+                axes.plot(drawn[-1], shares[-1], linestyle="none", marker="x", markersize=5, color=colour, markeredgewidth=1.4,
+                          zorder=5)  # fmt: skip
+    launches.time_ticks(axes, left_ms, max(float(every.max()) * 1.25, left_ms * 10))
+    axes.set_xlabel("launch latency, from the tap to the first active frame")
+    axes.set_ylim(0, 1.03)
+    axes.yaxis.set_major_locator(MultipleLocator(0.25))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0%}"))
+    axes.set_ylabel("share of launches")
+    style.bare(axes, "left", "bottom")
+
+
+def draw(runs: list[Run], labels: list[str]) -> Figure:
+    """The picture of all of them."""
+    every = groups_of(runs, labels)
+    groups = every[:MOST_GROUPS]
+    rows_in = ROW_IN * len(groups)
+    height_in = TOP_IN + HEAD_IN + rows_in + GAP_IN + 0.35 + ECDF_IN + BOTTOM_IN
+    figure = plt.figure(figsize=(style.WIDTH_IN, height_in))
+    width = style.WIDTH_IN
+    metrics = {name: rest for name, *rest in several.METRICS}
+    bottom_in = BOTTOM_IN + ECDF_IN + 0.35 + GAP_IN
+    names = [style.label(group.label, MOST_LETTERS) for group in groups]
+    label_in = max(LABEL_IN, 0.35 + LETTER_IN * max(map(len, names), default=0))
+    wide_in = (width - LEFT_IN - label_in - RIGHT_IN) / len(PANELS)
+    for column, metric in enumerate(PANELS):
+        axes = figure.add_axes(
+            ((LEFT_IN + label_in + column * wide_in) / width, bottom_in / height_in, (wide_in - 0.12) / width,
+             rows_in / height_in)
+        )  # fmt: skip
+        axes.set_ylim(len(groups) - 0.5, -0.5)
+        draw_metric(axes, groups, metric, *metrics[metric])
+    for row in range(len(groups)):
+        colour, line = look(row)
+        y = (bottom_in + rows_in - (row + 0.5) * ROW_IN) / height_in
+        figure.add_artist(
+            Line2D([LEFT_IN / width, (LEFT_IN + 0.28) / width], [y, y], color=colour, linestyle=line, linewidth=1.6)
+        )
+        figure.text((LEFT_IN + 0.35) / width, y, names[row], fontsize=7.5, va="center")
+    draw_latencies(
+        figure.add_axes((0.75 / width, BOTTOM_IN / height_in, (width - 0.75 - RIGHT_IN) / width, ECDF_IN / height_in)), groups
+    )
+    title = f"{style.plural(len(runs), 'run')} compared"
+    if len(groups) < len(every):
+        title += f"; the first {len(groups)} of {len(every)} groups"
+    figure.text(0.015, 1 - 0.12 / height_in, title, fontsize=9, fontweight="bold", va="top")
+    if any(group.lost for group in groups):
+        note = "✕ where the other launches never came to a first frame"
+        if not all(may_be_best(groups, "launch_latency_p95_ms")):
+            note = f"* of the launches that came; more were lost than by others    {note}"
+        figure.text(1 - 0.015, 1 - 0.14 / height_in, note, fontsize=6.5, va="top", ha="right", color=style.QUIET)
+    return figure

@@ -1,0 +1,139 @@
+"""pressure: the available share of memory against the thresholds, the level, and time lost to waiting for memory."""
+
+from __future__ import annotations
+
+import re
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from plimsoll_tools.plotting import memory, style
+from plimsoll_tools.plotting.run_directory import STALLS, Run
+
+NEEDS = ("samples.time_s", "samples.ceiling_bytes", "samples.available_bytes", "samples.pressure_level")
+
+LEFT_IN, RIGHT_IN, TOP_IN, BOTTOM_IN = 0.75, 1.28, 0.68, 0.46
+SHARE_IN, STALL_IN, GAP_IN = 2.5, 1.3, 0.2
+
+STALL_COLOURS = {"some": "#D55E00", "full": "#332288"}
+STALL_LINES = ("-", "--", ":")
+"""From the shortest average to the longest."""
+MOST_STALLS = 6
+
+
+def shares(run: Run) -> pd.DataFrame:
+    """time_s and the available share; of each stretch of time the smallest, so that no trough is lost."""
+    samples = run.samples.dropna(subset=["available_bytes", "ceiling_bytes"])
+    samples = samples[samples["ceiling_bytes"] > 0]
+    thinned = memory.peaks(samples.assign(resident_bytes=-samples["available_bytes"]), run.end_s)
+    return pd.DataFrame({"time_s": thinned["time_s"], "share": thinned["available_bytes"] / thinned["ceiling_bytes"]})
+
+
+def draw_shares(axes: Axes, run: Run, end_s: float) -> None:
+    table = shares(run)
+    times_s = np.append(table["time_s"], max(end_s, table["time_s"].iloc[-1]))
+    values = np.append(table["share"], table["share"].iloc[-1])
+    for start, end, level in memory.level_spans(run):
+        if level in style.LEVEL_SHADES:
+            axes.axvspan(start, end, color=style.LEVEL_SHADES[level], linewidth=0, zorder=0)
+    axes.step(times_s, values, where="post", color="#0072B2", linewidth=1.2)
+    axes.fill_between(times_s, values, step="post", color="#0072B2", alpha=0.12, linewidth=0)
+
+    ceiling = float(run.samples["ceiling_bytes"].max())
+    limits = {level: 1 - resident / ceiling for level, resident in memory.thresholds(run).items()}
+    for level, share in limits.items():
+        line = axes.axhline(share, color=style.LEVEL_COLOURS[level], linewidth=1.2, linestyle=(0, (5, 2)))
+        line.set_path_effects([withStroke(linewidth=2.4, foreground="white")])
+    top = min(1.0, max([float(values.max()), *limits.values(), 0.05]) * 1.08)
+    # Beside the picture, where no line crosses them; apart from each other however close the thresholds are.
+    line_height = 0.13 / SHARE_IN * top
+    free_from = 0.0
+    for level, share in sorted(limits.items(), key=lambda item: item[1]):
+        free_from = max(share, free_from + line_height)
+        axes.annotate(
+            f"{level} < {100 * share:.3g}%", (1, free_from), xycoords=("axes fraction", "data"), xytext=(4, 0),
+            textcoords="offset points", ha="left", va="center", fontsize=7.5, annotation_clip=False,
+        )  # fmt: skip
+    axes.set_ylim(0, top)
+    axes.yaxis.set_major_locator(MaxNLocator(6))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0%}"))
+    axes.set_ylabel("memory available")
+    axes.grid(axis="y", color=style.RULE, linewidth=0.4)
+    axes.set_axisbelow(True)
+    style.bare(axes, "left", "bottom")
+
+
+def stall_look(column: str, columns: list[str]) -> tuple[str, str, str]:
+    """Colour, line and name of a column such as psi_some_avg10."""
+    name = column.removeprefix(STALLS).removesuffix("_ratio")
+    kind = name.split("_")[0]
+    alike = [other for other in columns if other.removeprefix(STALLS).split("_")[0] == kind]
+    name = re.sub(r"_avg(\d+)$", r", \1 s", name).replace("_", " ")
+    return STALL_COLOURS.get(kind, "#009E73"), STALL_LINES[alike.index(column) % len(STALL_LINES)], name
+
+
+def draw_stalls(axes: Axes, run: Run, columns: list[str]) -> None:
+    """Pressure stall information, as the kernel's /proc/pressure has it: the share of time lost, averaged."""
+    top = 0.0
+    for column in columns:
+        known = run.samples.dropna(subset=[column])
+        colour, line, name = stall_look(column, columns)
+        axes.step(known["time_s"], known[column], where="post", color=colour, linestyle=line, linewidth=1.1, label=name)
+        top = max(top, float(known[column].max())) if len(known) else top
+    axes.set_ylim(0, max(top * 1.15, 0.01))
+    # Steps that the labels can say: 0.25 % would be written as 0.2 %.
+    axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+    digits = 0 if top >= 0.04 else 1
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.{digits}f}%"))
+    axes.set_ylabel("time stalled")
+    axes.legend(
+        loc="upper left", bbox_to_anchor=(1.0, 1.04), borderaxespad=0.2, labelspacing=0.25, handlelength=1.8,
+        title="waiting for memory", alignment="left", title_fontproperties={"size": 7, "weight": "bold"}, fontsize=7,
+    )  # fmt: skip
+    style.bare(axes, "left", "bottom")
+
+
+def draw(run: Run) -> Figure | None:
+    """The picture, or None when no sample says what is available."""
+    samples = run.samples.dropna(subset=["available_bytes", "ceiling_bytes"])
+    if samples.empty:
+        return None
+    end_s = max(run.end_s, 1e-3)
+    stalls = [column for column in run.samples if column.startswith(STALLS)][:MOST_STALLS]
+    height_in = TOP_IN + SHARE_IN + BOTTOM_IN + (GAP_IN + STALL_IN if stalls else 0)
+    figure = plt.figure(figsize=(style.WIDTH_IN, height_in))
+    wide = (style.WIDTH_IN - LEFT_IN - RIGHT_IN) / style.WIDTH_IN
+
+    def place(bottom: float, tall_in: float) -> Axes:
+        return figure.add_axes((LEFT_IN / style.WIDTH_IN, bottom / height_in, wide, tall_in / height_in))
+
+    axes = place(height_in - TOP_IN - SHARE_IN, SHARE_IN)
+    draw_shares(axes, run, end_s)
+    style.time_axis(axes, end_s)
+    if stalls:
+        axes.set_xlabel("")
+        axes.tick_params(labelbottom=False)
+        lower = place(BOTTOM_IN, STALL_IN)
+        draw_stalls(lower, run, stalls)
+        style.time_axis(lower, end_s)
+
+    spent = {level: sum(end - start for start, end, name in memory.level_spans(run) if name == level)
+             for level in style.LEVEL_COLOURS}  # fmt: skip
+    handles = [
+        Rectangle((0, 0), 1, 1, color=style.LEVEL_COLOURS[level], label=f"{level} {seconds / end_s:.1%} of the time")
+        for level, seconds in spent.items()
+    ]
+    figure.legend(
+        handles=handles, loc="upper left", bbox_to_anchor=(0.015, 1 - 0.3 / height_in), ncols=3, borderaxespad=0,
+        handlelength=1.2,
+    )  # fmt: skip
+    figure.text(
+        0.015, 1 - 0.12 / height_in, f"Pressure of {style.label(run.title, 80)}", fontsize=9, fontweight="bold", va="top"
+    )
+    return figure

@@ -1,0 +1,338 @@
+"""A run directory, read with forgiveness: what is missing or half-written is noted, and the rest is drawn."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pandas as pd
+
+from plimsoll_tools.command_line import visible
+
+# What we read of each file. More columns may be there; they are not even parsed.
+TEXT_COLUMNS: dict[str, tuple[str, ...]] = {
+    "samples": ("pressure_level",),
+    "apps": ("app", "pid", "state", "band"),
+    "events": ("event", "app", "pid", "scene", "detail", "reason", "state", "level", "action", "exit_reason", "cause", "measure"),
+    "launches": ("app", "kind", "pid", "outcome"),
+    "decisions": ("decision", "action", "app", "pid", "chosen", "reason", "demand", "measure", "band", "cause", "outcome"),
+    "summary": ("scenario", "policy", "seed"),
+}
+NUMBER_COLUMNS: dict[str, tuple[str, ...]] = {
+    "samples": ("time_s", "ceiling_bytes", "resident_bytes", "available_bytes"),
+    "apps": ("time_s", "footprint_bytes"),
+    "events": ("time_s", "threshold"),
+    "decisions": ("time_s", "rank", "observed", "threshold"),
+    "launches": ("tapped_s", "ready_s", "latency_ms"),
+    "summary": ("ceiling_bytes",),
+}
+FACTS = {"events": ("state", "level", "action", "exit_reason", "cause", "measure", "threshold"), "decisions": ("outcome",)}
+"""Columns that say in words for programs what `detail` and `reason` say for people. Runs before them have none."""
+LATER = {"decisions.measure", "decisions.band", "decisions.cause"} | {
+    f"{name}.{column}" for name, columns in FACTS.items() for column in columns
+}
+"""Columns that came later: a run without them is not incomplete."""
+NEWEST_FORMAT = 1
+"""Of run folders, as `format_version` in manifest.json counts. Columns that were added do not raise it; a newer one may mean
+something else by the columns that we know."""
+IN_ORDER = ("samples", "apps", "events", "decisions")
+"""Tables whose rows stand in the order of their time, and of what happened within an instant."""
+STALLS = "psi_"
+"""Columns of samples.csv that begin so are shares of time that was lost to waiting for memory."""
+
+
+@dataclass
+class Run:
+    """The tables of one run, and what was wrong with them. A missing file is an empty table with all its columns."""
+
+    directory: Path
+    tables: dict[str, pd.DataFrame] = field(default_factory=dict)
+    missing: set[str] = field(default_factory=set)
+    """Files (`samples`) and columns (`samples.time_s`) that are not there, or left out."""
+    notes: list[str] = field(default_factory=list)
+    left_out: set[str] = field(default_factory=set)
+    """Of the missing files, those that are there and cannot be used; a note says why."""
+    older: set[str] = field(default_factory=set)
+    """Columns that came later (`LATER`), of tables that are there and have not got them."""
+
+    @property
+    def samples(self) -> pd.DataFrame:
+        return self.tables["samples"]
+
+    @property
+    def apps(self) -> pd.DataFrame:
+        return self.tables["apps"]
+
+    @property
+    def events(self) -> pd.DataFrame:
+        return self.tables["events"]
+
+    @property
+    def decisions(self) -> pd.DataFrame:
+        return self.tables["decisions"]
+
+    @property
+    def launches(self) -> pd.DataFrame:
+        return self.tables["launches"]
+
+    @property
+    def absent(self) -> set[str]:
+        """What is missing because it is not there at all; no note says so yet."""
+        return self.missing - self.left_out
+
+    def leave_out(self, name: str) -> None:
+        """The file is there and cannot be used."""
+        self.left_out.add(name)
+        self.missing.add(name)
+
+    def lacks(self, *needed: str) -> list[str]:
+        """Which of the columns (`samples.time_s`) are not there, the file alone being named when it is absent."""
+        absent = (name.split(".")[0] if name.split(".")[0] in self.missing else name for name in needed)
+        return sorted({name for name in absent if name in self.missing})
+
+    def events_named(self, name: str) -> pd.DataFrame:
+        return self.events[self.events["event"] == name]
+
+    @property
+    def end_s(self) -> float:
+        """When the run ended, as far as its tables know."""
+        columns = (self.samples["time_s"], self.events["time_s"], self.apps["time_s"], self.launches["ready_s"])
+        latest = [float(column.max()) for column in columns if column.notna().any()]
+        return max(latest, default=0.0)
+
+    @property
+    def title(self) -> str:
+        """Scenario, policy and seed, as far as they are known; else the directory's name."""
+        summary = self.tables["summary"]
+        if summary.empty:
+            return self.directory.resolve().name
+        row = summary.iloc[0]
+        parts = [row["scenario"] or self.directory.resolve().name]
+        parts += [f"{name} {row[name]}" for name in ("policy", "seed") if row[name]]
+        if is_dry_run(self.directory):
+            parts.append("dry run")
+        return ", ".join(parts)
+
+
+def reason_of(error: OSError) -> str:
+    """Why a file cannot be read, in words."""
+    return "it is a folder" if isinstance(error, IsADirectoryError) else error.strerror or str(error)
+
+
+def complete_records(text: str) -> tuple[str, bool]:
+    """The text without a half-written last record, and whether there was one.
+
+    A run that was killed leaves half a row. Every record ends with a line break (RFC 4180 lets the last one go without,
+    our writer does not), and a record's quotes are balanced.
+    """
+    end = len(text) if text.endswith("\n") else text.rfind("\n") + 1
+    while end > 0 and text.count('"', 0, end) % 2 == 1:
+        end = text.rfind("\n", 0, end - 1) + 1
+    return text[:end], end < len(text)
+
+
+def read_table(run: Run, name: str) -> pd.DataFrame:
+    """One CSV as a table of the columns we know, text as text and numbers as numbers."""
+    path = run.directory / f"{name}.csv"
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace").removeprefix("\ufeff")
+    except FileNotFoundError:
+        run.missing.add(name)
+        text = ""
+    except OSError as error:
+        # A folder in its place, or no leave to read it.
+        run.notes.append(f"{path.name} cannot be read and is left out: {reason_of(error)}")
+        run.leave_out(name)
+        text = ""
+    if "\0" in text:
+        # So a disk may give back what was not written before the power went.
+        text = "\n".join(line for line in text.split("\n") if "\0" not in line)
+        run.notes.append(f"{path.name}: rows with zero bytes are left out")
+    text, was_cut = complete_records(visible(text))
+    if was_cut:
+        run.notes.append(f"{path.name}: the last row is half-written and left out")
+
+    header = next(csv.reader(io.StringIO(text)), [])
+    present = set(header)
+    texts, numbers = TEXT_COLUMNS[name], NUMBER_COLUMNS[name]
+    if name not in run.missing and present.isdisjoint(texts + numbers):
+        run.notes.append(f"{path.name}: the first row names no column of it, and the table is left out")
+        run.leave_out(name)
+    if name == "samples":
+        numbers += tuple(column for column in header if column.startswith(STALLS))
+    if name not in run.missing:
+        absent = {f"{name}.{column}" for column in texts + numbers if column not in present}
+        run.missing.update(absent - LATER)
+        run.older.update(absent & LATER)
+    wanted = [column for column in texts + numbers if column in present]
+    if wanted:
+        # Everything as text first: a nan, NA or 007 in a name is a name.
+        raw = pd.read_csv(
+            io.StringIO(text), usecols=wanted, dtype=str, keep_default_na=False, on_bad_lines="skip", index_col=False
+        )
+    else:
+        raw = pd.DataFrame()
+    table = {column: raw.get(column, pd.Series("", index=raw.index, dtype=str)).fillna("") for column in texts}
+    table |= {
+        column: pd.to_numeric(raw.get(column, pd.Series(dtype=float, index=raw.index)), errors="coerce").astype(float)
+        for column in numbers
+    }
+    return pd.DataFrame(table, index=raw.index)
+
+
+def read_experiment(path: Path) -> pd.DataFrame:
+    """The table of a comparison or a sweep, every cell as text. Raises ValueError when it cannot be read."""
+    try:
+        return pd.read_csv(path, dtype=str, keep_default_na=False)
+    except OSError as error:
+        raise ValueError(f"{path} cannot be read: {reason_of(error)}") from error
+    except ValueError as error:
+        raise ValueError(f"{path} is no table: {str(error).splitlines()[0] if str(error) else 'it is empty'}") from error
+
+
+def leave_out_disorder(run: Run) -> None:
+    """Empties the tables whose rows are not in the run's order, as in one that was sorted by app.
+
+    Sorting by time does not help: what comes first within an instant only the order of the rows tells.
+    """
+    for name in IN_ORDER:
+        known = run.tables[name]["time_s"].dropna()
+        earlier = known.index[known.diff() < 0]
+        if earlier.empty:
+            continue
+        # As a spreadsheet counts: the header is row 1.
+        run.notes.append(f"{name}.csv: row {earlier[0] + 2} is earlier than the row before it; "
+                         "the rows are not in the run's order, and the table is left out")  # fmt: skip
+        run.tables[name] = run.tables[name].iloc[:0]
+        run.leave_out(name)
+
+
+def fill_older(run: Run) -> None:
+    """Gives a run that is older than the columns of facts what its `detail` and `chosen` say without a doubt.
+
+    There `detail` was a state, a level, an action or an exit reason, as the kind of event had it. What only sentences say
+    stays unknown: thresholds, whose allocation found no room, and what a limit refused.
+    """
+    if run.older.isdisjoint(f"{name}.{column}" for name, columns in FACTS.items() for column in columns):
+        return
+    events, decisions = run.events, run.decisions
+    if "events.detail" in run.missing:
+        run.missing.update(name for name in run.older if name.startswith("events."))
+    for column, kinds in (("state", ("process_state", "scene_state")), ("level", ("pressure_level", "warning")),
+                          ("action", ("action",)), ("exit_reason", ("exit",))):  # fmt: skip
+        if f"events.{column}" in run.older:
+            events[column] = events["detail"].where(events["event"].isin(kinds), "")
+    if "events.level" in run.older:
+        of_its_own = events["level"].isin(("limit", "near_limit"))
+        events["cause"] = events["level"].where(of_its_own, "")
+        events["level"] = events["level"].mask(of_its_own, "")
+    if "decisions.outcome" in run.older:
+        ranked = decisions["action"].map(lambda action: "ranked" if action else "spared")
+        decisions["outcome"] = ranked.where(decisions["app"] != "", "").mask(decisions["chosen"] == "true", "chosen")
+    run.notes.append("an older run, without columns of facts: the levels' thresholds, whose allocation found no room, and "
+                     "what a limit refused are not shown")  # fmt: skip
+
+
+def demand_readable(directory: Path) -> None:
+    """Raises FileNotFoundError, with one line for the user, when the folder is of a format that is newer than ours."""
+    try:
+        version = json.loads((directory / "manifest.json").read_text(encoding="utf-8")).get("format_version")
+    except (OSError, ValueError, AttributeError):
+        return
+    if isinstance(version, int) and version > NEWEST_FORMAT:
+        raise FileNotFoundError(f"{directory} is a run of format {version}, and these scripts read formats up to {NEWEST_FORMAT}")
+
+
+def has_rows_of_changed(directory: Path) -> bool:
+    """Whether apps.csv has only the rows that differ from a process's last one, as datapackage.json says."""
+    try:
+        package = json.loads((directory / "datapackage.json").read_text(encoding="utf-8"))
+        return any(table.get("name") == "apps" and table.get("rowsOf") == "changed" for table in package["resources"])
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        # Without a description, or with a broken one, the rows are taken as they are.
+        return False
+
+
+def is_dry_run(directory: Path) -> bool:
+    """Whether the manifest says that the policy's decisions were written down, and none carried out."""
+    try:
+        return json.loads((directory / "manifest.json").read_text(encoding="utf-8")).get("dry_run") is True
+    except (OSError, ValueError, AttributeError):
+        return False
+
+
+APP_NAME = re.compile(r"\s*-\s+(?:\{\s*)?name:\s*(\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[^,}#\s][^,}#]*)")
+
+
+def app_names(directory: Path) -> list[str]:
+    """The names of the apps in the order of the run's scenario; none when there is no scenario.
+
+    Read line by line, for a scenario of thousands of apps takes a reader of YAML longer than all pictures.
+    """
+    try:
+        lines = (directory / "scenario.yaml").read_text("utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+    names, is_inside = [], False
+    for line in lines:
+        if line[:1] not in ("", " ", "#", "-"):
+            is_inside = line.startswith("apps:")
+        elif is_inside and (match := APP_NAME.match(line)):
+            names.append(plain_text(match[1].strip()))
+    return list(dict.fromkeys(names))
+
+
+def plain_text(scalar: str) -> str:
+    """What a scalar of YAML says, as far as names need it."""
+    if scalar.startswith("'"):
+        return scalar[1:-1].replace("''", "'")
+    if scalar.startswith('"'):
+        try:
+            return str(json.loads(scalar))
+        except ValueError:
+            return scalar[1:-1]
+    return scalar
+
+
+def filled(apps: pd.DataFrame, samples: pd.DataFrame, events: pd.DataFrame) -> pd.DataFrame:
+    """A row per process and sample: who has none is as it was, until it exits."""
+    times = pd.Index(samples["time_s"].unique())
+    exits = events[events["event"] == "exit"].groupby("pid")["time_s"].max()
+    parts = []
+    for pid, rows in apps.groupby("pid", sort=False):
+        rows = rows.set_index("time_s")
+        lived = times[(times >= rows.index[0]) & (times < exits.get(pid, float("inf")))]
+        parts.append(rows.reindex(rows.index.union(lived)).ffill().rename_axis("time_s").reset_index())
+    return pd.concat(parts).sort_values("time_s", kind="stable").reset_index(drop=True) if parts else apps
+
+
+def read_run(directory: Path) -> Run:
+    """Reads what is there. Raises FileNotFoundError when there is no directory, or no CSV that we know in it."""
+    if not directory.is_dir():
+        raise FileNotFoundError(f"no run directory {directory}")
+    demand_readable(directory)
+    run = Run(directory)
+    tables, notes = run.tables, run.notes
+    for name in TEXT_COLUMNS:
+        tables[name] = read_table(run, name)
+    if run.absent.issuperset(TEXT_COLUMNS):
+        raise FileNotFoundError(f"no CSV of a run in {directory}")
+    leave_out_disorder(run)
+    for name in IN_ORDER:
+        # A row without its time has no place in a picture.
+        tables[name] = tables[name].dropna(subset=["time_s"]).reset_index(drop=True)
+    fill_older(run)
+    # Early formats wrote the last sample twice.
+    tables["samples"] = tables["samples"].drop_duplicates("time_s", keep="last").reset_index(drop=True)
+    tables["apps"] = tables["apps"].drop_duplicates(["time_s", "app", "pid"], keep="last").reset_index(drop=True)
+    if "summary" not in run.missing and tables["summary"].empty:
+        notes.append("summary.csv has no row: the run was killed, or is not over yet")
+    if is_dry_run(directory):
+        notes.append("a dry run: the policy's decisions are on record, but none was carried out")
+    if has_rows_of_changed(directory):
+        tables["apps"] = filled(tables["apps"], tables["samples"], tables["events"])
+    return run

@@ -1,0 +1,129 @@
+"""Several runs at once: which directories are runs, how each is called beside the others, and what is compared."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from plimsoll_tools.command_line import visible
+
+METRICS: tuple[tuple[str, str, str, str], ...] = (
+    ("launch_latency_p50_ms", "launch p50", "low", "ms"),
+    ("launch_latency_p95_ms", "launch p95", "low", "ms"),
+    ("launch_latency_max_ms", "launch max", "low", "ms"),
+    ("launches_unfinished", "launches lost", "low", ""),
+    ("hot_launch_ratio", "hot launches", "high", "1"),
+    ("terminations", "terminations", "low", ""),
+    ("terminations_felt", "felt", "low", ""),
+    ("terminations_perceived", "perceived", "low", ""),
+    ("terminations_foreground", "in the foreground", "low", ""),
+    ("warnings", "warnings", "", ""),
+    ("scenes_disconnected", "scenes disconnected", "", ""),
+    ("bytes_reclaimed", "reclaimed", "", "byte"),
+    ("time_critical_s", "time critical", "low", "s"),
+    ("stall_time_s", "time stalled", "low", "s"),
+    ("peak_resident_bytes", "peak", "", "byte"),
+)
+"""Column of summary.csv, what people call it, which end is better (or neither), and its unit."""
+
+OF_LAUNCHES_THAT_CAME = ("launch_latency_p50_ms", "launch_latency_p95_ms", "launch_latency_max_ms")
+"""These say nothing of launches whose first frame never came. A run that lost a larger share of them is not the best here."""
+
+RUN_FILES = ("samples.csv", "apps.csv", "events.csv", "launches.csv", "decisions.csv", "summary.csv")
+
+
+def is_run(directory: Path) -> bool:
+    return any((directory / name).is_file() for name in RUN_FILES[:5])
+
+
+def expand(paths: list[Path]) -> list[Path]:
+    """Run directories as they are; a directory of runs as the runs within it, by name."""
+    found: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            raise FileNotFoundError(f"no run directory {path}")
+        if is_run(path):
+            found.append(path)
+            continue
+        within = sorted({file.parent for name in RUN_FILES[:5] for file in path.rglob(name)}, key=natural)
+        if not within:
+            for kind, table in (("sweep", "sweep.csv"), ("comparison", "comparison.csv")):
+                if (path / table).is_file():
+                    raise FileNotFoundError(f"{path} holds a {kind}'s tables and no runs; Scripts/plot {path} draws it")
+            raise FileNotFoundError(f"no CSV of a run in {path}")
+        found += within
+    return list(dict.fromkeys(found))
+
+
+def natural(path: Path) -> list[tuple[int, int, str]]:
+    """Sorts seed-9 before seed-10."""
+    key: list[tuple[int, int, str]] = []
+    for letter in str(path):
+        if letter.isdigit():
+            if key and key[-1][0] == 0:
+                key[-1] = (0, key[-1][1] * 10 + int(letter), "")
+            else:
+                key.append((0, int(letter), ""))
+        else:
+            key.append((1, 0, letter))
+    return key
+
+
+def summary_of(directory: Path) -> dict[str, str]:
+    """The one row of summary.csv; empty when it is missing."""
+    try:
+        with (directory / "summary.csv").open(encoding="utf-8", errors="replace", newline="") as file:
+            return {name: visible(value or "") for name, value in next(csv.DictReader(file), {}).items() if name}
+    except OSError:
+        return {}
+
+
+def number(text: str | None) -> float | None:
+    try:
+        return float(text) if text else None
+    except ValueError:
+        return None
+
+
+def scenario_settings(text: str) -> dict[str, str]:
+    """The leaves of a scenario as `device.ceiling: 1GiB`, as far as they are scalars; apps by name, no user events."""
+    try:
+        import yaml
+
+        tree = yaml.safe_load(text)
+    except Exception:  # noqa: BLE001  A report must not fail for a scenario that was damaged after the run.
+        return {}
+    found: dict[str, str] = {}
+
+    def walk(node: object, path: str) -> None:
+        if isinstance(node, dict):
+            for key, value in node.items():
+                walk(value, f"{path}.{key}" if path else str(key))
+        elif isinstance(node, list):
+            for item in node:
+                if isinstance(item, dict) and "name" in item:
+                    walk(item, f"{path}.{item['name']}")
+        else:
+            found[path] = str(node)
+
+    if isinstance(tree, dict):
+        walk({key: value for key, value in tree.items() if key not in ("user", "expect")}, "")
+    return found
+
+
+def labels(directories: list[Path], summaries: list[dict[str, str]]) -> list[str]:
+    """What tells the runs apart: of scenario, policy and seed those that differ; else the directories' names."""
+    keys = [key for key in ("scenario", "policy", "seed") if len({row.get(key) for row in summaries}) > 1]
+    names = [", ".join(f"seed {row[key]}" if key == "seed" else row[key] for key in keys if row.get(key))
+             for row in summaries]  # fmt: skip
+    if all(names) and len(set(names)) == len(names):
+        return names
+    return folders(directories)
+
+
+def folders(directories: list[Path]) -> list[str]:
+    """The directories' names, with those of the folders around them where they need it."""
+    names = [directory.resolve().name for directory in directories]
+    if len(set(names)) == len(names):
+        return names
+    return [f"{directory.resolve().parent.name}/{name}" for directory, name in zip(directories, names)]

@@ -1,0 +1,246 @@
+"""states: one lane per app with its process state, thinner lanes for its scenes, and what happened to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from plimsoll_tools.plotting import style
+from plimsoll_tools.plotting.run_directory import Run
+
+NEEDS = ("events.time_s", "events.event", "events.app", "events.scene", "events.state")
+
+MOST_APPS = 40
+MOST_APPS_WITH_SCENES = 20
+MOST_SCENES = 4
+"""Lanes of one app; further scenes are counted in the caption."""
+
+LEFT_IN, RIGHT_IN, TOP_IN = 1.42, 0.3, 0.62
+APP_IN, SCENE_IN, GAP_IN = 0.15, 0.055, 0.075
+MARKED_PX = 5
+"""Marks of one kind in one lane that are nearer than this are one."""
+
+MARK_FILLS = {"o": "white", "^": "#FFE14D", "x": "none"}
+
+Spans = list[tuple[float, float, str]]
+
+
+@dataclass
+class Lane:
+    """What happened to one app. Spans are (start, end, state), and being not running is no span."""
+
+    app: str
+    process: Spans = field(default_factory=list)
+    scenes: list[Spans] = field(default_factory=list)
+    warnings: list[float] = field(default_factory=list)
+    ends: list[float] = field(default_factory=list)
+    frames: list[float] = field(default_factory=list)
+
+    @property
+    def eventfulness(self) -> int:
+        return len(self.process) + 10 * len(self.ends)
+
+    @property
+    def first_s(self) -> float:
+        return self.process[0][0] if self.process else float("inf")
+
+
+# --- What is drawn ------------------------------------------------------------------------------------------------------
+
+
+def spans(changes: list[tuple[float, str]], end_s: float) -> Spans:
+    """From the states entered, in the order of time, the time spent in each that has a colour."""
+    result: Spans = []
+    for (start, state), (end, _) in zip(changes, changes[1:] + [(end_s, "")]):
+        if state not in style.STATE_COLOURS or end <= start:
+            continue
+        if result and result[-1][1] == start and result[-1][2] == state:
+            result[-1] = (result[-1][0], end, state)
+        else:
+            result.append((start, end, state))
+    return result
+
+
+def process_changes(run: Run) -> pd.DataFrame:
+    """time_s, app, state: every change of a process's state. An exit is one, too.
+
+    Without events the samples tell, at the grain of a sample.
+    """
+    events = run.events
+    changes = events[events["event"].isin(["process_state", "exit"])]
+    if not (events["event"] == "process_state").any():
+        return sampled_changes(run)
+    return changes[["time_s", "app", "state"]].assign(
+        state=changes["state"].where(changes["event"] == "process_state", "notRunning")
+    )
+
+
+def sampled_changes(run: Run) -> pd.DataFrame:
+    """The changes of state between samples; an app without a row is not running."""
+    times = run.samples["time_s"] if not run.samples.empty else run.apps["time_s"]
+    states = run.apps.pivot_table(index="time_s", columns="app", values="state", aggfunc="last", sort=False)
+    states = states.reindex(sorted(set(times) | set(states.index))).fillna("notRunning")
+    rows = []
+    for app in states.columns:
+        changed = states[app].ne(states[app].shift(fill_value="notRunning"))
+        rows += [(time_s, app, state) for time_s, state in states.loc[changed, app].items()]
+    return pd.DataFrame(rows, columns=["time_s", "app", "state"])
+
+
+def scene_spans(events: pd.DataFrame, end_s: float) -> dict[str, list[Spans]]:
+    """App -> its scenes' spans, by scene number."""
+    rows = events[(events["event"] == "scene_state") & (events["scene"] != "")]
+    found: dict[str, dict[str, list[tuple[float, str]]]] = {}
+    for time_s, app, scene, state in rows[["time_s", "app", "scene", "state"]].itertuples(index=False):
+        state = style.SCENE_STATES.get(state, "unattached")
+        found.setdefault(app, {}).setdefault(scene, []).append((time_s, state))
+    return {
+        app: [spans(scenes[number], end_s) for number in sorted(scenes, key=lambda text: (len(text), text))]
+        for app, scenes in found.items()
+    }
+
+
+def lanes_of(run: Run) -> list[Lane]:
+    """All apps that ever ran, in the order in which they first did."""
+    lanes: dict[str, Lane] = {}
+    scenes = scene_spans(run.events, run.end_s)
+    for app, changes in process_changes(run).groupby("app", sort=False):
+        if app != "":
+            listed = list(zip(changes["time_s"], changes["state"]))
+            lanes[str(app)] = Lane(str(app), spans(listed, run.end_s), scenes.get(str(app), []))
+    for event, app, time_s in run.events[["event", "app", "time_s"]].itertuples(index=False):
+        lane = lanes.get(app)
+        if lane is None:
+            continue
+        if event == "warning":
+            lane.warnings.append(time_s)
+        elif event == "exit":
+            lane.ends.append(time_s)
+        elif event == "first_frame":
+            lane.frames.append(time_s)
+    return sorted((lane for lane in lanes.values() if lane.process), key=lambda lane: lane.first_s)
+
+
+def chosen(lanes: list[Lane]) -> list[Lane]:
+    """The most eventful, when there are too many; the order stays."""
+    if len(lanes) <= MOST_APPS:
+        return lanes
+    ranked = sorted(lanes, key=lambda lane: -lane.eventfulness)[:MOST_APPS]
+    kept = {lane.app for lane in ranked}
+    return [lane for lane in lanes if lane.app in kept]
+
+
+def caption(lanes: list[Lane], shown: list[Lane], with_scenes: bool) -> str:
+    parts = []
+    if len(shown) < len(lanes):
+        parts.append(f"The {len(shown)} most eventful of {len(lanes)} apps that ran; the rest is left out.")
+    hidden = sum(max(len(lane.scenes) - MOST_SCENES, 0) for lane in shown)
+    if not any(lane.scenes for lane in shown):
+        return " ".join(parts)
+    if not with_scenes:
+        parts.append(f"Scenes are left out; they are drawn for up to {MOST_APPS_WITH_SCENES} apps.")
+        return " ".join(parts)
+    parts.append("Thin lanes are the scenes of the app above.")
+    if hidden:
+        parts.append(f"{style.plural(hidden, 'scene')} beyond an app's first {MOST_SCENES} left out.")
+    return " ".join(parts)
+
+
+# --- Drawing ------------------------------------------------------------------------------------------------------------
+
+
+def draw_spans(axes: Axes, items: Spans, top: float, height: float) -> None:
+    for state, colour in style.STATE_COLOURS.items():
+        bars = [(start, end - start) for start, end, name in items if name == state]
+        if bars:
+            axes.broken_barh(bars, (top, height), facecolors=colour, linewidth=0)
+
+
+def draw_lane(axes: Axes, lane: Lane, top: float, distance_s: float, with_scenes: bool) -> float:
+    """Draws the lane downwards from `top`, in inches, and returns where it ends."""
+    draw_spans(axes, lane.process, top, APP_IN)
+    middle = top + APP_IN / 2
+    for times, marker, size, edge in (
+        (lane.frames, "o", 2.6, 0.5),
+        (lane.warnings, "^", 4.6, 0.5),
+        (lane.ends, "x", 4.2, 1.2),
+    ):
+        shown = style.thin(sorted(times), distance_s)
+        axes.plot(
+            shown, [middle] * len(shown), linestyle="none", marker=marker, markersize=size, markeredgewidth=edge,
+            markeredgecolor=style.INK, markerfacecolor=MARK_FILLS[marker], clip_on=False, zorder=5,
+        )  # fmt: skip
+    bottom = top + APP_IN
+    if with_scenes:
+        for scene in lane.scenes[:MOST_SCENES]:
+            bottom += 0.018
+            draw_spans(axes, scene, bottom, SCENE_IN)
+            bottom += SCENE_IN
+    return bottom
+
+
+def legend_handles() -> list[Patch | Line2D]:
+    def mark(**look: object) -> Line2D:
+        return Line2D([], [], linestyle="none", markeredgecolor=style.INK, **look)  # type: ignore[arg-type]
+
+    states: list[Patch | Line2D] = [Patch(facecolor=colour, label=state) for state, colour in style.STATE_COLOURS.items()]
+    return states + [
+        mark(marker="o", markersize=3.5, markerfacecolor=MARK_FILLS["o"], markeredgewidth=0.6, label="first frame"),
+        mark(marker="^", markersize=5, markerfacecolor=MARK_FILLS["^"], markeredgewidth=0.6, label="memory warning"),
+        mark(marker="x", markersize=4.5, markeredgewidth=1.2, label="process ended"),
+    ]
+
+
+def lane_height_in(lane: Lane, with_scenes: bool) -> float:
+    scenes = min(len(lane.scenes), MOST_SCENES) if with_scenes else 0
+    return APP_IN + scenes * (SCENE_IN + 0.018) + GAP_IN
+
+
+def draw(run: Run) -> Figure | None:
+    """The picture, or None when nothing ever ran."""
+    lanes = lanes_of(run)
+    if not lanes:
+        return None
+    shown = chosen(lanes)
+    with_scenes = len(shown) <= MOST_APPS_WITH_SCENES
+    end_s = max(run.end_s, 1e-3)
+
+    note = caption(lanes, shown, with_scenes)
+    bottom_in = 0.62 if note else 0.46
+    lanes_in = sum(lane_height_in(lane, with_scenes) for lane in shown) + GAP_IN
+    height_in = TOP_IN + lanes_in + bottom_in
+    figure = plt.figure(figsize=(style.WIDTH_IN, height_in))
+    width_in = style.WIDTH_IN - LEFT_IN - RIGHT_IN
+    axes = figure.add_axes(
+        (LEFT_IN / style.WIDTH_IN, bottom_in / height_in, width_in / style.WIDTH_IN, lanes_in / height_in)
+    )
+    axes.set_ylim(lanes_in, 0)
+    style.time_axis(axes, end_s)
+
+    top, ticks = GAP_IN, []
+    for lane in shown:
+        ticks.append(top + APP_IN / 2)
+        bottom = draw_lane(axes, lane, top, MARKED_PX * end_s / (width_in * style.DPI), with_scenes)
+        top = bottom + GAP_IN
+        axes.axhline(top - GAP_IN / 2, color=style.RULE, linewidth=0.4, zorder=0)
+    axes.set_yticks(ticks, [style.label(lane.app, 20) for lane in shown], fontsize=7.5)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color=style.RULE, linewidth=0.4, zorder=0)
+    axes.set_axisbelow(True)
+    style.bare(axes, "bottom")
+
+    left = LEFT_IN / style.WIDTH_IN
+    figure.text(0.015, 1 - 0.12 / height_in, f"States of {style.label(run.title, 80)}", fontsize=9, fontweight="bold", va="top")
+    figure.legend(
+        handles=legend_handles(), loc="upper left", bbox_to_anchor=(0.015, 1 - 0.3 / height_in), ncols=7, borderaxespad=0,
+        handlelength=1.1, handletextpad=0.5, columnspacing=1.5, borderpad=0.2,
+    )  # fmt: skip
+    if note:
+        figure.text(left, 0.1 / height_in, note, fontsize=7, color=style.QUIET, va="bottom")
+    return figure

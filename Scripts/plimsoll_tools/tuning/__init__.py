@@ -1,0 +1,1 @@
+"""The search for better parameters of a policy, and its verdict."""

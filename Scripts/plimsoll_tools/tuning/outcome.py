@@ -1,0 +1,382 @@
+"""The result directory: policy file, tables, pictures and the report."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+import shlex
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+from optuna.trial import FrozenTrial, TrialState
+
+from plimsoll_tools.plotting import style
+from plimsoll_tools.tuning import charts
+from plimsoll_tools.tuning.board import Position
+from plimsoll_tools.tuning.problem import Problem
+from plimsoll_tools.tuning.search import front, importance, is_feasible, means, rounds_of
+from plimsoll_tools.tuning.verdict import (
+    Ask,
+    Difference,
+    Pair,
+    breaches,
+    differences,
+    figure,
+    judgement,
+    sentence,
+    varied_in_training,
+)
+from plimsoll_tools.whole_file import write_text, writing
+
+POLICY = "policy.yaml"
+
+
+@dataclass(frozen=True)
+class Study:
+    name: str
+    builds: list[str]
+    """Of the program, that made the runs."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """On one set of scenarios."""
+
+    where: str
+    found: list[Difference]
+    word: str
+    text: str
+
+
+def verdict_on(
+    problem: Problem, pairs: Sequence[Pair], where: str, ask: Ask, varied: Collection[tuple[str, str]]
+) -> Verdict:
+    found = differences(problem, pairs, ask, varied)
+    broken = breaches(problem, pairs)
+    return Verdict(where, found, judgement(problem, found, broken), sentence(problem, where, found, broken))
+
+
+def verdicts_of(
+    problem: Problem, pairs: Sequence[Pair], ask: Ask, varied: Collection[tuple[str, str]] = ()
+) -> list[Verdict]:
+    """On the training scenarios with seeds that the search never saw, and on scenarios that it never saw."""
+    known = {scenario.name for scenario in problem.scenarios}
+    count = len(problem.held_out_seeds)
+    seen = [pair for pair in pairs if pair.scenario in known]
+    unseen = [pair for pair in pairs if pair.scenario not in known]
+    found = [verdict_on(problem, seen, f"{count} seeds it never saw", ask, varied)]
+    if unseen:
+        names = ", ".join(scenario.name for scenario in problem.held_out)
+        found.append(verdict_on(problem, unseen, f"scenarios it never saw ({names}; {count} seeds)", ask, varied))
+    return found
+
+
+def by_scenario(
+    problem: Problem, pairs: Sequence[Pair], ask: Ask, varied: Collection[tuple[str, str]] = ()
+) -> dict[str, list[Difference]]:
+    """For the picture and its table: each scenario, then all of a kind together."""
+    known = [scenario.name for scenario in problem.scenarios]
+    unknown = [scenario.name for scenario in problem.held_out]
+    rows: dict[str, list[Difference]] = {}
+    for names, label in ((known, "all training scenarios"), (unknown, "all held-out scenarios")):
+        for name in names:
+            rows[name] = differences(problem, [pair for pair in pairs if pair.scenario == name], ask, varied)
+        if len(names) > 1:
+            rows[label] = differences(problem, [pair for pair in pairs if pair.scenario in names], ask, varied)
+    return rows
+
+
+# --- Tables -----------------------------------------------------------------------------------------------------------
+
+
+def write_table(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    with writing(path) as beside, beside.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\r\n")
+        writer.writerow(header)
+        writer.writerows(["" if cell is None else cell for cell in row] for row in rows)
+
+
+def plain(value: float) -> str | None:
+    """Six digits at most; None for what there is not."""
+    if math.isnan(value):
+        return None
+    return f"{value:.6f}".rstrip("0").rstrip(".") if value else "0"
+
+
+def write_trials(problem: Problem, position: Position, folder: Path) -> None:
+    """`trials.csv`: one row per slot; `front.csv`: the Pareto front, in the same columns."""
+    owners = position.owners
+    trials = [owners[slot] for slot in sorted(owners) if owners[slot].state in (TrialState.COMPLETE, TrialState.PRUNED)]
+    header = [
+        "trial",
+        "state",
+        "seeds",
+        "feasible",
+        "stopped",
+        "retried",
+        *problem.metrics,
+        *(one.name for one in problem.space),
+    ]
+
+    def row(trial: FrozenTrial) -> list[Any]:
+        rounds = rounds_of(trial, len(problem.seeds))
+        mean = means(problem, rounds) if rounds else {}
+        return [
+            trial.user_attrs["slot"] + 1,
+            trial.state.name.lower(),
+            len(rounds),
+            str(is_feasible(trial)).lower(),
+            trial.user_attrs.get("stopped"),
+            str("retry_of" in trial.user_attrs).lower(),
+            *(plain(mean[metric]) if metric in mean else None for metric in problem.metrics),
+            *(one.text(trial.params[one.name]) if one.name in trial.params else None for one in problem.space),
+        ]
+
+    write_table(folder / "trials.csv", header, map(row, trials))
+    write_table(folder / "front.csv", header, map(row, front(problem, position.completed)))
+
+
+def write_verdict(problem: Problem, pairs: Sequence[Pair], rows: dict[str, list[Difference]], folder: Path) -> None:
+    """`verdict.csv`: one row per scenario and metric; `held-out.csv`: one row per run, as summary.csv."""
+    known = {scenario.name for scenario in problem.scenarios} | {"all training scenarios"}
+    write_table(
+        folder / "verdict.csv",
+        [
+            "scenario",
+            "held_out",
+            "metric",
+            "default_mean",
+            "tuned_mean",
+            "difference",
+            "low",
+            "high",
+            "confidence",
+            "pairs",
+            "identical_under_every_seed",
+        ],
+        (
+            [
+                name,
+                str(name not in known).lower(),
+                one.metric,
+                *map(plain, (one.standard, one.tuned, one.mean, one.low, one.high, one.confidence)),
+                one.runs,
+                str(one.cases > 0).lower(),
+            ]
+            for name, found in rows.items()
+            for one in found
+        ),
+    )
+    columns = list(pairs[0].standard) if pairs else []
+    write_table(
+        folder / "held-out.csv",
+        ["variant", *columns],
+        (
+            [variant, *(row.get(column) for column in columns)]
+            for pair in pairs
+            for variant, row in (("default", pair.standard), ("tuned", pair.tuned))
+        ),
+    )
+
+
+PLAIN = re.compile(
+    r"(?!(?i:y|n|yes|no|on|off|true|false|null)$)[A-Za-z][A-Za-z0-9_-]*"
+    r"|[0-9]+(?:\.[0-9]+)?(?:%|B|[KMG]i?B|us|ms|s|min|h|d)"
+)
+"""Words, and amounts with a unit: all readers of YAML take them for texts."""
+
+
+class PlainDumper(yaml.SafeDumper):
+    """Quotes every text that some version of YAML takes for a number, a date or a truth: readers differ in which."""
+
+
+def _quoted(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=None if PLAIN.fullmatch(text) else '"')
+
+
+PlainDumper.add_representer(str, _quoted)
+
+
+def policy_text(problem: Problem, chosen: FrozenTrial, verdicts: Sequence[Verdict]) -> str:
+    """The policy file, with the verdict as its description."""
+    is_default = chosen.user_attrs["slot"] == 0
+    policy = problem.with_parameters({} if is_default else chosen.params)
+    label = f"{problem.name}-tuned"
+    tree = {"plimsoll": 1, "description": "\n".join(one.text for one in verdicts), **policy, "label": label}
+    tree = {key: tree[key] for key in ("plimsoll", "description", "name", "label") if key in tree} | tree
+    count = len(problem.space)
+    head = f"# Made by Scripts/tune: {problem.name} with {count} parameters searched; see report.md beside it.\n"
+    return head + yaml.dump(tree, Dumper=PlainDumper, sort_keys=False, allow_unicode=True, width=110)
+
+
+# --- The report -------------------------------------------------------------------------------------------------------
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    return [
+        "| " + " | ".join(header) + " |",
+        "|" + "---|" * len(header),
+        *("| " + " | ".join(row) + " |" for row in rows),
+    ]
+
+
+def interval(one: Difference) -> str:
+    if math.isnan(one.low):
+        return "identical under every seed"
+    return "the same under every seed" if one.is_constant else f"[{figure(one.low)}, {figure(one.high)}]"
+
+
+def difference_rows(found: Sequence[Difference]) -> list[list[str]]:
+    return [
+        [
+            one.metric,
+            figure(one.standard),
+            figure(one.tuned),
+            figure(one.mean),
+            interval(one),
+            "yes" if one.is_clear else "no",
+        ]
+        for one in found
+    ]
+
+
+def report(
+    problem: Problem,
+    position: Position,
+    chosen: FrozenTrial,
+    verdicts: Sequence[Verdict],
+    rows: dict[str, list[Difference]],
+    shares: dict[str, dict[str, float]],
+    command: Sequence[str],
+) -> str:
+    owners = list(position.owners.values())
+    complete = sum(trial.state == TrialState.COMPLETE for trial in owners)
+    stopped = sum(trial.state == TrialState.PRUNED for trial in owners)
+    lines = [f"# {problem.name}, tuned", ""]
+    lines += [f"**{one.text}**\n" for one in verdicts]
+    lines += [
+        f"The search: {complete + stopped} trials, {complete} complete, {stopped} stopped early; "
+        f"{len(problem.scenarios)} scenarios, seeds {span(problem.seeds)}, {problem.backend} backend. "
+        f"The verdict: seeds {span(problem.held_out_seeds)}, {problem.confirm_backend} backend; 10,000 bootstrap "
+        "resamples of paired differences; the objectives' intervals hold together with 95 %.",
+        "",
+        "    " + " ".join(map(shlex.quote, ["Scripts/tune", *command])),
+        "",
+    ]
+    if chosen.user_attrs["slot"] == 0:
+        lines += ["Nothing on the front was as good as the default on every objective: the policy is the default.", ""]
+    lines += ["## The policy", ""]
+    lines += table(
+        ["parameter", "default", "tuned", "searched", "meaning"],
+        [
+            [
+                one.name,
+                one.text(one.clamped(one.standard)),
+                one.text(chosen.params[one.name]),
+                one.range_text,
+                one.meaning,
+            ]
+            for one in problem.space
+        ],
+    )
+    lines += ["", f"`{POLICY}` is for `plimsoll run SCENARIO --policy {POLICY}`.", "", "## The verdict", ""]
+    lines += ["![Differences by scenario](verdict.png)", ""]
+    for one in verdicts:
+        lines += [
+            f"### On {one.where}: {one.word}",
+            "",
+            "The first rows are the objectives; the others show what else changed, each with an interval of its own.",
+            "",
+        ]
+        lines += table(
+            ["metric, mean per run", "default", "tuned", "difference", "interval", "clear"], difference_rows(one.found)
+        )
+        lines += [""]
+    lines += ["### By scenario", ""]
+    goals = [goal.metric for goal in problem.objectives]
+    lines += table(
+        ["scenario", *goals],
+        [
+            [
+                name,
+                *(
+                    f"{figure(one.standard)} to {figure(one.tuned)} {interval(one)}"
+                    for one in found
+                    if one.metric in goals
+                ),
+            ]
+            for name, found in rows.items()
+        ],
+    )
+    lines += ["", "## The search", "", "![The front](front.png)", ""]
+    if shares:
+        lines += ["![Importance](importance.png)", ""]
+    lines += [
+        "`front.csv` holds the front's parameters: another trade than ours may suit you better; "
+        "`trials.csv` holds every trial, and why it was stopped.",
+        "",
+    ]
+    if position.given_up:
+        lines += [f"{len(position.given_up)} trials were given up, for their workers died again and again.", ""]
+    return "\n".join(lines)
+
+
+def span(seeds: Sequence[int]) -> str:
+    is_run = list(seeds) == list(range(seeds[0], seeds[0] + len(seeds)))
+    return f"{seeds[0]} to {seeds[-1]}" if is_run and len(seeds) > 1 else ", ".join(map(str, seeds))
+
+
+def write(
+    problem: Problem,
+    study: Study,
+    position: Position,
+    chosen: FrozenTrial,
+    pairs: Sequence[Pair],
+    folder: Path,
+    command: Sequence[str],
+    ask: Ask,
+) -> list[Verdict]:
+    """Everything but the study itself. The same study gives the same files."""
+    style.prepare()
+    complete = position.completed
+    varied = varied_in_training(problem, next(one for one in complete if one.user_attrs["slot"] == 0), chosen)
+    verdicts = verdicts_of(problem, pairs, ask, varied)
+    rows = by_scenario(problem, pairs, ask, varied)
+    shares = importance(problem, complete)
+    write_trials(problem, position, folder)
+    write_verdict(problem, pairs, rows, folder)
+    names = [one.name for one in problem.space]
+    write_table(
+        folder / "importance.csv",
+        ["objective", "parameter", "share"],
+        (
+            [metric, name, plain(share)]
+            for metric, by_name in shares.items()
+            for name, share in by_name.items()
+            if name in names
+        ),
+    )
+    write_text(folder / POLICY, policy_text(problem, chosen, verdicts))
+    charts.draw_front(problem, complete, chosen, folder)
+    charts.draw_importance(problem, shares, folder)
+    charts.draw_verdict(problem, rows, folder)
+    text = report(problem, position, chosen, verdicts, rows, shares, command)
+    if len(study.builds) > 1:
+        text += f"\nThe runs were made by {len(study.builds)} builds of plimsoll {problem.version} (`tuning.json` "
+        text += "names them): if results differ between them, the figures here mix them.\n"
+    write_text(folder / "report.md", text)
+    facts = {
+        "study": study.name,
+        "builds": study.builds,
+        "problem": problem.record(),
+        "command": list(command),
+        "chosen_trial": chosen.user_attrs["slot"] + 1,
+        "verdicts": {one.where: one.word for one in verdicts},
+    }
+    write_text(folder / "tuning.json", json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
+    return verdicts

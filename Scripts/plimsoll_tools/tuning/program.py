@@ -1,0 +1,229 @@
+"""The program under test: what it can do, and many runs of it at once, each a process of the host."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import itertools
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYet
+from dataclasses import dataclass
+from pathlib import Path
+
+Summary = dict[str, str]
+"""The one row of a run's summary.csv."""
+
+TICK_S = 0.25
+"""How often a wait looks up: for an interruption, and to tell the storage that this worker lives."""
+
+
+class Fault(Exception):
+    """One line for the user, and the exit status that goes with it."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class Refused(Fault):
+    """The program finds the scenario or the policy invalid (65)."""
+
+
+class Interrupted(Exception):
+    """Ctrl-C, or a request to end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(signal.Signals(number).name)
+        self.status = 128 + number
+
+
+class Interruption:
+    """Remembers SIGINT, SIGTERM and SIGHUP; code that waits checks it, so that no write is cut in the middle."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.screens: list[str] = []
+
+    def listen(self) -> None:
+        # Asked now: a terminal that was closed no longer says that it is one.
+        self.screens = [name for name in ("stdout", "stderr") if getattr(sys, name).isatty()]
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            # Under nohup a closed terminal is nothing to us.
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+                signal.signal(number, self._note)
+
+    def _note(self, number: int, _frame: object) -> None:
+        self.number = number
+        if number == signal.SIGHUP:
+            # Writing to a closed terminal fails.
+            for name in self.screens:
+                setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+
+    def check(self) -> None:
+        if self.number:
+            raise Interrupted(self.number)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run."""
+
+    scenario: Path
+    seed: int
+    policy: str
+    """As `--set policy=` takes it."""
+    backend: str
+
+
+class Program:
+    """`plimsoll`, and a pool that runs it."""
+
+    def __init__(self, path: Path, jobs: int) -> None:
+        self.path = path
+        self.pool = ThreadPoolExecutor(jobs)
+        self.scratch = Path(tempfile.mkdtemp(prefix="plimsoll-tune."))
+        self.names = itertools.count()
+        self.running: set[subprocess.Popen[str]] = set()
+        self.lock = threading.Lock()
+        self.is_closed = False
+        # The standard input of all runs. It stays empty, and closes when this process ends in any way; then the runs end.
+        self.lifeline = os.pipe()
+
+    def close(self) -> None:
+        """Ends the runs that are still going and removes what they wrote."""
+        with self.lock:
+            self.is_closed = True
+            for process in self.running:
+                process.kill()
+        self.pool.shutdown(wait=True, cancel_futures=True)
+        for end in self.lifeline:
+            os.close(end)
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+    def ask(self, *arguments: str, given: str | None = None) -> str:
+        """What the program prints, `given` being its standard input; a Fault with its own words and status otherwise."""
+        try:
+            result = subprocess.run([self.path, *arguments], capture_output=True, text=True, check=False, input=given)
+        except OSError as error:
+            raise Fault(71, f"cannot start {self.path}: {error.strerror or error}") from error
+        if result.returncode:
+            raise Fault(result.returncode, first_line(result.stderr))
+        return result.stdout
+
+    def version(self) -> str:
+        return self.ask("--version").strip()
+
+    @functools.cached_property
+    def build(self) -> str:
+        """Two builds of one version may differ in their results."""
+        return self.ask("build-id").strip()
+
+    def policies(self) -> dict[str, list[dict[str, object]]]:
+        """Every policy's parameter table, by name."""
+        table = json.loads(self.ask("list", "policies", "--format", "json"))
+        return {policy["policy"]: policy["parameters"] for policy in table["policies"]}
+
+    def metrics(self) -> list[str]:
+        return [line.split()[0] for line in self.ask("list", "metrics").splitlines() if line.strip()]
+
+    def interval(self, strata: Sequence[Sequence[float]], confidence: float, stream: str) -> tuple[float, float]:
+        """Of the mean of the strata's means, by bootstrap, widened for few values."""
+        question = json.dumps({"strata": strata, "confidence": confidence, "stream": stream})
+        answer = json.loads(self.ask("interval", given=question))
+        return float(answer["low"]), float(answer["high"])
+
+    def submit(self, job: Job) -> Future[Summary]:
+        return self.pool.submit(self._run, job)
+
+    def _run(self, job: Job) -> Summary:
+        out = self.scratch / f"run-{next(self.names)}"
+        command = [
+            self.path,
+            "run",
+            job.scenario,
+            "--out",
+            out,
+            "--seed",
+            job.seed,
+            "--backend",
+            job.backend,
+            "--quiet",
+            "--summary-only",
+            "--lifeline",
+            "--set",
+            f"policy={job.policy}",
+            "--set",
+            "expect=[]",
+        ]
+        with self.lock:
+            if self.is_closed:
+                raise Fault(70, "a run was asked for after the end")
+            # A session of its own: Ctrl-C on the terminal is for us, and we end our runs ourselves.
+            try:
+                process = subprocess.Popen(
+                    [str(word) for word in command],
+                    stdin=self.lifeline[0],
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise Fault(71, f"cannot start {self.path}: {error.strerror or error}") from error
+            self.running.add(process)
+        try:
+            _, words = process.communicate()
+            if process.returncode < 0:
+                # Another process ended it, perhaps the host for want of memory.
+                name = signal.Signals(-process.returncode).name
+                raise Fault(71, f"{job.scenario}, seed {job.seed}: the run was ended by {name}; what is done is kept")
+            if process.returncode:
+                kind = Refused if process.returncode == 65 else Fault
+                status = process.returncode if process.returncode in (64, 65, 66, 71, 73, 74) else 70
+                raise kind(status, f"{job.scenario} with {job.policy}, seed {job.seed}: {first_line(words)}")
+            with (out / "summary.csv").open(encoding="utf-8", newline="") as file:
+                return next(csv.DictReader(file))
+        finally:
+            with self.lock:
+                self.running.discard(process)
+            shutil.rmtree(out, ignore_errors=True)
+
+
+def first_line(text: str) -> str:
+    """The line that says what is wrong: the first that is not a warning."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    wrong = [line for line in lines if not line.startswith(("warning", "plimsoll: warning"))]
+    return (wrong or lines or ["it ended without a word"])[0]
+
+
+def gather(futures: list[Future[Summary]], tick: Callable[[], None]) -> list[Summary]:
+    """The results in the order of the futures, whatever order they came in; `tick` is called while waiting."""
+    results = []
+    for future in futures:
+        while True:
+            tick()
+            try:
+                results.append(future.result(timeout=TICK_S))
+                break
+            except NotYet:
+                if future.done():  # The run itself timed out: an error like any other.
+                    raise
+    return results
+
+
+def rest(seconds: float, tick: Callable[[], None]) -> None:
+    """Waits, and ticks meanwhile."""
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        tick()
+        time.sleep(min(TICK_S, seconds))

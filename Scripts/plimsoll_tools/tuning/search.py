@@ -1,0 +1,253 @@
+"""The search: one worker asks for a trial, runs it seed by seed, stops what is hopeless, tells, and asks again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from concurrent.futures import Future
+
+import numpy as np
+import optuna
+from optuna.exceptions import UpdateFinishedTrialError
+from optuna.samplers import TPESampler
+from optuna.trial import FrozenTrial, Trial, TrialState
+
+from plimsoll_tools.tuning.board import Claim
+from plimsoll_tools.tuning.part import Part
+from plimsoll_tools.tuning.problem import Problem, value_of
+from plimsoll_tools.tuning.program import Interrupted, Job, Refused, Summary, gather, rest
+
+LEAST_ROUNDS = 2
+"""A trial gets this many rounds before it is compared."""
+SURE = 2.0
+"""How many standard errors a trial must be worse by."""
+SLACK = 0.005
+"""A chosen trial may be worse by this share of the starting policy's figure: a millisecond of latency must not decide."""
+STARTUP = 12
+"""Random trials before the model of the sampler is trusted."""
+
+Round = list[list[float]]
+"""By scenario, the problem's metrics of one seed."""
+
+
+def sampler_of(problem: Problem, slot: int) -> TPESampler:
+    """Each trial draws from a stream of its own: a search that was interrupted goes on as if it had not been."""
+    return TPESampler(
+        seed=(problem.seed * 1_000_003 + slot) % (1 << 32),
+        multivariate=True,
+        constant_liar=True,
+        n_startup_trials=STARTUP,
+    )
+
+
+def rounds_of(trial: FrozenTrial, most: int) -> list[Round]:
+    """The rounds that are done, in order and without a gap."""
+    found: list[Round] = []
+    while len(found) < most and f"round_{len(found)}" in trial.user_attrs:
+        found.append(trial.user_attrs[f"round_{len(found)}"])
+    return found
+
+
+def means(problem: Problem, rounds: Sequence[Round]) -> dict[str, float]:
+    """Each metric's mean over scenarios and seeds."""
+    values = np.mean(np.array(rounds, dtype=float), axis=(0, 1))
+    return dict(zip(problem.metrics, (float(value) for value in values)))
+
+
+def is_feasible(trial: FrozenTrial) -> bool:
+    return all(violation <= 0 for violation in trial.constraints.values())
+
+
+def is_worse(problem: Problem, mine: Sequence[Round], other: Sequence[Round]) -> bool:
+    """Whether the rounds that both have leave no hope: on no objective better, on one worse beyond doubt.
+
+    Runs of one seed and scenario are compared with each other, so what the day itself costs cancels out.
+    """
+    count = min(len(mine), len(other))
+    columns = [problem.metrics.index(goal.metric) for goal in problem.objectives]
+    signs = np.array([goal.sign for goal in problem.objectives])
+    left, right = (np.array(rounds[:count], dtype=float)[:, :, columns] for rounds in (mine, other))
+    differences = ((left - right) * signs).reshape(-1, len(columns))
+    mean = differences.mean(axis=0)
+    if (mean < 0).any():
+        return False
+    error = differences.std(axis=0, ddof=1) / math.sqrt(len(differences)) if len(differences) > 1 else mean
+    return bool(((mean > 0) & (mean > SURE * error)).any())
+
+
+class Worker(Part):
+    """One process's part in the search."""
+
+    def work(self) -> None:
+        """Until every slot is settled, by us or by others."""
+        while True:
+            self.check()
+            claim = self.board.claim(self.check)
+            if claim is None:
+                if self.board.read().is_done:
+                    return
+                self.show(self.board, "waiting for trials of other workers")
+                rest(1.0, self.check)
+                continue
+            self.claims = [claim]
+            try:
+                self.trial(claim)
+            except UpdateFinishedTrialError:
+                pass  # Taken for dead; another worker has the slot, and nothing is counted twice.
+            except (Interrupted, Exception):
+                self.release()
+                raise
+            self.claims.clear()
+
+    def trial(self, claim: Claim) -> None:
+        problem, study = self.problem, self.board.study
+        study.sampler = sampler_of(problem, claim.slot)
+        trial = Trial(study, claim.trial_id)
+        chosen = {one.name: one.suggest(trial) for one in problem.space}
+        frozen = self.board.storage.get_trial(claim.trial_id)
+        rounds = rounds_of(frozen, len(problem.seeds))
+        # All runs are handed out at once, and taken back where the trial is stopped: no worker of the pool idles.
+        # The first slot is the policy as it was given, unrounded.
+        settings = problem.settings(chosen if claim.slot else {})
+        futures = [self._submit(seed, settings) for seed in problem.seeds[len(rounds) :]]
+        try:
+            for pending in futures:
+                rounds.append([self._values(row) for row in gather(pending, self.tick)])
+                self.sign()
+                trial.set_user_attr(f"round_{len(rounds) - 1}", rounds[-1])
+                self._report(trial, rounds)
+                self.show(self.board, f"trial {claim.slot + 1}, seed {len(rounds)} of {len(problem.seeds)}")
+                why = self._hopeless(claim, rounds)
+                if why is not None:
+                    return self._prune(trial, rounds, why)
+        except Refused as fault:
+            if claim.slot == 0:
+                raise
+            # The program does not take these values together: no policy, and the sampler is told to keep away.
+            trial.set_constraint("refused", 1.0)
+            return self._prune(trial, [], f"refused: {fault}")
+        finally:
+            for pending in futures:
+                for future in pending:
+                    future.cancel()
+        self._complete(trial, rounds)
+
+    def _submit(self, seed: int, settings: str) -> list[Future[Summary]]:
+        return [
+            self.program.submit(Job(one.path, seed, settings, self.problem.backend)) for one in self.problem.scenarios
+        ]
+
+    def _values(self, row: Summary) -> list[float]:
+        goals = {goal.metric: goal.direction for goal in self.problem.objectives}
+        return [value_of(metric, row, goals.get(metric, "minimize")) for metric in self.problem.metrics]
+
+    def _report(self, trial: Trial, rounds: Sequence[Round]) -> None:
+        """Optuna takes intermediate values of studies with one objective only; the rounds hold them for all."""
+        if len(self.problem.objectives) == 1:
+            trial.report(means(self.problem, rounds)[self.problem.objectives[0].metric], step=len(rounds) - 1)
+
+    def _hopeless(self, claim: Claim, rounds: Sequence[Round]) -> str | None:
+        """Why no further seed is spent on this trial; None: go on."""
+        problem = self.problem
+        if claim.slot == 0:
+            return None  # What everything is measured against is measured whole.
+        for goal in problem.constraints:
+            column = problem.metrics.index(goal.metric)
+            total = sum(values[column] for one in rounds for values in one)
+            if goal.is_lost(total, len(problem.seeds) * len(problem.scenarios)):
+                return f"breaks {goal.text}"
+        if not LEAST_ROUNDS <= len(rounds) < len(problem.seeds):
+            return None
+        for other in claim.position.completed:
+            if is_feasible(other) and is_worse(problem, rounds, rounds_of(other, len(problem.seeds))):
+                return f"worse than trial {other.user_attrs['slot'] + 1}"
+        return None
+
+    def _constrain(self, trial: Trial, rounds: Sequence[Round]) -> None:
+        mean = means(self.problem, rounds)
+        for goal in self.problem.constraints:
+            trial.set_constraint(goal.text, goal.violation(mean[goal.metric]))
+
+    def _prune(self, trial: Trial, rounds: Sequence[Round], why: str) -> None:
+        if rounds:
+            self._constrain(trial, rounds)
+        trial.set_user_attr("stopped", why)
+        self._tell(trial, None, TrialState.PRUNED)
+
+    def _complete(self, trial: Trial, rounds: Sequence[Round]) -> None:
+        mean = means(self.problem, rounds)
+        self._constrain(trial, rounds)
+        self._tell(trial, [mean[goal.metric] for goal in self.problem.objectives], TrialState.COMPLETE)
+
+    def _tell(self, trial: Trial, values: list[float] | None, state: TrialState) -> None:
+        try:
+            self.board.study.tell(trial, values, state)
+        except ValueError as error:
+            # Optuna says so of a trial that another worker has marked meanwhile.
+            if "Cannot tell" not in str(error):
+                raise
+            raise UpdateFinishedTrialError(str(error)) from error
+
+
+# --- What the search found --------------------------------------------------------------------------------------------
+
+
+def costs(problem: Problem, trial: FrozenTrial) -> np.ndarray:
+    """The objectives, turned so that less is better."""
+    return np.array([goal.sign * value for goal, value in zip(problem.objectives, trial.values)])
+
+
+def front(problem: Problem, trials: Sequence[FrozenTrial]) -> list[FrozenTrial]:
+    """The feasible trials that no other beats on every objective; of equals the first."""
+    able = [trial for trial in trials if is_feasible(trial)]
+    kept: list[FrozenTrial] = []
+    for trial in able:
+        mine = costs(problem, trial)
+        beaten = any((costs(problem, other) <= mine).all() and (costs(problem, other) < mine).any() for other in able)
+        if not beaten and not any((costs(problem, other) == mine).all() for other in kept):
+            kept.append(trial)
+    return kept
+
+
+def gain(problem: Problem, trial: FrozenTrial, standard: FrozenTrial) -> float:
+    """The relative gains over the starting policy, summed over the objectives."""
+    mine, base = costs(problem, trial), costs(problem, standard)
+    return float(sum((b - a) / max(abs(b), 1e-9) for a, b in zip(mine, base)))
+
+
+def choose(problem: Problem, trials: Sequence[FrozenTrial]) -> FrozenTrial:
+    """The trial that goes to the verdict, by a rule that is fixed before the search.
+
+    Of the front's trials that are on no objective worse than the starting policy (but for `SLACK`), the one with the
+    largest sum of relative gains; the starting policy itself where there is none.
+    """
+    standard = next(trial for trial in trials if trial.user_attrs["slot"] == 0)
+    base = costs(problem, standard)
+    able = [trial for trial in front(problem, trials) if (costs(problem, trial) <= base + SLACK * abs(base)).all()]
+    if not is_feasible(standard):
+        # A starting point that breaks a constraint is no bound: whatever keeps it is an answer.
+        able = front(problem, trials)
+    if not able:
+        return standard
+    return max(able, key=lambda trial: (gain(problem, trial, standard), -trial.user_attrs["slot"]))
+
+
+def importance(problem: Problem, complete: Sequence[FrozenTrial]) -> dict[str, dict[str, float]]:
+    """How much each parameter decides whether a trial is among the good ones (PED-ANOVA), for each objective."""
+    trials = [trial for trial in complete if is_feasible(trial)]
+    found: dict[str, dict[str, float]] = {}
+    if len(trials) < 8:
+        return found
+    for index, goal in enumerate(problem.objectives):
+        # In a study of the completed trials alone: those that were stopped have no values.
+        local = optuna.create_study(direction=goal.direction)  # type: ignore[arg-type]
+        for trial in trials:
+            local.add_trial(
+                optuna.create_trial(params=trial.params, distributions=trial.distributions, value=trial.values[index])
+            )
+        evaluator = optuna.importance.PedAnovaImportanceEvaluator()
+        try:
+            found[goal.metric] = optuna.importance.get_param_importances(local, evaluator=evaluator)
+        except (ValueError, RuntimeError, FloatingPointError):
+            continue  # All trials are equal on this objective: nothing decides it.
+    return found
