@@ -76,4 +76,11 @@ extension BinaryInteger {
         }
         return text
     }
+
+    /// The number with its noun in the singular or the plural: `1 run`, `2 runs`.
+    ///
+    /// - Parameter plural: The plural, where it is not the singular with an s.
+    public func counted(_ singular: String, _ plural: String? = nil) -> String {
+        "\(self) \(self == 1 ? singular : plural ?? singular + "s")"
+    }
 }

@@ -1,10 +1,10 @@
 import ArgumentParser
 import Foundation
 
-/// Which build of the program this is: two builds of one version may differ in their results.
+/// Identifies the build of the program, as two builds of one version may give different results.
 enum BuildIdentity {
-    /// The linker's build identifier, which follows from the program's bytes; where there is none, size and time of the
-    /// program's file.
+    /// The linker's build identifier, which depends on the program's bytes; without one, size and time of the program's
+    /// file.
     static let current: String = {
         let path = "/proc/self/exe"
         guard let program = try? Data(contentsOf: URL(filePath: path), options: .alwaysMapped) else { return "unknown" }
@@ -14,14 +14,14 @@ enum BuildIdentity {
         return "\(status.st_size)-\(status.st_mtim.tv_sec)"
     }()
 
-    /// As people are shown it.
+    /// The first ten characters, for messages.
     static func short(_ build: String) -> Substring { build.prefix(10) }
 }
 
-/// Prints what manifests call `build_id`: for scripts that make many runs, not for people, who have `doctor`.
+/// Prints the `build_id` of manifests, for scripts that make many runs; people use `doctor`.
 struct BuildCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "build-id", abstract: "The build of the program, as manifests name it.", shouldDisplay: false)
+        commandName: "build-id", abstract: "Prints the build of the program, as in manifests.", shouldDisplay: false)
 
     func run() { Terminal.say(BuildIdentity.current) }
 }

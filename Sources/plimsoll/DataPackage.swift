@@ -2,7 +2,7 @@ import Foundation
 import Metrics
 import Simulation
 
-/// `datapackage.json`: the CSVs described in Frictionless Table Schema.
+/// `datapackage.json`: describes the CSV files in Frictionless Table Schema.
 struct DataPackage: Encodable {
     let profile = "tabular-data-package"
     let name: String
@@ -18,8 +18,8 @@ struct DataPackage: Encodable {
         let mediatype = "text/csv"
         let encoding = "utf-8"
         var description: String
-        /// Not a word of the standard, which allows further ones. Of `apps.csv`: `all`, or `changed`, where a process
-        /// has a row only at a sample at which it differs from its last one.
+        /// An extension, which the standard allows. Only for `apps.csv`: `all`, or `changed` if a process has a row
+        /// only at samples at which it differs from its last row.
         var rowsOf: String?
         let schema: Schema
     }
@@ -35,7 +35,7 @@ struct DataPackage: Encodable {
         let name: String
         let type: String
         let description: String
-        /// Not a word of Table Schema, which allows further ones: `byte`, `s`, `ms`, `byte/s`, or `1` for a ratio.
+        /// An extension, which Table Schema allows: `byte`, `s`, `ms`, `byte/s`, or `1` for a ratio.
         let unit: String?
         let constraints: Constraints
     }
@@ -76,7 +76,7 @@ struct DataPackage: Encodable {
         resources = tables.map { Resource(table: $0) }
     }
 
-    /// The scenario's name in the letters that a package's name may have.
+    /// The scenario's name, reduced to the characters that a package's name may have.
     static func identifier(of scenario: String) -> String {
         let allowed = Set("abcdefghijklmnopqrstuvwxyz0123456789-._")
         return "plimsoll-" + String(scenario.lowercased().map { allowed.contains($0) ? $0 : "-" })
@@ -86,12 +86,12 @@ struct DataPackage: Encodable {
         try encode(DataPackage(of: plan, tables))
     }
 
-    /// Tables that are not those of one run.
+    /// The package of tables that are not of a single run.
     static func json(name: String, title: String, tables: [TableSchema]) throws -> String {
         try encode(DataPackage(name: name, title: title, tables: tables))
     }
 
-    /// The tables alone, for `plimsoll schema csv`.
+    /// Only the tables of a run, for `plimsoll schema csv`.
     static func tables() throws -> String { try encode(RunTables.all.map { Resource(table: $0) }) }
 
     private static func encode(_ value: some Encodable) throws -> String {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Quantities
 import Simulation
 
-/// The program's exit statuses, after sysexits.h; a contract.
+/// The program's exit statuses, after sysexits.h. They are a contract.
 enum ExitStatus: Int32 {
     case done = 0
     case wrongUsage = 64
@@ -31,7 +31,7 @@ struct Failure: Error {
 }
 
 extension RunFailure {
-    /// What the program ends with.
+    /// The program's exit status.
     var status: ExitStatus {
         switch self {
         case .ours: .internalFault
@@ -47,7 +47,7 @@ extension RunFailure {
     }
 }
 
-/// Runs a command's work; a failure becomes its lines on stderr and its exit status.
+/// Runs a command's work, and turns a failure into lines on stderr and an exit status.
 func reporting(_ work: () throws -> ExitCode) throws {
     do {
         let code = try work()

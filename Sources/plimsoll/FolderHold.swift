@@ -1,16 +1,16 @@
 import Foundation
 
-/// A folder that this process writes into, and the folders that were made for it.
+/// A folder that this process writes into, and the parent folders made for it.
 ///
-/// As long as this lives nobody else of plimsoll takes the folder. The lock is the folder's own (flock(2)): it leaves
-/// no file behind, and it ends with the process, however that ends. A file system without such locks gives none.
+/// While this lives, no other plimsoll process can take the folder. The lock is on the folder itself (flock(2)): it
+/// leaves no file behind, and the kernel drops it when the process ends. A file system without such locks gives none.
 final class FolderHold {
     let path: String
     private let descriptor: Int32
-    /// Of this call, the outermost first.
+    /// The folders that this call made, the outermost first.
     private let made: [String]
 
-    /// Makes the folder and those above it, as far as they are missing, and takes it.
+    /// Makes the folder and its missing parents, and takes it.
     init(making path: String) throws {
         var made: [String] = []
         do {
@@ -23,8 +23,8 @@ final class FolderHold {
         }
     }
 
-    /// Makes `FOLDER/NAME`, or the first `FOLDER/NAME-2`, -3, … that is free, and takes it. Whoever asks at the same
-    /// time gets another.
+    /// Makes `FOLDER/NAME`, or the first free one of `FOLDER/NAME-2`, -3, …, and takes it. Processes that do this at
+    /// the same time get different folders.
     init(makingFree name: String, in folder: String) throws {
         var made: [String] = []
         do {
@@ -38,7 +38,7 @@ final class FolderHold {
                     if code == EEXIST { continue }
                     throw Failure(.cannotCreate, "cannot create \(path): \(String(cString: strerror(code)))")
                 }
-                // Somebody who was told this name may have been faster; then it is theirs.
+                // Another process, given this name, may have taken the folder first.
                 guard let taken = try? FolderHold.take(path) else { continue }
                 (self.path, descriptor, self.made) = (path, taken, made + [path])
                 return
@@ -51,7 +51,7 @@ final class FolderHold {
 
     deinit { close(descriptor) }
 
-    /// Whether somebody writes into the folder at this moment.
+    /// Whether a plimsoll process writes into the folder at this moment.
     static func isHeld(_ path: String) -> Bool {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
@@ -59,7 +59,7 @@ final class FolderHold {
         return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }
 
-    /// Takes away again the folders that were made, as far as nothing is in them.
+    /// Removes the folders that this call made, as far as they are empty.
     func withdraw() { FolderHold.remove(made) }
 
     private static func remove(_ folders: [String]) {
@@ -84,7 +84,7 @@ final class FolderHold {
         }
     }
 
-    /// The descriptor that holds the lock.
+    /// Locks the folder; returns the descriptor that holds the lock.
     private static func take(_ path: String) throws -> Int32 {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else {

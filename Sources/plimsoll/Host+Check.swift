@@ -5,15 +5,15 @@ import Simulation
 import Workload
 
 extension Host {
-    /// Refuses a run that may need more than the host and this process's memory groups have left.
+    /// Refuses a run that may need more memory than the host or this process's memory groups have free.
     ///
-    /// - Parameter flag: An option that runs it all the same, where the command has one.
+    /// - Parameter flag: The option that skips this check, where the command has one.
     static func check(_ plan: RunPlan, _ traces: any TraceLibrary, flag: String? = nil) throws(Failure) {
         guard let free = freeMemory, let refusal = refusal(of: plan, traces, free) else { return }
-        throw Failure(.hostRefuses, refusal + (flag.map { "; \($0) tries it all the same" } ?? ""))
+        throw Failure(.hostRefuses, refusal + (flag.map { "; \($0) runs it all the same" } ?? ""))
     }
 
-    /// Why the run does not fit into the memory that is left, and what would, in one line; nil where it fits.
+    /// One line on why the run does not fit into the free memory and what would; nil where it fits.
     static func refusal(of plan: RunPlan, _ traces: any TraceLibrary, _ free: FreeMemory) -> String? {
         let demand = plan.hostDemand(traces)
         guard demand.total > free.size else { return nil }
@@ -35,17 +35,17 @@ extension Host {
             let quarter = plan.scaled(by: .percent(25)).hostDemand(traces).total
             if quarter <= free.size { ways.append("--scale 0.25 needs \(quarter.readable)") }
         }
-        if demand.books > demand.pages { ways.append("larger memory.objects are fewer") }
+        if demand.books > demand.pages { ways.append("larger memory.objects need less") }
         return (ways + ["a lower device.ceiling needs less"]).joined(separator: ", ")
     }
 }
 
 extension HostDemand {
-    /// What it consists of, in words.
+    /// The parts of the demand, in words.
     func parts(of plan: RunPlan) -> String {
         let device = Host.largerDevice(of: plan).map { " (\($0))" } ?? ""
         let pages = self.pages > .zero ? "\(self.pages.readable) for the device's pages\(device), " : ""
-        return "\(pages)\(books.readable) for the books of up to \(objects) objects and "
+        return "\(pages)\(books.readable) for the books of up to \(objects.counted("object")) and "
             + "\(harness.readable) for the program"
     }
 }

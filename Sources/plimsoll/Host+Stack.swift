@@ -4,8 +4,7 @@ extension Host {
     /// Reading the most deeply nested text takes 1.2 MiB in a debug build.
     private static let leastStack: rlim_t = 2 << 20
 
-    /// With less stack than that the program would end by a signal, here or there, as soon as it calls deeply. Comes
-    /// first, and calls nothing but the system.
+    /// Refuses a stack on which deep calls would end the program by a signal. Runs first and calls only the system.
     static func refuseSmallStack() {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_STACK.rawValue), &limit) == 0, limit.rlim_cur < leastStack else {

@@ -3,14 +3,14 @@ import Memory
 import Quantities
 import Simulation
 
-/// What the host says of itself and of this process.
+/// Facts about the host and this process, from the kernel.
 enum Host {
     /// A field of `/proc/self/status` in bytes, for example `VmHWM`; nil where there is no such file.
     static func processMemory(_ field: String) -> ByteCount? {
         kibibytes(field + ":", in: "/proc/self/status")
     }
 
-    /// What this process could still be given without swapping; nil where nobody says.
+    /// The memory that this process can still get without swapping; nil where the kernel does not say.
     static var freeMemory: FreeMemory? {
         let host = kibibytes("MemAvailable:", in: "/proc/meminfo").map { FreeMemory(giver: "the host", size: $0) }
         let group = MemoryGroups().tightest.map {
@@ -31,14 +31,14 @@ enum Host {
         return nil
     }
 
-    /// Why a device is larger than the scenario says, in words that go into brackets; nil where it is not.
+    /// Why a device is larger than the scenario says, as words for brackets; nil where it is not.
     static func largerDevice(of plan: RunPlan) -> String? {
         guard plan.effectiveCeiling > plan.device.ceiling else { return nil }
-        return "\(plan.policy.name) has no end of memory: its device is up to \(RunPlan.unboundedFactor) times the "
+        return "\(plan.policy.name) has unlimited memory: its device is up to \(RunPlan.unboundedFactor) times the "
             + "ceiling of \(plan.device.ceiling.readable)"
     }
 
-    /// The device of a run.
+    /// Makes the device of a run; a refusal by the host is status 71.
     static func makeDevice(of plan: RunPlan) throws(Failure) -> any DeviceMemory {
         do {
             return try plan.makeDevice()
@@ -49,7 +49,7 @@ enum Host {
         }
     }
 
-    /// A host in trouble kills this process rather than a neighbour. Not every host lets us.
+    /// Asks the kernel to kill this process first when the host runs out of memory; not every host allows that.
     static func volunteerForOutOfMemory() {
         guard let file = FileHandle(forWritingAtPath: "/proc/self/oom_score_adj") else { return }
         try? file.write(contentsOf: Data("800\n".utf8))
@@ -74,14 +74,14 @@ enum Host {
     }
 }
 
-/// Memory that can still be had, and who has it.
+/// Free memory, and which limit leaves it.
 struct FreeMemory {
-    /// In words: the host, or the memory group that leaves less.
+    /// The host or, if it leaves less, the memory group; in words.
     let giver: String
     let size: ByteCount
 }
 
-/// What the kernel says of this process's memory at one moment; nil where it says nothing.
+/// This process's memory at one moment, from the kernel; nil where the kernel does not say.
 struct HostMemory {
     /// The peak so far (VmHWM).
     let peak = Host.processMemory("VmHWM")

@@ -7,22 +7,31 @@ import Scenario
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Makes a scenario of what was recorded elsewhere.",
+        abstract: "Turns a recording from another tool into a scenario.",
+        discussion: """
+            EXAMPLES
+              plimsoll import jetsam-event JetsamEvent-2020-10-15-172958.ips
+              plimsoll import memory-replay trace.txt
+              plimsoll import app-usage usage.csv --user 17
+            """,
         subcommands: [ImportJetsamEvent.self, ImportMemoryReplay.self, ImportAppUsage.self])
 }
 
 struct ImportMemoryReplay: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "memory-replay",
-        abstract: "Reads an allocation trace (Android's memory_replay format), counts it, and writes a scenario.",
+        abstract: "Reads an allocation trace (Android's memory_replay format) and writes a scenario that plays it.",
         discussion: """
-            The trace is plain text; unpack a zip first. It is read line by line and stays where it is: the
-            scenario names it. Exit status 65 when a line is broken, 66 when the file is missing, \
-            73 when --out exists or cannot be created, 74 when it cannot be written.
+            The trace is plain text; unpack a zip first. It is read line by line and stays where it is: the scenario \
+            refers to it by its path.
 
             EXAMPLES
               plimsoll import memory-replay trace.txt
-              plimsoll import memory-replay trace.txt --out replay.yaml && plimsoll run replay.yaml
+              plimsoll import memory-replay trace.txt --out replay.yaml
+              plimsoll run replay.yaml
+
+            Exit status: 65 if a line is broken, 66 if the file is missing, 73 if --out exists or cannot be created, \
+            74 if it cannot be written.
             """)
 
     @Argument(help: "The trace.")
@@ -54,15 +63,18 @@ struct ImportJetsamEvent: ParsableCommand {
         commandName: "jetsam-event",
         abstract: "Reads a JetsamEvent report (.ips) of iOS 10 or later, and writes a scenario of the state it shows.",
         discussion: """
-            The device gets the report's memory; every process that is an app is launched, the least recently used
-            first, until the same apps are in the same bands in the same order with the footprints of the report.
-            The scenario says in comments what was decided. Exit status 65 when the report is broken, with line and
-            column; 66 when the file is missing; 73 when --out exists or cannot be created, 74 when it cannot be
-            written.
+            The scenario's device has the report's memory. Every process that is an app is launched, the least \
+            recently used first, until the same apps are in the same bands and the same order, with the footprints of \
+            the report. Comments in the scenario state what the import decided.
 
             EXAMPLES
               plimsoll import jetsam-event JetsamEvent-2020-10-15-172958.ips
-              plimsoll import jetsam-event report.ips --out state.yaml && plimsoll run state.yaml
+              plimsoll import jetsam-event JetsamEvent-2020-10-15-172958.ips \\
+                --out state.yaml
+              plimsoll run state.yaml
+
+            Exit status: 65 if the report is broken, with line and column; 66 if the file is missing; 73 if --out \
+            exists or cannot be created; 74 if it cannot be written.
             """)
 
     @Argument(help: "The report.")
@@ -89,28 +101,32 @@ struct ImportJetsamEvent: ParsableCommand {
 struct ImportAppUsage: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "app-usage",
-        abstract:
-            "Reads a trace of who used which app when, and writes a scenario of one user's launches and switches.",
+        abstract: "Reads a trace of app usage and writes a scenario of one user's launches and switches.",
+        usage: "plimsoll import app-usage [<options>] <file>",
         discussion: """
-            Two forms are read; the first line names the columns: timestamp,user,app,event with commas (opened,
-            closed), and LSApp's user_id, session_id, timestamp, app_name, event_type with tabs. Exit status 65 when a
-            line is broken, with line and column; 66 when the file is missing; 73 when --out exists or cannot be
-            created, 74 when it cannot be written.
+            The first line names the columns and tells two formats apart: timestamp,user,app,event with commas, where \
+            the event is opened or closed; and LSApp's user_id, session_id, timestamp, app_name, event_type with tabs.
 
             EXAMPLES
               plimsoll import app-usage usage.csv --user 17
-              plimsoll import app-usage lsapp.tsv --user 0 --longest-idle 10min --out day.yaml && plimsoll run day.yaml
+              plimsoll import app-usage lsapp.tsv --user 0 --longest-idle 10min \\
+                --out day.yaml
+              plimsoll run day.yaml
+
+            Exit status: 65 if a line is broken, with line and column; 66 if the file is missing; 73 if --out exists \
+            or cannot be created; 74 if it cannot be written.
             """)
 
     @Argument(help: "The trace.")
     var file: String
 
-    @Option(help: "The user to follow; needed when the trace holds several.")
+    @Option(help: "The user to follow; required if the trace holds several.")
     var user: String?
 
     @Option(
         parsing: .unconditional,
-        help: "Times in which no app is in front are shortened to this, such as 10min; they are kept if not given.",
+        help: ArgumentHelp(
+            "Shorten times without an app in front to this, such as 10min; by default they stay.", valueName: "time"),
         transform: OptionValue.time)
     var longestIdle: TimeSpan?
 
@@ -134,7 +150,7 @@ struct ImportAppUsage: ParsableCommand {
 
 /// Where an import writes its scenario.
 struct ImportOutput: ParsableArguments {
-    @Option(help: "The scenario to write; without it, only the figures are printed.")
+    @Option(help: "The scenario to write; without it, the command only prints figures.")
     var out: String?
 
     @Flag(help: "Overwrite the file that --out names; never the input itself.")
@@ -142,14 +158,15 @@ struct ImportOutput: ParsableArguments {
 
     func validate() throws { try refuseEmpty(out, "--out") }
 
-    /// Refuses before the work what could not be written after it.
+    /// Refuses, before the work begins, an output that cannot be written after it.
     ///
-    /// - Parameter input: What is read, and what it is called.
+    /// - Parameter input: The path of the input and its kind in words, such as `trace`.
     func check(keeping input: (path: String, kind: String)) throws {
         if let out { try OutputFile.check(out, force: force, keeping: input, option: "--out") }
     }
 
-    /// Writes the scenario, if it is wanted. What has come there since the check is not ours to overwrite, either.
+    /// Writes the scenario, if `--out` asks for it. A file that appeared since the check is overwritten only with
+    /// `--force`.
     func write(_ scenario: String) throws {
         guard let out else { return }
         let bytes = Array(scenario.utf8)

@@ -1,8 +1,8 @@
 import Foundation
 
-/// JSON as the program writes and reads it: sorted keys in snake_case, so that the same value has the same bytes.
+/// JSON as the program writes and reads it: with sorted keys in snake_case, so that equal values have equal bytes.
 enum JSONDocument {
-    /// - Parameter keepsKeys: Whether keys are written as the properties are called: where a standard says how.
+    /// - Parameter keepsKeys: Whether keys are the properties' names, where a standard defines them.
     static func of(_ value: some Encodable, keepsKeys: Bool = false) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -10,7 +10,7 @@ enum JSONDocument {
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 
-    /// What a file holds; nil where there is none, or it holds something else.
+    /// Reads a file; nil if it is missing or holds something else.
     static func read<Value: Decodable>(_ type: Value.Type, from path: String) -> Value? {
         FileManager.default.contents(atPath: path).flatMap { read(type, $0) }
     }

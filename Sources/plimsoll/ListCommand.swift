@@ -24,19 +24,19 @@ struct ListCommand: ParsableCommand {
         case scenarios
     }
 
-    @Argument(help: "policies, apps, metrics or scenarios.")
+    @Argument(help: "What to list.")
     var kind: Kind
 
-    @Option(help: "Where scenarios are looked for.")
+    @Option(help: "The folder of the scenarios to list.")
     var folder = "Scenarios"
 
-    @Option(help: "text, or json for policies: every parameter with type, default, range, unit, choices and source.")
+    @Option(help: "json is for policies: every parameter with type, default, range, unit, choices and source.")
     var format: RunCommand.Format = .text
 
     func validate() throws {
         try refuseEmpty(folder, "--folder", "name a folder of scenarios")
         guard format == .json, kind != .policies else { return }
-        throw ValidationError("--format json is there for policies only")
+        throw ValidationError("--format json is for policies only")
     }
 
     func run() throws {
@@ -62,7 +62,7 @@ struct ListCommand: ParsableCommand {
         }
     }
 
-    /// Its default, and what else it may be.
+    /// The parameter's default and its other valid values.
     private func values(of parameter: PolicyParameter) -> String {
         let standard = "\(parameter.standard)"
         if parameter.hasRange { return "\(pad(standard, 8)) (\(parameter.lowest) to \(parameter.highest))" }

@@ -4,22 +4,23 @@ import Metrics
 import Quantities
 import Simulation
 
-/// `manifest.json`: everything about a run that cannot be deterministic, and what repeats it. Written last, at once.
+/// `manifest.json`: the facts of a run that differ between repetitions, and what is needed to repeat it. Written last,
+/// in one step.
 ///
-/// Its keys stand in one object, whatever group a fact belongs to here.
+/// All keys are in one JSON object; the groups exist only here.
 struct Manifest: Encodable {
     var plan: PlanFacts
     var ending: EndingFacts
     var times: TimeFacts
     var build: BuildFacts
-    /// How many events the run's queue has handled.
+    /// The number of queue events that the run handled.
     var queueEvents: Int
     var commandLine: [String]
-    /// The policy was asked and its decisions recorded, but none of them was carried out (`--dry-run`).
+    /// Whether the policy's decisions were recorded but not carried out (`--dry-run`).
     var dryRun: Bool
-    /// The name of the timeline (`--trace`), where the run left one in its own folder.
+    /// The name of the timeline (`--trace`), if it is in the run's folder.
     var traceFile: String?
-    /// How many JetsamEvent reports the run left, if it was to (`--jetsam-events`).
+    /// The number of JetsamEvent reports; nil without `--jetsam-events`.
     var jetsamEvents: Int?
     var host: HostFacts
     var allocator: AllocatorFacts?
@@ -47,13 +48,13 @@ struct Manifest: Encodable {
         try facts.encode(measurementWarnings, forKey: .measurementWarnings)
     }
 
-    /// What was run.
+    /// What the run was made from.
     struct PlanFacts: Encodable {
         var scenario: String
         var scenarioFile: String
         var seed: UInt64
         var policy: String
-        /// The file that the policy came from, if it was one.
+        /// The policy file, if the policy came from one.
         var policyFile: String?
         var backend: String
     }
@@ -61,7 +62,7 @@ struct Manifest: Encodable {
     struct EndingFacts: Encodable {
         /// `completed`, `interrupted` or `failed`.
         var ending: String
-        /// The signal, or what failed.
+        /// The signal or the fault.
         var endingDetail: String?
         var exitStatus: Int32
     }
@@ -73,7 +74,7 @@ struct Manifest: Encodable {
         var virtualS: Double
     }
 
-    /// What made the run.
+    /// The program that made the run.
     struct BuildFacts: Encodable {
         var formatVersion = runFormatVersion
         var plimsoll = plimsollVersion
@@ -102,26 +103,26 @@ struct Manifest: Encodable {
         }
     }
 
-    /// The kernel's own peak, and what it consists of.
+    /// The kernel's peak of this process, and its parts.
     struct MemoryFacts: Encodable {
-        /// The harness before the device was made (VmHWM).
+        /// The peak before the device was made (VmHWM).
         var baselineBytes: Int?
         /// The kernel's peak of this process (VmHWM).
         var kernelPeakBytes: Int?
-        /// The books' peak of the device, tracked at every hand-out of pages.
+        /// The device's peak by plimsoll's accounting, tracked whenever pages are handed out.
         var peakResidentBytes: Int
-        /// The most pages of the device's region that the harness let the kernel back at once.
+        /// The most pages of the device's region that the harness let the kernel back at once, in bytes.
         var regionTouchedBytes: Int
-        /// jemalloc's own bookkeeping as of the last comparison of the books (`stats.metadata`): of all arenas made,
-        /// and of its statistics. What of it was touched is part of `harnessHeap` and `unexplained`. Zero on the
+        /// jemalloc's bookkeeping at the last comparison with its statistics (`stats.metadata`): for all arenas made,
+        /// and for the statistics. Its touched pages are part of `harnessHeap` and `unexplained`. Zero on the
         /// accounting backend.
         var allocatorMetadataBytes: Int
-        /// What the harness's own heap has grown by (RssAnon after the device is gone, minus before).
+        /// The growth of the harness's own heap (RssAnon after the device is released, minus before).
         var harnessHeapBytes: Int?
-        /// Code and read-only data that were paged in meanwhile (RssFile).
+        /// Code and read-only data paged in during the run (RssFile).
         var pagedInCodeBytes: Int?
-        /// kernelPeak - baseline - regionTouched - harnessHeap - pagedInCode. Below zero: pages that were handed out
-        /// and never written, so that the kernel never backed them.
+        /// kernelPeak - baseline - regionTouched - harnessHeap - pagedInCode. It is negative if pages were handed out
+        /// but never written, so that the kernel never backed them.
         var unexplainedBytes: Int?
     }
 

@@ -1,20 +1,20 @@
 import Foundation
 import Quantities
 
-/// What the memory groups (cgroups, version 1 and 2) around this process leave to it, as the kernel's files say.
+/// The memory that this process's memory groups (cgroups, versions 1 and 2) leave to it, from the kernel's files.
 ///
-/// A group's limit binds all groups inside it, so the least room of all of them counts. Pages of files that nobody used
-/// lately can be taken back at once, and are no use of memory (Kubernetes' "working set" counts in the same way).
+/// A group's limit binds all groups inside it, so the least room of all of them counts. Pages of files that were not
+/// used lately can be taken back at once and do not count as used (Kubernetes' "working set" leaves them out, too).
 ///
 /// - https://docs.kernel.org/admin-guide/cgroup-v2.html#memory
 /// - https://docs.kernel.org/admin-guide/cgroup-v1/memory.html
 struct MemoryGroups {
-    /// Put before each path; empty but in tests.
+    /// A prefix of each path, for tests; empty otherwise.
     let root: String
 
     init(root: String = "") { self.root = root }
 
-    /// The group that leaves the least, and how much; nil where no group has a limit.
+    /// The group with the least room, and the room; nil if no group has a limit.
     var tightest: (group: String, room: ByteCount)? {
         guard let membership = text("/proc/self/cgroup"), let mounts = text("/proc/self/mountinfo") else { return nil }
         var least: (group: String, room: ByteCount)?
@@ -29,7 +29,7 @@ struct MemoryGroups {
         return least
     }
 
-    /// Nil where the group does not exist, or has no limit.
+    /// A group's room; nil if the group does not exist or has no limit.
     private func room(in folder: String, _ version: Version) -> ByteCount? {
         func number(_ name: String) -> Int? { text(folder + "/" + name).flatMap { Int($0) } }
         guard let most = number(version.limit), most < Version.unlimited, let used = number(version.usage) else {
@@ -52,13 +52,13 @@ extension MemoryGroups {
         case first
         case second
 
-        /// From here on a limit is none: version 1 writes the last page below 2^63 bytes.
+        /// From here on a limit counts as none: version 1 writes the last page below 2^63 bytes.
         static let unlimited = 1 << 62
 
         var limit: String { self == .first ? "memory.limit_in_bytes" : "memory.max" }
         var usage: String { self == .first ? "memory.usage_in_bytes" : "memory.current" }
 
-        /// Of the group and those inside it.
+        /// The statistic of idle file pages, of the group and those inside it.
         var idleFiles: String { self == .first ? "total_inactive_file" : "inactive_file" }
 
         /// This process's group: `4:memory:/docker/abc` in version 1, `0::/user.slice` in version 2.
@@ -88,12 +88,12 @@ extension MemoryGroups {
     }
 
     private struct Mount {
-        /// The group that is seen at the mount point: another one than `/` in a container.
+        /// The group at the mount point; in a container not `/`.
         let top: String
         let point: String
 
-        /// The group and all around it, inside out, each as a path below the mount point; the mount point's is empty.
-        /// A group that is not below the mount is not seen: only the mount point is left.
+        /// The group and all groups around it, from the inside out, as paths below the mount point; the mount point's
+        /// is empty. A group that is not below the mount is invisible: then only the mount point remains.
         func folders(of group: String) -> [String] {
             var steps = group.split(separator: "/")
             let tops = top.split(separator: "/")

@@ -3,8 +3,8 @@ import Memory
 import Quantities
 import Simulation
 
-/// Values of options, read so that a fault says what is expected. The option takes whatever stands behind it
-/// (`parsing: .unconditional`): `--seed -1` is a wrong seed, and not a seed that is missing.
+/// Readers of option values, whose errors name the expected form. Such an option takes the next word whatever it is
+/// (`parsing: .unconditional`): `--seed -1` is a wrong seed, not a missing one.
 enum OptionValue {
     static func seed(_ text: String) throws -> UInt64 {
         guard text.isDigits, let seed = UInt64(text) else {
@@ -31,7 +31,7 @@ enum OptionValue {
         }
     }
 
-    /// Whether a scenario can be scaled so far, its device decides.
+    /// The scenario's device may restrict the scale further.
     static func scale(_ text: String) throws -> Ratio {
         guard let scale = try? Ratio(parsing: text), scale > .zero, scale <= RunPlan.largestScale else {
             throw ValidationError(
@@ -40,7 +40,7 @@ enum OptionValue {
         return scale
     }
 
-    /// `key=value`; what it says is for the scenario to judge.
+    /// Checks the form `key=value`; the scenario checks key and value.
     static func assignment(_ text: String) throws -> String {
         guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
             throw ValidationError("expected key=value, such as device.ceiling=512MiB")
@@ -48,17 +48,17 @@ enum OptionValue {
         return text
     }
 
-    /// Those of assignments.
+    /// The keys of assignments.
     static func keys(of sets: [String]) -> [String] { sets.map { String($0.prefix { $0 != "=" }) } }
 }
 
 extension ParsableArguments {
-    /// A path without a letter would be the root of the file system, or nothing at all.
+    /// Refuses an empty path, which would mean the root of the file system or nothing at all.
     func refuseEmpty(_ text: String?, _ what: String, _ advice: String = "name what to write") throws {
         if text?.isEmpty == true { throw ValidationError("\(what) is empty; \(advice)") }
     }
 
-    /// What has an option of its own is not changed behind that option's back.
+    /// Refuses to set what has an option of its own, if that option is given.
     func refuse(
         keys: [String], as option: String, seed: UInt64? = nil, policy: String? = nil, backend: MemoryBackend?
     ) throws {
@@ -73,7 +73,7 @@ extension ParsableArguments {
         }
     }
 
-    /// What a command reads.
+    /// Refuses empty paths of input files.
     func refuseEmpty(scenarios: [String], policies: [String] = []) throws {
         for path in scenarios { try refuseEmpty(path, "a scenario's path", "name a scenario file") }
         for policy in policies { try refuseEmpty(policy, "--policy", "name a policy or a policy file") }

@@ -1,11 +1,11 @@
 import Quantities
 import Simulation
 
-/// What a run will write at least, as far as its plan tells: a row of samples.csv at every sample, and one of apps.csv
-/// for every process.
+/// The least that a run will write, by its plan: at every sample a row of samples.csv, and a row of apps.csv for every
+/// process.
 struct OutputEstimate {
     private static let worthAWord = ByteCount.gibibytes(1)
-    /// Bytes of a row, as they are in runs of some ten apps.
+    /// Bytes of a row, measured in runs of about ten apps.
     private static let (sampleRow, appRow) = (150, 80)
 
     let samples: Int
@@ -17,14 +17,14 @@ struct OutputEstimate {
     }
 
     private var samplesTable: ByteCount { ByteCount(samples * OutputEstimate.sampleRow) }
-    /// For one process that lives all the time.
+    /// For one process that lives throughout the run.
     private var appsTable: ByteCount { writesEveryApp ? ByteCount(samples * OutputEstimate.appRow) : .zero }
 
-    /// In words, where it is a gibibyte or more with a single process; otherwise nil.
+    /// A warning where a single process makes this a gibibyte or more; otherwise nil.
     var text: String? {
         guard samplesTable + appsTable >= OutputEstimate.worthAWord else { return nil }
         let apps = writesEveryApp ? ", and apps.csv \(appsTable.readable) for every process that lives throughout" : ""
         return "with \(samples.grouped) samples, samples.csv will have about \(samplesTable.readable)\(apps); "
-            + "a longer monitor.interval makes less of it, and --summary-only nothing"
+            + "a longer monitor.interval writes less, and --summary-only neither"
     }
 }

@@ -1,18 +1,18 @@
 import Foundation
 import Metrics
 
-/// A single file that a command was asked to write: it is there whole, or not at all.
+/// A single file that a command writes: whole, or not at all.
 enum OutputFile {
-    /// Refuses what would be lost by writing: a file that is there, unless `force` says so, and the input always.
+    /// Refuses to overwrite an existing file, unless `force` allows it, and to overwrite the input at all.
     ///
     /// - Parameters:
-    ///   - input: The file that the command reads, and what it is.
-    ///   - option: What named the path.
+    ///   - input: The file that the command reads, and its kind in words.
+    ///   - option: The option that named the path.
     static func check(
         _ path: String, force: Bool, keeping input: (path: String, kind: String), option: String
     ) throws {
         var status = stat()
-        // A link to nowhere is there, too.
+        // A dangling link exists, too.
         guard lstat(path, &status) == 0 else { return }
         guard !RunDirectory.isSame(path, input.path) else {
             throw Failure(
@@ -20,13 +20,15 @@ enum OutputFile {
         }
         let kind = stat(path, &status) == 0 ? status.st_mode & S_IFMT : S_IFREG
         guard kind != S_IFDIR else { throw Failure(.cannotCreate, "\(path) is a folder; give another \(option)") }
-        guard kind == S_IFREG else { throw Failure(.cannotCreate, "\(path) is no plain file; give another \(option)") }
+        guard kind == S_IFREG else {
+            throw Failure(.cannotCreate, "\(path) is not a plain file; give another \(option)")
+        }
         guard force else {
             throw Failure(.cannotCreate, "\(path) exists already; give another \(option), or --force to overwrite")
         }
     }
 
-    /// Writes a file that is not there yet.
+    /// Writes a file that does not exist yet.
     static func create(_ path: String, _ bytes: [UInt8]) throws {
         do {
             let sink = try FileSink(creating: path)
@@ -41,11 +43,11 @@ enum OutputFile {
         }
     }
 
-    /// Writes a file in the place of what is there, if anything is.
+    /// Writes a file, in place of an existing one if there is one.
     static func replace(_ path: String, _ bytes: [UInt8]) throws {
         let draft: FileDraft
         do {
-            // A name of this process: no other's draft, and no file of the user's.
+            // The process number keeps the name apart from other processes' drafts and the user's files.
             draft = try FileDraft(of: path, named: "\(path).\(getpid()).part")
         } catch {
             throw Failure(.cannotCreate, "cannot create \(path): \(String(cString: strerror(error.code)))")
@@ -59,17 +61,17 @@ enum OutputFile {
     }
 }
 
-/// A file under another name until it is whole: then it takes the place of what is there, if anything is. One that is
-/// given up leaves nothing.
+/// A file with another name until it is whole; then it replaces the existing one. A draft that is given up leaves
+/// nothing.
 struct FileDraft: ~Copyable {
     let sink: FileSink
     private let path: String
     private let draft: String
 
     /// - Parameters:
-    ///   - path: Where the file is to be; failures speak of it.
-    ///   - draft: The other name; without it, one for a folder of our own. What an attempt that was killed has left
-    ///     there is written anew.
+    ///   - path: The final path; failures name it.
+    ///   - draft: The name until then; by default `path` with `.part`, for a folder that only plimsoll writes. The
+    ///     draft of an attempt that was killed is overwritten.
     init(of path: String, named draft: String? = nil) throws(OutputFailure) {
         self.path = path
         self.draft = draft ?? "\(path).part"
@@ -77,11 +79,12 @@ struct FileDraft: ~Copyable {
         sink = try FileSink(creating: self.draft, for: path)
     }
 
+    /// Gives the file its final name.
     consuming func settle() throws(OutputFailure) {
         guard rename(draft, path) == 0 else { throw OutputFailure(path: path, code: errno) }
     }
 
-    /// Of what was settled there is nothing left under this name.
+    /// After `settle` no file has this name any more.
     deinit { unlink(draft) }
 }
 

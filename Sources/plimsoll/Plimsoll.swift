@@ -14,22 +14,31 @@ struct Plimsoll: ParsableCommand {
         discussion: """
             EXAMPLES
               plimsoll run Scenarios/quickstart.yaml
-              plimsoll run Scenarios/evening-commute.yaml --policy lru --set 'expect=[]' --out runs/lru
-              plimsoll run Scenarios/quickstart.yaml --set device.ceiling=400MiB --set 'expect=[]'
-              plimsoll compare Scenarios/evening-commute.yaml --policy ladder --policy jetsam --seeds 1..20
-              plimsoll sweep Scenarios/quickstart.yaml --vary device.ceiling=400MiB,512MiB --out sweeps/a
+              plimsoll run Scenarios/evening-commute.yaml --policy lru \\
+                --set 'expect=[]' --out runs/lru
+              plimsoll run Scenarios/quickstart.yaml \\
+                --set device.ceiling=400MiB --set 'expect=[]'
+              plimsoll compare Scenarios/evening-commute.yaml \\
+                --policy ladder --policy jetsam --seeds 1..20
+              plimsoll sweep Scenarios/quickstart.yaml \\
+                --vary device.ceiling=400MiB,512MiB --out sweeps/a
               plimsoll validate Scenarios/*.yaml
               plimsoll list policies
               plimsoll schema scenario > plimsoll.schema.json
 
             EXIT STATUS
-              0  done, and every expectation held        71  the host refuses (memory, stack, allocator)
-              64 wrong usage                             73  output cannot be created
-              65 the scenario is invalid                 74  output cannot be written
-              66 the scenario is missing                 99  an expectation did not hold
-              70 our own fault                           129, 130, 143  interrupted; the CSV is flushed
+              0    done, and every expectation held
+              64   wrong usage
+              65   the input is invalid
+              66   the input is missing
+              70   a fault of plimsoll's own
+              71   the host refuses (memory, stack, allocator)
+              73   output cannot be created
+              74   output cannot be written
+              99   an expectation failed
+              129, 130, 143   interrupted by a signal; the CSV files are flushed
 
-            With the environment variable NO_COLOR nothing is coloured.
+            Set the environment variable NO_COLOR to switch colours off.
             """,
         version: plimsollVersion,
         subcommands: [
@@ -55,24 +64,22 @@ struct Plimsoll: ParsableCommand {
 
     private static func refuseEnvironment() throws {
         if let said = AllocatorDescription.refusedOption() {
-            throw Failure(.hostRefuses, "jemalloc does not take MALLOC_CONF: \(said); unset it, or mend it")
+            throw Failure(.hostRefuses, "jemalloc rejects MALLOC_CONF: \(said); unset or correct it")
         }
-        // The standard library would put other characters in the place of what it cannot read, and files would get
-        // other names than they were given.
+        // The standard library replaces bytes that are not UTF-8: files would get other names than those given.
         for (number, argument) in CommandLine.arguments.enumerated() {
             guard let bytes = CommandLine.unsafeArgv[number], String(validatingCString: bytes) == nil else { continue }
             throw Failure(.wrongUsage, "argument \(number), '\(argument.shortened())', is not UTF-8")
         }
     }
 
-    /// Says what the library has to say, help on stdout and faults on stderr, and ends with its status.
+    /// Prints the library's text, help on stdout and faults on stderr, and exits with its status.
     private static func leave(with error: any Error) -> Never {
         let (text, code) = (fullMessage(for: error), exitCode(for: error))
         if code == .success {
             if !text.isEmpty { Terminal.say(text) }
         } else if !text.isEmpty {
-            // What was given on the command line stands in the first sentence; usage and help follow on lines of
-            // their own.
+            // The first sentence quotes the command line, so it is escaped; usage and help follow on their own lines.
             let (head, message) = ("Error: ", message(for: error))
             let isPlain = text.hasPrefix(head + message)
             let rest = isPlain ? String(text.dropFirst((head + message).count)) : text

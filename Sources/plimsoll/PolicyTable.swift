@@ -2,7 +2,7 @@ import Foundation
 import Quantities
 import Reclaim
 
-/// Every policy and its parameters for other programs: what `plimsoll list policies --format json` prints.
+/// Every policy with its parameters, for other programs: the output of `plimsoll list policies --format json`.
 struct PolicyTable: Encodable {
     var formatVersion = 1
     var policies: [Policy]
@@ -13,7 +13,7 @@ struct PolicyTable: Encodable {
         let parameters: [Parameter]
     }
 
-    /// One parameter. `default`, `minimum` and `maximum` are written as scenarios and `--set` take them; the fields
+    /// One parameter. `default`, `minimum` and `maximum` have the form that scenarios and `--set` take; the fields
     /// ending in `_value` are the same as numbers in `unit`. A default of `table` has no number.
     struct Parameter: Encodable {
         let policy: String
@@ -30,9 +30,9 @@ struct PolicyTable: Encodable {
         let maximumValue: Double?
         /// How a search spaces the values: `ranged`, as the range suggests, or `even`.
         let scale: String
-        /// Where only a few values are possible.
+        /// The valid values, where there are only a few.
         let choices: [String]?
-        /// Whether it may be `table` instead of a number: what the reproduced system's own table says.
+        /// Whether it may be `table` instead of a number: the value from the reproduced system's own table.
         let mayBeTable: Bool
         let meaning: String
         let source: String

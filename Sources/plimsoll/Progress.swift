@@ -2,11 +2,11 @@ import Foundation
 import Quantities
 import Synchronization
 
-/// One line on a terminal's stderr: how far, how fast, how long already and still. It is drawn anew every second also
-/// where the run stands still, as under a policy that thinks. Nothing where there is no terminal.
+/// One line on a terminal's stderr: progress, speed, elapsed and remaining time. A timer redraws it every second, as
+/// the run may stand still while a policy computes. Without a terminal nothing is drawn.
 struct Progress {
     private let line: ProgressLine
-    /// Nil: nothing is shown.
+    /// Nil if nothing is shown.
     private let timer: (any DispatchSourceTimer)?
 
     init(total: TimeSpan, quiet: Bool) {
@@ -41,7 +41,7 @@ struct Progress {
     }
 }
 
-/// What is drawn, by the run and by the clock.
+/// The line's state; the run and the timer both draw it.
 private final class ProgressLine: Sendable {
     private struct State {
         var now = Instant.zero
@@ -55,7 +55,7 @@ private final class ProgressLine: Sendable {
 
     init(total: TimeSpan) { self.total = total }
 
-    /// - Parameter now: Nil: the run is where it was.
+    /// - Parameter now: The run's present instant; nil if it is unchanged.
     func draw(at now: Instant?) {
         let clock = ContinuousClock.now
         state.withLock { state in
@@ -75,7 +75,7 @@ private final class ProgressLine: Sendable {
             Progress.clock(total), rate, elapsed, left)
     }
 
-    /// Takes the line away; nothing is drawn after it.
+    /// Removes the line; later calls draw nothing.
     func finish() {
         state.withLock { state in
             state.isOver = true

@@ -1,9 +1,9 @@
 import Foundation
 
-/// What `--force` takes away: whatever plimsoll and its scripts have written about the run that was there, by name, so
-/// that nothing is left that speaks of another run. What anybody else put into the folder stays.
+/// What `--force` removes: the files that plimsoll and its scripts write about a run, by name, so that none is left
+/// about another run. All other files stay.
 extension RunDirectory {
-    /// Files that a run has, and no other folder of ours.
+    /// Files that together mark a run's folder; no other folder of plimsoll has both.
     static let marks = ["datapackage.json", "summary.csv"]
 
     /// What `Scripts/plot` draws of a run, into its folder `plots`.
@@ -16,17 +16,17 @@ extension RunDirectory {
 
     /// Removes the run's tables, its timeline, its pictures, its report and its JetsamEvent reports.
     ///
-    /// - Parameter tables: Those of `files` that are there.
+    /// - Parameter tables: The members of `files` that exist.
     func removeRun(_ tables: [String]) throws {
         let timeline = timelineOnRecord
         for file in [RunDirectory.report, timeline].compactMap(\.self) { try removePlain(file) }
         try removePictures()
         try removeJetsamEvents()
-        // Last what shows that a run can be overwritten, so that one which could not be removed whole can be again.
+        // The marks go last: a run that is removed in part keeps them, so that --force can overwrite it again.
         for file in tables.filter({ !RunDirectory.marks.contains($0) }) + RunDirectory.marks { try remove(file) }
     }
 
-    /// The name of the timeline that the run left here, by its manifest.
+    /// The name of the run's timeline in this folder, from its manifest.
     private var timelineOnRecord: String? {
         struct Record: Decodable { var traceFile: String? }
         guard let name = JSONDocument.read(Record.self, from: "\(path)/manifest.json")?.traceFile,
@@ -37,23 +37,23 @@ extension RunDirectory {
 
     private func removePictures() throws {
         let folder = RunDirectory.pictureFolder
-        // A link leads to a place that is somebody else's.
+        // A link leads to a folder that is not plimsoll's.
         guard kind(of: folder) == S_IFDIR else { return }
         for picture in RunDirectory.pictures {
             for format in RunDirectory.pictureFormats { try removePlain("\(folder)/\(picture).\(format)") }
         }
-        // It stays while anything else is in it.
+        // The folder stays while it holds other files.
         rmdir("\(path)/\(folder)")
     }
 
     private func removeJetsamEvents() throws {
         let reports = JetsamEventFolder.reports(in: path)
         for report in reports { try remove(report) }
-        // It stays while anything else is in it; an empty one may be somebody else's.
+        // The folder stays while it holds other files; one that was empty before may be the user's.
         if !reports.isEmpty { rmdir("\(path)/\(JetsamEventFolder.name)") }
     }
 
-    /// A link or a folder of such a name is not what our scripts make.
+    /// Removes a plain file; the scripts make no links or folders of such a name.
     private func removePlain(_ file: String) throws {
         if kind(of: file) == S_IFREG { try remove(file) }
     }

@@ -3,18 +3,18 @@ import Foundation
 import Metrics
 import Simulation
 
-/// The folder that a run leaves behind. Tables are written as the run goes; the manifest comes last and at once.
+/// The folder of a run. The tables grow as the run goes; the manifest is written last, in one step.
 struct RunDirectory {
     let path: String
-    /// Nobody else writes there meanwhile; nil for a folder that is only read.
+    /// Keeps other plimsoll processes out; nil for a folder that is only read.
     private let hold: FolderHold?
-    /// Those of `files` that an earlier run has left there.
+    /// The members of `files` that an earlier run left there.
     private let earlier: [String]
 
     /// The files that every run writes.
     static let files = RunTables.all.map(\.file) + ["datapackage.json", "scenario.yaml", "manifest.json"]
 
-    /// A folder that is there already.
+    /// An existing folder.
     init(existing path: String) { (self.path, hold, earlier) = (path, nil, []) }
 
     /// A new folder below `runs`: `runs/NAME`, or the first `runs/NAME-2`, -3, … that is free.
@@ -25,7 +25,7 @@ struct RunDirectory {
 
     /// Makes the folder, or takes an empty one.
     ///
-    /// - Parameter ours: Files that may be there, and will be overwritten.
+    /// - Parameter ours: Files that may exist and will be overwritten.
     init(empty path: String, except ours: [String] = [], advice: String) throws {
         let (hold, content) = try RunDirectory.take(path)
         guard content.allSatisfy(ours.contains) else {
@@ -34,7 +34,7 @@ struct RunDirectory {
         (self.path, self.hold, earlier) = (path, hold, [])
     }
 
-    /// Makes the folder, or takes one that holds no earlier run; `removeEarlierRun` comes before the first file.
+    /// Makes the folder, or takes an existing one. Call `removeEarlierRun` before writing the first file.
     ///
     /// - Parameter scenario: The input; it is never overwritten by the run's own `scenario.yaml`.
     init(creating path: String, force: Bool, keeping scenario: String) throws {
@@ -43,7 +43,7 @@ struct RunDirectory {
             throw Failure(.cannotCreate, "\(path) exists already; give another --out, or --force to overwrite")
         }
         let ours = RunDirectory.files.filter(content.contains)
-        // An experiment's folder has a package and a manifest, too, but other tables; while it runs, only its ledger.
+        // The folder of an experiment has a package and a manifest, too, but other tables; before its end a ledger.
         let claimed = ours + [Ledger.file].filter(content.contains)
         guard claimed.isEmpty || RunDirectory.marks.allSatisfy(content.contains) else {
             throw Failure(
@@ -57,7 +57,7 @@ struct RunDirectory {
         (self.path, self.hold, earlier) = (path, hold, ours)
     }
 
-    /// Makes the folder if need be, takes it, and looks into it.
+    /// Makes the folder if it is missing, takes it, and lists its content.
     private static func take(_ path: String) throws -> (FolderHold, content: [String]) {
         var isFolder: ObjCBool = false
         guard !FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) || isFolder.boolValue else {
@@ -72,7 +72,7 @@ struct RunDirectory {
         }
     }
 
-    /// Why a folder cannot be looked into, in the system's words.
+    /// Why the content of a folder cannot be listed, in the system's words.
     struct Closed: Error, CustomStringConvertible {
         let path: String
         let code: Int32
@@ -80,9 +80,9 @@ struct RunDirectory {
         var description: String { "cannot look into \(path): \(String(cString: strerror(code)))" }
     }
 
-    /// The names of what is in a folder, in no order.
+    /// The names of a folder's content, in no order.
     static func content(of path: String) throws(Closed) -> [String] {
-        // The library keeps the reason to itself, so the system is asked first.
+        // Foundation hides the reason of a failure, so the system is asked first.
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Closed(path: path, code: errno) }
         close(descriptor)
@@ -93,28 +93,28 @@ struct RunDirectory {
         }
     }
 
-    /// Takes away what an earlier run has left, so that nothing is there that speaks of it.
+    /// Removes all files of an earlier run.
     func removeEarlierRun() throws {
         if !earlier.isEmpty { try removeRun(earlier) }
     }
 
-    /// Takes away the folders that this call has made, before the first file.
+    /// Removes the folders that this process made; for use before the first file.
     func leave() { hold?.withdraw() }
 
-    /// Takes away what this call has made, after `removeEarlierRun`: the files, and the folders if they were not there
-    /// before.
+    /// Removes what this process made after `removeEarlierRun`: the files, and the folders that did not exist before.
     func withdraw() {
         for file in RunDirectory.files { unlink("\(path)/\(file)") }
         hold?.withdraw()
     }
 
+    /// Whether two paths lead to one file.
     static func isSame(_ a: String, _ b: String) -> Bool {
         var (first, second) = (stat(), stat())
         guard stat(a, &first) == 0, stat(b, &second) == 0 else { return false }
         return first.st_ino == second.st_ino && first.st_dev == second.st_dev
     }
 
-    /// The tables' files, all of them empty; those that nobody wants are not made.
+    /// Creates the tables' files, all empty.
     func sinks(summaryOnly: Bool) throws -> RunSinks {
         do {
             return try RunSinks { (schema: TableSchema) throws(OutputFailure) in

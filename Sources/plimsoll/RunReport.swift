@@ -21,7 +21,7 @@ struct RunReport {
         value(name).number.map { String(format: "%.0f ms", $0) } ?? "none"
     }
 
-    /// The times at the three levels in whole seconds, rounded so that they add up to the whole.
+    /// The times at the three levels in whole seconds, rounded so that their sum is the rounded total.
     static func levels(_ times: [TimeSpan]) -> String {
         var (sum, told) = (TimeSpan.zero, TimeSpan.zero)
         let parts = zip(PressureLevel.allCases, times).map { level, time in
@@ -33,7 +33,7 @@ struct RunReport {
         return parts.joined(separator: ", ")
     }
 
-    /// A dozen lines that a person reads.
+    /// About a dozen lines for a person.
     var text: String {
         let reasons = Dictionary(grouping: tally.terminations, by: \.reason.rawValue).mapValues(\.count)
         let causes = reasons.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
@@ -52,8 +52,9 @@ struct RunReport {
                     + "max \(milliseconds("launch_latency_max_ms"))"),
             row(
                 "reclaim",
-                "\(tally.warnings) warnings, \(tally.suspensions) suspensions, "
-                    + "\(tally.scenesDisconnected) scenes disconnected, \(tally.bytesReclaimed.readable) reclaimed"),
+                "\(tally.warnings.counted("warning")), \(tally.suspensions.counted("suspension")), "
+                    + "\(tally.scenesDisconnected.counted("scene")) disconnected, "
+                    + "\(tally.bytesReclaimed.readable) reclaimed"),
             row(
                 "terminations",
                 "\(tally.terminations.count)" + (causes.isEmpty ? "" : " (\(causes))")
@@ -66,7 +67,9 @@ struct RunReport {
         }
         if tally.stalls > 0 {
             lines.append(
-                row("waiting", "\(tally.stalls) allocations waited, \(RunReport.short(tally.stallTime)) in all"))
+                row(
+                    "waiting",
+                    "\(tally.stalls.counted("allocation")) waited, \(RunReport.short(tally.stallTime)) in all"))
         }
         let held = manifest.expectations.count { $0.held }
         if !manifest.expectations.isEmpty {
@@ -74,7 +77,7 @@ struct RunReport {
             let words = "\(held) of \(manifest.expectations.count) held"
             lines.append(row("expectations", all ? Terminal.green(words) : Terminal.red(words)))
         }
-        if manifest.dryRun { lines.append(row("dry run", "none of the policy's decisions was carried out")) }
+        if manifest.dryRun { lines.append(row("dry run", "the policy's decisions were not carried out")) }
         if manifest.ending.ending == "interrupted" {
             lines.append(row("interrupted", manifest.ending.endingDetail ?? "by a signal"))
         }
@@ -82,7 +85,7 @@ struct RunReport {
         return lines.joined(separator: "\n")
     }
 
-    /// A time that may well be far below a second.
+    /// A time, with tenths of a millisecond below a second.
     static func short(_ span: TimeSpan) -> String {
         if span >= .seconds(1) { return span.readable }
         if span.microseconds < 100 { return "less than 0.1 ms" }
@@ -95,7 +98,7 @@ struct RunReport {
     func json() throws -> String { try JSONDocument.of(RunResult(self)) }
 }
 
-/// What `--json` prints.
+/// What `--format json` prints.
 private struct RunResult: Encodable {
     let runDirectory: String
     let ending: String
@@ -148,7 +151,7 @@ private struct RunResult: Encodable {
         init?(intValue: Int) { nil }
     }
 
-    /// As the summary has it: a number, or null where this run has no such value.
+    /// `observed` is a number as in the summary, or null where this run has no such value.
     struct Expectation: Encodable {
         let expectation: String
         let held: Bool

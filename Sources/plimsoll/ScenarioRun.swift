@@ -8,7 +8,7 @@ import Reclaim
 import Scenario
 import Simulation
 
-/// One run from plan to folder: host check, device, simulation, files, summary.
+/// One run, from plan to folder: host check, device, simulation, files, summary.
 struct ScenarioRun {
     let plan: RunPlan
     let command: RunCommand
@@ -27,10 +27,10 @@ struct ScenarioRun {
         HarnessHeap.trim()
         let before = HostMemory()
         let played = try playOnDevice(traces)
-        // The device is gone by now: what is left is the harness's own.
+        // The device is released by now; the remaining memory is the harness's own.
         let after = HostMemory()
         let (directory, trace, outcome) = (played.directory, played.trace, played.outcome)
-        // It is ours until the last file is written.
+        // The folder stays locked until the last file is written.
         defer { withExtendedLifetime(directory) {} }
         let results = outcome.ending == "completed" ? checkExpectations(played.tally) : []
         let status: ExitStatus =
@@ -62,11 +62,11 @@ struct ScenarioRun {
         return ExitCode(code)
     }
 
-    /// What is left of the run when the device and the simulation are gone.
+    /// The results of the run, after the device and the simulation are released.
     private struct Played {
         let directory: RunDirectory
         let trace: TimelineFile?
-        /// How many reports were written, if they were wanted.
+        /// The number of JetsamEvent reports; nil without `--jetsam-events`.
         let jetsamEvents: Int?
         let outcome: Outcome
         let tally: RunTally
@@ -78,7 +78,7 @@ struct ScenarioRun {
         let allocatorMetadata: ByteCount
     }
 
-    /// The device comes first: a host that refuses it leaves no folder behind.
+    /// Makes the device before the folder: if the host refuses the device, no folder is left behind.
     private func playOnDevice(_ traces: TraceFiles) throws -> Played {
         let memory = try Host.makeDevice(of: plan)
         let (directory, trace, events, sinks) = try prepareFolder()
@@ -96,7 +96,7 @@ struct ScenarioRun {
             allocatorMetadata: memory.allocatorMetadata)
     }
 
-    /// The folder with all its files begun. Where that fails, nothing is left that was made here.
+    /// Makes the folder and begins its files. On failure it removes what it made.
     private func prepareFolder() throws -> (RunDirectory, TimelineFile?, JetsamEventFolder?, RunSinks) {
         let directory =
             try command.out.map { try RunDirectory(creating: $0, force: command.force, keeping: command.scenario) }
@@ -161,7 +161,7 @@ struct ScenarioRun {
             progress.finish()
             live?.finish()
         }
-        // Read once: it is asked for at every sample.
+        // A local copy, as the closure below reads it at every sample.
         let lifeline = command.lifeline
         do {
             let ending = try simulation.run(
@@ -183,7 +183,8 @@ struct ScenarioRun {
         }
     }
 
-    /// The last file. When the output failed already, that is what is said, and the manifest is only tried.
+    /// Writes the manifest, the last file. If the run failed, its fault is reported; a failure of the manifest after a
+    /// failed output is not.
     private func write(_ manifest: Manifest, to directory: RunDirectory, after outcome: Outcome) throws {
         if let detail = outcome.detail, outcome.signal == 0 { Terminal.complain("plimsoll: \(detail)") }
         do {
@@ -235,7 +236,7 @@ struct ScenarioRun {
 }
 
 extension Failure {
-    /// The plan's traces. Every one is read once before anything is made, so that a broken line is found now.
+    /// Opens the plan's traces, and reads each to its end to find a broken line before anything is made.
     static func opening(_ plan: RunPlan) throws -> TraceFiles {
         do throws(ScenarioFault) {
             return try TraceFiles(plan)
@@ -246,7 +247,7 @@ extension Failure {
 }
 
 extension Expectation {
-    /// Whether the claim holds; an absent value holds no claim.
+    /// Whether the expectation holds; with an absent value, none does.
     func holds(for value: MetricValue) -> Bool {
         guard let number = value.number else { return false }
         return switch comparison {

@@ -5,7 +5,7 @@ struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema",
         abstract:
-            "Prints a schema: of scenarios or policy files for editors (JSON Schema), or of the CSV (Table Schema).",
+            "Prints the schema of scenarios or policy files (JSON Schema), or of the CSV files (Table Schema).",
         discussion: """
             EXAMPLES
               plimsoll schema scenario > plimsoll.schema.json
@@ -19,7 +19,7 @@ struct SchemaCommand: ParsableCommand {
         case csv
     }
 
-    @Argument(help: "scenario, policy or csv.")
+    @Argument(help: "What to describe.")
     var kind: Kind
 
     func run() throws {

@@ -1,26 +1,25 @@
 import Foundation
 
-/// What the program may say, and where.
+/// The program's output to stdout and stderr.
 enum Terminal {
-    /// A line on stdout. Where stdout takes no more, the program ends with 74; silently when the reader has gone. A
-    /// terminal that was closed has no reader, and the run ends as one that was interrupted.
+    /// Writes a line to stdout. If that fails, the program ends with 74, silently if the reader is gone. If the
+    /// terminal was closed, the program continues and ends as interrupted.
     static func say(_ text: String) {
         guard let code = write(text + "\n", to: 1), Interruption.signalNumber != SIGHUP else { return }
         if code != EPIPE { complain("plimsoll: cannot write to standard output: \(String(cString: strerror(code)))") }
         exit(ExitStatus.cannotWrite.rawValue)
     }
 
-    /// A line on stderr, or several, if anybody listens. Whatever text of an input is in them, they show what they
-    /// hold.
+    /// Writes one line or several to stderr, with control characters of quoted input escaped. Ignores failures.
     static func complain(_ text: String) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(\.onOneLine)
         _ = write(lines.joined(separator: "\n") + "\n", to: 2)
     }
 
-    /// Raw text on stderr: progress.
+    /// Writes raw text, such as progress, to stderr.
     static func draw(_ text: String) { _ = write(text, to: 2) }
 
-    /// A bar on stderr's present line, filled to a share from 0 to 1, with figures beside it.
+    /// Draws a bar on stderr's present line, filled to a share from 0 to 1, with figures beside it.
     static func drawBar(_ share: Double, _ figures: String) {
         let room = max(0, min(40, width - figures.count - 4))
         let filled = min(room, Int(Double(room) * share))
@@ -28,7 +27,7 @@ enum Terminal {
         draw("\r[\(bar)]\(figures)\u{1B}[K")
     }
 
-    /// Writes everything; the error number when that fails.
+    /// Writes everything; returns the error number on failure.
     private static func write(_ text: String, to descriptor: Int32) -> Int32? {
         let bytes = Array(text.utf8)
         var done = 0
@@ -41,12 +40,12 @@ enum Terminal {
         return nil
     }
 
-    /// A descriptor that the caller closed would go to the next file that is opened, and then messages would land in a
-    /// CSV: the three of them are always open.
+    /// Opens the standard descriptors that the caller closed: the next opened file would take such a descriptor, and
+    /// messages would land in a CSV.
     static func secureDescriptors() {
         signal(SIGPIPE, SIG_IGN)
         for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) < 0 {
-            // The lowest free descriptor is this one, for those below it are open.
+            // This is the lowest free descriptor, as those below it are open.
             _ = open("/dev/null", descriptor == 0 ? O_RDONLY : O_WRONLY)
         }
     }
@@ -56,7 +55,7 @@ enum Terminal {
         isatty(2) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
     }
 
-    /// Whether stdout may be coloured: a terminal, and nobody asked for no colour (no-color.org).
+    /// Whether to colour stdout: it is a terminal, and NO_COLOR is not set (no-color.org).
     static var usesColour: Bool {
         let environment = ProcessInfo.processInfo.environment
         return isatty(1) == 1 && (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
@@ -66,7 +65,7 @@ enum Terminal {
     static func red(_ text: String) -> String { usesColour ? "\u{1B}[31m\(text)\u{1B}[0m" : text }
     static func green(_ text: String) -> String { usesColour ? "\u{1B}[32m\(text)\u{1B}[0m" : text }
 
-    /// The terminal's width in columns; 80 when it is unknown.
+    /// The terminal's width in columns; 80 if unknown.
     static var width: Int {
         var size = winsize()
         guard ioctl(2, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
@@ -74,7 +73,7 @@ enum Terminal {
     }
 }
 
-/// `text` filled with spaces on the right.
+/// The text, filled up to `width` with spaces on the right.
 func pad(_ text: String, _ width: Int) -> String {
     text + String(repeating: " ", count: max(0, width - text.count))
 }

@@ -9,11 +9,14 @@ struct ValidateCommand: ParsableCommand {
         commandName: "validate",
         abstract: "Checks scenarios without running them: every fault at once, with file, line and column.",
         discussion: """
-            Exit status 65 when a scenario is invalid, 66 when one is missing.
+            `validate` does not check host memory; `run` does (status 71).
+
+            Exit status: 65 if a scenario is invalid, 66 if one is missing.
 
             EXAMPLES
               plimsoll validate Scenarios/*.yaml
-              plimsoll validate Scenarios/quickstart.yaml --policy mine.yaml
+              plimsoll validate Scenarios/quickstart.yaml \\
+                --policy Scenarios/policies/weighted.yaml
             """)
 
     @Argument(help: "Scenario files.")
@@ -21,7 +24,7 @@ struct ValidateCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Checks the scenarios with this policy, a name or a policy file.", valueName: "name|file"))
+            "Check the scenarios with this policy: a name or a policy file.", valueName: "name|file"))
     var policy: String?
 
     func validate() throws {
@@ -36,7 +39,7 @@ struct ValidateCommand: ParsableCommand {
                 case .success(let plan):
                     let estimate = OutputEstimate(plan).text.map { "\(path): warning: \($0)" }
                     (plan.warnings(from: path) + [estimate].compactMap(\.self)).forEach(Terminal.complain)
-                    let apps = "\(plan.apps.count) \(plan.apps.count == 1 ? "app" : "apps")"
+                    let apps = plan.apps.count.counted("app")
                     Terminal.say("\(path.onOneLine): valid (\(apps), \(plan.duration), \(plan.policy.title))")
                 case .failure(let fault):
                     Terminal.complain(fault.description)
@@ -47,7 +50,7 @@ struct ValidateCommand: ParsableCommand {
         }
     }
 
-    /// The scenario and the traces that it names.
+    /// Checks the scenario and the traces that it names.
     private func check(_ path: String) -> Result<RunPlan, ScenarioFault> {
         ScenarioLoader.load(path: path, overrides: Overrides(policy: policy)).flatMap { plan in
             Result { () throws(ScenarioFault) in

@@ -66,12 +66,12 @@ struct Soak: ParsableCommand {
         let line = StatusLine(since: clock)
         let crew = Crew(
             orders, seeds: seeds ?? 1...UInt64.max - 1, until: minutes.map { clock + .seconds($0 * 60) },
-            progress: { line.draw("\($0) worlds, \($1) failed") })
+            progress: { line.draw("\($0.counted("world")), \($1) failed") })
         let state = crew.work()
         line.clear()
         let took = Soak.clock(ContinuousClock.now - clock)
         let backends = MemoryBackend.allCases.map { "\(state.byBackend[$0] ?? 0) on \($0.rawValue)" }
-        print("\(state.words.worlds) worlds in \(took): \(backends.joined(separator: ", "))")
+        print("\(state.words.worlds.counted("world")) in \(took): \(backends.joined(separator: ", "))")
         print("slowest: seed \(state.slowest.seed), \(Int(state.slowest.seconds)) s")
         let isCovered = report(state)
         let tooLarge = state.faults.filter(\.fault.isOfTheHost).map { "\($0.seed)" }.sorted()
@@ -122,7 +122,7 @@ struct Soak: ParsableCommand {
             let others = faults.filter { $0.fault.signature == fault.signature && $0.seed != seed }.map { "\($0.seed)" }
             print("\nseed \(seed): \(fault.check.rawValue): \(fault.kind)\n  \(fault.text)")
             if !others.isEmpty {
-                print("  likewise: \(others.count) more, seeds \(others.prefix(12).joined(separator: ", "))")
+                print("  the same fault: \(others.count) more, seeds \(others.prefix(12).joined(separator: ", "))")
             }
             let option = backend.map { " --backend \($0.rawValue)" } ?? ""
             print("  again: Scripts/soak --seeds \(seed)\(option)\(all ? " --all" : "")")

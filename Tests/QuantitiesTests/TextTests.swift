@@ -81,4 +81,10 @@ struct MessageTests {
     func grouped(number: Int, text: String) {
         #expect(number.grouped == text)
     }
+
+    @Test("a number has its noun in the singular or the plural")
+    func counted() {
+        #expect([0, 1, 2].map { $0.counted("run") } == ["0 runs", "1 run", "2 runs"])
+        #expect([1, 2].map { $0.counted("process", "processes") } == ["1 process", "2 processes"])
+    }
 }

@@ -14,8 +14,8 @@ extension JetsamEventImport {
         let source = onOneLine(report.source.file.split(separator: "/").last.map(String.init) ?? "a report")
         var lines = [
             "# The JetsamEvent report \(source)" + (told.isEmpty ? "" : ": \(told.joined(separator: ", "))") + ".",
-            "# \(report.processes.count) processes; \(apps.count) of them are apps and are launched here, the least "
-                + "recently used first.",
+            "# \(report.processes.count.counted("process", "processes")), with \(apps.count.counted("app")), launched "
+                + "here the least recently used first.",
             "# At \(stateAt) each is in the band that the report shows and holds what it held there.",
         ]
         for victim in victims {

@@ -9,8 +9,8 @@ extension AppUsageImport {
     private var heading: [String] {
         let source = onOneLine(trace.source.file.split(separator: "/").last.map(String.init) ?? "a trace")
         var lines = [
-            "# The usage trace \(source): user \(onOneLine(user, atMost: 40)), \(records.count) events, "
-                + "\(apps.count) apps.",
+            "# The usage trace \(source): user \(onOneLine(user, atMost: 40)), \(records.count.counted("event")), "
+                + "\(apps.count.counted("app")).",
             "# Times count from the first event on.",
         ]
         if shortened > .zero {

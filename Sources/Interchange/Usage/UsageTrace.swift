@@ -164,7 +164,7 @@ private struct UsageColumns {
             let kind = separator == UsageColumns.tab ? "tabs" : "commas"
             throw TextFault(
                 offset: line.lowerBound,
-                message: "this line has \(cells.count) cells; expected \(count), with \(kind) between them")
+                message: "this line has \(cells.count.counted("cell")); expected \(count), with \(kind) between them")
         }
         return (cells[timestamp], cells[user], cells[app], cells[event])
     }

@@ -14,8 +14,9 @@ enum Nearest {
 
     /// `; did you mean 'ceiling'?`, or the list of all names.
     static func advice(for text: String, among names: [String], kind: String) -> String {
-        // An incomplete list element may have an empty name, which is no suggestion.
-        let names = names.filter { !$0.isEmpty }
+        // An element without a name offers none; a name that two elements share is listed once.
+        var known: Set<String> = [""]
+        let names = names.filter { known.insert($0).inserted }
         if let nearest = name(to: text, among: names) { return "; did you mean '\(nearest)'?" }
         if names.isEmpty { return "; there are no valid \(kind)" }
         let shown = names.prefix(40).joined(separator: ", ")

@@ -8,14 +8,14 @@ import Quantities
 import Scenario
 import Simulation
 
-/// One run of an experiment, in a process of its own: started by `compare` and `sweep`, not by people.
+/// One run of an experiment in a process of its own; `compare` and `sweep` start it, not people.
 ///
-/// It leaves no folder. On stdout go the fingerprints of the texts that it read, the scenario's and a policy file's,
-/// and the row of `summary.csv`; it ends at once when whoever started it is gone, which it learns from its standard
-/// input.
+/// It writes no folder. It prints the fingerprints of the scenario and the policy file that it read, and the row of
+/// `summary.csv`. It ends at once when the process that started it is gone: its standard input closes then.
 struct CaseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "case", abstract: "One run of compare or sweep.", shouldDisplay: false)
+        commandName: "case", abstract: "Makes one run of compare or sweep.",
+        usage: "plimsoll case [<options>] <scenario>", shouldDisplay: false)
 
     @Argument var scenario: String
     @Option(transform: OptionValue.seed) var seed: UInt64?
@@ -44,7 +44,7 @@ struct CaseCommand: ParsableCommand {
         }
     }
 
-    /// The row of `summary.csv`, without its end.
+    /// The row of `summary.csv`, without its line end.
     private func summary(of plan: RunPlan, _ traces: TraceFiles) throws -> String {
         let memory = try Host.makeDevice(of: plan)
         let sink = MemorySink()

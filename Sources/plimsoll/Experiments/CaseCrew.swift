@@ -2,43 +2,44 @@ import Experiments
 import Foundation
 import Metrics
 
-/// Runs the cases of a plan, so many at a time, each in a process of its own, and hands out their rows as they finish.
+/// Runs the cases of a plan, each in a process of its own and `jobs` at a time, and passes on their rows as they end.
 struct CaseCrew {
     let plan: ExperimentPlan
     let jobs: Int
     let quiet: Bool
 
-    /// This program, even when its file is replaced meanwhile: by its name as long as that is still the same file.
+    /// The path of this program: its name while that is still the running file, otherwise `/proc/self/exe`, which stays
+    /// valid when the file is replaced.
     private static var program: String {
         let running = "/proc/self/exe"
         let name = (try? FileManager.default.destinationOfSymbolicLink(atPath: running)) ?? running
         return RunDirectory.isSame(name, running) ? name : running
     }
 
-    /// What an experiment cost, for its manifest.
+    /// The cost of an experiment, for its manifest.
     struct Cost {
         var runs = 0
         var cpuSeconds = 0.0
         var peakKibibytes = 0
         var failures = 0
-        /// Of the first run that failed.
+        /// The status of the first run that failed.
         var firstFailure: ExitStatus?
     }
 
-    /// The experiment was interrupted by a signal.
+    /// A signal interrupted the experiment.
     struct Interrupted: Error {
         let signal: Int32
         let cost: Cost
     }
 
-    /// After so many failed runs the rest is not tried.
+    /// After this number of failed runs, no further run starts.
     static let mostFailures = 10
 
     /// - Parameters:
-    ///   - cases: Indices of the plan, run in this order as far as there is room.
-    ///   - total: How many these are, for the progress.
-    ///   - finished: Told the row of every run that succeeded, in the order in which they end, and what all have cost.
-    /// - Returns: What it cost. Runs that fail are said on stderr with their case, and counted.
+    ///   - cases: Indices of the plan, in the order in which the runs start.
+    ///   - total: The number of cases, for the progress line.
+    ///   - finished: Gets the index and row of each successful run, in the order of their ends, and the cost so far.
+    /// - Returns: The cost. Failed runs are counted in it and reported on stderr with their case.
     func run(
         _ cases: some Sequence<Int>, total: Int, finished: (Int, String, Cost) throws -> Void
     ) throws -> Cost {
@@ -57,7 +58,7 @@ struct CaseCrew {
             CaseCrew.listen(to: running)
             for each in running where each.child.isSilent {
                 let ending = each.child.end()
-                // A signal may have ended us both.
+                // A signal may have ended the child and be meant for this process, too.
                 try stopWhenAsked(cost)
                 try account(each.index, ending, &cost, finished)
             }
@@ -70,10 +71,10 @@ struct CaseCrew {
         let child: ChildProcess
     }
 
-    /// Waits until a process says something or ends, or a moment has gone by in which a signal may have come.
+    /// Waits until a process writes or ends, at most 250 ms, so that signals are noticed.
     private static func listen(to running: [Running]) {
         let pipes = running.flatMap { [$0.child.outputPipe, $0.child.errorPipe] }
-        // A negative descriptor is passed over.
+        // poll(2) ignores negative descriptors.
         var questions = pipes.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         guard poll(&questions, nfds_t(questions.count), 250) > 0 else { return }
         for (position, each) in running.enumerated() {
@@ -111,7 +112,7 @@ struct CaseCrew {
             let planned = [plan.scenarios[each.scenario].fingerprint, plan.policies[each.policy]?.fingerprint]
             guard lines[0] == planned.compactMap(\.self).joined(separator: " ") else {
                 let path = plan.scenarios[each.scenario].path
-                throw Failure(.invalidInput, "\(path) or a policy file was changed since the runs were planned")
+                throw Failure(.invalidInput, "\(path) or a policy file was changed after the runs were planned")
             }
             return try finished(index, lines[1], cost)
         }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// One line on a terminal's stderr: runs done, how many a second, how long still. Nothing where there is no terminal.
+/// One line on a terminal's stderr: runs done, runs per second, remaining time. Without a terminal nothing is drawn.
 struct CaseProgress {
     private let total: Int
     private let isShown: Bool

@@ -1,32 +1,32 @@
 import Foundation
 
-/// Owns a process of the host; it is killed when its owner dies before it.
+/// Owns a process of the host, and kills it if the owner is released first.
 final class ChildProcess {
-    /// What it left behind.
+    /// The result of a process that ended.
     struct Ending {
-        /// Of a process that ended by itself; 128 and the signal's number for one that was killed.
+        /// The exit status; 128 plus the signal's number if a signal ended the process.
         var status: Int32
         var output: [UInt8]
         var errors: [UInt8]
-        /// User and system time.
+        /// User and system CPU time.
         var cpuSeconds: Double
-        /// The most memory that the kernel saw it hold.
+        /// The peak resident memory, from the kernel.
         var peakKibibytes: Int
     }
 
-    /// Descriptors to read, -1 once they have ended.
+    /// Descriptors to read; -1 after their end.
     private(set) var outputPipe: Int32
     private(set) var errorPipe: Int32
     private let identifier: pid_t
-    /// The writing end of its standard input: it ends when this closes, even if we are killed.
+    /// The writing end of the child's standard input. It closes even if this process is killed, and ends the child.
     private let lifeline: Int32
     private var output: [UInt8] = []
     private var errors: [UInt8] = []
     private var isReaped = false
 
     /// - Parameters:
-    ///   - program: A path.
-    ///   - arguments: Without the program's name.
+    ///   - program: The path of the program.
+    ///   - arguments: The arguments, without the program's name.
     init(_ program: String, _ arguments: [String]) throws {
         let (input, outputs, failures) = (try Pipe(), try Pipe(), try Pipe())
         defer {
@@ -64,12 +64,12 @@ final class ChildProcess {
                 throw Failure(.hostRefuses, "cannot make a pipe: \(String(cString: strerror(errno)))")
             }
             (read, write) = (ends[0], ends[1])
-            // One thread starts all processes, so nobody inherits them in between.
+            // One thread starts all processes, so no child inherits the ends before this.
             for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         }
     }
 
-    /// In a process group of its own, so that a Ctrl-C reaches us alone and we end it in order.
+    /// Starts the child in its own process group: Ctrl-C reaches only this process, which then ends the child.
     private static func spawn(_ program: String, _ arguments: [String], descriptors: [Int32]) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
@@ -96,11 +96,12 @@ final class ChildProcess {
         return identifier
     }
 
-    /// Whether it has closed both its outputs.
+    /// Whether the child has closed both of its outputs.
     var isSilent: Bool { outputPipe < 0 && errorPipe < 0 }
 
-    /// Reads what is there; call it when `poll` says so.
+    /// Reads the available bytes; call it when `poll` reports some, as it blocks otherwise.
     func readOutput() { ChildProcess.read(&outputPipe, into: &output) }
+    /// The same for the child's stderr.
     func readErrors() { ChildProcess.read(&errorPipe, into: &errors) }
 
     private static func read(_ descriptor: inout Int32, into bytes: inout [UInt8]) {
@@ -115,13 +116,13 @@ final class ChildProcess {
         bytes += buffer[..<count]
     }
 
-    /// Waits for its end.
+    /// Waits for the child's end.
     func end() -> Ending {
         var (status, usage) = (Int32(0), rusage())
         while wait4(identifier, &status, 0, &usage) < 0 && errno == EINTR {}
         isReaped = true
         func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1_000_000 }
-        // As <sys/wait.h> takes it apart: the low seven bits are the signal, the next eight the exit status.
+        // As in <sys/wait.h>: the low seven bits are the signal, bits 8 to 15 the exit status.
         let signal = status & 0x7f
         return Ending(
             status: signal == 0 ? (status >> 8) & 0xff : 128 + signal, output: output, errors: errors,

@@ -1,13 +1,15 @@
 import Experiments
 import Foundation
 import Metrics
+import Quantities
 
-/// The results of a comparison: every policy's metrics, paired by scenario and seed with those of the baseline.
+/// The results of a comparison: each policy's metrics, paired with the baseline's by scenario and seed.
 struct Comparison {
     let plan: ExperimentPlan
     let metrics: [String]
     let bootstrap: Bootstrap
-    /// How many policies were asked for; the first is the baseline, and those beyond are yardsticks.
+    /// The number of policies on the command line. The first is the baseline; the plan's further policies are
+    /// yardsticks.
     let asked: Int
     private let sections: [Section]
 
@@ -71,11 +73,11 @@ struct Comparison {
         }
     }
 
-    /// What is behind the latencies, which are of the launches that came.
+    /// Launches without a first frame. Latencies cover only the others, so a policy that loses launches looks faster.
     private struct LostLaunches {
         /// Per policy, per scenario, per seed.
         let runs: [[[Double?]]]
-        /// By policy, beside the baseline.
+        /// Each policy against the baseline.
         let comparisons: [PairedComparison]
 
         init(_ runs: [[[Double?]]], of plan: ExperimentPlan, _ isOneUser: [Bool], _ bootstrap: Bootstrap) {
@@ -84,7 +86,7 @@ struct Comparison {
         }
     }
 
-    /// Per scenario, whether the user launches as often under every seed: another user seldom does.
+    /// Per scenario, whether the number of launches is equal under all seeds, which seldom holds for different users.
     ///
     /// - Parameter launches: The baseline's launches of each kind; per kind, per scenario, per seed.
     private static func isOneUser(_ launches: [[[Double?]]]) -> [Bool] {
@@ -96,7 +98,7 @@ struct Comparison {
         }
     }
 
-    /// One policy's values beside the baseline's.
+    /// Compares one policy's values with the baseline's.
     private static func compared(
         _ values: [[[Double?]]], _ policy: Int, _ sense: MetricSense, of plan: ExperimentPlan, _ isOneUser: [Bool],
         _ bootstrap: Bootstrap, losses: PairedComparison? = nil
@@ -104,7 +106,7 @@ struct Comparison {
         PairedComparison(
             values[policy], against: policy == 0 ? nil : values[0], sense: sense, isOneUser: isOneUser,
             bootstrap: bootstrap,
-            // Of the data's shape alone, so that a further policy or metric changes no interval.
+            // Depends only on the shape of the data, so that a further policy or metric changes no interval.
             stream: "\(values[policy].count) of \(plan.seeds.count)", losses: losses)
     }
 
@@ -117,7 +119,7 @@ struct Comparison {
         let foresight = plan.policies.firstIndex { $0?.given == "foresight" }
         let fair = plan.policies.indices.filter { plan.policies[$0]?.given != "unbounded" }
         let fewest = lost.map { lost in PairedComparison.best(of: fair.map { lost.runs[$0] }, sense: .lower) }
-        /// Of the launches that came, the values of those runs alone that lost no more and no fewer.
+        /// The policy's values; of a latency, only those of runs that lost as many launches as the reference.
         func like(_ reference: [[Double?]]?, _ policy: Int) -> [[Double?]] {
             guard let lost, let reference else { return values[policy] }
             return PairedComparison.kept(values[policy], where: lost.runs[policy], equals: reference)
@@ -172,16 +174,16 @@ struct Comparison {
 // MARK: For people
 
 extension Comparison {
-    /// What is said on stdout.
+    /// The text for stdout.
     var text: String {
         let percent = figure(bootstrap.confidence * 100)
         var lines: [String] = []
         for section in sections {
             let seeds = plan.seeds.count
-            let scenarios = section.scenario ?? "all \(plan.scenarios.count) scenarios, weighed alike"
+            let scenarios = section.scenario ?? "all \(plan.scenarios.count) scenarios, with equal weights"
             if !lines.isEmpty { lines.append("") }
             lines.append(
-                Terminal.bold(scenarios) + ": \(seeds) \(seeds == 1 ? "seed" : "seeds") under each policy; "
+                Terminal.bold(scenarios) + ": \(seeds.counted("seed")) under each policy; "
                     + "differences from \(plan.policies[0]?.label ?? "")")
             if isSameUnderEverySeed(section) {
                 lines.append("  Identical under every seed: nothing was held out, and the seeds are one case.")
@@ -192,7 +194,7 @@ extension Comparison {
             "",
             "Intervals: \(percent) %, BCa bootstrap of the paired differences, \(bootstrap.resamples) resamples.",
             "Regret: how much worse than foresight, which knows the future. The other yardsticks: none never acts, "
-                + "unbounded has memory without end.",
+                + "unbounded has unlimited memory.",
         ]
         return lines.joined(separator: "\n")
     }
@@ -228,22 +230,22 @@ extension Comparison {
         case .notShown: "no difference shown: the interval contains 0\(balance)"
         case .better: Terminal.green("better") + constancy(result) + balance
         case .worse: Terminal.red("worse") + constancy(result) + balance
-        case .notComparable: "not comparable: who lost more launches looks fast"
+        case .notComparable: "not comparable: the one that lost more launches looks faster"
         case .sameUnderEverySeed: "identical under every seed: no interval"
         case .higher: "higher"
         case .lower: "lower"
-        case .tooFew: "no interval: it takes \(Bootstrap.fewest) pairs in each scenario\(balance)"
+        case .tooFew: "no interval: it needs \(Bootstrap.fewest) pairs in each scenario\(balance)"
         case .absent: "no run has it"
         }
     }
 
-    /// An interval without width is no certainty: it says that these seeds make no difference.
+    /// Explains an interval without width: it is no certainty, but these seeds make no difference.
     private func constancy(_ result: PairedComparison) -> String {
         guard let interval = result.interval, interval.low == interval.high else { return "" }
         return " by the same amount under every seed"
     }
 
-    /// Four significant digits or so.
+    /// A number with about four significant digits.
     private func figure(_ value: Double) -> String {
         let magnitude = abs(value)
         let digits = magnitude >= 1000 || value == value.rounded() ? 0 : magnitude >= 100 ? 1 : magnitude >= 1 ? 2 : 4

@@ -1,16 +1,16 @@
 import Experiments
 import Foundation
 import Metrics
+import Quantities
 
-/// The folder that an experiment leaves behind.
+/// The folder of an experiment.
 struct ExperimentFolder {
     let directory: RunDirectory
     var path: String { directory.path }
 
     /// Makes the folder, or takes an empty one.
     ///
-    /// - Parameter abandoned: One that holds nothing but the manifest of an experiment that was killed counts as
-    ///   empty.
+    /// - Parameter abandoned: Whether a folder with only the manifest of a killed experiment counts as empty.
     init(creating path: String, advice: String = "give another --out", abandoned: Bool = false) throws {
         directory = try RunDirectory(
             empty: path, except: abandoned && ExperimentManifest.isAbandoned(in: path) ? [Self.manifest] : [],
@@ -22,9 +22,10 @@ struct ExperimentFolder {
     /// `runs/NAME` or the first `runs/NAME-2`, -3, … that is free.
     init(free name: String) throws { directory = try RunDirectory(free: name) }
 
+    /// An existing folder.
     init(existing path: String) { directory = RunDirectory(existing: path) }
 
-    /// Takes the folder away again, if we made it, with the files that were begun.
+    /// Removes the given files, and the folder if this process made it.
     func withdraw(_ files: [String] = []) {
         for file in files { unlink("\(path)/\(file)") }
         directory.withdraw()
@@ -49,38 +50,38 @@ struct ExperimentFolder {
     }
 }
 
-/// `manifest.json` of an experiment: what cannot be deterministic, and what repeats it.
+/// `manifest.json` of an experiment: the facts that differ between repetitions, and what is needed to repeat it.
 ///
-/// A sweep that is resumed adds to what is there: its cost is that of all runs but those under way when an attempt was
-/// killed.
+/// A resumed sweep adds to its earlier manifest: the cost is that of all runs, except those under way when an attempt
+/// was killed.
 struct ExperimentManifest: Codable {
     var formatVersion = runFormatVersion
     var plimsoll = plimsollVersion
-    /// Of the program that made the runs; several where a sweep was resumed by another one.
+    /// The builds that made the runs; several if another build resumed the sweep.
     var builds = [BuildIdentity.current]
-    /// Of the plan: the same experiment has the same.
+    /// The plan's fingerprint, equal for equal experiments.
     var plan: String
-    /// `incomplete` while runs are missing, which a program that is killed leaves so, then `completed`, `interrupted`
-    /// or `failed`. Nil: an older program made it.
+    /// `incomplete` while runs are missing, also after a kill; at the end `completed`, `interrupted` or `failed`. Nil
+    /// in manifests of older programs.
     var ending: Ending?
     var runs: Int
-    /// How many there will be when it is whole; nil as above.
+    /// Runs of the complete experiment; nil in manifests of older programs.
     var runsPlanned: Int?
     var jobs: Int
     var startedAt: String
     var wallS: Double
-    /// How often the command was given; more than once where a sweep was resumed.
+    /// How often the command ran; more than once if a sweep was resumed.
     var attempts = 1
-    /// User and system time of all runs.
+    /// User and system CPU time of all runs.
     var cpuS: Double
-    /// The most memory that one run took, as the kernel saw it.
+    /// The peak resident memory of one run, from the kernel.
     var runPeakBytes: Int
-    /// This process at the end, and at its peak.
+    /// Resident memory of this process at the end, and its peak.
     var residentBytes: Int?
     var peakBytes: Int?
     var commandLine = CommandLine.arguments
     var host = Manifest.HostFacts()
-    /// Of the intervals; nil where there are none.
+    /// The method of the confidence intervals; nil if there are none.
     var intervals: String?
 
     enum Ending: String, Codable {
@@ -90,7 +91,7 @@ struct ExperimentManifest: Codable {
         case failed
     }
 
-    /// - Parameter planned: How many runs there will be when it is whole.
+    /// - Parameter planned: Runs of the complete experiment.
     init(
         plan: String, ending: Ending, planned: Int, jobs: Int, clock: ExperimentClock, cost: CaseCrew.Cost,
         intervals: String? = nil
@@ -103,7 +104,7 @@ struct ExperimentManifest: Codable {
         peakBytes = Host.processMemory("VmHWM")?.bytes
     }
 
-    /// With what earlier attempts at the same experiment have cost.
+    /// Adds the cost of earlier attempts at the same experiment.
     mutating func add(_ earlier: ExperimentManifest) {
         startedAt = earlier.startedAt
         attempts += earlier.attempts
@@ -114,7 +115,7 @@ struct ExperimentManifest: Codable {
         peakBytes = max(peakBytes ?? 0, earlier.peakBytes ?? 0)
     }
 
-    /// The one in a folder; nil where there is none that can be read, or that of another experiment.
+    /// Reads a folder's manifest; nil if it is missing, unreadable or of another experiment.
     init?(in path: String, of plan: String) {
         guard let found = JSONDocument.read(ExperimentManifest.self, from: "\(path)/\(ExperimentFolder.manifest)"),
             found.plan == plan
@@ -122,7 +123,7 @@ struct ExperimentManifest: Codable {
         self = found
     }
 
-    /// Whether a folder's manifest says that its experiment did not come to its end.
+    /// Whether a folder's manifest says that its experiment is incomplete.
     static func isAbandoned(in path: String) -> Bool {
         struct Record: Decodable { var ending: Ending? }
         return JSONDocument.read(Record.self, from: "\(path)/\(ExperimentFolder.manifest)")?.ending == .incomplete
@@ -146,16 +147,14 @@ extension ExperimentPlan {
         try JSONDocument.of(self) + "\n"
     }
 
-    /// Number of runs and the first of them, for `--dry-run`.
+    /// The number of runs and the first ten of them, for `--dry-run`.
     func outline(shard: Shard = .whole) -> String {
-        func plural(_ count: Int, _ noun: String, _ nouns: String) -> String { "\(count) \(count == 1 ? noun : nouns)" }
         var lines = [
-            "\(plural(count, "run", "runs")): \(plural(scenarios.count, "scenario", "scenarios")) x "
-                + "\(plural(policies.count, "policy", "policies")) x "
-                + "\(plural(combinations.count, "combination of settings", "combinations of settings")) x "
-                + "\(plural(seeds.count, "seed", "seeds"))"
+            "\(count.counted("run")): \(scenarios.count.counted("scenario")) x "
+                + "\(policies.count.counted("policy", "policies")) x "
+                + "\(combinations.count.counted("combination")) of settings x \(seeds.count.counted("seed"))"
         ]
-        if shard != .whole { lines.append("part \(shard): \(plural(shard.count(of: count), "run", "runs"))") }
+        if shard != .whole { lines.append("part \(shard): \(shard.count(of: count).counted("run"))") }
         let cases = (0..<count).lazy.filter(shard.contains)
         for index in cases.prefix(10) { lines.append("  case \(index + 1): \(title(of: experimentCase(at: index)))") }
         if shard.count(of: count) > 10 { lines.append("  …") }

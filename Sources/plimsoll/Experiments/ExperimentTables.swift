@@ -1,8 +1,8 @@
 import Experiments
 import Metrics
 
-/// The table of an experiment's runs: what was varied, then every column of `summary.csv`. Order and names of columns
-/// are a contract; new columns go last.
+/// The table of an experiment's runs: the varied settings, then every column of `summary.csv`. Order and names of
+/// columns are a contract; new columns go last.
 struct RunList {
     let plan: ExperimentPlan
     let schema: TableSchema
@@ -45,7 +45,7 @@ struct RunList {
             identity + settings + RunTables.summary.columns)
     }
 
-    /// The row of a run; `summary` is its row of `summary.csv`.
+    /// Writes the row of a run; `summary` is the run's row of `summary.csv`.
     func write(_ index: Int, summary: [String], to table: TableWriter) {
         let each = plan.experimentCase(at: index)
         table.integer(each.number)
@@ -58,7 +58,7 @@ struct RunList {
         table.endRow()
     }
 
-    /// The cells of rows of `summary.csv`.
+    /// Splits rows of `summary.csv` into cells.
     static func cells(of rows: [String]) -> [[String]] {
         let names = RunTables.summary.columns.map(\.name)
         let text = ([names.joined(separator: ",")] + rows).joined(separator: "\n") + "\n"
@@ -67,7 +67,7 @@ struct RunList {
 }
 
 extension Comparison {
-    /// A contract, like the tables of a run.
+    /// `comparison.csv`; a contract, like the tables of a run.
     static let schema = TableSchema(
         "comparison", "One row per policy and metric, for each scenario and over all of them",
         [

@@ -2,18 +2,18 @@ import ArgumentParser
 import Experiments
 import Foundation
 
-/// An interval of a mean of means, for `Scripts/tune`: not for people.
+/// Computes an interval of a mean of means for `Scripts/tune`; not meant for people.
 ///
-/// On stdin comes `{"strata": [[1.5, 2], [3]], "confidence": 0.95, "stream": "1"}`, on stdout goes
+/// Stdin holds `{"strata": [[1.5, 2], [3]], "confidence": 0.95, "stream": "1"}`; stdout gets
 /// `{"low": 1.2, "high": 3.1}`.
 struct IntervalCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "interval", abstract: "A bootstrap interval, for other programs.", shouldDisplay: false)
+        commandName: "interval", abstract: "Computes a bootstrap interval for other programs.", shouldDisplay: false)
 
     private struct Question: Decodable {
         let strata: [[Double]]
         let confidence: Double
-        /// Names the stream of chance.
+        /// Names the stream of random numbers.
         let stream: String
 
         var isSound: Bool {
@@ -30,7 +30,7 @@ struct IntervalCommand: ParsableCommand {
         try reporting {
             let given = FileHandle.standardInput.readDataToEndOfFile()
             guard let question = JSONDocument.read(Question.self, given), question.isSound else {
-                throw Failure(.wrongUsage, "standard input is no question about an interval")
+                throw Failure(.wrongUsage, "standard input does not describe an interval")
             }
             let bootstrap = Bootstrap(resamples: Bootstrap.standard.resamples, confidence: question.confidence)
             let interval = bootstrap.widenedInterval(ofMeanOf: question.strata, stream: "tune/\(question.stream)")

@@ -2,26 +2,26 @@ import Experiments
 import Foundation
 import Metrics
 
-/// The folder of a sweep or of a part of it: its plan, the ledger of its finished runs, and in the end its table.
+/// The folder of a sweep or of a part of it: the plan, the ledger of finished runs and, at the end, the table.
 struct SweepFolder {
     let plan: ExperimentPlan
     let shard: Shard
     let folder: ExperimentFolder
     let ledger: Ledger
     let fingerprint: Fingerprint
-    /// Those that made the finished runs.
+    /// The builds of plimsoll that made the finished runs.
     private(set) var builds: [String]
     private var isMixtureSaid = false
-    /// Of the attempts before this one; nil where there was none.
+    /// The manifest of the attempts before this one; nil if there was none.
     private let earlier: ExperimentManifest?
 
     static let table = "sweep.csv"
     private static let planFile = "plan.json"
-    /// Which builds of the program made the runs, a line each, in the order in which they came.
+    /// Lists the builds of the program that made runs, one per line, in order of their first run.
     private static let buildsFile = "builds.txt"
     private static let unknown = "unknown"
 
-    /// - Parameter resume: Goes on with what is there, if anything is.
+    /// - Parameter resume: Continues the sweep in the folder, if there is one.
     init(_ plan: ExperimentPlan, _ shard: Shard, path: String, resume: Bool) throws {
         (self.plan, self.shard) = (plan, shard)
         let text = try plan.json()
@@ -33,7 +33,7 @@ struct SweepFolder {
         if let old {
             if let difference = plan.difference(from: old.plan) {
                 throw Failure(
-                    .invalidInput, "\(path) was begun with another \(difference); resume it with the same command")
+                    .invalidInput, "\(path) was begun with another \(difference); resume it with its first command")
             }
             guard old.text == text else { throw Failure(.invalidInput, "\(path)/plan.json was changed by hand") }
             folder = ExperimentFolder(existing: path)
@@ -56,14 +56,14 @@ struct SweepFolder {
         if ledger.finished < shard.count(of: plan.count) { warnOfMixture(with: BuildIdentity.current) }
     }
 
-    /// Says so, once, where runs of several builds are in the folder or will be: their results may differ.
+    /// Warns once if the folder has or will get runs of several builds: their results may differ.
     private mutating func warnOfMixture(with own: String? = nil) {
         let all = builds + [own].compactMap(\.self).filter { !builds.contains($0) }
         guard !isMixtureSaid else { return }
         isMixtureSaid = SweepFolder.warn("the runs in \(folder.path) are made", by: all, of: plan)
     }
 
-    /// - Returns: Whether there was something to say: of several builds, or of one that may be several.
+    /// - Returns: Whether it warned: of several builds, or of an unknown one that may stand for several.
     @discardableResult
     private static func warn(_ subject: String, by builds: [String], of plan: ExperimentPlan) -> Bool {
         guard builds.count > 1 || builds == [unknown] else { return false }
@@ -77,34 +77,34 @@ struct SweepFolder {
 
     private static func list(_ builds: [String]) -> String { builds.map { $0 + "\n" }.joined() }
 
-    /// Those that made the runs in a folder; `unknown` where there are runs and it does not say by whom.
+    /// The builds that made the runs in a folder; `unknown` if there are runs but no record of their builds.
     private static func builds(of path: String, having ledger: Ledger) -> [String] {
-        // Who was killed before its first run was booked has made none.
+        // A sweep that was killed before it recorded a run has none.
         guard ledger.finished > 0 else { return [] }
         let text = try? String(contentsOfFile: "\(path)/\(buildsFile)", encoding: .utf8)
         let named = text?.split(separator: "\n").map(String.init) ?? []
         return named.isEmpty ? [unknown] : named
     }
 
-    /// Who was killed before the plan was written left an empty folder, or half a plan.
+    /// Makes the folder. A sweep killed before it wrote its plan may have left an empty folder or a draft of the plan.
     private static func make(_ path: String, resume: Bool) throws -> ExperimentFolder {
         if resume { unlink("\(path)/\(planFile).part") }
         return try ExperimentFolder(
             creating: path,
             advice: resume
-                ? "it holds no sweep to go on with; give another --out" : "--resume goes on with a sweep in it")
+                ? "it holds no sweep to resume; give another --out" : "--resume continues a sweep in it")
     }
 
-    /// The plan that is in a folder; nil when there is none.
+    /// The plan in a folder; nil if there is none.
     private static func readPlan(_ path: String) throws -> (plan: ExperimentPlan, text: String)? {
         guard let data = FileManager.default.contents(atPath: "\(path)/\(planFile)") else { return nil }
         guard let plan = JSONDocument.read(ExperimentPlan.self, data), plan.isSound else {
-            throw Failure(.invalidInput, "\(path)/\(planFile) is no plan of a sweep")
+            throw Failure(.invalidInput, "\(path)/\(planFile) is not the plan of a sweep")
         }
         return (plan, String(decoding: data, as: UTF8.self))
     }
 
-    /// A ledger's fault as one line and its exit status; `busy` is that of a sweep which is under way.
+    /// Turns a ledger's fault into one line and its exit status; `busy` is the status if the sweep is still running.
     private static func saying<Value>(
         busy: ExitStatus = .cannotCreate, _ work: () throws(LedgerFault) -> Value
     ) throws -> Value {
@@ -129,7 +129,7 @@ extension SweepFolder {
         (0..<plan.count).lazy.filter { shard.contains($0) && !ledger.isFinished($0) }
     }
 
-    /// Books a finished run, and before the first one that this build made it.
+    /// Records a finished run and, before this build's first run, the build.
     mutating func book(_ index: Int, _ row: String) throws {
         if !builds.contains(BuildIdentity.current) {
             builds.append(BuildIdentity.current)
@@ -138,10 +138,10 @@ extension SweepFolder {
         try SweepFolder.saying { () throws(LedgerFault) in try ledger.append(index, row: row) }
     }
 
-    /// Writes the manifest with what this attempt has cost so far, beside the earlier ones: after every run, so that
-    /// little is lost with one that is killed. An attempt that made no run counts as none.
+    /// Writes the manifest with the cost of this attempt so far and of the earlier ones. Called after every run, so
+    /// that an attempt that is killed loses little. An attempt without a run does not count.
     ///
-    /// - Parameter ending: How the attempt ended; while it goes on, the sweep is incomplete.
+    /// - Parameter ending: How the attempt ended; `incomplete` while it goes on.
     func note(
         _ cost: CaseCrew.Cost, _ clock: ExperimentClock, jobs: Int, ending: ExperimentManifest.Ending = .incomplete
     ) throws {
@@ -157,14 +157,14 @@ extension SweepFolder {
         try folder.write(manifest)
     }
 
-    /// A sweep that is whole gets its table; a part waits for the others.
+    /// Writes the table of a whole sweep; a part has none until `merge`.
     mutating func finish() throws {
         guard shard == .whole else { return }
         warnOfMixture()
         try SweepFolder.write(plan, to: folder) { _ in ledger }
     }
 
-    /// The table in the order of the plan, a bounded number of rows in memory at a time.
+    /// Writes the table in the order of the plan, with at most 500 rows in memory.
     private static func write(_ plan: ExperimentPlan, to folder: ExperimentFolder, _ ledger: (Int) -> Ledger) throws {
         let list = RunList("sweep", of: plan)
         let names = plan.scenarios.map(\.name).joined(separator: ", ")
@@ -192,9 +192,9 @@ extension SweepFolder {
         let ledger: Ledger
     }
 
-    /// Puts all parts of a sweep together.
+    /// Joins all parts of a sweep.
     ///
-    /// - Returns: The plan that they have in common.
+    /// - Returns: The plan that the parts share.
     static func merge(_ paths: [String], to out: String) throws -> ExperimentPlan {
         guard let first = paths.first, let (plan, text) = try readPlan(first) else {
             throw Failure(.missingInput, "\(paths.first ?? "") holds no part of a sweep: there is no \(planFile)")
@@ -207,7 +207,7 @@ extension SweepFolder {
             guard other.text == text else {
                 let difference = other.plan.difference(from: plan) ?? "form of plan.json"
                 throw Failure(
-                    .invalidInput, "\(path) is a part of another sweep than \(first): it has another \(difference)")
+                    .invalidInput, "\(path) belongs to another sweep than \(first): it has another \(difference)")
             }
             parts.append(try part(path, of: plan, Fingerprint(of: text), beside: parts))
         }
@@ -234,7 +234,7 @@ extension SweepFolder {
     ) throws -> Part {
         let file = "\(path)/\(Ledger.file)"
         guard let shard = try saying({ () throws(LedgerFault) in try Ledger.part(at: file) }) else {
-            throw Failure(.invalidInput, "\(file) is no ledger of a sweep")
+            throw Failure(.invalidInput, "\(file) is not the ledger of a sweep")
         }
         if let first = others.first, first.shard.count != shard.count {
             throw Failure(.invalidInput, "\(path) is part \(shard), but \(first.path) is part \(first.shard)")

@@ -1,6 +1,6 @@
 import Pressure
 
-// Text of a certain width, and its colours.
+// Text of a given width, and its colours.
 extension LiveScreen {
     enum Look: String {
         case plain = ""
@@ -11,7 +11,7 @@ extension LiveScreen {
         case critical = "31"
     }
 
-    /// The look of the level that is in force.
+    /// The look of the current pressure level.
     var look: Look {
         switch glance.level {
         case .normal: .normal
@@ -24,7 +24,7 @@ extension LiveScreen {
         usesColour && look != .plain && !text.isEmpty ? "\u{1B}[\(look.rawValue)m\(text)\u{1B}[0m" : text
     }
 
-    /// How many columns a terminal gives the text: two for a wide letter, none for a combining mark.
+    /// The text's width on a terminal: two columns for a wide letter, none for a combining mark.
     static func columns(of text: String) -> Int { text.reduce(0) { $0 + columns(of: $1) } }
 
     private static func columns(of character: Character) -> Int {
@@ -37,7 +37,7 @@ extension LiveScreen {
         }
     }
 
-    /// At most `width` columns of it, without anything that a terminal would act on.
+    /// The text cut to `width` columns (the screen's by default), with control characters replaced.
     func fit(_ text: String, to width: Int? = nil) -> String {
         let width = max(0, width ?? size.columns)
         var result = ""
@@ -50,7 +50,7 @@ extension LiveScreen {
             let columns = LiveScreen.columns(of: letter)
             if used + columns > width {
                 guard let last = result.popLast() else { break }
-                // Room for the sign that something is missing; a wide letter leaves two columns.
+                // Makes room for the ellipsis; a wide letter leaves two columns.
                 result += LiveScreen.columns(of: last) == 2 ? " …" : "…"
                 break
             }
@@ -60,13 +60,13 @@ extension LiveScreen {
         return result
     }
 
-    /// Left, padded with blanks, one of which always stays.
+    /// The text on the left of a column of `width`, with at least one blank after it.
     func pad(_ text: String, _ width: Int) -> String {
         let shown = fit(text, to: width - 1)
         return shown + String(repeating: " ", count: max(0, width - LiveScreen.columns(of: shown)))
     }
 
-    /// Right, with a blank before it.
+    /// The text on the right of a column of `width`, with at least one blank before it.
     func lead(_ text: String, _ width: Int) -> String {
         let shown = fit(text, to: width - 1)
         return String(repeating: " ", count: max(0, width - LiveScreen.columns(of: shown))) + shown

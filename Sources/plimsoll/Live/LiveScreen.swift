@@ -5,7 +5,7 @@ import Simulation
 
 /// One picture of a run in characters: as many lines as the screen has rows, none wider than the screen.
 ///
-/// It knows no terminal: the same values give the same lines, so that tests can look at them.
+/// It does not touch a terminal: the same values give the same lines, so that tests can check them.
 struct LiveScreen {
     let plan: RunPlan
     let glance: RunGlance
@@ -14,12 +14,12 @@ struct LiveScreen {
     let size: ScreenSize
     let usesColour: Bool
     let usesBlocks: Bool
-    /// What the policy decides is not carried out.
+    /// Whether the policy's decisions are not carried out.
     var isDryRun = false
 
     var lines: [String] {
         let rows = max(1, size.rows)
-        // The first line, the bar with its marks, the figures, a title and a key line: what is left is shared.
+        // Title, bar, marks, figures, header, heading and keys take seven rows; apps and events share the rest.
         let free = rows - 7
         let logRows = max(0, min(free / 3, 12))
         var lines = [title, bar, marks, figures, header]
@@ -53,7 +53,7 @@ struct LiveScreen {
         return "[" + used + String(repeating: glyphs.2, count: max(0, width - system - apps)) + "]"
     }
 
-    /// Where the levels begin, below the bar: W and C stand at their thresholds.
+    /// The line below the bar, with W and C at the thresholds of warning and critical.
     private var marks: String {
         var cells = Array(repeating: Character(" "), count: max(1, size.columns))
         let settings = plan.monitor
@@ -120,7 +120,7 @@ struct LiveScreen {
 
     // MARK: Events
 
-    /// What a person who watches wants to read.
+    /// Whether the event matters to a person who watches the run.
     static func isWorthALine(_ event: RunEvent) -> Bool {
         switch event.kind {
         case .pressureLevel, .warning, .exit, .firstFrame: true

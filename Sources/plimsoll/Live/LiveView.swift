@@ -3,13 +3,13 @@ import Foundation
 import Quantities
 import Simulation
 
-/// How fast a watched run goes.
+/// The speed of a watched run.
 enum LiveSpeed: String, CaseIterable, ExpressibleByArgument {
     case real
     case ten = "10x"
     case max
 
-    /// Virtual seconds per second; nil when nothing holds it back.
+    /// Virtual seconds per second of wall time; nil if unlimited.
     var factor: Double? {
         switch self {
         case .real: 1
@@ -19,11 +19,10 @@ enum LiveSpeed: String, CaseIterable, ExpressibleByArgument {
     }
 }
 
-/// Shows a run while it goes on, and holds it back to the wanted speed. The engine knows nothing of wall time: it calls
-/// at every sample, and the call returns later.
+/// Shows a run as it goes on, and slows it down to the chosen speed. The engine has no wall clock: it calls `update` at
+/// every sample, and the call returns when the run may continue.
 ///
-/// On a terminal it draws a screen of its own and listens to keys; elsewhere it writes a line per level, warning,
-/// action and end.
+/// On a terminal it draws a full screen and reads keys; elsewhere it writes a line per level, warning, action and exit.
 final class LiveView {
     private let plan: RunPlan
     private let isDryRun: Bool
@@ -31,7 +30,7 @@ final class LiveView {
     private var speed: LiveSpeed
     private var isPaused = false
     private var stepsLeft = 0
-    /// The moment at which the speed last changed, on both clocks.
+    /// The moment of the last change of speed, on both clocks.
     private var anchor: (wall: ContinuousClock.Instant, virtual: Instant)
     private var drawnAt = ContinuousClock.now - .seconds(1)
     private var drawnSize = ScreenSize(columns: 0, rows: 0)
@@ -43,13 +42,13 @@ final class LiveView {
         self.plan = plan
         self.isDryRun = isDryRun
         screen = RawTerminal.isPossible ? RawTerminal() : nil
-        // Where nobody sees a picture, nobody wants to wait for it.
+        // Without a terminal there is no picture to slow down for.
         self.speed = speed ?? (screen == nil ? .max : .ten)
         anchor = (ContinuousClock.now, .zero)
-        if isDryRun && screen == nil { Terminal.complain("dry run: none of the policy's decisions is carried out") }
+        if isDryRun && screen == nil { Terminal.complain("dry run: the policy's decisions are not carried out") }
     }
 
-    /// Called at every sample of the run; returns when it may go on.
+    /// Called at every sample of the run; returns when the run may continue.
     func update(_ simulation: Simulation) {
         let events = simulation.takeEvents()
         let glance = simulation.glance
@@ -66,12 +65,12 @@ final class LiveView {
         hold(at: glance, screen)
     }
 
-    /// Gives the terminal back as it was.
+    /// Restores the terminal.
     func finish() { screen?.restore() }
 
     // MARK: Time
 
-    /// Waits until the wall clock has caught up, drawing and listening meanwhile. Ends early when the run is to stop.
+    /// Waits until the wall clock has caught up, and draws and reads keys meanwhile. Ends early on a signal.
     private func hold(at glance: RunGlance, _ screen: RawTerminal?) {
         while Interruption.signalNumber == 0 {
             if let screen { draw(glance, on: screen) }
@@ -89,7 +88,7 @@ final class LiveView {
         }
     }
 
-    /// How long the run is ahead of the wall clock.
+    /// How far the run is ahead of the wall clock.
     private func wait(until now: Instant) -> Duration {
         guard let factor = speed.factor, stepsLeft == 0 else { return .zero }
         let due = Double((now - anchor.virtual).microseconds) / factor
@@ -128,7 +127,7 @@ final class LiveView {
         drawnAt = ContinuousClock.now
     }
 
-    /// Lines for a log: what happened, and every tenth of the way how things stand.
+    /// Writes log lines: each event, and the state of memory after every tenth of the run.
     private func say(_ glance: RunGlance, _ events: [RunEvent]) {
         for event in events where LiveScreen.isWorthALine(event) {
             Terminal.complain(LiveScreen.line(for: event))
@@ -139,6 +138,6 @@ final class LiveView {
         Terminal.complain(
             "\(Progress.clock(glance.now - .zero)) of \(Progress.clock(plan.duration)): "
                 + "\(glance.resident.readable) resident, \(glance.available.readable) available, "
-                + "\(glance.level.rawValue), \(glance.processes.count) processes")
+                + "\(glance.level.rawValue), \(glance.processes.count.counted("process", "processes"))")
     }
 }
