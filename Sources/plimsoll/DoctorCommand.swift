@@ -9,18 +9,23 @@ import Simulation
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Says whether this host can run scenarios, and tries the allocator for real.",
+        abstract: "Checks whether this host can run scenarios, and tries the allocator for real.",
         discussion: """
-            How much memory a run needs depends on its scenario: on the device's ceiling, and on how many objects the
-            apps may come to hold. Name the scenario, and it is said whether it fits.
+            A run's need for memory depends on its scenario: on the device's ceiling and on the number of objects that \
+            the apps may hold. Name a scenario to check whether its run fits.
 
-            Exit status 71 when something that a run needs is missing.
+            EXAMPLES
+              plimsoll doctor
+              plimsoll doctor Scenarios/quickstart.yaml
+              plimsoll doctor Scenarios/evening-commute.yaml --backend accounting
+
+            Exit status: 71 if the host lacks something that a run needs.
             """)
 
-    @Argument(help: "A scenario file: also say whether the host has the memory for it.")
+    @Argument(help: "A scenario file: also check whether the host has the memory for its run.")
     var scenario: String?
 
-    @Option(help: "jemalloc or accounting, instead of the scenario's.")
+    @Option(help: "The backend, in place of the scenario's.")
     var backend: MemoryBackend?
 
     @Option(parsing: .unconditional, help: Ratio.scaleHelp, transform: OptionValue.scale)
@@ -29,7 +34,7 @@ struct DoctorCommand: ParsableCommand {
     func validate() throws {
         try refuseEmpty(scenarios: [scenario].compactMap(\.self))
         if scenario == nil && (backend != nil || scale != nil) {
-            throw ValidationError("--backend and --scale are about a scenario's run; name the scenario")
+            throw ValidationError("--backend and --scale need a scenario; name one")
         }
     }
 
@@ -73,7 +78,7 @@ struct DoctorCommand: ParsableCommand {
             + "plimsoll doctor SCENARIO says what one needs."
     }
 
-    /// What the scenario's run may need, and whether that is left: the very question that `run` asks.
+    /// Prints what the scenario's run may need and whether that much is free, by the check that `run` makes.
     private func demand(of plan: RunPlan, _ row: (Bool, String, String) -> Void) throws {
         let traces = try Failure.opening(plan)
         let demand = plan.hostDemand(traces)
@@ -87,14 +92,14 @@ struct DoctorCommand: ParsableCommand {
             row(true, "jemalloc", allocator.version)
             row(true, "compiled options", allocator.compiledOptions)
             if let foreign = allocator.foreignEnvironment ?? allocator.foreignFile {
-                row(true, "foreign options", "\(foreign): unset them, results may differ")
+                row(true, "foreign options", "\(foreign): results may differ; unset them")
             }
         } catch {
             row(false, "jemalloc", "\(error)")
         }
     }
 
-    /// A process on real memory, filled, compared with jemalloc's statistics, and ended.
+    /// Fills a process on real memory, compares its accounting with jemalloc's statistics, and ends it.
     private func trial(_ row: (Bool, String, String) -> Void) {
         do {
             let device = try makeDeviceMemory(.jemalloc, ceiling: .mebibytes(16), reserved: .mebibytes(1))
@@ -108,7 +113,7 @@ struct DoctorCommand: ParsableCommand {
             try device.audit()
             row(
                 result.objects == 500 && device.books.resident == .mebibytes(1), "trial",
-                "500 objects in \(footprint.readable), books equal jemalloc's statistics, nothing left")
+                "500 objects in \(footprint.readable), accounting equals jemalloc's statistics, nothing left")
         } catch {
             row(false, "trial", "\(error)")
         }

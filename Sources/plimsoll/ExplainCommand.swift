@@ -9,43 +9,49 @@ import Simulation
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Says in plain words why an app was ended, who was spared, and what would have saved it.",
+        abstract: "Says why an app was ended, which apps were spared, and what would have saved it.",
+        usage: "plimsoll explain [<options>] <directory>",
         discussion: """
-            The run is repeated from its own scenario.yaml, as far as it came, which gives the very
-            snapshots that the policy saw; what its folder lacks or contradicts is said on stderr. What
-            would have saved an app is found by asking the policy again about the recorded snapshot with
-            other values of each of its numbers, in steps that grow. A run of its own to the end of the
-            scenario then tells how long the app lives, and what every other app pays: its end, a slower
-            launch, or a wait for memory. Of the first few values that save it the one that costs least
-            is named, or that nothing is worth its price; a smaller change between two steps may do, too.
-            Without --app and --at the first few terminations are explained.
+            `explain` repeats the run from its scenario.yaml, as far as the run came, to get the snapshots that the \
+            policy saw. It warns on stderr if the folder lacks files or contradicts the repetition. Without --app and \
+            --at it explains the first few terminations.
+
+            To find what would have saved an app, `explain` asks the policy again about the same snapshot, with other \
+            values of each of its numbers, in growing steps. For the first few values that spare the app it repeats \
+            the run to the end of the scenario, which shows how long the app lives and what each other app pays: its \
+            end, a slower launch, or a wait for memory. It names the value that costs least, or says that none is \
+            worth its price. A smaller change between two steps may do, too.
 
             EXAMPLES
+              plimsoll run Scenarios/evening-commute.yaml
               plimsoll explain runs/evening-commute
-              plimsoll explain runs/evening-commute --app mail
-              plimsoll explain runs/evening-commute --app mail --at 18min
+              plimsoll explain runs/evening-commute --app weather
+              plimsoll explain runs/evening-commute --app weather --at 18min
 
-            Exit status: 0 done; 65 when the run has no such app; 66 when the folder holds no run; 71 when
-            the host has too little memory; 129, 130 and 143 interrupted.
+            Exit status: 0 done; 65 if the run has no such app; 66 if the folder holds no run; 71 if the host has too \
+            little memory; 129, 130 and 143 interrupted.
             """)
 
     @Argument(help: "The folder of a run.")
     var directory: String
 
-    @Option(help: "The app whose end is to be explained; without it, the first few terminations.")
+    @Option(help: "Explain the terminations of this app only.")
     var app: String?
 
     @Option(
-        parsing: .unconditional, help: "The termination nearest to this time, such as 9min30s.",
+        parsing: .unconditional,
+        help: ArgumentHelp("Explain the termination nearest to this time, such as 9min30s.", valueName: "time"),
         transform: OptionValue.time)
     var at: TimeSpan?
 
     @Option(
-        parsing: .unconditional, help: "How many terminations, when no time is given; 3 without it.",
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "Explain at most this number of terminations, 3 by default; ignored with --at.", valueName: "count"),
         transform: { try OptionValue.count($0, in: 1...Int.max) })
     var most = 3
 
-    @Flag(help: "Repeat the run even when the host seems to have too little memory for it.")
+    @Flag(help: "Repeat the run even if the host seems to have too little memory.")
     var ignoreHost = false
 
     func validate() throws { try refuseEmpty(directory, "the folder", "name the folder of a run") }
@@ -65,20 +71,20 @@ struct ExplainCommand: ParsableCommand {
             let record = try RunRecord(directory, plan)
             guard !record.isDryRun else {
                 Terminal.say(
-                    "This was a dry run: none of the policy's decisions was carried out, so the policy ended nobody.")
+                    "This was a dry run: the policy's decisions were not carried out, so it ended no app.")
                 return .success
             }
             let traces = try Failure.opening(plan)
             if !ignoreHost { try Host.check(plan, traces, flag: "--ignore-host") }
             Interruption.install()
             let line = StatusLine()
-            // Whatever ends it, the line does not stay behind.
+            // The status line disappears however the command ends.
             defer { line.clear() }
             let explainer = Explainer(
                 plan: plan, scenario: path, traces: traces, lastEvent: record.lastEvent,
                 isInterrupted: { Interruption.signalNumber != 0 }, progress: { line.draw($0.text) },
                 witness: { record.compare($0) })
-            // Without a time the first few are enough, and the run need not be repeated to its end.
+            // Without a time, the repetition stops after the terminations that are explained.
             let limit = at == nil ? most : .max
             let history = try Failure.catching { try explainer.history(of: app, most: limit) }
             let all = history.terminations
@@ -86,7 +92,7 @@ struct ExplainCommand: ParsableCommand {
             if all.count < limit { record.compareEnd() }
             for warning in record.warnings { Terminal.complain("plimsoll: warning: \(warning)") }
             guard !all.isEmpty else {
-                for text in nobody(history, record) { Terminal.say(text) }
+                for text in withoutTermination(history, record) { Terminal.say(text) }
                 return .success
             }
             for (index, termination) in chosen(of: all).enumerated() {
@@ -99,10 +105,10 @@ struct ExplainCommand: ParsableCommand {
         }
     }
 
-    /// The policy ended nobody; who else did is said.
-    private func nobody(_ history: Explainer.History, _ record: RunRecord) -> [String] {
+    /// Says that the policy ended no app, and lists the terminations with other causes.
+    private func withoutTermination(_ history: Explainer.History, _ record: RunRecord) -> [String] {
         let run = "in this run\(record.isWhole ? "" : ", as far as it came")"
-        let head = "The policy ended \(app.map { "\($0) at no time" } ?? "nobody") \(run)."
+        let head = app.map { "The policy did not end \($0) \(run)." } ?? "The policy ended no app \(run)."
         guard !history.otherEnds.isEmpty else { return [head] }
         let count = history.otherEnds.count
         let reasons = Set(history.otherEnds.map(\.reason)).sorted().map { reason in
@@ -111,7 +117,7 @@ struct ExplainCommand: ParsableCommand {
             return "  \(reason): \(ends.count)\(app == nil ? " (\(names))" : "")"
         }
         return [
-            "\(head) \(count) \(count == 1 ? "end" : "ends") came otherwise; events.csv says of each exit why:"
+            "\(head) \(count.counted("exit")) had another cause; events.csv gives the reason of each:"
         ] + reasons
     }
 
@@ -127,19 +133,19 @@ struct ExplainCommand: ParsableCommand {
 }
 
 extension Explainer.Step {
-    /// For whoever waits.
+    /// The status line that is shown meanwhile.
     fileprivate var text: String {
         switch self {
         case .repeating(let now, let end):
             "repeating the run: \(Progress.clock(now - .zero)) of \(Progress.clock(end - .zero))"
         case .trying(let number, let count): "looking for what would have saved it: change \(number) of \(count)"
         case .following(let now, let end):
-            "following what that costs: \(Progress.clock(now - .zero)) of \(Progress.clock(end - .zero))"
+            "measuring what that costs: \(Progress.clock(now - .zero)) of \(Progress.clock(end - .zero))"
         }
     }
 }
 
-/// One line on a terminal's stderr that is drawn over and over; nothing where there is no terminal.
+/// One line on a terminal's stderr that is redrawn in place; nothing where there is no terminal.
 private final class StatusLine {
     private let isShown = Terminal.showsProgress
     private var drawn = ContinuousClock.now
@@ -160,7 +166,7 @@ private final class StatusLine {
 }
 
 extension Failure {
-    /// A run's own fault as one line and its exit status.
+    /// Turns a run's fault into one line and its exit status.
     fileprivate static func catching<Value>(_ work: () throws -> Value) throws -> Value {
         do {
             return try work()

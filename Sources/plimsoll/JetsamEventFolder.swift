@@ -3,36 +3,36 @@ import Interchange
 import Metrics
 import Simulation
 
-/// The folder of `--jetsam-events` within a run's own: a report for every session of kills, written when the session is
-/// over, whole or not at all.
+/// The folder of `--jetsam-events` inside a run's folder: a report for every session of kills, written after the
+/// session, whole or not at all.
 final class JetsamEventFolder: KillReportSink {
-    /// Its name within the run's folder.
+    /// The folder's name inside the run's folder.
     static let name = "jetsam-events"
 
     private let path: String
     private let export: JetsamEventExport
-    /// How many reports it has got.
+    /// The number of reports written.
     private(set) var count = 0
 
-    /// Refuses before the run what could not be written in it.
+    /// Refuses, before the run, a folder that cannot take its reports.
     ///
-    /// - Parameter run: The run's own folder; the reports of an earlier run that lie there will be taken away.
+    /// - Parameter run: The run's folder; reports of an earlier run in it will be removed.
     static func check(in run: String) throws {
         let path = "\(run)/\(name)"
         var status = stat()
         guard lstat(path, &status) == 0 else { return }
         guard status.st_mode & S_IFMT == S_IFDIR else {
-            throw Failure(.cannotCreate, "\(path) is no folder of reports; give another --out")
+            throw Failure(.cannotCreate, "\(path) is not a folder of reports; give another --out")
         }
         for file in (try? FileManager.default.contentsOfDirectory(atPath: path))?.sorted() ?? []
         where isNamedLikeReport(file) && !isReport("\(path)/\(file)") {
             throw Failure(
                 .cannotCreate,
-                "\(path)/\(file) is no report of a run, and --force overwrites nothing else; give another --out")
+                "\(path)/\(file) is not a report of a run, and --force overwrites nothing else; give another --out")
         }
     }
 
-    /// Makes the folder, unless it is there.
+    /// Makes the folder, unless it exists.
     init(in run: String, _ export: JetsamEventExport) throws {
         (path, self.export) = ("\(run)/\(JetsamEventFolder.name)", export)
         guard mkdir(path, 0o755) == 0 || errno == EEXIST else {
@@ -48,10 +48,10 @@ final class JetsamEventFolder: KillReportSink {
         count += 1
     }
 
-    /// The reports that a run has left in its folder, by their paths within it.
+    /// The reports in a run's folder, by their paths inside it.
     static func reports(in run: String) -> [String] {
         var status = stat()
-        // A link leads to a place that is somebody else's.
+        // A link leads to a folder that is not plimsoll's.
         guard lstat("\(run)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return [] }
         let files = (try? FileManager.default.contentsOfDirectory(atPath: "\(run)/\(name)")) ?? []
         return files.filter(isNamedLikeReport).map { "\(name)/\($0)" }.filter { isReport("\(run)/\($0)") }
@@ -61,7 +61,7 @@ final class JetsamEventFolder: KillReportSink {
         file.hasPrefix(JetsamEventExport.namePrefix) && file.hasSuffix(JetsamEventExport.nameSuffix)
     }
 
-    /// Whether it is a plain file that begins as every report of ours does.
+    /// Whether this is a plain file that begins like a report of plimsoll.
     private static func isReport(_ path: String) -> Bool {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG,

@@ -9,21 +9,23 @@ import Simulation
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
-        abstract: "Runs a scenario and leaves CSV files, the effective scenario and a manifest in a folder.",
+        abstract: "Runs a scenario; writes CSV files, the effective scenario and a manifest into a folder.",
         discussion: """
-            The same program, scenario and seed write the same bytes into every CSV. Results go to
-            stdout, progress to stderr.
+            The same program, scenario and seed write the same bytes into every CSV. Results go to stdout, progress \
+            to stderr.
 
             EXAMPLES
               plimsoll run Scenarios/quickstart.yaml
-              plimsoll run Scenarios/evening-commute.yaml --policy lru --seed 7 --set 'expect=[]' --out runs/a
-              plimsoll run Scenarios/evening-commute.yaml --policy Scenarios/policies/oomd-default.yaml \
-            --set 'expect=[]'
+              plimsoll run Scenarios/evening-commute.yaml --policy lru --seed 7 \\
+                --set 'expect=[]' --out runs/a
+              plimsoll run Scenarios/evening-commute.yaml \\
+                --policy Scenarios/policies/oomd-default.yaml --set 'expect=[]'
               plimsoll run Scenarios/quickstart.yaml --set device.cores=1 --verify
-              plimsoll run Scenarios/evening-commute.yaml --policy jetsam --set 'expect=[]' --jetsam-events --out runs/b
+              plimsoll run Scenarios/evening-commute.yaml --policy jetsam \\
+                --set 'expect=[]' --jetsam-events --out runs/b
 
-            A scenario's expectations are about its own policy and settings: with others, 'expect=[]' takes them away,
-            or the run may end with status 99.
+            A scenario's expectations hold for its own policy and settings. With another policy or setting, remove \
+            them with --set 'expect=[]', or the run may end with status 99.
             """)
 
     enum Format: String, CaseIterable, ExpressibleByArgument {
@@ -31,42 +33,42 @@ struct RunCommand: ParsableCommand {
         case json
     }
 
-    @Argument(help: "The scenario file; - is standard input.")
+    @Argument(help: "The scenario file; - reads standard input.")
     var scenario: String
 
     @Option(
         help: """
-            The folder to write; by default runs/NAME with the name that stands in the scenario, or the first \
-            runs/NAME-2, -3, … that is free.
+            The folder to write. By default runs/NAME with the scenario's name, or the first of runs/NAME-2, -3, … \
+            that is free.
             """)
     var out: String?
 
     @Flag(
         help: """
-            Overwrite the earlier run in --out, with its pictures, report, timeline and JetsamEvent reports, and an \
-            earlier --trace. What is not plimsoll's stays.
+            Overwrite an earlier run in --out, with its pictures, report, timeline and JetsamEvent reports, and an \
+            earlier --trace. Files that plimsoll did not write stay.
             """)
     var force = false
 
     @Option(
-        parsing: .unconditional, help: "The seed, instead of the scenario's.", transform: OptionValue.seed)
+        parsing: .unconditional, help: "The seed, in place of the scenario's.", transform: OptionValue.seed)
     var seed: UInt64?
 
     @Option(
         name: .customLong("set"),
         help: ArgumentHelp(
-            "Changes one setting of the scenario; may be repeated, and the last one for a key counts.",
+            "Change one setting of the scenario. Repeatable; the last value of a key counts.",
             valueName: "key=value"),
         transform: OptionValue.assignment)
     var sets: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "The policy, instead of the scenario's: a name, with its default parameters, or a policy file.",
+            "The policy, in place of the scenario's: a name, with its default parameters, or a policy file.",
             valueName: "name|file"))
     var policy: String?
 
-    @Option(help: "jemalloc (real memory) or accounting (its arithmetic without the memory).")
+    @Option(help: "jemalloc takes real memory; accounting does jemalloc's arithmetic without memory.")
     var backend: MemoryBackend?
 
     @Option(parsing: .unconditional, help: Ratio.scaleHelp, transform: OptionValue.scale)
@@ -74,12 +76,13 @@ struct RunCommand: ParsableCommand {
 
     @Flag(
         help: """
-            Ask the policy and record its decisions, but act on none of them: apps then end for want of memory, as \
-            under none. As nothing is freed, a policy that tries the mildest first does not get to ending anybody.
+            Record the policy's decisions, but carry out none: apps then end for lack of memory, as under the policy \
+            none. As nothing is freed, a policy that tries its mildest action first never comes to end an app.
             """)
     var dryRun = false
 
-    @Flag(help: "At every sample, compare the books with jemalloc's refreshed statistics and check every invariant.")
+    @Flag(
+        help: "At every sample, compare the accounting with jemalloc's refreshed statistics and check every invariant.")
     var verify = false
 
     @Option(
@@ -89,31 +92,31 @@ struct RunCommand: ParsableCommand {
 
     @Flag(
         help: """
-            Also write a JetsamEvent report (.ips), as a device does, for every session of kills: into the folder \
-            jetsam-events of the run's own.
+            Also write a JetsamEvent report (.ips), as a device does, for every session of kills, into the folder \
+            jetsam-events below the run's folder.
             """)
     var jetsamEvents = false
 
-    @Flag(help: "Show the run while it goes on; plain lines where stderr is no terminal.")
+    @Flag(help: "Show the run as it goes on; as plain lines where stderr is no terminal.")
     var live = false
 
-    @Option(help: "How fast --live goes: real (as on a device), 10x or max. Keys change it.")
+    @Option(help: "The speed of --live: real is a device's, max is unlimited. Keys change it.")
     var speed: LiveSpeed?
 
-    @Option(help: "How the summary is printed on stdout: text or json.")
+    @Option(help: "How to print the summary on stdout.")
     var format: Format = .text
 
-    @Flag(help: "Of the tables, write summary.csv alone: for many runs of which only the figures are wanted.")
+    @Flag(help: "Write only summary.csv.")
     var summaryOnly = false
 
-    @Flag(help: "No summary and no progress.")
+    @Flag(help: "Print no summary and no progress.")
     var quiet = false
 
-    @Flag(help: "Run even when the host seems to have too little memory for the ceiling.")
+    @Flag(help: "Run even if the host seems to have too little memory.")
     var ignoreHost = false
 
     @Flag(
-        help: ArgumentHelp("End when standard input ends, as when whoever started this is gone.", visibility: .hidden))
+        help: ArgumentHelp("End when standard input closes, as when the parent process is gone.", visibility: .hidden))
     var lifeline = false
 
     func validate() throws {
@@ -121,16 +124,18 @@ struct RunCommand: ParsableCommand {
         try refuseEmpty(out, "--out")
         try refuseEmpty(trace, "--trace")
         if trace == "-" {
-            throw ValidationError("--trace writes to a file, for standard output has the summary; name a file, not '-'")
+            throw ValidationError("--trace writes to a file, as stdout takes the summary; name a file, not '-'")
         }
         try refuse(keys: OptionValue.keys(of: sets), as: "--set", seed: seed, policy: policy, backend: backend)
-        if live && quiet { throw ValidationError("--live shows the run, and --quiet nothing; leave one of them out") }
+        if live && quiet {
+            throw ValidationError("--live shows the run and --quiet shows nothing; leave one of them out")
+        }
         if format == .json && quiet {
-            throw ValidationError("--format says how the summary is printed, and --quiet that it is not")
+            throw ValidationError("--format prints the summary and --quiet does not; leave one of them out")
         }
         if speed != nil && !live { throw ValidationError("--speed needs --live") }
         if trace != nil && summaryOnly {
-            throw ValidationError("--trace is made from the tables; not with --summary-only")
+            throw ValidationError("--trace needs the tables that --summary-only leaves out; leave one of them out")
         }
     }
 
@@ -151,8 +156,8 @@ extension Ratio {
     /// The help of `--scale`, the same in every command.
     static var scaleHelp: ArgumentHelp {
         """
-        A scale model of the run: the device with its thresholds and limits times this ratio, such as 0.25 or 50%; \
-        apps do the same at that scale.
+        A scale model of the run: the device, its thresholds and its limits times this ratio, such as 0.25 or 50%. \
+        Apps act as at full scale and hold this share of their pages.
         """
     }
 }

@@ -3,29 +3,29 @@ import Foundation
 import Metrics
 import Simulation
 
-/// What a run's folder says of itself, to be held against the same run when it is repeated.
+/// The record of a run in its folder, for comparison with a repetition of the run.
 final class RunRecord {
     private let path: String
     private let plan: RunPlan
-    /// By the decision's number: the action that was carried out and its target, empty where there was none.
+    /// The action that was carried out and its target, by the decision's number; no entry if there was none.
     private var chosen: [Int: String] = [:]
     private var last = 0
-    /// The last one for which the policy was asked: the monitor's warnings are numbered with them, but only written.
+    /// The last decision of the policy. The monitor's warnings share the numbers but are not decided again.
     private var lastAsked = 0
     /// The repetition's last decision.
     private var repeated = 0
-    /// Why nothing can be compared, if so.
+    /// Why nothing can be compared; nil if it can.
     private var obstacle: String?
-    /// What came out otherwise first.
+    /// The first difference.
     private var difference: String?
     private let made: Maker?
-    /// Why the manifest says nothing, where it does not.
+    /// Why the manifest is missing or unreadable, in words.
     private let silence: String
     private var table: String { "\(path)/\(RunTables.decisions.file)" }
 
     /// - Parameters:
-    ///   - path: The folder. Without `decisions.csv`, as `--summary-only` leaves it, nothing is compared.
-    ///   - plan: That of its `scenario.yaml`.
+    ///   - path: The folder. Without `decisions.csv`, as after `--summary-only`, nothing is compared.
+    ///   - plan: The plan of the folder's `scenario.yaml`.
     init(_ path: String, _ plan: RunPlan) throws {
         self.path = path
         self.plan = plan
@@ -33,7 +33,7 @@ final class RunRecord {
         if let version = made?.formatVersion, version > runFormatVersion {
             throw Failure(
                 .missingInput,
-                "\(path) is a run of format \(version), and this plimsoll reads formats up to \(runFormatVersion)")
+                "\(path) has format \(version), but this plimsoll reads formats up to \(runFormatVersion)")
         }
         silence = RunRecord.silence(of: path)
         readDecisions()
@@ -44,7 +44,7 @@ final class RunRecord {
         }
     }
 
-    /// Fails with what the folder is, if it is no run's.
+    /// Fails, with what the folder holds instead, if it is not a run's.
     static func demandRun(in path: String) throws {
         let content: [String]
         do {
@@ -57,16 +57,16 @@ final class RunRecord {
         throw Failure(
             .missingInput,
             isExperiment
-                ? "\(path) holds the tables of many runs, and none of them whole; explain needs one that "
+                ? "\(path) holds the tables of many runs, but no complete run; explain needs a run that "
                     + "`plimsoll run` wrote"
                 : "\(path) holds no run; expected what `plimsoll run` wrote")
     }
 
     private static func silence(of path: String) -> String {
         if FileManager.default.fileExists(atPath: "\(path)/manifest.json") {
-            return "\(path)/manifest.json is no manifest of a run"
+            return "\(path)/manifest.json is not the manifest of a run"
         }
-        // It is written last.
+        // The manifest is written last.
         if FolderHold.isHeld(path) { return "\(path) is still being written" }
         return "there is no \(path)/manifest.json, so the run did not end in order"
     }
@@ -91,22 +91,22 @@ final class RunRecord {
         }
     }
 
-    /// The run came to the end of its scenario.
+    /// Whether the run reached the end of its scenario.
     var isWhole: Bool { made?.ending == "completed" }
 
-    /// Decisions were written and not carried out.
+    /// Whether the run's decisions were not carried out.
     var isDryRun: Bool { made?.dryRun ?? false }
 
-    /// How many events of the queue the run has handled, where it was ended before its scenario was over.
+    /// The number of queue events that the run handled; `Int.max` if it is whole or unknown.
     var lastEvent: Int { isWhole ? .max : made?.queueEvents ?? .max }
 
-    /// Compares one decision of the repetition.
+    /// Compares one decision of the repetition with the record.
     ///
-    /// - Returns: False: a run that left no manifest came only to the last decision on record, and this is a later one.
+    /// - Returns: False to stop: a run without a manifest came only as far as its last recorded decision.
     func compare(_ record: DecisionRecord) -> Bool {
         let action = record.chosen.map { record.decision.ranking[$0].action }
         let found = action.map { "\($0.name) \($0.target.number)" }
-        // The last decision may be written in part: it counts if what was chosen is there.
+        // The last decision may be written in part; it counts if its chosen action is there.
         if made == nil, record.number > last || (record.number == last && chosen[last] == nil) { return false }
         repeated = record.number
         guard obstacle == nil, difference == nil else { return true }
@@ -116,16 +116,16 @@ final class RunRecord {
         return true
     }
 
-    /// The repetition went to the end of the run, and what is on record must have come by then.
+    /// Checks, at the end of the repetition, that it made all recorded decisions.
     func compareEnd() {
         guard made != nil, obstacle == nil, difference == nil, repeated < lastAsked else { return }
         difference = "the policy's last decision is \(repeated), in \(table) it is \(lastAsked)"
     }
 
-    /// What whoever reads the explanation should know first.
+    /// Warnings that a reader of the explanation needs.
     var warnings: [String] { [lack, contradiction].compactMap { $0 } }
 
-    /// What the run did not leave.
+    /// How the record is incomplete.
     private var lack: String? {
         guard let made else {
             return "\(silence); it is explained up to the last decision on record"
@@ -153,7 +153,7 @@ final class RunRecord {
 
     private var build: String { "\(made?.plimsoll ?? "?"), \(BuildIdentity.short(made?.buildId ?? "?"))" }
 
-    /// What the manifest says; nil where there is none, as after a kill, or it cannot be read.
+    /// The manifest's facts; nil if it is missing, as after a kill, or unreadable.
     private struct Maker: Decodable {
         var formatVersion: Int?
         var plimsoll: String?

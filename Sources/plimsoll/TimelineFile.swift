@@ -2,17 +2,17 @@ import Foundation
 import Interchange
 import Metrics
 
-/// The file of `--trace`: made from the run's CSV when the run is over, whole or not at all.
+/// The file of `--trace`: made from the run's CSV files after the run, whole or not at all.
 struct TimelineFile {
     let path: String
-    /// Its name, if it lies in the run's own folder.
+    /// The file's name, if it lies in the run's folder.
     let nameInside: String?
 
-    /// Refuses before the run what could not be written after it.
+    /// Refuses, before the run, a path that cannot be written after it.
     ///
     /// - Parameters:
-    ///   - out: The run's own folder. It may hold the timeline, too.
-    ///   - force: Overwrites an earlier timeline, and nothing else.
+    ///   - out: The run's folder; it may hold the timeline, too.
+    ///   - force: Whether to overwrite an earlier timeline; other files are never overwritten.
     ///   - scenario: The input; it is never overwritten.
     init(path: String, besides out: String, force: Bool, keeping scenario: String) throws {
         self.path = path
@@ -27,7 +27,7 @@ struct TimelineFile {
         guard !FileManager.default.fileExists(atPath: path) || TimelineFile.isTimeline(path) else {
             throw Failure(
                 .cannotCreate,
-                "\(path) is no timeline of a run, and --force overwrites nothing else; give another --trace")
+                "\(path) is not a timeline of a run, and --force overwrites nothing else; give another --trace")
         }
         guard isInside || access(folder.path, W_OK) == 0 else {
             throw Failure(.cannotCreate, "cannot create \(path): \(String(cString: strerror(errno)))")
@@ -48,7 +48,7 @@ struct TimelineFile {
         try OutputFile.replace(path, json)
     }
 
-    /// Whether the file begins as every timeline of ours does.
+    /// Whether the file begins like a timeline of plimsoll.
     private static func isTimeline(_ path: String) -> Bool {
         let beginning = RunTrace.beginning
         guard let file = FileHandle(forReadingAtPath: path),

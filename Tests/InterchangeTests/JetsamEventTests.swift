@@ -195,7 +195,7 @@ struct JetsamEventTests {
                 whole
                 .replacing("\"name\" : \"Notes\"", with: "\"nam\" : 1"))
         expect(
-            "error: none of the 1 processes is an app; expected some that are frontmost",
+            "error: no app among 1 process; expected some that are frontmost",
             of:
                 JetsamFixture
                 .report([JetsamFixture.Entry("d", 9, 0, "daemon idle")]))

@@ -152,7 +152,7 @@ struct CompareCommandTests {
                 (["tiny.yaml", "--policy", "lru", "--metric", "terminatons"], 64, "did you mean 'terminations'?"),
                 (["tiny.yaml", "--policy", "lru", "--metric", "policy"], 64, "metric 'policy' is a text"),
                 (["tiny.yaml", "--policy", "lru", "--metric", "seed"], 64, "the same for all policies"),
-                (["tiny.yaml", "tiny.yaml", "--policy", "lru"], 64, "comes twice"),
+                (["tiny.yaml", "tiny.yaml", "--policy", "lru"], 64, "is named twice"),
                 (["tiny.yaml", "--policy", "lruu"], 65, "did you mean 'lru'"),
                 (["tiny.yaml", "--policy", "lru", "--set", "device.celing=1GiB"], 65, "did you mean 'ceiling'"),
                 (["missing.yaml", "--policy", "lru"], 66, "no such file"),

@@ -50,18 +50,18 @@ struct ExplainCommandTests {
             let header = String(rows.prefix { $0 != "\n" }) + "\n"
             try Data(header.utf8).write(to: decisions)
             let cut = try Program.run(explain, in: folder)
-            #expect(cut.status == 0 && cut.out.contains("ended nobody in this run, as far as it came."), "\(cut.out)")
+            #expect(cut.status == 0 && cut.out.contains("ended no app in this run, as far as it came."), "\(cut.out)")
             #expect(cut.error == "plimsoll: warning: this run was interrupted; it is explained as far as it came\n")
 
             // The run as if killed: it has no manifest, and the record ends before the first termination.
             try FileManager.default.removeItem(at: manifest)
             let killed = try Program.run(explain, in: folder)
             #expect(
-                killed.out.contains("ended nobody") && killed.error.contains("no r/manifest.json"), "\(killed.error)")
+                killed.out.contains("ended no app") && killed.error.contains("no r/manifest.json"), "\(killed.error)")
             // A damaged manifest is not a missing one.
             try Data("{".utf8).write(to: manifest)
             let damaged = try Program.run(explain, in: folder)
-            #expect(damaged.error.contains("r/manifest.json is no manifest of a run"), "\(damaged.error)")
+            #expect(damaged.error.contains("r/manifest.json is not the manifest of a run"), "\(damaged.error)")
             try FileManager.default.removeItem(at: manifest)
             // While the run is in progress there is no manifest yet.
             let descriptor = open(folder.appending(path: "r").path(), O_RDONLY)
@@ -112,8 +112,8 @@ struct ExplainCommandTests {
         try Experiments.within { folder in
             try run("r", ["--policy", "none", "--set", "device.ceiling=64MiB"], in: folder)
             let all = try Program.run(["explain", "r"], in: folder)
-            #expect(all.out.contains("The policy ended nobody in this run."), "\(all.out)")
-            #expect(all.out.contains("came otherwise") && all.out.contains("memoryPressure: "), "\(all.out)")
+            #expect(all.out.contains("The policy ended no app in this run."), "\(all.out)")
+            #expect(all.out.contains("had another cause") && all.out.contains("memoryPressure: "), "\(all.out)")
         }
     }
 

@@ -88,7 +88,7 @@ struct JetsamEventsTests {
             let before = try Program.text(folder.appending(path: "r/manifest.json"))
             let refused = try Program.run(Self.run + Self.wanted + ["--force"], in: folder)
             #expect(refused.status == 73 && isOneLine(refused.error))
-            #expect(refused.error.contains("r/jetsam-events/\(names[0]) is no report of a run"))
+            #expect(refused.error.contains("r/jetsam-events/\(names[0]) is not a report of a run"))
             #expect(try Program.text(folder.appending(path: "r/manifest.json")) == before)
             #expect(try Program.run(Self.run + ["--force"], in: folder).status == 0)
             #expect(try reports(folder) == [names[0], "notes.txt"])
@@ -106,7 +106,7 @@ struct JetsamEventsTests {
             for _ in 0..<2 {
                 let refused = try Program.run(Self.run + Self.wanted + ["--force"], in: folder)
                 #expect(refused.status == 73 && isOneLine(refused.error))
-                #expect(refused.error.contains("r/jetsam-events is no folder of reports; give another --out"))
+                #expect(refused.error.contains("r/jetsam-events is not a folder of reports; give another --out"))
                 #expect(try Program.run(Self.quiet + ["--force"], in: folder).status == 0)
                 #expect(try FileManager.default.contentsOfDirectory(atPath: other.path()) == kept)
                 try FileManager.default.removeItem(at: events)

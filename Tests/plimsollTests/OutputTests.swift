@@ -106,7 +106,7 @@ struct OutputTests {
             try FileManager.default.copyItem(atPath: Program.scenario("quickstart"), toPath: scenario.path())
             let text = try Program.text(scenario)
             let arguments = ["run", "s.yaml"] + Self.short + ["--force", "--out", "r", "--trace"]
-            for (file, words) in [("mine.txt", "is no timeline"), ("s.yaml", "is the scenario itself")] {
+            for (file, words) in [("mine.txt", "is not a timeline"), ("s.yaml", "is the scenario itself")] {
                 let refused = try Program.run(arguments + [file], in: folder)
                 #expect(refused.status == 73 && isOneLine(refused.error) && refused.error.contains(words))
             }

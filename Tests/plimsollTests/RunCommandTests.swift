@@ -283,7 +283,7 @@ struct OtherCommandTests {
     @Test("doctor tries the allocator for real, and the schemas are JSON")
     func others() throws {
         let doctor = try run("doctor")
-        #expect(doctor.status == 0 && doctor.out.contains("books equal jemalloc's statistics"))
+        #expect(doctor.status == 0 && doctor.out.contains("accounting equals jemalloc's statistics"))
         #expect(doctor.out.contains("This host can run scenarios that need no more than"))
         for kind in ["scenario", "csv"] {
             let schema = try run("schema", kind)

@@ -164,7 +164,7 @@ struct SweepCommandTests {
             #expect(finished >= 3 && finished < 24)
             #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "s/sweep.csv").path()))
             let rest = try run(sweep + ["--resume"], in: folder)
-            #expect(rest.status == 0 && rest.out.contains("\(24 - finished) runs in"), "\(rest.out)\(rest.error)")
+            #expect(rest.status == 0 && rest.out.contains("\(24 - finished) run"), "\(rest.out)\(rest.error)")
             // The total includes the runs before the interruption, even runs that were in progress then.
             let manifest = try Program.text(folder.appending(path: "s/manifest.json"))
             let facts = try JSONSerialization.jsonObject(with: Data(manifest.utf8)) as? [String: Any]
@@ -309,7 +309,7 @@ struct SweepCommandTests {
             let again = ["sweep", "tiny.yaml", "--vary", "device.cores=1,2", "--sample", "random:40", "--dry-run"]
             let drawn = try run(again, in: folder)
             #expect(drawn.status == 0 && drawn.out.contains("2 runs: "), "\(drawn.out)")
-            #expect(drawn.error == "plimsoll: 38 of the 40 combinations drawn repeat others and are left out\n")
+            #expect(drawn.error == "plimsoll: left out 38 of the 40 combinations drawn: repetitions of others\n")
             // Settings besides the varied ones stay in effect.
             let beside = again + ["--set", "device.ceiling=128MiB", "--vary", "policy.parameters.x=1"]
             #expect(try run(beside + ["--set", "policy=lru"], in: folder).status != 64)
@@ -327,9 +327,9 @@ struct SweepCommandTests {
             let result = try Program.run(sweep, in: folder, shell: "ulimit -v 4000000; exec \"$@\"")
             #expect(result.status == 71, "\(result.error)")
             #expect(result.error.contains("case 1 (tiny, device.ceiling=2GiB) ended with 71"), "\(result.error)")
-            #expect(result.error.contains("1 of 2 runs failed; --resume tries them again"), "\(result.error)")
+            #expect(result.error.contains("1 of 2 runs failed; --resume runs them again"), "\(result.error)")
             let again = try run(sweep + ["--resume"], in: folder)
-            #expect(again.status == 0 && again.out.contains("1 runs in"), "\(again.error)\(again.out)")
+            #expect(again.status == 0 && again.out.contains("1 run in"), "\(again.error)\(again.out)")
             #expect(try Experiments.rows(folder.appending(path: "s/sweep.csv")).count == 2)
         }
     }

@@ -85,7 +85,7 @@ struct UsageTests {
     func quiet() throws {
         try Experiments.within { folder in
             try expect(["run", "tiny.yaml", "--live", "--quiet"], 64, "--live shows the run", in: folder)
-            try expect(["run", "tiny.yaml", "--format", "json", "--quiet"], 64, "--quiet that it is not", in: folder)
+            try expect(["run", "tiny.yaml", "--format", "json", "--quiet"], 64, "--quiet does not", in: folder)
         }
     }
 

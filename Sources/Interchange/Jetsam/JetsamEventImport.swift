@@ -56,8 +56,8 @@ public struct JetsamEventImport: Sendable {
         guard !cast.parts.isEmpty else {
             throw report.source.fault(
                 at: report.listOffset,
-                "none of the \(report.processes.count) processes is an app; expected some that are frontmost, "
-                    + "background or suspended")
+                "no app among \(report.processes.count.counted("process", "processes")); expected some that are "
+                    + "frontmost, background or suspended")
         }
         guard cast.parts.count <= RunPlan.mostApps else {
             throw report.source.fault(

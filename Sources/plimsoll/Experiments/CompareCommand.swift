@@ -2,50 +2,55 @@ import ArgumentParser
 import Experiments
 import Foundation
 import Metrics
+import Quantities
 import Scenario
 
 struct CompareCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "compare",
-        abstract: "Runs policies under the same seeds, and says whether their differences are there.",
+        abstract: "Runs policies under the same seeds and tests whether they differ.",
+        usage: "plimsoll compare [<options>] --policy <name|file> ... <scenarios> ...",
         discussion: """
-            Every policy sees the same person with the same seed. The first policy is the baseline: the others' \
-            differences from it are taken seed by seed, and come with confidence intervals. The yardsticks none, \
-            foresight and unbounded are always run beside. With several scenarios, each is compared, and all together.
+            Under the same seed every policy meets the same user. The first policy is the baseline: the differences of \
+            the others from it are taken seed by seed and have confidence intervals. The yardsticks none, foresight \
+            and unbounded always run as well. Several scenarios are compared one by one and together.
 
             EXAMPLES
-              plimsoll compare Scenarios/evening-commute.yaml --policy ladder --policy jetsam --seeds 1..20
-              plimsoll compare Scenarios/seeded-commuter.yaml --policy ladder --policy mine.yaml --backend accounting
-              plimsoll compare Scenarios/quickstart.yaml --policy lru --metric terminations --metric bytes_reclaimed
+              plimsoll compare Scenarios/evening-commute.yaml \\
+                --policy ladder --policy jetsam --seeds 1..20
+              plimsoll compare Scenarios/seeded-commuter.yaml --policy ladder \\
+                --policy Scenarios/policies/weighted.yaml --seeds 1..5
+              plimsoll compare Scenarios/quickstart.yaml --policy lru --seeds 1..5 \\
+                --backend accounting --metric terminations --metric bytes_reclaimed
 
-            Exit status: 0 done, 129, 130 and 143 interrupted (nothing is written); when a run fails, its own status, \
-            and runs.csv has the others.
+            Exit status: 0 done; 129, 130 and 143 interrupted (nothing is written); if a run fails, its status, and \
+            runs.csv has the others.
             """)
 
     @OptionGroup var options: ExperimentOptions
 
-    @Option(help: "The seeds: 1..20, or 1,2,5.")
+    @Option(help: "The seeds, such as 1..20 or 1,2,5.")
     var seeds = "1..20"
 
     @Option(
         name: .customLong("metric"),
-        help: ArgumentHelp("A column of summary.csv, instead of the usual ones; may be repeated.", valueName: "name"))
+        help: ArgumentHelp("A column of summary.csv, in place of the usual ones. Repeatable.", valueName: "name"))
     var metrics: [String] = []
 
-    @Option(help: "The folder to write; runs/compare by default, or the first runs/compare-2, -3, … that is free.")
+    @Option(help: "The folder to write. By default runs/compare, or the first of runs/compare-2, -3, … that is free.")
     var out: String?
 
     func validate() throws {
         try refuseEmpty(out, "--out")
         if options.policies.isEmpty {
-            throw ValidationError("name at least one --policy; the first is the one that the others are compared with")
+            throw ValidationError("name at least one --policy; the others are compared with the first")
         }
         _ = try ExperimentPlanner.seeds(seeds)
         for metric in metrics {
             if let complaint = SummaryMetrics.complaint(about: metric) {
                 throw ValidationError("--metric \(metric): \(complaint)")
             }
-            if metric == "seed" { throw ValidationError("--metric seed: it is the same for all policies") }
+            if metric == "seed" { throw ValidationError("--metric seed: the seed is the same for all policies") }
         }
     }
 
@@ -95,8 +100,9 @@ struct CompareCommand: ParsableCommand {
                 clock: clock, cost: cost, intervals: intervals))
     }
 
-    /// What there is when some runs have failed: the rows of the others, from which nothing is compared. False: there
-    /// is none, and no folder either.
+    /// Writes the rows of the successful runs when others failed; nothing is compared.
+    ///
+    /// - Returns: False if no run succeeded; then the folder is removed.
     private func keep(_ rows: [String?], _ plan: ExperimentPlan, in folder: ExperimentFolder) throws -> Bool {
         let made = rows.indices.filter { rows[$0] != nil }
         guard !made.isEmpty else {
@@ -142,15 +148,15 @@ struct CompareCommand: ParsableCommand {
         guard !options.quiet else { return }
         Terminal.say(comparison.text)
         let seconds = String(format: "%.1f s, %.1f s of CPU", clock.seconds, cost.cpuSeconds)
-        Terminal.say("\(plan.count) runs in \(seconds), \(jobs) at a time; written to \(folder.path)")
+        Terminal.say("\(plan.count.counted("run")) in \(seconds), \(jobs) at a time; written to \(folder.path)")
     }
 }
 
 extension CaseCrew.Cost {
-    /// Fails when a run did: with its own status.
+    /// Fails with the status of the first run that failed, if any did.
     func check(retry: String) throws {
         guard let firstFailure else { return }
         let why = failures >= CaseCrew.mostFailures ? "; the rest was not tried" : ""
-        throw Failure(firstFailure, "\(failures) of \(runs) runs failed\(why)\(retry)")
+        throw Failure(firstFailure, "\(failures) of \(runs.counted("run")) failed\(why)\(retry)")
     }
 }

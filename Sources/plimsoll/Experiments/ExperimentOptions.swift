@@ -8,25 +8,29 @@ import Scenario
 import Simulation
 import Workload
 
-/// What `compare` and `sweep` have in common on the command line.
+/// The options that `compare` and `sweep` share.
 struct ExperimentOptions: ParsableArguments {
     @Argument(help: "Scenario files.")
     var scenarios: [String]
 
     @Option(
-        name: .customLong("policy"), help: ArgumentHelp("A policy; may be repeated.", valueName: "name|file"))
+        name: .customLong("policy"),
+        help: ArgumentHelp("A policy: a name or a policy file. Repeatable.", valueName: "name|file"))
     var policies: [String] = []
 
     @Option(
         name: .customLong("set"),
         help: ArgumentHelp(
-            "Changes one setting in every run; may be repeated, and the last one for a key counts.",
+            "Change one setting in every run. Repeatable; the last value of a key counts.",
             valueName: "key=value"),
         transform: OptionValue.assignment)
     var sets: [String] = []
 
     @Option(
-        help: "jemalloc (real memory) or accounting (its arithmetic without the memory), instead of the scenario's.")
+        help: """
+            In place of the scenario's: jemalloc takes real memory; accounting does jemalloc's arithmetic without \
+            memory.
+            """)
     var backend: MemoryBackend?
 
     @Option(parsing: .unconditional, help: Ratio.scaleHelp, transform: OptionValue.scale)
@@ -35,28 +39,28 @@ struct ExperimentOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: """
-            How many runs at a time, each a process of its own; by default as many as there are cores, fewer where \
-            the host has not the memory.
+            How many runs at a time, each in a process of its own. By default one per core, fewer if the host lacks \
+            memory.
             """,
         transform: { try OptionValue.count($0, in: 1...1024) })
     var jobs: Int?
 
-    @Flag(help: "Check everything, say how many runs there are and which come first, and run none.")
+    @Flag(help: "Check everything and list the first runs, but run none.")
     var dryRun = false
 
-    @Flag(help: "No summary and no progress.")
+    @Flag(help: "Print no summary and no progress.")
     var quiet = false
 
     func validate() throws {
         if scenarios.isEmpty { throw ValidationError("name at least one scenario") }
         try refuseEmpty(scenarios: scenarios, policies: policies)
         for (position, path) in scenarios.enumerated() where scenarios[..<position].contains(path) {
-            throw ValidationError("\(path) comes twice")
+            throw ValidationError("\(path) is named twice")
         }
         try refuse(keys: OptionValue.keys(of: sets), as: "--set")
     }
 
-    /// What is varied takes the place of what is set there and below: it is not set in vain.
+    /// Refuses a `--set` whose effect the varied setting would replace in every run.
     func refuseSets(under key: String) throws {
         let varied = SettingKey(key)
         for set in OptionValue.keys(of: sets) {
@@ -70,33 +74,33 @@ struct ExperimentOptions: ParsableArguments {
         }
     }
 
-    /// What has an option of its own is not changed behind that option's back.
+    /// Refuses to set what has an option of its own.
     func refuse(keys: [String], as option: String) throws {
         try refuse(keys: keys, as: option, backend: backend)
         for key in keys {
-            if key == "seed" { throw ValidationError("\(option) seed: the seeds are --seeds") }
+            if key == "seed" { throw ValidationError("\(option) seed: --seeds sets the seeds") }
             if !policies.isEmpty, ["policy", "policy.name", "policy.label"].contains(key) {
-                throw ValidationError("\(option) \(key): the policies are those of --policy")
+                throw ValidationError("\(option) \(key): --policy sets the policies")
             }
         }
     }
 }
 
-/// From the command line to a plan whose every case is known to be valid.
+/// Makes a plan from the command line, and checks each of its cases.
 struct ExperimentPlanner {
     let options: ExperimentOptions
-    /// What a run needs of the host at most.
+    /// The most memory that one run needs of the host.
     private(set) var needed = ByteCount.zero
-    /// What that consists of.
+    /// The parts of `needed`, in words.
     private var whyNeeded = ""
-    /// The traces of the plan that was looked at last.
+    /// The traces of the plan that was checked last.
     private var surveyed: (traces: [TraceProfile], files: TraceFiles)?
-    /// What the scenarios and policies are told, as sentences with the scenario's path.
+    /// Warnings about scenarios and policies, each with the scenario's path.
     private var warnings: [String] = []
 
     init(_ options: ExperimentOptions) { self.options = options }
 
-    /// - Parameter policies: As given; nil is the scenario's own.
+    /// - Parameter policies: As given on the command line; nil is the scenario's own.
     mutating func plan(
         policies: [String?], keys: [String] = [], combinations: [[SettingValue]] = [[]], seeds: [UInt64?]
     ) throws -> ExperimentPlan {
@@ -121,7 +125,7 @@ struct ExperimentPlanner {
         return plan
     }
 
-    /// Loads the scenario with every policy and every combination; the first faults are thrown.
+    /// Loads the scenario with every policy and every combination; throws the faults of the first that fails.
     private mutating func check(
         _ path: String, _ plan: inout ExperimentPlan
     ) throws(ScenarioFault) -> ExperimentPlan.ScenarioInput {
@@ -137,13 +141,13 @@ struct ExperimentPlanner {
                     sets: plan.assignments(ofCombination: combination), policy: plan.policies[policy]?.given,
                     backend: options.backend, scale: options.scale)
                 let loaded = try ScenarioLoader.load(path: path, overrides: overrides).get()
-                // Reads the traces from end to end, so that a broken one is found before the first run.
+                // Reads every trace to its end, to find a broken one before the first run.
                 try need(loaded)
                 for warning in loaded.warnings(from: path) where !warnings.contains(warning) {
                     warnings.append(warning)
                 }
                 if input == nil { input = ExperimentPlanner.input(path, loaded) }
-                // A name is called by itself, whatever label a scenario gives to its own policy of that name.
+                // A policy given by name is labelled with it, even if the scenario labels its policy otherwise.
                 if let given = plan.policies[policy]?.given, PolicyFile.isFile(given) {
                     plan.policies[policy]?.label = loaded.policy.title
                 }
@@ -155,10 +159,10 @@ struct ExperimentPlanner {
         return input
     }
 
-    /// What one run needs, in a program of its own.
+    /// Raises `needed` to the need of one run in a process of its own.
     private mutating func need(_ plan: RunPlan) throws(ScenarioFault) {
         let traces = plan.apps.compactMap(\.memory.trace)
-        // Most runs of an experiment play the same traces, which may be long.
+        // Most runs of an experiment play the same, possibly long, traces: they are read once.
         let files: TraceFiles
         if let surveyed, surveyed.traces == traces {
             files = surveyed.files
@@ -172,7 +176,7 @@ struct ExperimentPlanner {
         (needed, whyNeeded) = (need, demand.parts(of: plan))
     }
 
-    /// What a program takes before its run begins; traces that are kept are at most a part of it.
+    /// Memory of a process before its run begins; traces that are kept are at most a part of it.
     private static let program = ByteCount.mebibytes(40)
 
     static func fingerprint(ofFile path: String) -> String {
@@ -188,7 +192,7 @@ struct ExperimentPlanner {
             traces: traces.map(fingerprint(ofFile:)))
     }
 
-    /// A diagnostic speaks of `--set key=value`; where the key was varied, so does the message.
+    /// Replaces `--set key=value` in diagnostics by `--vary` where the key was varied.
     private static func inWordsOfVary(_ faults: [String], keys: [String]) -> [String] {
         faults.map { fault in
             for key in keys where fault.hasPrefix("--set \(key)=") { return "--vary" + fault.dropFirst(5) }
@@ -198,7 +202,7 @@ struct ExperimentPlanner {
 }
 
 extension ExperimentPlanner {
-    /// Policies and scenarios that are called alike are told apart: policies by a number, scenarios by their paths.
+    /// Makes names unique: numbers policies of one name, and names scenarios of one name by their paths.
     private static func distinguish(_ plan: inout ExperimentPlan) {
         var known: [String] = []
         for position in plan.policies.indices {
@@ -217,7 +221,7 @@ extension ExperimentPlanner {
         }
     }
 
-    /// How many runs at a time: no more than the host has room for.
+    /// How many runs at a time; no more than fit into the host's memory.
     func jobs() throws -> Int {
         let wanted = options.jobs ?? ProcessInfo.processInfo.activeProcessorCount
         guard needed > .zero, let free = Host.freeMemory else { return wanted }
@@ -226,15 +230,15 @@ extension ExperimentPlanner {
         guard options.jobs == nil, room > 0 else {
             throw Failure(
                 .hostRefuses,
-                "\(free.giver) has \(free.size.readable) free, and \(wanted) runs at a time need "
-                    + "\(needed.readable) each (\(whyNeeded)); "
-                    + (room > 0 ? "--jobs \(room) fits, " : "")
-                    + "or use --backend accounting, --scale, larger memory.objects or a lower device.ceiling")
+                "\(free.giver) has \(free.size.readable) free, but each of \(wanted.counted("run")) at a time needs "
+                    + "\(needed.readable) (\(whyNeeded)); "
+                    + (room > 0 ? "--jobs \(room) fits; or " : "")
+                    + "use --backend accounting, --scale, larger memory.objects or a lower device.ceiling")
         }
         return room
     }
 
-    /// `1..20` as seeds; a fault of the command line.
+    /// Reads seeds such as `1..20`; throws a usage error otherwise.
     static func seeds(_ text: String) throws -> [UInt64] {
         do {
             return try Seeds.parse(text)

@@ -2,6 +2,7 @@ import ArgumentParser
 import Experiments
 import Foundation
 import Metrics
+import Quantities
 
 struct SweepCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -9,55 +10,67 @@ struct SweepCommand: ParsableCommand {
         abstract: "Runs a scenario under many settings, policies and seeds; can be resumed and spread over machines.",
         discussion: """
             EXAMPLES
-              plimsoll sweep Scenarios/quickstart.yaml --vary device.ceiling=400MiB..1GiB/5 --seeds 1..10 --out sweeps/a
-              plimsoll sweep A.yaml B.yaml --policy lru --policy ladder --vary limits.background_processes=4..12:4 \
-            --out b
-              plimsoll sweep A.yaml --vary device.ceiling=log:256MiB..2GiB --vary device.cores=1..8 --sample lhs:40 \
-            --out c
-              plimsoll sweep A.yaml --vary device.cores=1,2,4 --seeds 1..99 --shard 2/3 --out part-2   # on machine 2
-              plimsoll sweep merge part-1 part-2 part-3 --out whole
+              plimsoll sweep Scenarios/quickstart.yaml \\
+                --vary device.ceiling=400MiB..1GiB/5 --seeds 1..10 --out sweeps/a
+              plimsoll sweep Scenarios/quickstart.yaml Scenarios/burst.yaml \\
+                --policy lru --policy ladder \\
+                --vary limits.background_processes=4..12:4 --out sweeps/b
+              plimsoll sweep Scenarios/quickstart.yaml \\
+                --vary device.ceiling=log:256MiB..2GiB --vary device.cores=1..8 \\
+                --sample lhs:10 --out sweeps/c
+              plimsoll sweep Scenarios/quickstart.yaml --vary device.cores=1,2,4 \\
+                --shard 1/2 --out part-1   # on one machine
+              plimsoll sweep Scenarios/quickstart.yaml --vary device.cores=1,2,4 \\
+                --shard 2/2 --out part-2   # on another machine
+              plimsoll sweep merge part-1 part-2 --out whole
 
-            VALUES are a list (a,b,c), a range with a step (1..10:3) or a count (256MiB..1GiB/4), a range of whole \
-            numbers by ones (1..10), or a range on a log scale (log:1MiB..1GiB/4). With --sample, ranges need neither.
+            The options are those of `plimsoll sweep run --help`. The values of --vary are a list (a,b,c), a range \
+            with a step (1..10:3) or a count (256MiB..1GiB/4), a range of whole numbers (1..10), or a range on a log \
+            scale (log:1MiB..1GiB/4). With --sample, a range needs neither a step nor a count.
 
-            Finished runs are in DIR/ledger.txt at once. Whatever ends a sweep, the same command with --resume goes \
-            on, and sweep.csv has the same bytes in the end.
+            A sweep records each finished run in ledger.txt at once. If it is interrupted, the same command with \
+            --resume makes the missing runs, and sweep.csv has the same bytes as without the interruption.
 
-            The options are those of `plimsoll sweep run --help`.
-
-            Exit status: 0 done, 129, 130 and 143 interrupted; when runs fail, the status of the first of them.
+            Exit status: 0 done; 129, 130 and 143 interrupted; if runs fail, the status of the first failure.
             """,
         subcommands: [SweepRun.self, SweepMerge.self], defaultSubcommand: SweepRun.self)
 }
 
 struct SweepRun: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run", abstract: "Runs a sweep, or a part of it (the word run may be left out).")
+        commandName: "run", abstract: "Runs a sweep or a part of it; `plimsoll sweep` alone does the same.",
+        usage: "plimsoll sweep [<options>] <scenarios> ...",
+        discussion: """
+            EXAMPLES
+              plimsoll sweep run Scenarios/quickstart.yaml --vary device.cores=1..4 \\
+                --out sweeps/cores
+            """)
 
     @OptionGroup var options: ExperimentOptions
 
     @Option(
         name: .customLong("vary"),
         help: ArgumentHelp(
-            "A setting as in --set, and the values that it takes; may be repeated.", valueName: "key=VALUES")
+            "A setting, as in --set, and its values. Repeatable.", valueName: "key=values")
     )
     var variations: [String] = []
 
     @Option(
         help: ArgumentHelp(
-            "Draws combinations instead of taking all: a Latin hypercube, or at random.", valueName: "lhs:N|random:N"))
+            "Draw N combinations instead of running all: a Latin hypercube, or at random.",
+            valueName: "lhs:N|random:N"))
     var sample: String?
 
-    @Option(parsing: .unconditional, help: "Decides what --sample draws.", transform: OptionValue.seed)
+    @Option(parsing: .unconditional, help: "The seed of --sample.", transform: OptionValue.seed)
     var sampleSeed: UInt64 = 1
 
-    @Option(help: "The seeds: 1..20, or 1,2,5; the scenario's own by default.")
+    @Option(help: "The seeds, such as 1..20 or 1,2,5; by default the scenario's own.")
     var seeds: String?
 
-    @Option(help: ArgumentHelp("Runs only part I of N parts; `sweep merge` puts them together.", valueName: "I/N"))
+    @Option(help: ArgumentHelp("Run only part I of N; `sweep merge` joins the parts.", valueName: "I/N"))
     var shard: String?
 
-    @Flag(help: "Goes on with what is in --out, if anything; the command must be the same otherwise.")
+    @Flag(help: "Continue the sweep in --out, if there is one; all else must be as in the first command.")
     var resume = false
 
     @Option(help: "The folder to write.")
@@ -80,7 +93,7 @@ struct SweepRun: ParsableCommand {
 
     private func part() throws -> Shard { try shard.map { try Shard(parsing: $0) } ?? .whole }
 
-    /// - Returns: Also how many more were drawn that repeat others.
+    /// - Returns: `repeated` counts the drawn combinations that repeat others and are left out of `rows`.
     private func combinations() throws -> (keys: [String], rows: [[SettingValue]], repeated: Int) {
         let parsed = try variations.map { try Variation(parsing: $0) }
         let keys = parsed.map(\.key)
@@ -102,8 +115,8 @@ struct SweepRun: ParsableCommand {
                 seeds: seeds.map { try ExperimentPlanner.seeds($0) } ?? [nil])
             if repeated > 0, !options.quiet {
                 Terminal.complain(
-                    "plimsoll: \(repeated) of the \(rows.count + repeated) combinations drawn repeat others and are "
-                        + "left out")
+                    "plimsoll: left out \(repeated) of the \((rows.count + repeated).counted("combination")) drawn: "
+                        + "repetitions of others")
             }
             let jobs = try planner.jobs()
             let shard = try part()
@@ -115,7 +128,7 @@ struct SweepRun: ParsableCommand {
             defer { withExtendedLifetime(folder) {} }
             let missing = shard.count(of: plan.count) - folder.ledger.finished
             if resume, folder.ledger.finished > 0, !options.quiet {
-                Terminal.complain("\(folder.ledger.finished) runs are finished already, \(missing) are left")
+                Terminal.complain("\(folder.ledger.finished.counted("run")) finished before, \(missing) to do")
             }
             let crew = CaseCrew(plan: plan, jobs: jobs, quiet: options.quiet)
             let cost: CaseCrew.Cost
@@ -127,12 +140,12 @@ struct SweepRun: ParsableCommand {
                 }
             } catch let interrupted as CaseCrew.Interrupted {
                 let left = shard.count(of: plan.count) - folder.ledger.finished
-                Terminal.complain("plimsoll: interrupted; \(left) runs are left, and --resume goes on with them")
+                Terminal.complain("plimsoll: interrupted with \(left.counted("run")) to do; --resume continues")
                 try folder.note(interrupted.cost, clock, jobs: jobs, ending: .interrupted)
                 return ExitCode(128 + interrupted.signal)
             }
             if cost.failures > 0 { try folder.note(cost, clock, jobs: jobs, ending: .failed) }
-            try cost.check(retry: "; --resume tries them again")
+            try cost.check(retry: "; --resume runs them again")
             try folder.finish()
             try folder.note(cost, clock, jobs: jobs, ending: .completed)
             if !options.quiet { report(plan, shard, folder, clock, cost, jobs) }
@@ -145,19 +158,28 @@ struct SweepRun: ParsableCommand {
         _ jobs: Int
     ) {
         let seconds = String(format: "%.1f s, %.1f s of CPU", clock.seconds, cost.cpuSeconds)
-        Terminal.say("\(cost.runs) runs in \(seconds), \(jobs) at a time")
+        Terminal.say("\(cost.runs.counted("run")) in \(seconds), \(jobs) at a time")
         Terminal.say(
             shard == .whole
                 ? "written to \(folder.folder.path)/\(SweepFolder.table)"
-                : "part \(shard) is in \(folder.folder.path); `plimsoll sweep merge` puts the parts together")
+                : "part \(shard) is in \(folder.folder.path); `plimsoll sweep merge` joins the parts")
     }
 }
 
 struct SweepMerge: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "merge",
-        abstract: "Puts the parts of a sweep together: the same bytes as if it had been run whole.",
-        discussion: "Exit status 65 when parts are missing, unfinished, doubled or of another sweep, 66 for no part.")
+        abstract: "Joins the parts of a sweep: sweep.csv has the same bytes as from one machine.",
+        discussion: """
+            EXAMPLES
+              plimsoll sweep Scenarios/quickstart.yaml --vary device.cores=1,2,4 \\
+                --shard 1/2 --out part-1   # on one machine
+              plimsoll sweep Scenarios/quickstart.yaml --vary device.cores=1,2,4 \\
+                --shard 2/2 --out part-2   # on another machine
+              plimsoll sweep merge part-1 part-2 --out whole
+
+            Exit status: 65 if parts are missing, unfinished, doubled or of another sweep; 66 if a folder holds no part.
+            """)
 
     @Argument(help: "The folders of all parts, in any order.")
     var parts: [String]
@@ -165,7 +187,7 @@ struct SweepMerge: ParsableCommand {
     @Option(help: "The folder to write.")
     var out: String
 
-    @Flag(help: "No summary.")
+    @Flag(help: "Print no summary.")
     var quiet = false
 
     func validate() throws { try refuseEmpty(out, "--out") }
@@ -174,7 +196,9 @@ struct SweepMerge: ParsableCommand {
         try reporting {
             let plan = try SweepFolder.merge(parts, to: out)
             if !quiet {
-                Terminal.say("\(plan.count) runs of \(parts.count) parts; written to \(out)/\(SweepFolder.table)")
+                Terminal.say(
+                    "\(plan.count.counted("run")) of \(parts.count.counted("part")); written to "
+                        + "\(out)/\(SweepFolder.table)")
             }
             return .success
         }
