@@ -230,8 +230,9 @@ extension ExperimentPlanner {
         guard options.jobs == nil, room > 0 else {
             throw Failure(
                 .hostRefuses,
-                "\(free.giver) has \(free.size.readable) free, but each of \(wanted.counted("run")) at a time needs "
-                    + "\(needed.readable) (\(whyNeeded)); "
+                "\(free.giver) has \(free.size.readable) free, but "
+                    + (wanted == 1 ? "a run" : "each of \(wanted) runs at a time")
+                    + " needs \(needed.readable) (\(whyNeeded)); "
                     + (room > 0 ? "--jobs \(room) fits; or " : "")
                     + "use --backend accounting, --scale, larger memory.objects or a lower device.ceiling")
         }
