@@ -148,7 +148,7 @@ struct HelpTests {
     func run() throws {
         try within { folder in
             let helps = try all(in: folder).map { ($0.command, examples(in: $0.help)) }
-            #expect(helps.filter(\.1.isEmpty).map(\.0) == Self.hidden)
+            #expect(helps.filter { $0.1.isEmpty }.map { $0.0 } == Self.hidden)
             for (command, examples) in helps where !examples.isEmpty {
                 let place = folder.appending(path: "help of plimsoll \(command.joined(separator: " "))")
                 try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
