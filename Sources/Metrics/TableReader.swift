@@ -38,7 +38,7 @@ public struct TableReader: Sendable {
 private struct RecordParser {
     let bytes: [UInt8]
     var position = 0
-    /// Whether the bytes that are left form no whole record.
+    /// After `next` has returned nil: whether bytes of an incomplete record are left.
     var isCutOff: Bool { position < bytes.count }
 
     private static let (quote, comma, lineFeed, carriageReturn) = (
@@ -63,7 +63,8 @@ private struct RecordParser {
         return nil
     }
 
-    /// Where the cell ends (its comma or line feed), and its text if it is wanted; nil when the text ends within it.
+    /// The position of the comma or line feed that ends the cell (or of the end of the file), and the cell's text if
+    /// the cell is wanted. Nil if the file ends before the cell or inside its quotes.
     private func cell(from start: Int, wanted: Bool) -> (end: Int, text: String?)? {
         guard start < bytes.count else { return nil }
         if bytes[start] == RecordParser.quote { return quotedCell(from: start + 1, wanted: wanted) }

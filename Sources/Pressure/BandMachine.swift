@@ -88,7 +88,7 @@ public struct BandMachine: Hashable, Sendable {
         return ageing.until + BandMachine.stuckTime
     }
 
-    /// When the process took its place in its band; the earliest is the band's head.
+    /// When the process took its place in its band. The process with the earliest time is the band's head.
     public func position(at now: Instant) -> Instant {
         guard let ageing, ageing.until <= now else { return positionedAt }
         return max(positionedAt, ageing.until)

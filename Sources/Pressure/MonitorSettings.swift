@@ -49,7 +49,7 @@ public struct MonitorSettings: Hashable, Sendable {
     /// Whether the level rises only when there are fewer processes than at the last sample; it falls freely.
     public var riseNeedsFewerProcesses = false
 
-    /// Settings whose `measure` and the properties after it keep their defaults.
+    /// Creates settings. `measure` and all properties declared after it have their default values.
     public init(
         preset: String, interval: TimeSpan, warning: LevelThresholds, critical: LevelThresholds, hold: TimeSpan,
         warningSpacing: TimeSpan, warningRest: TimeSpan, warningRepeat: TimeSpan, warningMinimumFootprint: ByteCount
@@ -66,7 +66,8 @@ public struct MonitorSettings: Hashable, Sendable {
     }
 }
 
-/// The thresholds of a level with hysteresis: it is entered beyond one and left on the near side of the other.
+/// The thresholds of a level, with hysteresis: the level begins when the measure goes beyond `enter`, and ends when the
+/// measure comes back across `leave`.
 public struct LevelThresholds: Hashable, Sendable {
     /// The level begins here: below it for free or uncompressed memory, above it for other measures.
     public var enter: Threshold
@@ -103,10 +104,11 @@ extension MonitorSettings {
         hold: .seconds(1), warningSpacing: .milliseconds(50), warningRest: .seconds(5),
         warningRepeat: .minutes(1), warningMinimumFootprint: .mebibytes(1))
 
-    /// The kernel's own ratio for warnings: uncompressed memory, divided by the same plus the compressor's pages.
+    /// The kernel's own ratio for warnings: uncompressed memory, divided by the sum of uncompressed memory and the
+    /// compressor's pages.
     ///
-    /// Source: xnu-11417.101.15: 0.50/0.60 and 0.30/0.35. The compressor is computed, see
-    /// `PressureObservation.uncompressedShare`.
+    /// Source: xnu-11417.101.15: 0.50/0.60 and 0.30/0.35. The device has no compressor, so the size that one would have
+    /// is computed; see `PressureObservation.uncompressedShare`.
     public static let iosRatio = MonitorSettings.ios.changed {
         $0.preset = "ios-ratio"
         $0.measure = .uncompressed
@@ -114,7 +116,8 @@ extension MonitorSettings {
         $0.critical = LevelThresholds(enter: .percent(30), leave: .percent(35))
     }
 
-    /// Android: stalls of 70 ms a second are a warning; 700 ms a second in which all processes stall are critical.
+    /// Android: the level is warning if some process stalls for 70 ms in a second, and critical if all processes stall
+    /// at once for 700 ms in a second.
     ///
     /// A level rises only when a process has ended since the last sample: stalls without a loss are no shortage yet.
     ///
@@ -133,7 +136,8 @@ extension MonitorSettings {
         $0.riseNeedsFewerProcesses = true
     }
 
-    /// Fuchsia: 300 MB free are a warning, 150 MB are critical, and a level changes only 1 MB beyond its mark.
+    /// Fuchsia: the level is warning below 300 MB of free memory and critical below 150 MB. It changes only when free
+    /// memory is more than 1 MB beyond the threshold.
     ///
     /// Source: Fuchsia's watermarks 50/60/150/300 MB. The lower two (imminent and out of memory) end processes, which
     /// is a policy's task: `Scenarios/policies/fuchsia-watermarks.yaml` has them.
@@ -148,7 +152,7 @@ extension MonitorSettings {
 
     /// WebKit on iOS: a process at 50 % of its own limit frees conservatively, at 65 % strictly.
     ///
-    /// Source: WebKit (33 % and 50 % elsewhere). Only processes above the share are warned.
+    /// Source: WebKit. On platforms other than iOS it uses 33 % and 50 %. Only processes above the share are warned.
     public static let webkit = MonitorSettings.ios.changed {
         $0.preset = "webkit"
         $0.measure = .process

@@ -4,11 +4,14 @@ import Quantities
 public enum PressureMeasure: String, CaseIterable, Sendable {
     /// Free memory; a level is entered below its threshold.
     case available
-    /// The share of memory that is not compressed, the kernel's own ratio for warnings; entered below.
+    /// The share of memory that is not compressed, the kernel's own ratio for warnings; a level is entered below its
+    /// threshold.
     case uncompressed
-    /// Time spent waiting for memory within the last second: *some* for warning, *full* for critical; entered above.
+    /// Time spent waiting for memory within the last second: *some* for warning, *full* for critical; a level is
+    /// entered above its threshold.
     case stall
-    /// The share of its own limit that the process nearest to it holds, among processes that run code; entered above.
+    /// The share of its own limit that a process holds: the largest among the processes that run code; a level is
+    /// entered above its threshold.
     case process
 
     /// Whether a larger value means more pressure.

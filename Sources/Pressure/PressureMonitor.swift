@@ -57,9 +57,9 @@ public enum WarningVerdict: String, CaseIterable, Sendable {
 /// Watches memory pressure: keeps three levels with hysteresis and chooses the next process to warn.
 ///
 /// It only answers; the caller acts. A rise takes effect at once and may skip a level; a fall must hold. Warnings go
-/// to one process at a time: lowest band first, then largest footprint, then lowest process number. After a round the
-/// level rests. Source of the rules: xnu-11417.101.15 (see `MonitorSettings.ios`). A falling level sends no warnings,
-/// because UIKit knows only one kind of warning.
+/// to one process at a time: lowest band first, then largest footprint, then lowest process number. After a round, no
+/// new round of that level begins for `MonitorSettings.warningRest`. Source of the rules: xnu-11417.101.15 (see
+/// `MonitorSettings.ios`). A falling level sends no warnings, because UIKit knows only one kind of warning.
 public struct PressureMonitor: Sendable {
     /// When levels change and how warnings go out.
     public let settings: MonitorSettings
@@ -103,7 +103,8 @@ public struct PressureMonitor: Sendable {
         var nextAt: Instant
     }
 
-    /// Whether the level was entered during its rest: its round begins after the rest, if the level still holds.
+    /// Whether the level was entered during the rest after its last round. Its new round begins after the rest, if the
+    /// level still holds.
     private var owesRound = false
 
     /// A monitor at the normal level.
@@ -172,7 +173,8 @@ public struct PressureMonitor: Sendable {
         observation.reading(settings.measure, for: level, against: threshold, of: ceiling)
     }
 
-    /// The observation beside the threshold for entering the level in force; at the normal level, warning's.
+    /// The observation beside the threshold for entering the level in force; at the normal level, the threshold for
+    /// entering the warning level.
     public func reading(_ observation: PressureObservation) -> PressureReading {
         let thresholds = level == .critical ? settings.critical : settings.warning
         return reading(observation, level, against: thresholds.enter)
@@ -220,8 +222,9 @@ public struct PressureMonitor: Sendable {
         demand(PressureObservation(available: available))
     }
 
-    /// The memory that must become free before the pressure ends, and the level that a policy should act at: critical
-    /// until its own threshold is left. Nil when none is missing, or when freed memory would not help.
+    /// The memory that must become free before the pressure ends, and the level that a policy should act at. That level
+    /// is critical until the observation has crossed the critical level's `leave`. Nil when no memory is missing, or
+    /// when freed memory would not help.
     public func demand(_ observation: PressureObservation) -> PressureDemand? {
         guard level > .normal, settings.measure.concernsDevice else { return nil }
         let missing = warning.leave - headroom(observation, .warning)
@@ -256,8 +259,8 @@ public struct PressureMonitor: Sendable {
         if !owesRound { round = Round(level: level, nextAt: now) }
     }
 
-    /// Begins a round that was put off by a rest, or repeats one when the level has persisted, and has not been warned
-    /// of, for `warningRepeat`.
+    /// Begins a round that a rest put off. Otherwise begins another round when the level has persisted for
+    /// `warningRepeat` and the last round ended at least that long ago.
     private mutating func repeatIfStuck(at now: Instant) {
         guard level > .normal, round == nil else { return }
         if owesRound {
@@ -277,7 +280,8 @@ public struct PressureMonitor: Sendable {
 
     /// The process to warn at `now`, and the verdict on each candidate in the order of warning.
     ///
-    /// Without a process left to warn, `next` is nil and the round ends. Before `nextWarning` both are empty.
+    /// If no process is left to warn, `next` is nil and the round ends. Before `nextWarning`, `next` is nil and there
+    /// are no verdicts.
     public mutating func warn(
         _ candidates: [WarningCandidate], at now: Instant
     ) -> (next: ProcessID?, verdicts: [(WarningCandidate, WarningVerdict)]) {

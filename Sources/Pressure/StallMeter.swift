@@ -56,7 +56,8 @@ public struct StallMeter: Hashable, Sendable {
     public private(set) var fullTotal: TimeSpan = .zero
     /// The latest updates, oldest first; at most `remembered`.
     public var updates: ArraySlice<Update> { history.suffix(StallMeter.remembered) }
-    /// Holds up to twice `remembered` and drops the older half at once: dropping one by one would move all the others.
+    /// Holds up to twice `remembered` updates, then drops the older half at once: dropping them one by one would move
+    /// all the others each time.
     private var history: [Update] = []
     private var clock: Instant = .zero
     private var updatedAt: Instant = .zero

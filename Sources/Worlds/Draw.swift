@@ -81,7 +81,7 @@ extension Draw {
 
     mutating func time(_ lowest: TimeSpan, _ highest: TimeSpan) -> Tree { .plain("\(span(lowest, highest))") }
 
-    /// A share, often an end of the range, because zero and all are special cases.
+    /// A share. Often it is the lowest or the highest value, because 0 % and 100 % are special cases.
     mutating func share(_ lowest: Int = 0, _ highest: Int = 100) -> Tree {
         let share = pick([(2, lowest), (1, highest), (3, number(lowest, highest))])
         return .plain("\(Ratio.percent(Int64(share)))")

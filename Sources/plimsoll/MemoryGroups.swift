@@ -3,8 +3,9 @@ import Quantities
 
 /// The memory that this process's memory groups (cgroups, versions 1 and 2) leave to it, from the kernel's files.
 ///
-/// A group's limit binds all groups inside it, so the least room of all of them counts. Pages of files that were not
-/// used lately can be taken back at once and do not count as used (Kubernetes' "working set" leaves them out, too).
+/// A group's limit also binds all groups inside it. So this process has the least room found in its own group and in
+/// all groups around that. Pages of files that were not used lately can be taken back at once and do not count as used
+/// (Kubernetes' "working set" leaves them out, too).
 ///
 /// - https://docs.kernel.org/admin-guide/cgroup-v2.html#memory
 /// - https://docs.kernel.org/admin-guide/cgroup-v1/memory.html
@@ -52,7 +53,8 @@ extension MemoryGroups {
         case first
         case second
 
-        /// From here on a limit counts as none: version 1 writes the last page below 2^63 bytes.
+        /// A limit this high or higher counts as no limit. For "no limit", version 1 writes the start of the last page
+        /// below 2^63 bytes.
         static let unlimited = 1 << 62
 
         var limit: String { self == .first ? "memory.limit_in_bytes" : "memory.max" }

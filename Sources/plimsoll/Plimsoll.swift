@@ -73,7 +73,8 @@ struct Plimsoll: ParsableCommand {
         }
     }
 
-    /// Prints the library's text, help on stdout and faults on stderr, and exits with its status.
+    /// Prints ArgumentParser's text for the error (help on stdout, faults on stderr) and exits with ArgumentParser's
+    /// exit code.
     private static func leave(with error: any Error) -> Never {
         let (text, code) = (fullMessage(for: error), exitCode(for: error))
         if code == .success {

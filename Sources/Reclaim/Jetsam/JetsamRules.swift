@@ -7,15 +7,17 @@ import Quantities
 /// Sources: the releases of `JetsamKernel`. Available memory is free, file-backed or purgeable; thresholds are shares
 /// of all RAM. The order is re-evaluated after every single kill; the victim's unused pages are purged first. The
 /// releases differ in three things: how band 0 is treated before the shortage is critical, whether there is a reaper,
-/// and their thresholds. Where only one release was read, the rest is assumed to be alike in all four.
+/// and their thresholds. Where the source of only one of the four releases was read, the other three are assumed to
+/// behave like it.
 struct JetsamRules: Sendable {
     var kernel = JetsamKernel.standard
-    /// Shares of RAM; without a value the kernel's row decides.
+    /// Thresholds as shares of RAM. If one is nil, the value comes from the kernel's table of thresholds, from the row
+    /// for the device's RAM (see `row(for:)`).
     var critical: Ratio?
     var idle: Ratio?
     var soft: Ratio?
     var reaper: Ratio?
-    /// The RAM whose row is taken; nil: the device's RAM.
+    /// The amount of RAM that selects the row of the kernel's table. If nil, the device's RAM selects it.
     var ram: ByteCount?
     var ballast = Ratio.zero
     var reaperIdle = TimeSpan.seconds(300)
@@ -35,9 +37,10 @@ struct JetsamRules: Sendable {
     /// The highest band that each round of the aggressive mode reaches.
     static let aggressiveBands = [40, 40, 80, 80, 150].map(JetsamBand.init)
 
-    /// The thresholds below which the steps begin; zero: there is no such step. A given value replaces the row's.
+    /// The thresholds below which the steps begin. Zero means that there is no such step. A threshold that is not nil
+    /// here replaces the row's.
     ///
-    /// - Parameter hasIdle: Whether a process is in band 0. Some kernels then have another critical threshold.
+    /// - Parameter hasIdle: Whether a process is in band 0. Some kernels then raise the critical threshold.
     func thresholds(for device: DeviceSize, hasIdle: Bool) -> JetsamThresholds {
         let row = row(for: device)
         var found = JetsamThresholds(
@@ -56,13 +59,14 @@ struct JetsamRules: Sendable {
         return found
     }
 
-    /// Above this, processes are ended only after a long time without a normal level.
+    /// While available memory is above this, processes are ended only if the pressure level has not been normal for a
+    /// long time.
     func contentAbove(on device: DeviceSize) -> ByteCount {
         let thresholds = thresholds(for: device, hasIdle: true)
         return device.ceiling * max(thresholds.critical, thresholds.idle, thresholds.soft, thresholds.reaper)
     }
 
-    /// The steps that apply, in their order. If all victims of a step must be spared, the next step follows.
+    /// The steps that apply, in their order. If none of a step's victims may be ended, the next step is tried.
     func decide(_ snapshot: SystemSnapshot) -> Decision {
         if snapshot.isAboutLimits {
             return answer(snapshot, [Step(.jettisoned, "a limit on background apps is exceeded")])
@@ -164,7 +168,7 @@ struct JetsamRules: Sendable {
         let cause: KillCause
         let reason: String
         let threshold: Ratio?
-        /// Why the step passes over a process; nil: the process is a victim.
+        /// Why the step passes over a process. Nil if the process is a victim.
         let passesOver: (ProcessSnapshot) -> String?
         /// The step applies only because band 0 is occupied.
         var isIdleRaised = false
@@ -187,7 +191,9 @@ struct JetsamRules: Sendable {
             }
         }
 
-        /// Whether the end of a process is worth a report; a session that ends only idle processes has none.
+        /// Whether ending this process calls for a report. Ending an idle process does not if an idle step ends it, or
+        /// if the critical step applies only because band 0 is occupied. A jetsam session (the time since the policy
+        /// was last content) with no other victims writes no report.
         ///
         /// Source: `memorystatus_kill_top_process`, which takes no snapshot for a victim in the idle band.
         func reports(_ process: ProcessSnapshot) -> Bool {
@@ -208,7 +214,8 @@ struct JetsamRules: Sendable {
                 victims.append(Victim(process: process, step: step, evidence: evidence))
             }
         }
-        // A spared process was spared by every step; the last step with a victim supplies the evidence.
+        // Every step passed over a spared process, so no single step supplies the evidence. It comes from the last step
+        // that has a victim; if none has, from the last step.
         let last = victims.last?.step ?? steps.last
         var decision = Decision(spared: spared(snapshot, steps), evidence: last?.evidence(snapshot))
         for (index, victim) in victims.enumerated() where victim.process.mayBeVictim(in: snapshot) {
@@ -224,7 +231,7 @@ struct JetsamRules: Sendable {
         return decision
     }
 
-    /// The first step that does not pass over the process; nil: all pass over it.
+    /// The first step that does not pass over the process. Nil if all steps pass over it.
     private static func place(of process: ProcessSnapshot, _ steps: [Step]) -> Int? {
         steps.firstIndex { $0.passesOver(process) == nil }
     }
@@ -261,8 +268,9 @@ struct JetsamRules: Sendable {
     }
 }
 
-/// The order in which jetsam ends processes: by rising band; inside a band the head first, whatever its size. Only the
-/// foreground band is sorted by size: the largest group first, inside a group undefined, extension, helper, leader.
+/// The order in which jetsam ends processes: lowest band first. Inside a band, the process that has held its position
+/// longest (the head of the band's queue) is first, whatever its size. Only the foreground band is sorted by size, the
+/// largest group first. Inside a group the order is by role: `undefined`, `extension`, `helper`, `leader`.
 package enum JetsamOrder {
     /// The processes in that order.
     package static func sorted(_ processes: [ProcessSnapshot]) -> [ProcessSnapshot] {

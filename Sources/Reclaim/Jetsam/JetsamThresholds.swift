@@ -1,16 +1,17 @@
 import Quantities
 
-/// jetsam's thresholds for one size of RAM, as available shares of it.
+/// jetsam's thresholds for one size of RAM: shares of that RAM, compared with available memory.
 ///
 /// Source: xnu-11417.101.15; `row(for:in:)` states what differs in older releases.
 public struct JetsamThresholds: Hashable, Sendable {
-    /// Below it, jetsam ends processes in any band.
+    /// Below this share, jetsam ends processes in any band.
     public var critical: Ratio
-    /// Below it, processes in band 0 only. A kernel without this step raises `critical` to it while band 0 is occupied.
+    /// Below this share, jetsam ends only processes in band 0. A kernel without this step raises `critical` to this
+    /// share while band 0 is occupied.
     public var idle: Ratio
-    /// Below it, only processes over a soft limit.
+    /// Below this share, jetsam ends only processes over a soft limit.
     public var soft: Ratio
-    /// Below it, only processes that have been idle for long. Zero: the kernel has no reaper.
+    /// Below this share, jetsam ends only processes that have been idle for long. Zero if the kernel has no reaper.
     public var reaper: Ratio
 
     /// Thresholds as shares of RAM.
@@ -21,13 +22,15 @@ public struct JetsamThresholds: Hashable, Sendable {
         self.reaper = reaper
     }
 
-    /// The first row applies up to the first bound, the second up to the second, the third above.
+    /// The first row applies to RAM up to the first bound, the second row up to the second bound, the third row above
+    /// it.
     static let bounds = [ByteCount.gibibytes(3), .gibibytes(6)]
 
     /// The row for a device with this much RAM under a release of the kernel.
     ///
-    /// xnu-8792 has a critical threshold of 5 % up to 3 GiB and of 4 % above, an idle one 5 % above the critical one,
-    /// and a soft one of 15 % everywhere. The three classes apply from xnu-10002 on, the reaper from xnu-11417 on.
+    /// In xnu-8792 the critical threshold is 5 % for RAM up to 3 GiB and 4 % for more. The idle threshold is 5 % of RAM
+    /// above the critical one, and the soft threshold is 15 % for every size. The three classes apply from xnu-10002
+    /// on, the reaper from xnu-11417 on.
     public static func row(for ram: ByteCount, in kernel: JetsamKernel = .standard) -> JetsamThresholds {
         var row = newest(for: ram)
         switch kernel {

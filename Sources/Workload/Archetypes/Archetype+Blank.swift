@@ -5,7 +5,7 @@ extension Archetype {
     ///
     /// A cold launch takes about 1.2 s, 94 % of it process creation and launch; a hot one about 75 ms at most. Process
     /// and launch are 1,125 ms of 1,200 ms here. A hot launch is 55 ms, to which waiting and refilled caches are added.
-    /// The split of 1,125 ms in two is ours.
+    /// How the 1,125 ms are split between process and launch is our own choice.
     static let blank = AppProfile(
         name: "", like: "", scenes: SceneSupport(support: true, multiple: false), backgroundModes: [],
         memory: MemoryProfile(base: .zero, scene: .zero),

@@ -3,12 +3,13 @@ import Quantities
 extension Archetype {
     /// 118 MiB in all after the launch, 200 MiB with a full cache.
     public static let shopping = Archetype("shopping", "a shop: pictures everywhere, leaks a little") { app in
-        // 124 and 152 MB among the suspended footprints of a real device (iOS 14.2); the split is ours.
+        // On a real device (iOS 14.2) some suspended apps had footprints of 124 and 152 MB. How the memory is split
+        // into base, scene, cache and growth is our own choice.
         app.memory.base = .mebibytes(90)
         app.memory.scene = .mebibytes(28)
         app.memory.cache = CacheProfile(size: .mebibytes(80), rate: .mebibytesPerSecond(2))
         app.memory.growth = GrowthProfile(rate: .kibibytesPerSecond(64), upTo: .mebibytes(110))
-        // Ours: web views that are never released.
+        // Our own assumption: some web views are never released.
         app.memory.leak = .kibibytesPerSecond(8)
         app.memory.churn = ChurnProfile(rate: .mebibytesPerSecond(3), lifetime: .milliseconds(700))
         app.memory.touch = .mebibytesPerSecond(6)
