@@ -10,21 +10,10 @@ import Testing
 
 @Suite("what a saved process costs")
 struct ExplainPriceTests {
-    private func plan(_ text: String, _ sets: [String] = []) throws -> RunPlan {
-        try ScenarioLoader.load(text: text, file: "t.yaml", overrides: Overrides(sets: sets)).get()
-    }
-
     private func explained(_ text: String, _ number: Int = 0) throws -> String {
-        let explainer = Explainer(plan: try plan(text), scenario: "r/scenario.yaml")
+        let explainer = Explainer(plan: try loadedPlan(text), scenario: "r/scenario.yaml")
         let termination = try #require(try explainer.terminations().dropFirst(number).first)
         return try explainer.explain(termination).joined(separator: "\n")
-    }
-
-    private func exits(of app: String, in plan: RunPlan) throws -> [Instant] {
-        let simulation = Simulation(plan, memory: try plan.makeDevice(), sinks: RunSinks { _ in NullSink() })
-        simulation.keepEvents()
-        _ = try simulation.run()
-        return simulation.takeEvents().filter { $0.kind == .exit && $0.app == app }.map(\.at)
     }
 
     private static let editor = """
@@ -44,7 +33,7 @@ struct ExplainPriceTests {
 
     @Test("a saved editor that costs the game in the foreground, 20 s later, is no advice")
     func foregroundPays() throws {
-        let ends = try exits(of: "game", in: plan(Self.editor, ["limits.protected=[editor]"]))
+        let ends = try exits(of: "game", in: loadedPlan(Self.editor, ["limits.protected=[editor]"]))
         #expect(ends == [.zero + .seconds(56)])
         let text = try explained(Self.editor)
         #expect(text.contains("What saves it: nothing that is worth its price: "), "\(text)")
@@ -75,7 +64,7 @@ struct ExplainPriceTests {
 
     @Test("a process that is ended later in the run is not called saved: how long it lives is said")
     func delayed() throws {
-        let explainer = Explainer(plan: try plan(Self.leaking), scenario: "r/scenario.yaml")
+        let explainer = Explainer(plan: try loadedPlan(Self.leaking), scenario: "r/scenario.yaml")
         let termination = try #require(try explainer.terminations().first)
         guard case .advice(let advice, _) = try explainer.counsel(for: termination) else {
             Issue.record("nothing delays it")
@@ -96,30 +85,8 @@ struct ExplainPriceTests {
         "the advice that is named is in another run what it is said to be",
         arguments: ["lru", "largest-first", "jetsam"])
     func isTrue(policy: String) throws {
-        let text = """
-            plimsoll: 1
-            name: tight
-            duration: 100s
-            backend: accounting
-            device: { ceiling: 172MiB, reserved: 16MiB }
-            monitor: { preset: brisk }
-            policy: \(policy)
-            apps:
-              - { name: a, memory: { base: 22MiB, scene: 4MiB } }
-              - { name: b, memory: { base: 20MiB, scene: 4MiB } }
-              - { name: c, memory: { base: 18MiB, scene: 4MiB } }
-              - { name: d, memory: { base: 16MiB, scene: 4MiB } }
-            user:
-              - { at: 0s, launch: a }
-              - { at: 10s, launch: b }
-              - { at: 20s, launch: c }
-              - { at: 30s, launch: d }
-              - { at: 40s, switch: a }
-              - { at: 50s, switch: b }
-              - { at: 60s, switch: c }
-              - { at: 70s, switch: d }
-            """
-        let explainer = Explainer(plan: try plan(text), scenario: "r/scenario.yaml")
+        let text = TightPhone.scenario(policy, seconds: 100, taps: TightPhone.rounds("abcd"))
+        let explainer = Explainer(plan: try loadedPlan(text), scenario: "r/scenario.yaml")
         for termination in try explainer.terminations() {
             guard case .advice(let advice, _) = try explainer.counsel(for: termination) else { continue }
             let other = explainer.plan(advice.way, termination)
@@ -237,30 +204,9 @@ extension ExplainPriceTests {
 extension ExplainPriceTests {
     @Test("what a change costs before the process began is not laid to its end, but said")
     func earlierLife() throws {
-        let text = """
-            plimsoll: 1
-            name: twice
-            duration: 2min
-            backend: accounting
-            device: { ceiling: 140MiB, reserved: 16MiB }
-            monitor: { preset: brisk }
-            policy: lru
-            apps:
-              - { name: a, memory: { base: 22MiB, scene: 4MiB } }
-              - { name: b, memory: { base: 20MiB, scene: 4MiB } }
-              - { name: c, memory: { base: 18MiB, scene: 4MiB } }
-              - { name: d, memory: { base: 16MiB, scene: 4MiB } }
-            user:
-              - { at: 0s, launch: a }
-              - { at: 10s, launch: b }
-              - { at: 20s, launch: c }
-              - { at: 30s, launch: d }
-              - { at: 50s, switch: a }
-              - { at: 60s, switch: b }
-              - { at: 70s, switch: c }
-              - { at: 80s, switch: d }
-            """
-        let explainer = Explainer(plan: try plan(text), scenario: "r/scenario.yaml")
+        let text = TightPhone.scenario(
+            "lru", ceiling: "140MiB", seconds: 120, taps: TightPhone.rounds("abcd", pause: 10))
+        let explainer = Explainer(plan: try loadedPlan(text), scenario: "r/scenario.yaml")
         let ends = try explainer.terminations(of: "a")
         let second = try #require(ends.dropFirst().first, "a ends once only")
         let protected = explainer.plan(.protected, second)
@@ -295,7 +241,7 @@ extension ExplainPriceTests {
               - { at: 0s, launch: a }
               - { at: 10s, launch: b }
             """
-        let plan = try plan(text)
+        let plan = try loadedPlan(text)
         var records: [DecisionRecord] = []
         let simulation = Simulation(
             plan, memory: try plan.makeDevice(), sinks: RunSinks { _ in NullSink() }, policy: SuspendedOnly(),

@@ -10,31 +10,11 @@ import Testing
 
 @Suite("explaining a termination")
 struct ExplainTests {
-    /// Four apps on a phone with room for two or three.
+    /// Five apps on a phone with room for two or three.
     private func plan(_ policy: String, _ sets: [String] = []) throws -> RunPlan {
-        let text = """
-            plimsoll: 1
-            name: tight
-            duration: 70s
-            backend: accounting
-            device: { ceiling: 172MiB, reserved: 16MiB }
-            monitor: { preset: brisk }
-            policy: \(policy)
-            apps:
-              - { name: a, memory: { base: 22MiB, scene: 4MiB } }
-              - { name: b, memory: { base: 20MiB, scene: 4MiB } }
-              - { name: c, memory: { base: 18MiB, scene: 4MiB } }
-              - { name: d, memory: { base: 16MiB, scene: 4MiB } }
-              - { name: e, memory: { base: 15MiB, scene: 4MiB } }
-            user:
-              - { at: 0s, launch: a }
-              - { at: 10s, launch: b }
-              - { at: 20s, launch: c }
-              - { at: 30s, launch: d }
-              - { at: 40s, launch: e }
-              - { at: 55s, switch: a }
-            """
-        return try ScenarioLoader.load(text: text, file: "t.yaml", overrides: Overrides(sets: sets)).get()
+        let taps = [(0, "a"), (10, "b"), (20, "c"), (30, "d"), (40, "e"), (55, "a")]
+        return try loadedPlan(
+            TightPhone.scenario(policy, seconds: 70, taps: taps.map { (at: $0.0, app: $0.1) }), sets)
     }
 
     @Test(
@@ -196,13 +176,6 @@ extension ExplainTests {
         #expect(!text.contains("would"), "\(text)")
         #expect(
             ["still there", "longer, until", "it ends all the same"].contains { text.flat.contains($0) }, "\(text)")
-    }
-
-    private func exits(of app: String, in plan: RunPlan) throws -> [Instant] {
-        let simulation = Simulation(plan, memory: try plan.makeDevice(), sinks: RunSinks { _ in NullSink() })
-        simulation.keepEvents()
-        _ = try simulation.run()
-        return simulation.takeEvents().filter { $0.kind == .exit && $0.app == app }.map(\.at)
     }
 
     @Test("who was ranked later and may not be touched is said to be forbidden, with the limit's name")
