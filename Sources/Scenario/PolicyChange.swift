@@ -31,7 +31,7 @@ public struct PolicyChange: Hashable, Sendable {
 
     private static func parameters(of plan: RunPlan) -> [PolicyChange] {
         guard let type = PolicyCatalogue.type(named: plan.policy.name) else { return [] }
-        let device = DeviceSize(plan.device.ceiling, meant: plan.device.meantCeiling, scale: plan.device.scale)
+        let device = plan.device.size(ofRAM: plan.device.ceiling)
         var changes: [PolicyChange] = []
         for (parameter, present) in zip(type.parameterTable, type.present(plan.policy.parameters, on: device)) {
             for step in ParameterSteps(parameter, from: present).values {

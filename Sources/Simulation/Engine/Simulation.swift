@@ -97,7 +97,7 @@ public final class Simulation {
         self.device = device
         self.options = options
         let ceiling = memory.books.ceiling
-        let size = DeviceSize(ceiling, meant: plan.device.meantCeiling, scale: plan.device.scale)
+        let size = plan.device.size(ofRAM: ceiling)
         user = plan.expandedUser
         faults = RunFaults(seed: plan.seed, agenda: agenda)
         recorder = RunRecorder(

@@ -122,6 +122,13 @@ public struct Device: Hashable, Sendable {
         return scale == .one ? ceiling : ByteCount(Int(whole)).roundedUp(toMultipleOf: 4_096)
     }
 
+    /// The size as policies are shown it.
+    ///
+    /// - Parameter ceiling: The RAM that the run's device has; more than `ceiling` where the policy knows no limit.
+    public func size(ofRAM ceiling: ByteCount) -> DeviceSize {
+        DeviceSize(ceiling, meant: meantCeiling, scale: scale)
+    }
+
     /// A device at full scale.
     public init(
         ceiling: ByteCount, reserved: ByteCount = .zero, cores: Int = 2,
