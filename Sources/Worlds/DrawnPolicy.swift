@@ -44,10 +44,10 @@ struct DrawnPolicy {
 
     /// A value within the parameter's range: often near the default, sometimes an end of the range.
     private static func value(of parameter: PolicyParameter, _ draw: inout Draw, _ apps: [DrawnApp]) -> Tree {
-        if draw.chance(15) {
-            let ends = [parameter.mayBeTable ? .table : parameter.lowest, parameter.highest]
-            // Following the highest number of futures would take too long.
-            if parameter.hasRange && parameter.name != "futures" { return .plain(text(draw.pick(ends), of: parameter)) }
+        if parameter.mayBeTable && draw.chance(40) { return table(for: parameter, &draw) }
+        // Following the highest number of futures would take too long.
+        if draw.chance(15) && parameter.hasRange && parameter.name != "futures" {
+            return .plain("\(draw.pick([parameter.lowest, parameter.highest]))")
         }
         switch parameter.lowest {
         case .flag: return draw.flag()
@@ -59,16 +59,15 @@ struct DrawnPolicy {
         let usual = max(numbers.lowerBound, parameter.standard.number ?? 0, 1) * 4
         let most = draw.chance(70) ? min(numbers.upperBound, usual) : numbers.upperBound
         let number = Int64(draw.magnitude(Int(numbers.lowerBound), Int(min(most, 1 << 46))))
-        return .plain(text(parameter.value(parameter.name == "futures" ? min(number, 500) : number), of: parameter))
+        return .plain("\(parameter.value(parameter.name == "futures" ? min(number, 500) : number))")
     }
 
-    /// The value as text. `table` is written as zero, the form of earlier versions, which is still read.
-    private static func text(_ value: ParameterValue, of parameter: PolicyParameter) -> String {
-        switch (value, parameter.lowest) {
-        case (.table, .ratio): "\(Ratio.zero)"
-        case (.table, .bytes): "\(ByteCount.zero)"
-        default: "\(value)"
-        }
+    /// The policy's own table in place of a number. One in four is written as zero, the form of earlier versions, which
+    /// is still read.
+    private static func table(for parameter: PolicyParameter, _ draw: inout Draw) -> Tree {
+        guard draw.chance(25) else { return .plain("\(ParameterValue.table)") }
+        if case .ratio = parameter.lowest { return .plain("\(Ratio.zero)") }
+        return .plain("\(ByteCount.zero)")
     }
 }
 

@@ -11,14 +11,11 @@ package enum Vocabulary {
     /// Every word: keys and named values, parameters of each policy, claims of rules, metrics. Later additions to the
     /// code appear by themselves.
     package static let all: [String] =
-        keys + parameters + rules
+        FormatKeys.all + parameters + rules
         + SummaryMetrics.all.filter { $0.type != .string }.map { "expect \($0.name)" }
         + Expectation.Comparison.allCases.map { "expect \($0.rawValue)" }
         + MemoryBackend.allCases.map { "--backend \($0.rawValue)" }
         + ["--scale", "--policy FILE", "--dry-run", "--trace", "--jetsam-events"]
-
-    /// Worlds write `table` as zero, the form of earlier versions, so that those versions can also run them.
-    private static let keys = FormatKeys.all.filter { !$0.hasSuffix("=\(ParameterValue.table)") }
 
     /// The actions of the format, as words.
     package static let actions: [String] = ActionForm.all.map { "user[].\($0.key)" }
