@@ -38,7 +38,7 @@ public struct MonitorSettings: Hashable, Sendable {
     public var warningRepeat: TimeSpan
     /// Apps with a smaller footprint are not warned.
     public var warningMinimumFootprint: ByteCount
-    /// What is compared with the thresholds.
+    /// The quantity that is compared with the thresholds.
     public var measure = PressureMeasure.available
     /// A threshold counts as crossed only when it is exceeded by more than this, in either direction.
     public var debounce = ByteCount.zero

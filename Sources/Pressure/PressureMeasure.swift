@@ -151,8 +151,8 @@ public struct PressureReading: Hashable, Sendable {
         case .available:
             "\(ByteCount(Int(observed)).readable) available, threshold \(ByteCount(Int(threshold)).readable)"
         case .uncompressed: "\(share) not compressed, threshold \(bound)"
-        case .stall where level == .critical: "everybody waited for \(share) of the last second, threshold \(bound)"
-        case .stall: "somebody waited for \(share) of the last second, threshold \(bound)"
+        case .stall where level == .critical: "all processes waited for \(share) of the last second, threshold \(bound)"
+        case .stall: "a process waited for \(share) of the last second, threshold \(bound)"
         case .process where observed > threshold: "a process holds \(share) of its limit, threshold \(bound)"
         case .process: "no running process holds more than \(share) of its limit, threshold \(bound)"
         }

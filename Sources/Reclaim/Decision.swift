@@ -189,7 +189,7 @@ public struct Decision: Hashable, Sendable {
         switch standstill {
         case .content(let reason): "nothing to do: \(reason)"
         case .waiting(let reason): "waits: \(reason)"
-        case nil: "no victim: nobody is left who may be reclaimed"
+        case nil: "no victim: no process is left that may be reclaimed"
         }
     }
 }

@@ -63,7 +63,7 @@ public struct Guardrails: Sendable {
         case .warn:
             guard !process.phase.runsCode || process.answersWarning else { return nil }
             return Refusal(
-                rule: .phase, explanation: "only a running process that was not just told can be told",
+                rule: .phase, explanation: "only a running process that was not just warned can be warned",
                 isTemporary: process.answersWarning)
         case .purge: return nil
         case .suspend: return refusalOfSuspension(process)
@@ -72,7 +72,7 @@ public struct Guardrails: Sendable {
             return Refusal(rule: .ending, explanation: "it was asked to end already", isTemporary: true)
         case .terminate where process.isEnding && snapshot.isAboutLimits:
             return Refusal(
-                rule: .ending, explanation: "it is on its way out, and no longer counts", isTemporary: true)
+                rule: .ending, explanation: "it is already ending and no longer counts", isTemporary: true)
         case .terminate, .terminatePolitely: return refusalOfTermination(process, snapshot)
         }
     }

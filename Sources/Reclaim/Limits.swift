@@ -8,11 +8,11 @@ public struct Limits: Hashable, Sendable {
     public var backgroundMemory: ByteCount?
     /// How long a process may run off screen without a background mode before it is suspended.
     public var backgroundTime: TimeSpan
-    /// How many terminations a policy may order within any 60 s.
+    /// How many processes the policy may end within any 60 s.
     public var terminationsPerMinute: Int?
     /// A policy may not terminate a process younger than this.
     public var minimumStay: TimeSpan
-    /// Apps that a policy may never terminate.
+    /// Apps that the policy may never end.
     public var protected: [AppID]
     /// Whether a policy may not terminate an app that plays audio off screen.
     public var protectAudible: Bool

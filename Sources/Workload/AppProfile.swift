@@ -13,13 +13,13 @@ public struct AppProfile: Hashable, Sendable {
     public var scenes: SceneSupport
     /// Reasons to keep running in the background (`UIBackgroundModes`).
     public var backgroundModes: [BackgroundMode]
-    /// What the app's memory does.
+    /// How much memory the app uses, and when.
     public var memory: MemoryProfile
     /// How long each callback takes.
     public var costs: CallbackCosts
     /// What the app does when it leaves the screen.
     public var background: BackgroundDiscipline
-    /// What the app does when it is warned.
+    /// How the app answers a memory warning.
     public var warnings: WarningDiscipline
     /// What the app does when a scene is disconnected.
     public var disconnect = DisconnectDiscipline()
@@ -27,9 +27,9 @@ public struct AppProfile: Hashable, Sendable {
     public var limits: ProcessLimits
     /// Ways to open the app other than a tap.
     public var features: [AppFeature]
-    /// Work of the launch that was moved off the main thread.
+    /// Work of the launch that does not run on the main thread.
     public var deferred: DeferredWork
-    /// Objects of the app that observe notifications.
+    /// The app's objects that observe notifications.
     public var observers: [NotificationObserver]
 
     /// A profile that frees all of a scene's memory when the scene is disconnected.
@@ -66,7 +66,7 @@ public struct AppProfile: Hashable, Sendable {
 public struct DeferredWork: Hashable, Sendable {
     /// How long it occupies a core.
     public var work: TimeSpan
-    /// What it adds to the working set when it is done.
+    /// The memory that it adds to the working set when it is done.
     public var memory: ByteCount
 
     /// By default no deferred work.
@@ -82,7 +82,7 @@ public struct NotificationObserver: Hashable, Sendable {
     public var notification: AppNotification
     /// How long the observer keeps the main thread busy.
     public var cost: TimeSpan
-    /// The share of the cache that it frees.
+    /// The share of the cache that the app frees.
     public var frees: Ratio
 
     /// An observer that by default costs and frees nothing.
@@ -126,7 +126,7 @@ public struct MemoryProfile: Hashable, Sendable {
     public var churn: ChurnProfile
     /// How fast live memory is rewritten in use.
     public var touch: ByteRate
-    /// Sudden jumps.
+    /// Sudden increases.
     public var bursts: [BurstProfile]
     /// The sizes of the objects.
     public var objects: SizeDistribution
@@ -164,7 +164,7 @@ public struct MemoryProfile: Hashable, Sendable {
 
 /// Memory that an app can recreate.
 public struct CacheProfile: Hashable, Sendable {
-    /// The cache does not grow beyond this.
+    /// The cache stops growing at this size.
     public var size: ByteCount
     /// How fast it fills in use.
     public var rate: ByteRate
@@ -227,7 +227,7 @@ public struct BurstProfile: Hashable, Sendable {
     public var after: TimeSpan
     /// How large it is.
     public var size: ByteCount
-    /// How long it takes to arrive.
+    /// How long the increase takes.
     public var over: TimeSpan
     /// How long it stays; nil: as long as the process.
     public var hold: TimeSpan?
@@ -300,7 +300,7 @@ public struct BackgroundDiscipline: Hashable, Sendable {
     public var snapshot: ByteCount
     /// The delay before it frees memory.
     public var delay = TimeSpan.zero
-    /// How often it frees nothing at all.
+    /// The share of times at which the app frees nothing.
     public var ignores = Ratio.zero
     /// How long the background task runs that it begins whenever it leaves the screen; nil: it begins none.
     public var task: TimeSpan?
@@ -342,7 +342,7 @@ public struct DisconnectDiscipline: Hashable, Sendable {
     public var frees: Ratio
     /// The delay before it frees memory.
     public var delay: TimeSpan
-    /// How often it frees nothing at all.
+    /// The share of times at which the app frees nothing.
     public var ignores: Ratio
 
     /// By default all of the scene's memory is freed.
@@ -353,13 +353,13 @@ public struct DisconnectDiscipline: Hashable, Sendable {
     }
 }
 
-/// What the app does when it is warned.
+/// How the app answers a memory warning.
 public struct WarningDiscipline: Hashable, Sendable {
-    /// The share of the cache that it frees.
+    /// The share of the cache that the app frees.
     public var frees: Ratio
     /// The delay before it frees memory.
     public var delay: TimeSpan
-    /// How often it does nothing at all.
+    /// The share of warnings at which the app does nothing.
     public var ignores: Ratio
 
     /// By default 80 % of the cache is freed after 100 ms.

@@ -207,11 +207,11 @@ struct AppUsageTests {
             ("time,user\n1,2", "usage.csv:1:1: error: no column 'timestamp'; expected a line that names the columns"),
             (
                 "timestamp,user,app,event,app\n1,a,b,opened,c",
-                "usage.csv:1:26: error: column 'app' is there twice; which one counts, nobody can know"
+                "usage.csv:1:26: error: column 'app' is there twice, and it is unclear which one counts"
             ),
             (
                 "timestamp,user,User_ID,app,event\n1,a,b,c,opened",
-                "usage.csv:1:16: error: columns 'user' and 'user_id' say the same; which one counts, nobody can know"
+                "usage.csv:1:16: error: columns 'user' and 'user_id' mean the same, and it is unclear which one counts"
             ),
             ("timestamp,user,app,event\n", "usage.csv:2:1: error: the trace holds no event"),
             ("timestamp,user,app,event\n1,a,b", "usage.csv:2:1: error: this line has 3 cells; expected 4, with commas"),

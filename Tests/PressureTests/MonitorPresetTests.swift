@@ -93,12 +93,12 @@ struct MonitorPresetTests {
         "a change of level shows the measure that decided it: full at critical's own bounds, some at warning's",
         arguments: [
             // Successive stalls as some and full, in milliseconds, and the reason for the last level.
-            ([(500, 10)], "somebody waited for 50% of the last second, threshold 7%"),
-            ([(900, 800)], "everybody waited for 80% of the last second, threshold 70%"),
-            ([(500, 10), (900, 800)], "everybody waited for 80% of the last second, threshold 70%"),
-            ([(900, 800), (500, 10)], "everybody waited for 1% of the last second, threshold 60%"),
-            ([(900, 800), (20, 10)], "somebody waited for 2% of the last second, threshold 5%"),
-            ([(500, 10), (20, 10)], "somebody waited for 2% of the last second, threshold 5%"),
+            ([(500, 10)], "a process waited for 50% of the last second, threshold 7%"),
+            ([(900, 800)], "all processes waited for 80% of the last second, threshold 70%"),
+            ([(500, 10), (900, 800)], "all processes waited for 80% of the last second, threshold 70%"),
+            ([(900, 800), (500, 10)], "all processes waited for 1% of the last second, threshold 60%"),
+            ([(900, 800), (20, 10)], "a process waited for 2% of the last second, threshold 5%"),
+            ([(500, 10), (20, 10)], "a process waited for 2% of the last second, threshold 5%"),
         ] as [([(Int64, Int64)], String)])
     func decisiveMeasure(stalls: [(Int64, Int64)], text: String) throws {
         var settings = MonitorSettings.android
@@ -112,7 +112,7 @@ struct MonitorPresetTests {
         }
         let last = try #require(changes.last ?? nil)
         #expect(last.reading.text == text)
-        #expect(last.reading.column == (text.hasPrefix("everybody") ? "stall_full_ppm" : "stall_some_ppm"))
+        #expect(last.reading.column == (text.hasPrefix("all processes") ? "stall_full_ppm" : "stall_some_ppm"))
     }
 
     @Test("where no process runs, none is said to hold anything of its limit")

@@ -502,10 +502,10 @@ struct ReclaimRunTests {
         arguments: [
             ("unbounded", "nothing to do: memory is not bounded"),
             ("none", "nothing to do: this policy never reclaims"),
-            ("jetsam", "nothing to do: available memory is above the thresholds that concern it"),
+            ("jetsam", "nothing to do: available memory is above all thresholds that apply"),
             ("lru", "nothing to do: the level is below critical"),
             ("largest-first", "nothing to do: available memory is above the floor"),
-            ("foresight", "nothing to do: nobody waits for memory"),
+            ("foresight", "nothing to do: no process waits for memory"),
             ("cheapest-relaunch", "nothing to do: the level is below critical"),
             ("earlyoom", "nothing to do: enough memory or swap is free"),
         ])
@@ -521,7 +521,8 @@ struct ReclaimRunTests {
         let run = try Self.run(Self.idle, ["policy=ladder"])
         #expect(run.decisions.contains { $0.contains("nothing to do: processes are ended at the critical level only") })
         // The message appears only while the app in front is the only app.
-        let left = run.decisions.filter { $0.contains("nobody is left") }.compactMap { Double($0.prefix { $0 != "," }) }
+        let left = run.decisions.filter { $0.contains("no process is left") }
+            .compactMap { Double($0.prefix { $0 != "," }) }
         #expect(left.allSatisfy { $0 < 10 })
     }
 

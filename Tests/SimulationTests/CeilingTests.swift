@@ -141,7 +141,9 @@ struct FairnessTests {
         let ends = run.eventRows.filter { $0.event == "action" && $0.detail == "terminate" }
         let ready = try #require(run.launches.split(separator: "\n").first { $0.contains("waiting") })
         #expect(!ready.isEmpty)
-        let kept = run.rows("stall", of: "greedy").filter { $0.reason.contains("are meant for who waits longer") }
+        let kept = run.rows("stall", of: "greedy").filter {
+            $0.reason.contains("are kept for a process that has waited longer")
+        }
         #expect(!kept.isEmpty)
         // Each victim yields at least 3 MiB, and the app needs 14.
         #expect(ends.count <= 6)
@@ -152,6 +154,6 @@ struct FairnessTests {
     @Test("nobody is kept from what is free while nobody waits")
     func free() throws {
         let run = try run(withWaiter: false)
-        #expect(!run.eventRows.contains { $0.reason.contains("are meant for who waits longer") })
+        #expect(!run.eventRows.contains { $0.reason.contains("are kept for a process that has waited longer") })
     }
 }

@@ -208,7 +208,7 @@ struct LimitsTests {
         #expect(exits.map(\.app) == ["a", "b", "hungry"])
         // The app has crossed no limit of its own: the device has run out of memory.
         #expect(exits.map(\.detail) == ["memoryPressure", "memoryPressure", "memoryPressure"])
-        #expect(exits.map { $0.reason.contains("nobody left to reclaim") } == [false, false, true])
+        #expect(exits.map { $0.reason.contains("no process left to reclaim") } == [false, false, true])
         #expect(run.tally.terminations.map(\.wasForeground) == [false, false, true])
     }
 

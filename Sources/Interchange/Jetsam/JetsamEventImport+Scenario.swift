@@ -57,7 +57,7 @@ extension JetsamEventImport {
         }
         if device.spared > .zero {
             lines += [
-                "# \(device.spared.readable) more are available: nobody is warned or ended before all are there.",
+                "# \(device.spared.readable) more are available: no app is warned or ended before all are there.",
                 "# For the report's own shortage: --set device.reserved=\(device.reserved + device.spared)",
             ]
         }
@@ -139,7 +139,7 @@ extension JetsamEventImport {
         let burst =
             "{ after: \(stateAt - front.tapped), size: \(device.ceiling), over: \(JetsamEventImport.rise) }"
         let setting = ShellWord.quoted("apps.\(front.name).memory.bursts=[\(burst)]")
-        return ["# Who is ended next, when the app in front takes more and more:", "# --set \(setting)"]
+        return ["# To see which process ends next while the app in front takes more and more:", "# --set \(setting)"]
     }
 
     /// How long the app in front takes to fill the device.

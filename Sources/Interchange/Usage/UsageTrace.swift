@@ -138,8 +138,8 @@ private struct UsageColumns {
                 throw TextFault(
                     offset: cells[found[1]].offset,
                     message: first == second
-                        ? "column '\(second)' is there twice; which one counts, nobody can know"
-                        : "columns '\(first)' and '\(second)' say the same; which one counts, nobody can know")
+                        ? "column '\(second)' is there twice, and it is unclear which one counts"
+                        : "columns '\(first)' and '\(second)' mean the same, and it is unclear which one counts")
             }
             if let position = found.first { return position }
             throw TextFault(

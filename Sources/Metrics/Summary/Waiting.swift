@@ -23,7 +23,7 @@ extension SummaryMetric {
         },
         SummaryMetric(
             "decisions", .integer,
-            "Times that the policy was asked and ranked somebody, or was asked for memory and did not. Not the "
+            "Times that the policy was asked and ranked a process, or was asked for memory and ranked none. Not the "
                 + "number of decisions in decisions.csv, which has an unanswered question once, and the monitor's own",
             better: .neither
         ) { .count($0.decisions) },

@@ -91,13 +91,13 @@ struct JetsamRules: Sendable {
         if !steps.isEmpty { return answer(snapshot, steps) }
         return .nothing(
             sustainedRests(snapshot)
-                ? .waiting("the last sustained-pressure kill was a moment ago")
-                : .content("available memory is above the thresholds that concern it"), snapshot)
+                ? .waiting("too little time has passed since the last kill for sustained pressure")
+                : .content("available memory is above all thresholds that apply"), snapshot)
     }
 
     private func topProcess(_ snapshot: SystemSnapshot, _ thresholds: JetsamThresholds) -> Step {
         guard snapshot.requester == nil else {
-            return Step(.pageShortage, "top process, for a thread waits for a page")
+            return Step(.pageShortage, "top process, because a thread waits for a page")
         }
         var step = Step(.pageShortage, "top process", below: thresholds.critical)
         let critical = self.thresholds(for: snapshot.device, hasIdle: false).critical
@@ -159,7 +159,9 @@ struct JetsamRules: Sendable {
         }
         let round = snapshot.history.kills(.processThrashing, since: snapshot.now - aggressiveWindow)
         let highest = JetsamRules.aggressiveBands[min(round, JetsamRules.aggressiveBands.count - 1)]
-        return Step(.processThrashing, "all idle apps are likely to be back soon", below: aggressiveAvailable) {
+        return Step(
+            .processThrashing, "all idle apps are likely to be launched again soon", below: aggressiveAvailable
+        ) {
             $0.band <= highest ? nil : "above band \(highest.number), which this round reaches"
         }
     }
@@ -260,7 +262,7 @@ struct JetsamRules: Sendable {
             var candidate =
                 action.isTermination
                 ? Candidate(action, score: score, reason: kill, cause: step.cause)
-                : Candidate(action, score: score, reason: "its unused pages go before it does")
+                : Candidate(action, score: score, reason: "its unused pages are taken first")
             candidate.evidence = evidence
             candidate.isReported = step.reports(process)
             return candidate

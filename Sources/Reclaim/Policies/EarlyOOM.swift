@@ -22,8 +22,8 @@ public struct EarlyOOM: ReclaimPolicy {
     public static let parameters: [Parameter<Self>] = [
         share(\.terminate, "terminate", "at or below this share available the victim is asked to end"),
         share(\.kill, "kill", "at or below this share available the victim is killed"),
-        share(\.swapTerminate, "swap_terminate", "and so much of swap free"),
-        share(\.swapKill, "swap_kill", "and so much of swap free"),
+        share(\.swapTerminate, "swap_terminate", "and at or below this share of swap free"),
+        share(\.swapKill, "swap_kill", "and at or below this share of swap free"),
         Parameter(
             \.fastest, "poll_fastest", from: .milliseconds(1), to: .minutes(1), meaning: "it looks no more often",
             source: source),
@@ -32,7 +32,8 @@ public struct EarlyOOM: ReclaimPolicy {
             source: source),
         Parameter(
             \.fillRate, "fill_rate", from: .mebibytes(1), to: .gibibytes(64),
-            meaning: "how much can be filled within a second: headroom over it is the time to the next look",
+            meaning: "how much memory can be filled within a second; the headroom divided "
+                + "by it is the time to the next look",
             source: "ours"),
         Parameter(
             \.wait, "wait", from: .zero, to: .minutes(10),

@@ -18,12 +18,13 @@ import Quantities
 /// of relaunching it.
 public struct Foresight: ReclaimPolicy {
     public static let name = "foresight"
-    public static let summary = "knows the future launches: the reference that no online policy can know"
+    public static let summary = "knows the future launches: a reference that no real policy can reach"
     public static let needs: PolicyNeeds = .oracle
     public static let parameters: [Parameter<Self>] = [
         Parameter(
             \.width, "futures", from: 0, to: 100_000,
-            meaning: "so many futures are followed at once; none: the most room for longest at the least cost goes",
+            meaning: "how many futures are followed at once; 0: the app goes that frees the most "
+                + "room for the longest time at the least cost",
             source: "ours")
     ]
 
@@ -33,7 +34,7 @@ public struct Foresight: ReclaimPolicy {
 
     public func decide(_ snapshot: SystemSnapshot) -> Decision {
         guard snapshot.requester != nil || snapshot.isAboutLimits else {
-            return .nothing(.content("nobody waits for memory"), snapshot)
+            return .nothing(.content("no process waits for memory"), snapshot)
         }
         var decision = Decision()
         if snapshot.requester != nil {

@@ -64,13 +64,14 @@ extension JetsamPolicy {
                 of: kernel),
             share(
                 \.rules.idle, \.idle, "idle",
-                "below it band 0 goes; kernels 8792 and 10063 raise critical to it while band 0 is occupied",
+                "below this share band 0 goes; kernels 8792 and 10063 raise critical to it while band 0 is occupied",
                 of: kernel, before: "9% above 3GiB under kernel 8792"),
             share(
-                \.rules.soft, \.soft, "soft", "below it those over a soft limit go", of: kernel,
+                \.rules.soft, \.soft, "soft", "below this share processes over a soft limit go", of: kernel,
                 before: "15% everywhere under kernel 8792"),
             share(
-                \.rules.reaper, \.reaper, "reaper", "below it those that have long been idle go", of: kernel,
+                \.rules.reaper, \.reaper, "reaper", "below this share processes that have been idle for long go",
+                of: kernel,
                 before: "none before kernel 11417"),
             Parameter(
                 \.rules.reaperIdle, "reaper_idle", from: .zero, to: .hours(24),
@@ -85,7 +86,7 @@ extension JetsamPolicy {
                 \.rules.critical, \.critical, "critical", "below this share of RAM available any band may go",
                 of: kernel),
             share(\.rules.idle, \.idle, "idle", "below it band 0 goes", of: kernel),
-            share(\.rules.soft, \.soft, "soft", "below it those over a soft limit go", of: kernel),
+            share(\.rules.soft, \.soft, "soft", "below this share processes over a soft limit go", of: kernel),
         ]
     }
 
@@ -105,19 +106,21 @@ extension JetsamPolicy {
                 meaning: "at or below this share available the aggressive mode may begin", source: source),
             Parameter(
                 \.rules.aggressiveCandidates, "aggressive_candidates", from: 1, to: 1_000,
-                meaning: "with so many idle apps, all very likely to be relaunched", source: source),
+                meaning: "it needs at least this many idle apps, all very likely to be relaunched", source: source),
             Parameter(
                 \.rules.aggressiveWindow, "aggressive_window", from: .zero, to: .minutes(10),
                 meaning: "rounds within this time climb the bands", source: source),
             Parameter(
                 \.rules.sustainedAfter, "sustained_after", from: .zero, to: .hours(24),
-                meaning: "a level that is not normal for so long ends band 0 one by one", source: source),
+                meaning: "after a level other than normal has held for this time, band 0 is ended one by one",
+                source: source),
             Parameter(
                 \.rules.sustainedSpacing, "sustained_spacing", from: .zero, to: .minutes(10),
-                meaning: "between two of these kills", source: source),
+                meaning: "the time between two of these kills", source: source),
             Parameter(
                 \.rules.sustainedFactor, "sustained_factor", from: 0, to: 1_000,
-                meaning: "at most so many times the number in band 0 when it began", source: source),
+                meaning: "ends at most this many times the number of processes in band 0 when it began",
+                source: source),
             Parameter(
                 \.rules.purgesFirst, "purge_first",
                 meaning: "the victim's own unused pages go first; if that is enough it is spared", source: source),

@@ -18,13 +18,13 @@ public struct LMKD: ReclaimPolicy {
     public static let parameters: [Parameter<Self>] = [
         Parameter(
             \.partialStall, "partial_stall", from: .zero, to: .seconds(1),
-            meaning: "some process waited so long within a second: it wakes", source: source),
+            meaning: "it acts once a process has waited this long within a second", source: source),
         Parameter(
             \.completeStall, "complete_stall", from: .zero, to: .seconds(1),
-            meaning: "all processes waited so long within a second: anybody may go", source: source),
+            meaning: "once all processes have waited this long within a second, any process may go", source: source),
         Parameter(
             \.pollWindow, "poll_window", from: .zero, to: .minutes(1),
-            meaning: "after an action it keeps looking for so long", source: source),
+            meaning: "how long it keeps looking after an action", source: source),
         Parameter(
             \.killWait, "kill_wait", from: .zero, to: .minutes(1),
             meaning: "how long it waits for the last victim to die", source: source),
@@ -38,7 +38,7 @@ public struct LMKD: ReclaimPolicy {
             meaning: "how much the limit of thrashing falls with every kill", source: source),
         Parameter(
             \.thrashingCritical, "thrashing_critical", from: 1, to: 100,
-            meaning: "so many times the limit: anybody may go", source: source),
+            meaning: "beyond this many times the limit any process may go", source: source),
         Parameter(
             \.fileCacheLow, "file_cache_low", from: .zero, to: .one,
             meaning: "the file cache is low below this share of RAM", source: "ours; lmkd compares file pages"),
@@ -50,7 +50,8 @@ public struct LMKD: ReclaimPolicy {
             meaning: "the kernel's low watermark as a share of RAM", source: ours),
         Parameter(
             \.heaviestAt, "heaviest_at", from: 0, to: 1_000,
-            meaning: "of one score at or below this the largest goes first, else the oldest", source: source),
+            meaning: "among processes of one score at or below this the largest goes first, above it the oldest",
+            source: source),
         Parameter(
             \.lowWatermarkAlone, "low_watermark_alone",
             meaning: "only the low watermark is crossed: scores from 701 on may go", source: "AOSP lmkd android-14"),

@@ -40,12 +40,13 @@ public struct LMKDMinfree: ReclaimPolicy {
                 meaning: "a 64-bit device: larger figures for scores from 900 and 950 on", source: tableSource),
             Parameter(
                 \.smallBelow, "small_below", from: ByteCount(1), to: .gibibytes(64), isScaled: false,
-                meaning: "devices with less RAM use the small table, others the large one, and nothing lies between; "
+                meaning: "devices with less RAM use the small table, others the large one, without values between; "
                     + "table: in proportion, as the activity manager does",
                 source: "ours"),
             Parameter(
                 \.heaviestAt, "heaviest_at", from: 0, to: 1_000,
-                meaning: "of one score at or below this the largest goes first, else the oldest", source: source),
+                meaning: "among processes of one score at or below this the largest "
+                    + "goes first, above it the oldest", source: source),
         ]
 
     /// For example "12MiB up to 350MiB of RAM, 72MiB from 700MiB on, in proportion between".

@@ -12,7 +12,7 @@ extension Ladder {
         static let parameters: [Parameter<Ladder>] = [
             Parameter(
                 \.order.sizeWeight, "size_weight", from: .zero, to: .one, scale: .even,
-                meaning: "whom to end: 0% the longest idle, 100% the largest, a mix between",
+                meaning: "which process ends first: 0% the longest idle, 100% the largest, a mix between",
                 source: "ours; xnu goes by idle time within a band, Linux's oom_badness by size"),
             Parameter(
                 \.order.relaunchWeight, "relaunch_weight", from: .zero, to: .one, scale: .even,

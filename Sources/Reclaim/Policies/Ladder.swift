@@ -24,7 +24,7 @@ public struct Ladder: ReclaimPolicy {
                 meaning: "dirty pages below this are not worth a purge", source: "ours"),
             Parameter(
                 \.purgeMinimumRunning, "purge_minimum_running", from: .kibibytes(4), to: .gibibytes(1),
-                meaning: "the same for an app whose code runs: its pages come and go, and decay by themselves",
+                meaning: "the same for an app whose code runs; its pages come and go, and decay by themselves",
                 source: "ours"),
             Parameter(
                 \.disconnectIdle, "disconnect_idle", from: .zero, to: .hours(24),
@@ -36,7 +36,8 @@ public struct Ladder: ReclaimPolicy {
             Parameter(
                 \.terminateAfter, "terminate_after", from: .zero, to: .minutes(10),
                 meaning:
-                    "the level must have held so long before anybody is ended for it; who waits for memory does not",
+                    "how long a level must hold before a process is ended for it; a process "
+                    + "that needs memory does not wait for that",
                 source: "ours; systemd-oomd waits 30 s, DefaultMemoryPressureDurationSec"),
             Parameter(
                 \.terminateBelow, "terminate_below", from: .zero, to: .one, scale: .even,
@@ -79,7 +80,7 @@ public struct Ladder: ReclaimPolicy {
         if let why = mercy(snapshot) { return rungs.spareForNow(process, .content(why)) }
         if case .pressure = snapshot.demand, rungs.order.spares(process) {
             return rungs.spareForNow(
-                process, .content("was seen within spare_recent, and nobody waits for memory"))
+                process, .content("was seen within spare_recent, and no process waits for memory"))
         }
         rungs.end(process)
     }

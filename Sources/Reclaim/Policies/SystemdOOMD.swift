@@ -24,7 +24,7 @@ public struct SystemdOOMD: ReclaimPolicy {
         Parameter(\.duration, "duration", from: .zero, to: .minutes(5), meaning: "for so long", source: source),
         Parameter(
             \.pause, "pause", from: .zero, to: .minutes(10),
-            meaning: "after an action pressure is not looked at for so long", source: source),
+            meaning: "how long it ignores pressure after an action", source: source),
     ]
 
     private var used = Ratio.percent(90)
@@ -47,7 +47,7 @@ public struct SystemdOOMD: ReclaimPolicy {
             return .nothing(.waiting("it rests after its last action"), snapshot)
         }
         if let evidence = lastingPressure(snapshot) {
-            var decision = ranking(snapshot, because: "most was reclaimed from it") {
+            var decision = ranking(snapshot, because: "most memory was reclaimed from it") {
                 ($0.recentlyReclaimed, $0.footprint)
             }
             decision.justify(by: evidence)

@@ -3,7 +3,7 @@
 /// The run gets a ceiling that does not bind; the policy itself does nothing. An app's own fatal limit still holds.
 public struct Unbounded: ReclaimPolicy {
     public static let name = "unbounded"
-    public static let summary = "infinite memory: the upper bound of every comparison"
+    public static let summary = "memory without a limit: the best case for every comparison"
     public static let parameters: [Parameter<Self>] = []
     public static let needs: PolicyNeeds = .unboundedMemory
 

@@ -8,7 +8,7 @@ import Quantities
 /// idle longest is ended, because limits stand above policies.
 public struct RuleLadder: ReclaimPolicy {
     public static let name = Ladder.name
-    public static let summary = "ordered rules of one's own"
+    public static let summary = "ordered rules that you write"
     public static let parameters: [Parameter<Self>] = []
     public static let needs: PolicyNeeds = [.everySample, .ruleMemory]
 

@@ -84,7 +84,7 @@ extension LadderRule {
     func whyIdle(_ memory: RuleMemory, _ snapshot: SystemSnapshot) -> String? {
         if memory.activeSince != nil { return nil }
         if memory.isSpent {
-            return coolDown == .zero ? "has taken its amount" : "rests for \(coolDown) after what it took"
+            return coolDown == .zero ? "has taken its amount" : "rests for \(coolDown) after its last actions"
         }
         return "is not due: \(when) does not hold"
     }

@@ -10,12 +10,12 @@ extension ActionKind {
             opening(.userActivity, "An activity is handed off to the app from another device."),
             opening(.shortcutItem, "A shortcut of the app's icon is tapped."),
             waking(.remoteNotification, "A push for the app arrives."),
-            waking(.location, "The app is told of a new place."),
-            waking(.bluetoothCentrals, "A Bluetooth accessory wants the app."),
-            waking(.backgroundFetch, "The app is launched or woken to refresh itself, for as long as `for` says."),
-            waking(.processing, "The app is launched or woken to work off screen, for as long as `for` says."),
+            waking(.location, "The app receives a new location."),
+            waking(.bluetoothCentrals, "A Bluetooth accessory contacts the app."),
+            waking(.backgroundFetch, "The app is launched or woken to refresh its content, for the time `for`."),
+            waking(.processing, "The app is launched or woken to work off screen, for the time `for`."),
             ActionKind(
-                "time_change", .choice("time change", "time changes"), "The time jumps; everybody hears of it.",
+                "time_change", .choice("time change", "time changes"), "The time jumps. Every running app is notified.",
                 { .timeChange($0) },
                 {
                     guard case .timeChange(let change) = $0 else { return nil }
@@ -43,7 +43,7 @@ extension ActionKind {
                 return app
             }),
         ActionKind(
-            "show_on_display", .app, "A further scene of the app appears on a second display.", { .showOnDisplay($0) },
+            "show_on_display", .app, "Another scene of the app appears on a second display.", { .showOnDisplay($0) },
             {
                 guard case .showOnDisplay(let app) = $0 else { return nil }
                 return app
@@ -55,7 +55,7 @@ extension ActionKind {
                 return app
             }),
         ActionKind(
-            "terminate", .app, "The system ends the app in good order: an update, a restart.", { .terminate($0) },
+            "terminate", .app, "The system ends the app in an orderly way, as for an update.", { .terminate($0) },
             {
                 guard case .terminate(let app) = $0 else { return nil }
                 return app

@@ -19,45 +19,46 @@ struct ActionKind: Sendable {
 
     /// The help for `for` beside any action: the schema of an event describes the key once.
     static let forHelp =
-        "With `interrupt`, where it is required: how long that lasts. With `push`, `location`, `bluetooth`, "
-        + "`background_refresh` and `processing`: how long the app works on it, if not given its "
-        + "`background.event_work`; with all but `processing` `limits.background_time` at most."
+        "With `interrupt` (required): how long it lasts. With `push`, `location`, `bluetooth`, `background_refresh` "
+        + "and `processing`: how long the app works on it, by default its `background.event_work`. Except for "
+        + "`processing`, `limits.background_time` is the maximum."
 
     static let all: [ActionKind] =
         [
             ActionKind(
-                "launch", .app, "A tap on the app's icon.", { .launch($0) },
+                "launch", .app, "The user taps the app's icon.", { .launch($0) },
                 {
                     guard case .launch(let app) = $0 else { return nil }
                     return app
                 }),
             ActionKind(
-                "switch", .app, "Back to an app, or to it for the first time.", { .switchTo($0) },
+                "switch", .app, "The user switches to the app, or launches it.", { .switchTo($0) },
                 {
                     guard case .switchTo(let app) = $0 else { return nil }
                     return app
                 }),
             ActionKind(
-                "home", .nothing, "To the home screen.", { .home },
+                "home", .nothing, "The user goes to the home screen.", { .home },
                 {
                     guard case .home = $0 else { return nil }
                     return ()
                 }),
             ActionKind(
-                "open_scene", .app, "A further scene of an app that supports several.", { .openScene($0) },
+                "open_scene", .app, "The user opens another scene of an app that supports several.", { .openScene($0) },
                 {
                     guard case .openScene(let app) = $0 else { return nil }
                     return app
                 }),
             ActionKind(
-                "close_scene", .app, "The app's most recent scene is closed.", { .closeScene($0) },
+                "close_scene", .app, "The user closes the app's most recent scene.", { .closeScene($0) },
                 {
                     guard case .closeScene(let app) = $0 else { return nil }
                     return app
                 }),
             ActionKind(
                 "quit", .app,
-                "Swiped away in the switcher, running or not: its scenes' sessions go, and no push launches it before "
+                "The user swipes the app away in the switcher, running or not. Its sessions "
+                    + "are discarded, and no push launches it before "
                     + "the user does.",
                 { .quit($0) },
                 {
@@ -66,7 +67,8 @@ struct ActionKind: Sendable {
                 }),
             ActionKind(
                 "interrupt", .choice("interruption", "interruptions"),
-                "The foreground app is inactive while it lasts, and whoever is launched meanwhile waits to be active; "
+                "The foreground app is inactive while it lasts. An app that is launched "
+                    + "meanwhile becomes active afterwards; "
                     + "the switcher ends sooner if the user chooses an app or goes home.",
                 extra: "for", .someTime, forHelp, { .interrupt($0, lasting: $1) },
                 {
@@ -74,7 +76,7 @@ struct ActionKind: Sendable {
                     return (interruption, time)
                 }),
             ActionKind(
-                "lock", .someTime, "The device locks, and unlocks after the time.", { .lock(lasting: $0) },
+                "lock", .someTime, "The device locks, and unlocks after this time.", { .lock(lasting: $0) },
                 {
                     guard case .lock(let time) = $0 else { return nil }
                     return time

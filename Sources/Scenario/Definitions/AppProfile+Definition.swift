@@ -11,25 +11,25 @@ extension AppProfile: Described {
             Field("name", \.name, .name, required: true, "The app's name: unique, and used by every other key."),
             Field(
                 "like", \.like, .name(of: "archetype", "archetypes") { Archetype.all.map(\.name) },
-                "The archetype to begin with; see `plimsoll list apps`."),
+                "The archetype whose values the app starts with (`plimsoll list apps`)."),
             Field("scenes", \.scenes, .record, "UIApplicationSceneManifest."),
             Field(
                 "background_modes", \.backgroundModes,
                 .list(of: .choice("background mode", "background modes"), called: "background modes"),
                 "UIBackgroundModes: reasons to keep running off screen."),
-            Field("memory", \.memory, .record, "What the app's memory does."),
+            Field("memory", \.memory, .record, "How much memory the app uses, and when."),
             Field("costs", \.costs, .record, "How long each callback keeps the main thread busy."),
             Field("background", \.background, .record, "What the app does when it leaves the screen."),
-            Field("warnings", \.warnings, .record, "What the app does when it is warned."),
+            Field("warnings", \.warnings, .record, "How the app answers a memory warning."),
             Field("disconnect", \.disconnect, .record, "What the app does when a scene is disconnected."),
             Field("limits", \.limits, .record, "jetsam's limits on the process's footprint."),
             Field(
                 "features", \.features, .list(of: .choice("feature", "features"), called: "features"),
-                "What it can be opened with: URLs, activities handed off, shortcuts."),
-            Field("deferred", \.deferred, .record, "Work of the launch that was moved off the main thread."),
+                "What can open the app: URLs, activities handed off, shortcuts."),
+            Field("deferred", \.deferred, .record, "Work of the launch that does not run on the main thread."),
             Field(
                 "observers", \.observers, .list(of: Codec<NotificationObserver>.record, called: "observers"),
-                "Objects of the app that observe notifications."),
+                "The app's objects that observe notifications."),
         ])
 }
 
@@ -37,8 +37,8 @@ extension DeferredWork: Described {
     static let definition = Definition<DeferredWork>(
         base: DeferredWork(),
         fields: [
-            Field("work", \.work, .quantity(), "How long it takes a core; the first frame does not wait for it."),
-            Field("memory", \.memory, .quantity(), "What it adds to the working set when it is done."),
+            Field("work", \.work, .quantity(), "How long it occupies a core. The first frame does not wait for it."),
+            Field("memory", \.memory, .quantity(), "The memory that it adds to the working set when it is done."),
         ])
 }
 
@@ -50,7 +50,7 @@ extension NotificationObserver: Described {
                 "of", \.notification, .choice("notification", "notifications"), required: true,
                 "The notification, by UIKit's name."),
             Field("cost", \.cost, .quantity(), "How long it keeps the main thread busy."),
-            Field("frees", \.frees, .quantity(), "The share of the cache that it frees."),
+            Field("frees", \.frees, .quantity(), "The share of the cache that the app frees."),
         ])
 }
 
@@ -69,19 +69,23 @@ extension MemoryProfile: Described {
         fields: [
             Field("base", \.base, .quantity(), "The working set once the app has launched."),
             Field("scene", \.scene, .quantity(), "What one connected scene holds."),
-            Field("cache", \.cache, .record, "Recreatable memory; dropped in the background and on warnings."),
+            Field(
+                "cache", \.cache, .record,
+                "Memory that the app can create again. It drops some in the background and on warnings."),
             Field("growth", \.growth, .record, "The base grows in use."),
             Field("leak", \.leak, .quantity(), "Memory that is never freed."),
             Field("churn", \.churn, .record, "Short-lived objects."),
             Field("touch", \.touch, .quantity(), "How fast live memory is written again in use."),
-            Field("bursts", \.bursts, .list(of: Codec<BurstProfile>.record, called: "bursts"), "Sudden jumps."),
+            Field("bursts", \.bursts, .list(of: Codec<BurstProfile>.record, called: "bursts"), "Sudden increases."),
             Field("objects", \.objects, .oneOf(Variant.sizes), "How large the objects are."),
             Field("scene_growth", \.sceneGrowth, .record, "The UI of the scene in front grows in use."),
-            Field("saw_tooth", \.sawTooth, .record, "Rises steadily in use, falls at once, and begins again."),
+            Field(
+                "saw_tooth", \.sawTooth, .record,
+                "Memory that rises steadily in use, falls at once, and begins again."),
             Field("read", \.read, .quantity(), "How fast live memory is read in use, the cache first."),
             Field(
                 "trace", \.trace, Codec<TraceProfile>.trace.orNone(),
-                "An allocation trace, played beside all that."),
+                "An allocation trace that the app plays in addition."),
         ])
 }
 
@@ -89,9 +93,9 @@ extension CacheProfile: Described {
     static let definition = Definition<CacheProfile>(
         base: CacheProfile(),
         fields: [
-            Field("size", \.size, .quantity(), "The cache does not grow beyond this."),
+            Field("size", \.size, .quantity(), "The cache stops growing at this size."),
             Field("rate", \.rate, .quantity(), "How fast it fills in use."),
-            Field("turnover", \.turnover, .quantity(), "How fast a full cache is replaced, the oldest first."),
+            Field("turnover", \.turnover, .quantity(), "How fast the app replaces the oldest parts of a full cache."),
         ])
 }
 
@@ -108,9 +112,9 @@ extension DisconnectDiscipline: Described {
     static let definition = Definition<DisconnectDiscipline>(
         base: DisconnectDiscipline(),
         fields: [
-            Field("frees", \.frees, .quantity(), "The share of the scene's memory that it frees; the rest leaks."),
-            Field("delay", \.delay, .quantity(), "How long the freeing keeps its main thread busy."),
-            Field("ignores", \.ignores, .quantity(), "How often it frees nothing at all."),
+            Field("frees", \.frees, .quantity(), "The share of the scene's memory that the app frees. The rest leaks."),
+            Field("delay", \.delay, .quantity(), "How long the freeing keeps the app's main thread busy."),
+            Field("ignores", \.ignores, .quantity(), "The share of times at which the app frees nothing."),
         ])
 }
 
@@ -119,7 +123,7 @@ extension GrowthProfile: Described {
         base: GrowthProfile(),
         fields: [
             Field("rate", \.rate, .quantity(), "How fast it grows in use."),
-            Field("up_to", \.upTo, .quantity(), "It does not grow beyond this."),
+            Field("up_to", \.upTo, .quantity(), "The growth stops at this size."),
         ])
 }
 
@@ -136,12 +140,14 @@ extension BurstProfile: Described {
     static let definition = Definition<BurstProfile>(
         base: BurstProfile(after: .zero, size: .zero, over: .zero),
         fields: [
-            Field("after", \.after, .quantity(), required: true, "Time in the foreground since the launch."),
-            Field("size", \.size, .quantity(), required: true, "How much arrives."),
-            Field("over", \.over, .quantity(), required: true, "How long it takes to arrive."),
+            Field(
+                "after", \.after, .quantity(), required: true,
+                "When it begins, in time in the foreground since the launch."),
+            Field("size", \.size, .quantity(), required: true, "How much memory it adds."),
+            Field("over", \.over, .quantity(), required: true, "How long the increase takes."),
             Field(
                 "hold", \.hold, Codec.quantity(from: AppWorkload.interval).orNone(),
-                "How long it stays; none: as long as the process."),
+                "How long the memory stays. `none`: as long as the process lives."),
         ])
 }
 
@@ -151,7 +157,7 @@ extension CallbackCosts: Described {
         fields: [
             Field("process", \.process, .quantity(), "From the tap to willFinishLaunching: creating the process."),
             Field("launch", \.launch, .quantity(), "willFinishLaunching and didFinishLaunching together."),
-            Field("first_launch", \.firstLaunch, .quantity(), "Once, on the app's very first launch in the run."),
+            Field("first_launch", \.firstLaunch, .quantity(), "Added to the app's first launch in the run."),
             Field("connect", \.connect, .quantity(), "scene(_:willConnectTo:), or the first UI without scenes."),
             Field("enter_foreground", \.enterForeground, .quantity(), "sceneWillEnterForeground."),
             Field("activate", \.activate, .quantity(), "sceneDidBecomeActive."),
@@ -169,26 +175,28 @@ extension BackgroundDiscipline: Described {
         fields: [
             Field(
                 "frees", \.frees, .quantity(),
-                "The share of the cache that it frees on didEnterBackground, of the last of its scenes on screen."),
+                "The share of the cache that the app frees when its last scene on screen enters the background."),
             Field(
                 "reloads", \.reloads, .quantity(),
-                "The share of what it freed that it loads again at once on willEnterForeground."),
-            Field("work", \.work, .quantity(), "How long it works before it lets itself be suspended."),
-            Field("delay", \.delay, .quantity(), "How long the freeing keeps its main thread busy."),
-            Field("ignores", \.ignores, .quantity(), "How often it frees nothing at all."),
-            Field("snapshot", \.snapshot, .quantity(), "The buffer that the snapshot costs for a moment."),
+                "The share of this memory that the app loads again on willEnterForeground."),
+            Field("work", \.work, .quantity(), "How long the app works before it can be suspended."),
+            Field("delay", \.delay, .quantity(), "How long the freeing keeps the app's main thread busy."),
+            Field("ignores", \.ignores, .quantity(), "The share of times at which the app frees nothing."),
+            Field(
+                "snapshot", \.snapshot, .quantity(),
+                "The memory that the snapshot of the screen needs for a moment."),
             Field(
                 "task", \.task, Codec.quantity().orNone(),
-                "How long the background task runs that it begins on leaving the screen; none: it begins none."),
+                "How long its background task runs, which it begins on leaving the screen. `none`: it begins no task."),
             Field("leaks_task", \.leaksTask, .flag, "It never ends its background task, not even when it expires."),
-            Field("event_work", \.eventWork, .quantity(), "How long it works on an event that it is woken for."),
+            Field("event_work", \.eventWork, .quantity(), "How long the app works on an event that wakes it."),
             Field(
                 "modes_last", \.modesLast, Codec.quantity().orNone(),
-                "How long its background modes have something to do off screen; none: for ever."),
+                "How long its background modes keep it running off screen. `none`: for ever."),
             Field("cpu", \.cpu, .quantity(), "The share of a core that it uses off screen."),
             Field(
                 "holds_protected_file", \.holdsProtectedFile, .flag,
-                "It holds a lock on a file when it is suspended, and is ended for it."),
+                "Whether it still holds a lock on a file when it is suspended. The system ends it for that."),
         ])
 }
 
@@ -196,11 +204,11 @@ extension WarningDiscipline: Described {
     static let definition = Definition<WarningDiscipline>(
         base: WarningDiscipline(),
         fields: [
-            Field("frees", \.frees, .quantity(), "The share of the cache that it frees."),
+            Field("frees", \.frees, .quantity(), "The share of the cache that the app frees."),
             Field(
                 "delay", \.delay, .quantity(),
-                "How long the answer keeps its main thread busy; a launch under way waits as long."),
-            Field("ignores", \.ignores, .quantity(), "How often it does nothing at all."),
+                "How long the answer keeps the app's main thread busy. A launch under way waits for it."),
+            Field("ignores", \.ignores, .quantity(), "The share of warnings at which the app does nothing."),
         ])
 }
 
@@ -210,15 +218,21 @@ extension ProcessLimits: Described {
         fields: [
             Field(
                 "active", \.active, Codec.quantity().orNone(),
-                "While in the foreground, or at work off screen for a background mode, a task or an event."),
+                "The limit in the foreground, and while the app works off screen for a "
+                    + "background mode, a task or an event."),
             Field(
                 "inactive", \.inactive, Codec.quantity().orNone(),
-                "At all other times, the few seconds after leaving the screen among them; none: the active one, if any."
+                "The limit at all other times, also in the first seconds after leaving the screen. `none`: the active "
+                    + "limit applies, if there is one."
             ),
-            Field("fatal", \.fatal, .flag, "Ended at once on the allocation that crosses the limit; else warned."),
-            Field("active_fatal", \.activeFatal, Codec.flag.orNone(), "The active limit alone; none: as `fatal` says."),
+            Field(
+                "fatal", \.fatal, .flag,
+                "`true`: the allocation that crosses a limit ends the app at once. `false`: it warns the app."),
+            Field(
+                "active_fatal", \.activeFatal, Codec.flag.orNone(),
+                "The same for the active limit alone. `none`: `fatal` applies."),
             Field(
                 "inactive_fatal", \.inactiveFatal, Codec.flag.orNone(),
-                "The inactive limit alone; none: as `fatal` says."),
+                "The same for the inactive limit alone. `none`: `fatal` applies."),
         ])
 }

@@ -5,20 +5,20 @@ extension LadderRule: Described {
     static let definition = Definition<LadderRule>(
         base: LadderRule(name: "rule"),
         fields: [
-            Field("name", \.name, .name, required: true, "What reasons call the rule; unique among the rules."),
-            Field("when", \.when, .condition, "When it begins to act: claims about the device, combined."),
+            Field("name", \.name, .name, required: true, "The rule's name, unique among the rules. Reasons use it."),
+            Field("when", \.when, .condition, "When the rule begins to act: combined claims about the device."),
             Field("action", \.action, .choice("action", "actions"), "What it does."),
-            Field("who", \.who, .condition, "Whom it may touch: claims about a process, combined."),
-            Field("order", \.order, .tiers, "Who goes first: a name, weights, or a list of tiers."),
+            Field("who", \.who, .condition, "Which processes it may touch: combined claims about a process."),
+            Field("order", \.order, .tiers, "Which process goes first: a name, weights, or a list of tiers."),
             Field(
                 "take", \.take, Codec.amount.orNone(),
-                "How much it takes before it rests: a count, a size, or a share of RAM."),
+                "How much the rule takes before it rests: a count, a size, or a share of RAM."),
             Field(
                 "until", \.until, Codec<RuleCondition<SystemClaim>>.condition.claimingSomething.orNone(),
-                "Once begun, it goes on until this holds; none: for as long as 'when' holds."),
+                "Once begun, the rule goes on until this holds. `none`: as long as `when` holds."),
             Field(
                 "cool_down", \.coolDown, .quantity(),
-                "The rest after it has taken its amount; without an amount, after each action."),
+                "How long the rule rests after it has taken its amount, or, without an amount, after each action."),
         ])
 }
 
@@ -34,8 +34,8 @@ extension RuleTier: Described {
     static let definition = Definition<RuleTier>(
         base: RuleTier(),
         fields: [
-            Field("where", \.members, .condition, "Who stands in this tier, of those who stand in none before it."),
-            Field("by", \.order, .order, "Who goes first in it."),
+            Field("where", \.members, .condition, "The processes of this tier, among those in no earlier tier."),
+            Field("by", \.order, .order, "Which process of the tier goes first."),
         ])
 }
 

@@ -36,8 +36,8 @@ extension RunPlan: Described {
                 "Real memory through jemalloc, or its arithmetic alone."),
             Field("device", \.device, .record, required: true, "The simulated device."),
             Field("monitor", \.monitor, .record, "When memory is looked at, and what counts as pressure."),
-            Field("policy", \.policy, .policy, "Who decides whose memory is taken back."),
-            Field("limits", \.limits, .record, "Limits that stand above any policy."),
+            Field("policy", \.policy, .policy, "The policy that decides which processes lose memory."),
+            Field("limits", \.limits, .record, "Limits that hold under every policy."),
             Field(
                 "apps", \.apps,
                 .list(
@@ -66,10 +66,11 @@ extension RunPlan: Described {
         fields: [
             Field(
                 "perceived_within", \.perceivedWithin, .quantity(),
-                "A termination is perceived when its app is wanted again within this time."),
+                "A termination is perceived if the user wants the app again within this time."),
             Field(
                 "apps", \.appRows, .choice("kind of rows", "kinds of rows"),
-                "The rows of apps.csv: every process at every sample, or those that differ from their last row."),
+                "The rows of apps.csv: every process at every sample, or only "
+                    + "processes that differ from their last row."),
         ])
 }
 
@@ -92,21 +93,22 @@ extension Device: Described {
         fields: [
             Field(
                 "ceiling", \.ceiling, .quantity(from: .mebibytes(1), to: MemoryLimits.highestCeiling), required: true,
-                "All of its RAM: not one page beyond it is ever handed out."),
-            Field("reserved", \.reserved, .quantity(), "What the system keeps for itself during the whole run."),
+                "The device's whole RAM. It never hands out a page beyond it."),
+            Field("reserved", \.reserved, .quantity(), "RAM that the system keeps for itself during the whole run."),
             Field(
                 "scale", \.scale, .quantity(from: RunPlan.smallestScale, to: RunPlan.largestScale),
-                "Its size, measured by the device that is meant: at 25% apps hold a quarter of the pages that they "
-                    + "would hold there. Set by --scale, together with the sizes of the device."),
-            Field("cores", \.cores, .count(1...1_024), "How many main threads run at the same time."),
-            Field("fill_rate", \.fillRate, .quantity(from: .slowest), "How fast an app fills fresh pages."),
-            Field("reclaim_rate", \.reclaimRate, .quantity(from: .slowest), "How fast the system takes pages back."),
+                "The size of this device as a share of the real one: at 25%, apps "
+                    + "hold a quarter of the pages that they "
+                    + "hold on the real device. `--scale` sets it together with the device's sizes."),
+            Field("cores", \.cores, .count(1...1_024), "How many main threads can run at the same time."),
+            Field("fill_rate", \.fillRate, .quantity(from: .slowest), "How fast an app can fill fresh pages."),
+            Field("reclaim_rate", \.reclaimRate, .quantity(from: .slowest), "How fast the system can take pages back."),
             Field(
                 "termination_time", \.terminationTime, .quantity(),
-                "What ending a process costs the system, beside taking its pages back."),
+                "How long the system takes to end a process, besides the time to take its pages back."),
             Field(
                 "dirty_decay", \.dirtyDecay, .quantity(),
-                "How long unused pages stay with a process before they go back by themselves."),
+                "How long a process keeps unused pages before they return to the device by themselves."),
         ])
 }
 
@@ -124,29 +126,38 @@ extension MonitorSettings: Described {
         fields: [
             Field(
                 "preset", \.preset, .name(of: "preset", "presets") { MonitorSettings.presets.map(\.preset) },
-                "The settings to begin with; the other keys are laid over them."),
+                "The settings that apply where the other keys say nothing."),
             Field("interval", \.interval, .quantity(from: .milliseconds(1)), "The time between two samples."),
             Field("warning", \.warning, .record, "The warning level."),
             Field("critical", \.critical, .record, "The critical level."),
             Field("hold", \.hold, .quantity(), "A lower level must hold this long before it counts."),
-            Field("warning_spacing", \.warningSpacing, .quantity(), "The distance between two apps that are told."),
-            Field("warning_rest", \.warningRest, .quantity(), "The rest of a level after all apps have been told."),
-            Field("warning_repeat", \.warningRepeat, .quantity(), "A level that sticks is told again after this."),
+            Field("warning_spacing", \.warningSpacing, .quantity(), "The time between the warnings to two apps."),
+            Field(
+                "warning_rest", \.warningRest, .quantity(),
+                "After a round of warnings, no new round of the same level begins for this time."),
+            Field(
+                "warning_repeat", \.warningRepeat, .quantity(),
+                "If the level still holds after this time, the apps are warned again."),
             Field(
                 "warning_minimum_footprint", \.warningMinimumFootprint, .quantity(),
-                "Apps with a smaller footprint are not told."),
-            Field("measure", \.measure, .choice("measure", "measures"), "What is compared with the thresholds."),
+                "Apps with a smaller footprint are not warned."),
+            Field(
+                "measure", \.measure, .choice("measure", "measures"),
+                "The quantity that is compared with the thresholds."),
             Field(
                 "debounce", \.debounce, .quantity(),
-                "A threshold is crossed only by more than this, in either direction."),
-            Field("cool_down", \.coolDown, .quantity(), "After a level has fallen, it rises again only after this."),
+                "The value must pass a threshold by more than this, in either direction."),
+            Field(
+                "cool_down", \.coolDown, .quantity(),
+                "After the level has fallen, it cannot rise again for this time."),
             Field(
                 "end_suspended_first", \.endSuspendedFirst, .flag,
-                "Suspended apps are ended, longest idle first, before running apps are warned: no more than it takes. "
-                    + "It does nothing with the measure process."),
+                "Before it warns running apps, the monitor ends suspended apps, the "
+                    + "longest idle first, until the level is "
+                    + "left. It has no effect with the measure process."),
             Field(
                 "rise_needs_fewer_processes", \.riseNeedsFewerProcesses, .flag,
-                "A level rises only when there are fewer processes than at the last look; it falls freely."),
+                "The level rises only if there are fewer processes than at the last sample. It may fall at any time."),
         ])
 }
 
@@ -181,8 +192,10 @@ extension LevelThresholds: Described {
         fields: [
             Field(
                 "enter", \.enter, .threshold,
-                "Entered beyond this share or size; of memory, when less is available."),
-            Field("leave", \.leave, .threshold, "Left on this side of it; with memory, when more is available."),
+                "The level begins beyond this value. For free memory, \"beyond\" means below it."),
+            Field(
+                "leave", \.leave, .threshold,
+                "The level ends once the value is back on this side. For free memory, that means above it."),
         ])
 }
 
@@ -192,24 +205,26 @@ extension Limits: Described {
         fields: [
             Field(
                 "background_processes", \.backgroundProcesses, Codec.count(0...1_000_000).orNone(),
-                "How many processes may be off screen at once, suspended ones included. A demand on the policy: "
-                    + "`none` and `unbounded` never meet it."),
+                "How many processes may be off screen at once, including suspended "
+                    + "ones. The policy has to meet the limit: "
+                    + "`none` and `unbounded` never do."),
             Field(
                 "background_memory", \.backgroundMemory, Codec.quantity().orNone(),
-                "What the processes off screen may hold together. A demand on the policy, as background_processes."),
+                "How much memory all processes off screen may hold together. The policy has to meet this limit, too."),
             Field(
                 "background_time", \.backgroundTime, .quantity(),
                 "How long a process may run off screen without a background mode."),
             Field(
                 "terminations_per_minute", \.terminationsPerMinute, Codec.count(0...1_000_000).orNone(),
-                "How many terminations a policy may order within any 60 s."),
+                "How many processes the policy may end within any 60 s."),
             Field(
-                "minimum_stay", \.minimumStay, .quantity(), "A process this young is not terminated by a policy."),
+                "minimum_stay", \.minimumStay, .quantity(),
+                "The policy may not end a process that was launched less than this time ago."),
             Field(
                 "protected", \.protected, .list(of: .app, called: "app names", atMost: ListLimits.names),
-                "Apps that a policy may never terminate."),
+                "Apps that the policy may never end."),
             Field(
                 "protect_audible", \.protectAudible, .flag,
-                "An app that plays audio off screen is not terminated by a policy."),
+                "Whether the policy must leave apps alone that play audio off screen."),
         ])
 }

@@ -33,13 +33,13 @@ extension Variant where Value == SizeDistribution {
                 {
                     guard case .logNormal(let median, let sigma, let highest) = $0 else { return nil }
                     return LogNormalKeys(median: median, sigma: sigma, highest: highest)
-                }, "The logarithm of the size is normal; sizes above the highest are cut to it."),
+                }, "A log-normal distribution. Sizes above `highest` become `highest`."),
             Variant(
                 "histogram", .histogram, { .histogram($0) },
                 {
                     guard case .histogram(let bins) = $0 else { return nil }
                     return bins
-                }, "Sizes, and how often each was seen."),
+                }, "Sizes, and how frequent each is."),
         ]
     }
 }
@@ -70,11 +70,11 @@ extension Codec where Value == LogNormalKeys {
             Definition(
                 base: LogNormalKeys(),
                 fields: [
-                    Field("median", \.median, .objectSize, "Splits the objects in halves."),
+                    Field("median", \.median, .objectSize, "Half of the objects are smaller than this."),
                     Field(
                         "sigma", \.sigma, .factor(to: 10),
                         "The standard deviation of the natural logarithm of the size."),
-                    Field("highest", \.highest, .objectSize, "Larger objects are cut to this."),
+                    Field("highest", \.highest, .objectSize, "Larger objects get this size."),
                 ])
         ).checked { $0.median <= $0.highest ? nil : "the median, \($0.median), is above the highest, \($0.highest)" }
     }
@@ -86,7 +86,9 @@ extension Codec where Value == [SizeDistribution.Bin] {
             base: SizeDistribution.Bin(size: ByteCount(1), weight: 1),
             fields: [
                 Field("size", \.size, .objectSize, required: true, "The size of an object."),
-                Field("weight", \.weight, .count(0...1_000_000_000), required: true, "How often it was seen."),
+                Field(
+                    "weight", \.weight, .count(0...1_000_000_000), required: true,
+                    "How frequent the size is, relative to the others."),
             ])
         return .list(of: .record(bin), called: "bins", atLeast: 1).checked { bins in
             bins.isEmpty || bins.contains { $0.weight > 0 } ? nil : "a histogram needs at least one weight above 0"

@@ -15,19 +15,22 @@ extension TraceProfile: Described {
             Field(
                 "file", \.file, .path, required: true,
                 "Plain text in the memory_replay format; a relative path is relative to the scenario file."),
-            Field("pace", \.pace, Codec.operationsPerSecond.orNone(), "Operations per second; none: see over."),
+            Field(
+                "pace", \.pace, Codec.operationsPerSecond.orNone(),
+                "Operations per second. `none`: `over` sets the speed."),
             Field(
                 "over", \.over, Codec.quantity(from: .milliseconds(100)).orNone(),
-                "Stretches the trace over this running time; none: see pace."),
+                "Stretches the trace over this running time. `none`: `pace` sets the speed."),
             Field(
                 "copies", \.copies, .factor(to: 1_000),
-                "How many copies of every object are kept; 0.25 keeps every fourth."),
+                "How many copies of every object the app makes; 0.25 makes every fourth object."),
             Field(
                 "ends", \.ends, .choice("ending", "endings"),
-                "After the last line: loop begins again, hold keeps what is live, exit ends the app."),
+                "What happens after the last line: `loop` starts again, `hold` keeps "
+                    + "the live objects, `exit` ends the app."),
             Field(
                 "last_line", \.lastLine, Codec.count(1...100_000_000).orNone(),
-                "Plays the file to this line only."),
+                "The last line of the file that is played."),
         ])
 }
 

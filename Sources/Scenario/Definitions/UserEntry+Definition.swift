@@ -16,13 +16,15 @@ struct EventTiming: Sendable {
         base: EventTiming(),
         fields: [
             Field("at", \.at, Codec.quantity().given, "When it happens."),
-            Field("every", \.every, Codec.quantity(from: .milliseconds(1)).given, "Again and again, at this distance."),
+            Field(
+                "every", \.every, Codec.quantity(from: .milliseconds(1)).given,
+                "The event happens again and again, with this time between."),
             Field(
                 "from", \.from, Codec.quantity().given,
-                "With `every`: the first time; with `model`: the beginning; the start if not given."),
+                "With `every`: the first time. With `model`: the beginning. By default the start of the run."),
             Field(
                 "to", \.to, Codec.quantity().given,
-                "With `every` and `model`: not later than this; the end if not given."),
+                "With `every` and `model`: the latest time. By default the end of the run."),
         ])
 }
 

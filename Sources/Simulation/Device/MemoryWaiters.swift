@@ -94,7 +94,7 @@ final class MemoryWaiters {
     }
 
     private func explanation(_ shortage: Shortage, _ owed: ByteCount) -> String {
-        let kept = owed > .zero ? ", \(owed) more are meant for who waits longer" : ""
+        let kept = owed > .zero ? ", \(owed) more are kept for a process that has waited longer" : ""
         let fragmented =
             shortage.free >= shortage.wanted ? ": fragmented, the longest run is \(shortage.longestRun)" : ""
         return "no room for \(shortage.wanted): \(shortage.free) free\(fragmented)\(kept)"

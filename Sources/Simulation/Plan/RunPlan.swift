@@ -107,7 +107,7 @@ public struct Device: Hashable, Sendable {
     public var cores: Int
     /// How fast an app fills fresh pages: loading from storage, decoding, writing.
     public var fillRate: ByteRate
-    /// How fast the system takes pages back.
+    /// How fast the system can take pages back.
     public var reclaimRate: ByteRate
     /// What ending a process costs the system, in addition to taking its pages back.
     public var terminationTime: TimeSpan

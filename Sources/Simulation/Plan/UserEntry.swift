@@ -54,7 +54,7 @@ public enum UserAction: Hashable, Sendable {
     case quit(AppID)
     /// The foreground app becomes inactive for a while.
     case interrupt(Interruption, lasting: TimeSpan)
-    /// The device locks, and unlocks after the time.
+    /// The device locks, and unlocks after this time.
     case lock(lasting: TimeSpan)
     /// The user opens a URL, hands an activity off, or taps a shortcut: the app comes to the front.
     case open(AppID, LaunchReason)
@@ -67,13 +67,13 @@ public enum UserAction: Hashable, Sendable {
     case beginBackgroundTask(AppID)
     /// The app ends a background task.
     case endBackgroundTask(AppID)
-    /// A further scene of the app appears on a second display.
+    /// Another scene of the app appears on a second display.
     case showOnDisplay(AppID)
     /// The second display is unplugged, and its scene goes with it.
     case unplugDisplay
     /// The app crashes.
     case crash(AppID)
-    /// The system ends the app in good order: an update, a restart.
+    /// The system ends the app in an orderly way, as for an update.
     case terminate(AppID)
 }
 

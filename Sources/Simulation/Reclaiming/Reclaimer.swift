@@ -158,7 +158,7 @@ final class Reclaimer {
         return .unserved(
             UnservedAllocation(
                 pid: pid, wanted: wanted, mayWait: mayWait && !dryRun,
-                why: verdict.chosen.map { isNotDone(decision.ranking[$0].action) } ?? "nobody left to reclaim"))
+                why: verdict.chosen.map { isNotDone(decision.ranking[$0].action) } ?? "no process left to reclaim"))
     }
 
     /// The guardrails' answers to a ranking.

@@ -37,7 +37,7 @@ struct DeviceRow {
                 $0.books.peakResident
             },
         ] + stalls("some", "a process waited") { $0.device.some }
-            + stalls("full", "whoever could run waited") { $0.device.full })
+            + stalls("full", "all processes that could run waited") { $0.device.full })
 
     /// Columns of pressure stall information, averaged over three spans of time.
     private static func stalls(
