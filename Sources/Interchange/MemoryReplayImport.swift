@@ -57,7 +57,7 @@ public struct MemoryReplayImport: Sendable {
                 memory:
                   base: 0B
                   scene: 0B
-                  # The trace has no clock: the pace is ours. Instead of a pace: `over: 30s`.
+                  # The trace has no clock: the importer chose the pace. Instead of a pace: `over: 30s`.
                   trace: { file: \(quoted(relative(to: folder))), pace: \(TraceProfile.ordinaryPace)/s, ends: hold }
                 background: { snapshot: 0B }
             user:

@@ -6,7 +6,7 @@ import Quantities
 /// deviation 9:29), distinct apps (median 2, mean 2.18), switches (median 2, mean 5.46, sd 11.2) and sessions per day
 /// (17.4, ended by 5 min of silence); operator traffic of 2,000 users for popularity (top 1 37 %, top 5 70 %, top 10 86
 /// %) and for day and night (peaks at 11 to 12 h and 18 h, 13.3 times the trough at 4 h). The tables below are fitted
-/// to these figures; the shape between them is ours.
+/// to these figures; the shape between them is an assumption.
 public enum UserModel: String, CaseIterable, Sendable {
     /// Whole days, with night and rush hours; a run begins at midnight.
     case everyday

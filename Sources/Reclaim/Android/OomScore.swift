@@ -4,10 +4,10 @@ import Quantities
 
 /// Android's importance of a process, `oom_score_adj`: the higher, the sooner it is killed.
 ///
-/// Source: AOSP lmkd android-13 and the activity manager. The mapping of UIKit's states to it is ours. A process that
-/// plays or navigates is perceptible; one that runs code off screen is a service; the app that was in front before the
-/// present one is protected as "previous". The rest is cached, the longest idle with the highest score; processes that
-/// were never in front score higher than those that were.
+/// Source: AOSP lmkd android-13 and the activity manager. The mapping of UIKit's states to it is Plimsoll's own. A process
+/// that plays or navigates is perceptible. One that runs code off screen is a service. The app that was in front before
+/// the present one is protected as "previous". The rest is cached, the longest idle with the highest score. Processes
+/// that were never in front score higher than those that were.
 public enum OomScore {
     /// On the screen and active.
     public static let foreground = 0

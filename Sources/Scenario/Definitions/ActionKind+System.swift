@@ -15,7 +15,8 @@ extension ActionKind {
             waking(.backgroundFetch, "The app is launched or woken to refresh its content, for the time `for`."),
             waking(.processing, "The app is launched or woken to work off screen, for the time `for`."),
             ActionKind(
-                "time_change", .choice("time change", "time changes"), "The time jumps. Every running app is notified.",
+                "time_change", .choice("time change", "time changes"),
+                "The time jumps. Running apps are notified at once, suspended apps when they run again.",
                 { .timeChange($0) },
                 {
                     guard case .timeChange(let change) = $0 else { return nil }
