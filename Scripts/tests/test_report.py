@@ -11,13 +11,13 @@ import unittest
 from pathlib import Path
 from typing import Any
 
+from browser import BROWSER
 from harness import FolderCase, call_main, load_main
 from synthetic_run import write_run
 
 from plimsoll_tools.plotting import several
 from plimsoll_tools.reporting import payload
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 MOST_BYTES = 8_000_000
 MOST_MS = 3_000
 
@@ -31,7 +31,7 @@ const mark = document.querySelector("g.kill");
 mark.dispatchEvent(new PointerEvent("pointermove", { bubbles: true, clientX: 300, clientY: 200 }));
 document.body.dataset.hover = document.getElementById("tip").textContent;
 mark.dispatchEvent(new MouseEvent("click", { bubbles: true }));
-document.body.dataset.pinned = document.getElementById("pinned").textContent;
+document.body.dataset.pinned = document.querySelector("#pinned .card").textContent;
 zoom(10, 20);
 document.body.dataset.window = document.getElementById("window").textContent;
 document.body.dataset.wide = String(document.documentElement.scrollWidth > innerWidth);

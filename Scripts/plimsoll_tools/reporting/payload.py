@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -170,6 +172,22 @@ def text_of(path: Path) -> str:
     return text[:MOST_SCENARIO_LETTERS] + f"\n# … {len(text) - MOST_SCENARIO_LETTERS:,} more letters in {path.name}\n"
 
 
+def expectations_of(run: Run) -> list[list[object]]:
+    """The scenario's claims about the run, each with whether it held and the value that was observed.
+
+    The manifest has the outcomes. A run that was killed has none, and its claims stay open.
+    """
+    try:
+        found = json.loads((run.directory / "manifest.json").read_text("utf-8", errors="replace"))["expectations"]
+        rows = [[visible(str(one["expectation"])), one["held"] is True, visible(str(one.get("observed", "")))] for one in found]
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        rows = []
+    if rows:
+        return rows
+    claims = several.scenario_tree(text_of(run.directory / "scenario.yaml")).get("expect")
+    return [[str(claim), None, ""] for claim in claims] if isinstance(claims, list) else []
+
+
 def payload_of(run: Run, label: str) -> dict[str, Any]:
     """One run, for the page."""
     reasons = Reasons()
@@ -183,7 +201,8 @@ def payload_of(run: Run, label: str) -> dict[str, Any]:
     absent = sorted(name for name in run.absent if "." not in name)
     scenario = text_of(run.directory / "scenario.yaml")
     return {
-        "label": label, "title": run.title, "end": plain(max(run.end_s, 1e-3)),
+        "label": label, "title": run.title, "expectations": expectations_of(run),
+        "explained": {"folder": "", "blocks": [], "note": ""}, "end": plain(max(run.end_s, 1e-3)),
         "ceiling": plain(ceiling) if ceiling == ceiling else 0,
         "samples": samples_of(run, stack.times_s),
         "layers": [{"name": layer.name, "colour": layer.colour, "bytes": numbers(layer.bytes)} for layer in stack.layers],
@@ -222,6 +241,40 @@ def varied(runs: list[dict[str, Any]]) -> list[str]:
     return sorted(found, key=lambda key: (key == "seed", key not in everywhere, len(values[key]), key != "policy", key))
 
 
+NUMBER = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?)\s*([A-Za-zµ%]*)((?:/[A-Za-z]+)?)")
+UNITS: dict[str, tuple[str, float]] = {
+    "": ("", 1), "%": ("", 0.01),
+    "B": ("bytes", 1), "KiB": ("bytes", 1 << 10), "MiB": ("bytes", 1 << 20), "GiB": ("bytes", 1 << 30), "TiB": ("bytes", 1 << 40),
+    "us": ("s", 1e-6), "µs": ("s", 1e-6), "ms": ("s", 1e-3), "s": ("s", 1), "min": ("s", 60), "h": ("s", 3600), "d": ("s", 86400),
+}  # fmt: skip
+
+
+def quantity(text: str) -> float | None:
+    """The number that a scenario's value stands for, in the smallest of its units: 1GiB, 25%, 1min30s, 1MiB/s."""
+    total, place, kinds = 0.0, 0, set()
+    text = text.strip()
+    while found := NUMBER.match(text, place):
+        kind, factor = UNITS.get(found[2], ("?", 1))
+        total += float(found[1]) * factor
+        kinds.add((kind, found[3]))
+        place = found.end()
+    # Minutes and seconds add up; two numbers without a unit, or of two kinds, are no number.
+    fits = place == len(text) and len(kinds) == 1 and ("?", "") not in kinds and math.isfinite(total)
+    return total if fits and next(iter(kinds))[0] != "?" else None
+
+
+def orders(runs: list[dict[str, Any]], keys: list[str]) -> dict[str, dict[str, Any]]:
+    """Of each of these settings its values in their order, and whether they are numbers in all runs that have it."""
+    found = {}
+    for key in keys:
+        values = {str(run["settings"][key]) for run in runs if key in run["settings"]}
+        numbers = {value: quantity(value) for value in values}
+        numeric = None not in numbers.values()
+        ranked = sorted(values, key=lambda value: (numbers[value] or 0.0 if numeric else 0.0, several.natural(Path(value))))
+        found[key] = {"numeric": numeric, "values": ranked}
+    return found
+
+
 def slim(run: dict[str, Any]) -> None:
     """Of one run among very many: what the comparison needs, and the bare outline of the rest."""
     run["lanes"], run["lanesLeftOut"] = [], len(run["lanes"])
@@ -230,6 +283,7 @@ def slim(run: dict[str, Any]) -> None:
     for kill in run["kills"]:
         kill["unlisted"] += len(kill["spared"])
         kill["spared"] = []
+    run["explained"] |= {"blocks": [], "note": ""}
     run["warnings"], run["scenario"], run["manifest"] = [], "", ""
     run["samples"], run["layers"], run["stalls"] = {"t": [], "resident": [], "available": []}, [], []
     run["notes"] = [*run["notes"], "one of many runs: look into it with a report of its own"]

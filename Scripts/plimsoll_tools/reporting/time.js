@@ -1,0 +1,360 @@
+// --- Pictures over time -------------------------------------------------------------------------------------------
+
+const RIGHT = 12;
+/** Room for the labels on the left, the same in all panels so that their times are one below the other. */
+const leftOf = (width) => width < 560 ? 50 : Math.ceil(within(Math.max(0, ...run().lanes.map((lane) => widthOf(lane.app))) + 10, 62, 180));
+/** A panel whose horizontal axis is the shared window of time. `draw(frame)` paints; `says(t, y)` explains a place. */
+function timePanel(parent, name, height, draw, says) {
+  const holder = html("div", { class: "panel" });
+  parent.append(holder);
+  const panel = { holder, frame: null, render() {
+    const width = Math.max(280, holder.clientWidth);
+    const tall = typeof height === "function" ? height(width) : height;
+    const root = document.createElementNS(SVG, "svg");
+    for (const [key, value] of [["viewBox", `0 0 ${width} ${tall}`], ["height", tall], ["role", "img"], ["aria-label", name]]) root.setAttribute(key, value);
+    const left = leftOf(width), bottom = tall - 22;
+    const x = (t) => left + (t - view.t0) / (view.t1 - view.t0) * (width - left - RIGHT);
+    const clipId = "clip-" + name.replace(/\W/g, "-");
+    const box = svg(svg(root, "defs"), "clipPath", { id: clipId });
+    svg(box, "rect", { x: left, y: 0, width: width - left - RIGHT, height: tall });
+    for (const t of ticks(view.t0, view.t1, width < 560 ? 4 : 9)) {
+      const half = widthOf(clock(t)) / 2 + 1;
+      svg(root, "line", { x1: x(t), x2: x(t), y1: 0, y2: bottom, class: "axis" });
+      svg(root, "text", { x: Math.min(x(t), width - half), y: tall - 6, "text-anchor": "middle", class: "quiet" }, clock(t));
+    }
+    const paint = svg(root, "g", { "clip-path": `url(#${clipId})` });
+    panel.frame = { root, paint, x, left, right: width - RIGHT, bottom, width, marks: [] };
+    draw(panel.frame);
+    const line = svg(root, "line", { y1: 0, y2: bottom, stroke: INK, "stroke-dasharray": "2 2", visibility: "hidden", "pointer-events": "none" });
+    panel.band = svg(root, "rect", { y: 0, height: bottom, fill: "#0072b233", visibility: "hidden", "pointer-events": "none" });
+    panel.mark = (t) => {
+      if (t === null || t < view.t0 || t > view.t1) return line.setAttribute("visibility", "hidden");
+      line.setAttribute("x1", x(t)); line.setAttribute("x2", x(t)); line.setAttribute("visibility", "visible");
+    };
+    holder.replaceChildren(root);
+  } };
+  view.panels.push(panel);
+  panel.render();
+  follow(panel, says);
+}
+const markAll = (t) => { for (const panel of view.panels) panel.mark(t); };
+/** Where in the panel an event is. */
+function placeIn(panel, event) {
+  const { root, left, right, width } = panel.frame, box = root.getBoundingClientRect();
+  const px = within((event.clientX - box.left) * width / box.width, left, right);
+  return { px, t: view.t0 + (px - left) / (right - left) * (view.t1 - view.t0), y: event.clientY - box.top };
+}
+/** The nearest mark of kills that a finger may have meant. */
+function markNear(panel, { px, y }) {
+  const far = (mark) => Math.max(Math.abs(mark.x - px) / 22, Math.abs(mark.y - y) / 26);
+  return panel.frame.marks.filter((mark) => far(mark) <= 1).sort((a, b) => far(a) - far(b))[0];
+}
+/** Says what is at the place: the kills of a mark, or the panel's own words. */
+function speak(panel, says, event, place) {
+  markAll(place.t);
+  const near = event.target.closest && event.target.closest(".kill");
+  const content = near ? killsText(near.dataset.kill.split(",").map((index) => run().kills[index]), 4, 8) : says(place.t, place.y);
+  if (content) showTip(event, ...content); else hideTip();
+}
+/** Hover shows and links, a horizontal drag zooms, a double click resets. Fingers have their own ways. */
+function follow(panel, says) {
+  let from = null;
+  const { holder } = panel;
+  holder.addEventListener("pointermove", (event) => {
+    if (event.pointerType === "touch") return;
+    const place = placeIn(panel, event);
+    if (from !== null && Math.abs(place.px - from.px) > 4) {
+      panel.band.setAttribute("x", Math.min(place.px, from.px)); panel.band.setAttribute("width", Math.abs(place.px - from.px)); panel.band.setAttribute("visibility", "visible");
+    }
+    speak(panel, says, event, place);
+  });
+  holder.addEventListener("pointerleave", (event) => {
+    if (event.pointerType === "touch") return;
+    hideTip(); markAll(null);
+    from = null;
+    panel.band.setAttribute("visibility", "hidden");
+  });
+  holder.addEventListener("pointerdown", (event) => { if (event.pointerType === "mouse") from = placeIn(panel, event); });
+  holder.addEventListener("pointerup", (event) => {
+    if (event.pointerType === "touch") return;
+    const start = from, stop = placeIn(panel, event);
+    from = null;
+    panel.band.setAttribute("visibility", "hidden");
+    if (start && Math.abs(stop.px - start.px) > 8) zoom(Math.min(start.t, stop.t), Math.max(start.t, stop.t));
+  });
+  holder.addEventListener("dblclick", () => zoom(0, run().end));
+  // Two fingers on a touchpad come as a wheel with the control key.
+  holder.addEventListener("wheel", (event) => {
+    if (!event.ctrlKey) return;
+    event.preventDefault();
+    zoomBy(Math.exp(event.deltaY / 100), placeIn(panel, event).t);
+  }, { passive: false });
+  touch(panel, says);
+}
+/** Two fingers zoom, one that moves sideways shifts the window or reads along, a tap chooses a kill or reads. */
+function touch(panel, says) {
+  const fingers = new Map();
+  let start = null, moved = false, next = null;
+  const begin = () => { start = { t0: view.t0, t1: view.t1, at: [...fingers.values()].map((finger) => ({ x: finger.clientX, t: placeIn(panel, finger).t })) }; };
+  const perform = () => {
+    const act = next;
+    next = null;
+    if (act) act();
+  };
+  const soon = (act) => { if (!next) requestAnimationFrame(perform); next = act; };
+  panel.holder.addEventListener("pointerdown", (event) => {
+    if (event.pointerType !== "touch") return;
+    // The picture under the finger is drawn anew while it moves.
+    try { panel.holder.setPointerCapture(event.pointerId); } catch { /* A finger that is gone already. */ }
+    moved = fingers.size > 0;
+    fingers.set(event.pointerId, event);
+    hideTip();
+    begin();
+  });
+  panel.holder.addEventListener("pointermove", (event) => {
+    if (event.pointerType !== "touch" || !fingers.has(event.pointerId) || !start) return;
+    const first = start.at[0];
+    fingers.set(event.pointerId, event);
+    const [a, b] = [...fingers.values()].map((finger) => finger.clientX), wide = panel.frame.right - panel.frame.left;
+    const box = panel.frame.root.getBoundingClientRect(), left = box.left + panel.frame.left * box.width / panel.frame.width;
+    if (b !== undefined && start.at[1]) {
+      moved = true;
+      const scale = (start.at[1].t - first.t) / (b - a);
+      if (Math.abs(b - a) > 12 && scale > 0) soon(() => zoom(first.t - (a - left) * scale, first.t - (a - left) * scale + wide * scale));
+    } else if (moved || Math.abs(a - first.x) > 8) {
+      moved = true;
+      if (start.t1 - start.t0 >= run().end) speak(panel, says, event, placeIn(panel, event));
+      else { const shift = (first.x - a) * (start.t1 - start.t0) / wide; soon(() => slide(start.t0 + shift, start.t1 + shift)); }
+    }
+  });
+  const end = (event) => {
+    if (event.pointerType !== "touch" || !fingers.delete(event.pointerId)) return;
+    if (event.type === "pointerup" && !moved && !fingers.size) tap(panel, says, event);
+    if (fingers.size) begin(); else { start = null; if (event.type === "pointercancel") { hideTip(); markAll(null); } }
+  };
+  panel.holder.addEventListener("pointerup", end);
+  panel.holder.addEventListener("pointercancel", end);
+}
+function tap(panel, says, event) {
+  const place = placeIn(panel, event), mark = markNear(panel, place);
+  if (mark) { markAll(null); pin(mark.places, true); } else speak(panel, says, { pointerType: "touch", target: panel.holder, clientX: event.clientX, clientY: event.clientY }, place);
+}
+/** Shows this window of time in all panels. */
+function zoom(t0, t1) {
+  const least = Math.min(0.05, run().end);
+  if (t1 - t0 < least) { t0 = (t0 + t1 - least) / 2; t1 = t0 + least; }
+  view.t0 = within(t0, 0, run().end - least); view.t1 = within(t1, view.t0 + least, run().end);
+  redraw();
+}
+/** The same length of time elsewhere. */
+function slide(t0, t1) {
+  const length = Math.min(t1 - t0, run().end), start = within(t0, 0, run().end - length);
+  zoom(start, start + length);
+}
+/** Zooms by the factor around a time; the chosen kill if it is in view, else the middle. */
+function zoomBy(factor, around) {
+  const chosen = view.kills.map((place) => run().kills[place].t).find((t) => t >= view.t0 && t <= view.t1);
+  const t = around ?? chosen ?? (view.t0 + view.t1) / 2, length = Math.min(run().end, (view.t1 - view.t0) * factor);
+  const t0 = t - (t - view.t0) * length / (view.t1 - view.t0);
+  slide(t0, t0 + length);
+}
+/** Moves the window if the time is outside of it. */
+function showInstant(t) {
+  const length = view.t1 - view.t0;
+  if (t < view.t0 || t > view.t1) slide(t - length / 2, t + length / 2);
+}
+function redraw() {
+  hideTip();
+  const label = document.getElementById("window");
+  if (label) label.textContent = windowText();
+  for (const panel of view.panels) panel.render();
+  remember();
+}
+const windowText = () => `${clock(view.t0)} to ${clock(view.t1)} of ${clock(run().end)}`;
+/** All apps of a run, by name. */
+const appsOf = (one) => [...new Set([...one.lanes.map((lane) => lane.app), ...one.kills.map((kill) => kill.app), ...one.launches.map((launch) => launch.app)])].sort();
+/** Shows one app among the others: its layer, its lane, its decisions. */
+function chooseApp(app) {
+  view.app = app === view.app ? "" : app;
+  const select = document.getElementById("app");
+  if (select) select.value = view.app;
+  for (const key of document.querySelectorAll(".legend button")) key.setAttribute("aria-pressed", String(key.dataset.app === view.app));
+  redraw();
+  document.dispatchEvent(new Event("appchosen"));
+}
+/** The window, its buttons and the chosen app; it stays on the screen while the pictures scroll. */
+function timeBar() {
+  const button = (text, label, act) => html("button", { "aria-label": label, title: label, onclick: act }, text);
+  const step = (share) => { const length = (view.t1 - view.t0) * share; slide(view.t0 + length, view.t1 + length); };
+  const apps = html("select", { id: "app", "aria-label": "app", onchange: () => { view.app = ""; chooseApp(apps.value); } }, html("option", { value: "" }, "all apps"), ...appsOf(run()).map((app) => html("option", { value: app, selected: app === view.app ? "" : null }, clip(app, 40))));
+  return html("div", { class: "tools bar" }, html("span", { id: "window", class: "note" }, windowText()), html("span", { class: "group" }, button("+", "zoom in", () => zoomBy(0.5)), button("−", "zoom out", () => zoomBy(2)), button("◀", "earlier", () => step(-0.5)), button("▶", "later", () => step(0.5)), button("whole run", "the whole run", () => zoom(0, run().end))), apps);
+}
+function shades(frame, top) {
+  for (const [t0, t1, level] of run().levels) if (SHADES[level] && t1 >= view.t0 && t0 <= view.t1)
+    svg(frame.paint, "rect", { x: frame.x(t0), width: Math.max(0.5, frame.x(t1) - frame.x(t0)), y: top, height: frame.bottom - top, fill: SHADES[level] });
+}
+/** The steps of a series within the window, as a path. */
+function steps(frame, times, values, y, close) {
+  const first = Math.max(0, at(times, view.t0)), last = Math.min(times.length - 1, at(times, view.t1) + 1);
+  let path = "";
+  for (let index = first; index <= last; index++) {
+    const x = frame.x(times[index]).toFixed(1), height = y(values[index]).toFixed(1);
+    path += path ? `H${x}V${height}` : `M${x} ${height}`;
+  }
+  path += `H${frame.x(Math.max(run().end, times[last])).toFixed(1)}`;
+  return close === undefined ? path : `${path}V${close}H${frame.x(times[first]).toFixed(1)}Z`;
+}
+/** The kills in the window, those together that are too near each other for marks of their own. */
+function killGroups(frame) {
+  const found = [];
+  run().kills.map((kill, index) => ({ kill, index, x: frame.x(kill.t) })).filter(({ kill }) => kill.t >= view.t0 && kill.t <= view.t1).sort((a, b) => a.x - b.x || a.index - b.index).forEach((one) => {
+    const last = found[found.length - 1];
+    if (last && one.x - last[0].x < 11) last.push(one); else found.push([one]);
+  });
+  return found;
+}
+/** A cross for each kill, or one for several with their number upon it. */
+function killMarks(frame, y) {
+  for (const group of killGroups(frame)) {
+    const kills = group.map((one) => one.kill), places = group.map((one) => one.index), x = (group[0].x + group[group.length - 1].x) / 2;
+    const names = kills.length === 1 ? kills[0].app : `${kills.length} apps, ${kills.map((kill) => kill.app).join(", ")},`;
+    const mark = svg(frame.paint, "g", { class: "kill", tabindex: 0, role: "button", "aria-label": `${names} ended at ${clock(kills[0].t)}` });
+    mark.dataset.kill = places.join(",");
+    mark.classList.toggle("chosen", isChosen(mark));
+    mark.classList.toggle("faint", view.app !== "" && !kills.some((kill) => kill.app === view.app));
+    for (const at of new Set(group.map((one) => one.x))) svg(mark, "line", { x1: at, x2: at, y1: y + 6, y2: frame.bottom, stroke: INK, "stroke-width": 0.7, "stroke-dasharray": "1 3" });
+    svg(mark, "rect", { x: x - 6, y: y - 18, width: 12, height: 26, fill: "transparent" });
+    svg(mark, "path", { d: `M${x - 4} ${y - 4}l8 8m0 -8l-8 8`, stroke: INK, "stroke-width": 1.8, fill: "none" });
+    if (kills.length > 1) svg(mark, "text", { x, y: y - 7, "text-anchor": "middle", "font-weight": "bold" }, String(kills.length));
+    frame.marks.push({ x, y, places });
+    mark.addEventListener("click", () => pin(places, true));
+    mark.addEventListener("focus", () => { if (mark.matches(":focus-visible")) pin(places); });
+    mark.addEventListener("keydown", (event) => { if (event.key === "Enter") pin(places, true); });
+  }
+}
+function memoryPanel(parent) {
+  const high = () => Math.max(run().ceiling || 0, ...run().samples.resident) * 1.06 || 1;
+  const top = 34;
+  let frame = null;
+  const y = (value) => frame.bottom - value / high() * (frame.bottom - top);
+  timePanel(parent, "memory by app", 340, (given) => {
+    frame = given;
+    const isAlone = run().layers.some((layer) => layer.name === view.app);
+    shades(frame, top);
+    const times = run().samples.t;
+    const base = new Float64Array(times.length);
+    for (const layer of run().layers) base.forEach((_, index) => { base[index] += layer.bytes[index]; });
+    for (const layer of [...run().layers].reverse()) {
+      svg(frame.paint, "path", { d: steps(frame, times, base, y, frame.bottom), fill: layer.colour, stroke: PAPER, "stroke-width": 0.4, class: isAlone && layer.name !== view.app ? "faded" : "" });
+      base.forEach((_, index) => { base[index] -= layer.bytes[index]; });
+    }
+    const size = high() >= 2 * GIB ? GIB : MIB, step = 2 ** Math.ceil(Math.log2(high() / size / 6));
+    for (let value = 0; value <= high() / size; value += step) svg(frame.root, "text", { x: frame.left - 6, y: y(value * size) + 4, "text-anchor": "end", class: "quiet" }, `${value}${value ? size === GIB ? " GiB" : "" : ""}`);
+    svg(frame.root, "text", { x: 2, y: top - 4, class: "quiet" }, size === GIB ? "" : "MiB");
+    for (const [level, resident] of Object.entries(run().thresholds)) {
+      svg(frame.paint, "line", { x1: frame.left, x2: frame.right, y1: y(resident), y2: y(resident), stroke: PAPER, "stroke-width": 3 });
+      svg(frame.paint, "line", { x1: frame.left, x2: frame.right, y1: y(resident), y2: y(resident), stroke: LEVELS[level], "stroke-width": 1.6, "stroke-dasharray": "7 3" });
+    }
+    if (run().ceiling) {
+      svg(frame.paint, "line", { x1: frame.left, x2: frame.right, y1: y(run().ceiling), y2: y(run().ceiling), stroke: INK, "stroke-width": 2 });
+      svg(frame.root, "text", { x: frame.right - 4, y: y(run().ceiling) - 4, "text-anchor": "end", "font-weight": 700 }, `ceiling ${bytes(run().ceiling)}`);
+    }
+    for (const [t0, t1, level] of run().levels) svg(frame.paint, "rect", { x: frame.x(t0), width: Math.max(0.5, frame.x(t1) - frame.x(t0)), y: 0, height: 8, fill: LEVELS[level] || FILL });
+    killMarks(frame, 26);
+  }, (t, py) => {
+    const index = at(run().samples.t, t);
+    if (index < 0) return null;
+    const value = (frame.bottom - py) / (frame.bottom - top) * high();
+    let sum = 0, hit = null;
+    const rows = [];
+    for (const layer of run().layers) {
+      if (value > sum && value <= sum + layer.bytes[index]) hit = layer.name;
+      sum += layer.bytes[index];
+      if (layer.bytes[index] > 0) rows.push([layer.name, layer.bytes[index]]);
+    }
+    const list = html("ul");
+    for (const [name, size] of rows.sort((a, b) => b[1] - a[1]).slice(0, 8)) list.append(html("li", {}, name === hit ? html("b", {}, `${name} ${bytes(size)}`) : `${name} ${bytes(size)}`));
+    const level = run().levels.find(([t0, t1]) => t >= t0 && t < t1);
+    return [html("b", {}, `${clock(t)}  ${bytes(run().samples.resident[index])} resident, ${bytes(run().samples.available[index])} available`), html("div", {}, level ? `pressure ${level[2]}` : ""), list];
+  });
+  const legend = html("div", { class: "legend" });
+  for (const layer of [...run().layers].reverse()) legend.append(appsOf(run()).includes(layer.name) ? html("button", { "aria-pressed": String(layer.name === view.app), "data-app": layer.name, onclick: () => chooseApp(layer.name) }, html("i", { style: `background:${layer.colour}` }), layer.name) : html("span", {}, html("i", { style: `background:${layer.colour}` }), layer.name));
+  for (const level of ["warning", "critical"]) if (run().thresholds[level]) legend.append(html("span", {}, html("i", { style: `background:${LEVELS[level]}` }), `${level} from ${bytes(run().thresholds[level])}`));
+  legend.append(html("span", {}, "✕ process ended by the system"));
+  parent.append(legend);
+}
+function pressurePanel(parent) {
+  let frame = null;
+  const samples = run().samples, ceiling = run().ceiling || 1;
+  const high = Math.min(1, Math.max(0.05, ...samples.available.map((value) => value / ceiling)) * 1.05);
+  const y = (share) => frame.bottom - share / high * (frame.bottom - 8);
+  timePanel(parent, "memory available", 150, (given) => {
+    frame = given;
+    shades(frame, 0);
+    svg(frame.paint, "path", { d: steps(frame, samples.t, samples.available.map((value) => value / ceiling), y), fill: "none", stroke: "var(--run-0)", "stroke-width": 1.5 });
+    for (const [level, resident] of Object.entries(run().thresholds)) svg(frame.paint, "line", { x1: frame.left, x2: frame.right, y1: y(1 - resident / ceiling), y2: y(1 - resident / ceiling), stroke: LEVELS[level], "stroke-width": 1.5, "stroke-dasharray": "7 3" });
+    for (const share of roundValues(high, 0.01, 10)) svg(frame.root, "text", { x: frame.left - 6, y: Math.max(10, y(share) + 4), "text-anchor": "end", class: "quiet" }, `${Math.round(share * 100)}%`);
+    for (const [index, stall] of run().stalls.entries()) svg(frame.paint, "path", { d: steps(frame, samples.t, stall.values, y), fill: "none", stroke: stallLook(index)[0], "stroke-dasharray": stallLook(index)[1] });
+    for (const [t, , level] of run().warnings) if (t >= view.t0 && t <= view.t1) svg(frame.paint, "path", { d: `M${frame.x(t) - 3} ${frame.bottom}l3 -6l3 6z`, fill: LEVELS[level] || LEVELS.warning });
+  }, (t) => {
+    const index = at(samples.t, t);
+    if (index < 0) return null;
+    const width = (view.t1 - view.t0) / 150;
+    const warned = run().warnings.filter(([when]) => Math.abs(when - t) < width).slice(0, 6).map(([when, app, level]) => `▲ ${clock(when)} ${app} warned (${level})`);
+    const stalls = run().stalls.map((stall) => `${stall.name} ${(100 * stall.values[index]).toFixed(1)}%`);
+    return [html("b", {}, `${clock(t)}  ${(100 * samples.available[index] / ceiling).toFixed(1)}% available`), ...[...stalls, ...warned].map((text) => html("div", {}, text))];
+  });
+  const legend = html("div", { class: "legend" }, html("span", {}, html("i", { style: "background:var(--run-0)" }), "available"), html("span", {}, "▲ an app was warned"));
+  for (const [index, stall] of run().stalls.entries()) legend.append(html("span", {}, html("i", { style: `background:${stallLook(index)[0]}` }), `time stalled: ${stall.name}`));
+  parent.append(legend);
+}
+const stallLook = (index) => [RUNS[[1, 4, 7, 6, 3, 5][index % 6]], DASHES[index % 3]];
+/** The lane's end at this time as a kill's place, -1 if the app ended by itself. */
+const killAt = (app, t) => run().kills.findIndex((kill) => kill.app === app && Math.abs(kill.t - t) < 1e-6);
+function lanesPanel(parent) {
+  // On a phone a name stands above its lane, whole; elsewhere beside it.
+  const lanes = run().lanes, rowOf = (width) => width < 560 ? 30 : 16;
+  let row = 16;
+  timePanel(parent, "states", (width) => lanes.length * rowOf(width) + 28, (frame) => {
+    row = rowOf(frame.width);
+    const above = row - 16;
+    lanes.forEach((lane, index) => {
+      const y = index * row + 3 + above, isChosen = lane.app === view.app;
+      const place = svg(frame.paint, "g", { class: view.app && !isChosen ? "faded" : "" });
+      if (isChosen) svg(place, "rect", { x: 0, y: index * row, width: frame.width, height: row, fill: FILL });
+      for (const [t0, t1, state] of lane.spans) if (t1 >= view.t0 && t0 <= view.t1) svg(place, "rect", { x: frame.x(t0), y, width: Math.max(0.6, frame.x(t1) - frame.x(t0)), height: 8, fill: STATES[state] });
+      lane.scenes.slice(0, 3).forEach((scene, number) => {
+        for (const [t0, t1, state] of scene) if (t1 >= view.t0 && t0 <= view.t1) svg(place, "rect", { x: frame.x(t0), y: y + 9 + number * 1.7, width: Math.max(0.6, frame.x(t1) - frame.x(t0)), height: 1.4, fill: STATES[state] });
+      });
+      for (const t of lane.ends) if (t >= view.t0 && t <= view.t1) laneEnd(frame, place, lane, t, y);
+      for (const t of lane.warned) if (t >= view.t0 && t <= view.t1) svg(place, "path", { d: `M${frame.x(t) - 3} ${y + 7}l3 -6l3 6z`, fill: "#FFE14D", stroke: "#222", "stroke-width": 0.5, "pointer-events": "none" });
+      const most = above ? 60 : 40, name = svg(frame.root, "text", { x: above ? 4 : frame.left - 4, y: above ? y - 4 : y + 8, "text-anchor": above ? "start" : "end", class: "lane", "font-weight": isChosen ? 700 : 400 }, clip(lane.app, most));
+      // A name that is longer than the room for it is drawn closer, not cut.
+      const room = above ? frame.width - 8 : frame.left - 6;
+      if (widthOf(clip(lane.app, most)) > room) { name.setAttribute("textLength", room); name.setAttribute("lengthAdjust", "spacingAndGlyphs"); }
+      name.addEventListener("click", () => chooseApp(lane.app));
+    });
+  }, (t, y) => {
+    const lane = lanes[Math.floor((y - 1) / row)];
+    if (!lane) return null;
+    const state = lane.spans.find(([t0, t1]) => t >= t0 && t < t1);
+    const launch = [...run().launches].reverse().find((one) => one.app === lane.app && one.t <= t);
+    return [html("b", {}, lane.app), ` at ${clock(t)}: ${state ? `${state[2]} since ${clock(state[0])}` : "not running"}`, launch ? html("div", {}, `last launched at ${clock(launch.t)}: ${launch.kind}, ${launch.ms === null ? launch.outcome : span(launch.ms / 1000)}`) : null].filter(Boolean);
+  });
+  const legend = html("div", { class: "legend" });
+  for (const [state, colour] of Object.entries(STATES)) legend.append(html("span", {}, html("i", { style: `background:${colour}` }), state));
+  legend.append(html("span", {}, "thin lines: its scenes"), html("span", {}, "▲ warned"), html("span", {}, "✕ ended"));
+  if (run().lanesLeftOut) legend.append(html("span", {}, `${run().lanesLeftOut} less eventful apps are left out`));
+  parent.append(legend);
+}
+/** The cross of an end in its lane, which tells what the cross above the memory tells. */
+function laneEnd(frame, place, lane, t, y) {
+  const kill = killAt(lane.app, t), x = frame.x(t);
+  const mark = svg(place, "path", { d: `M${x - 3} ${y + 1}l6 6m0 -6l-6 6`, stroke: INK, "stroke-width": 1.6, fill: "none" });
+  if (kill < 0) return;
+  mark.classList.add("kill");
+  mark.dataset.kill = kill;
+  mark.classList.toggle("chosen", isChosen(mark));
+  frame.marks.push({ x, y: y + 4, places: [kill] });
+  mark.addEventListener("click", () => pin([kill], true));
+}
