@@ -10,6 +10,7 @@ import select
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -34,13 +35,14 @@ PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 2, "mobile": True}
 class Browser:
     """One process. Its pipe is used by one caller at a time."""
 
-    def __init__(self, profile: Path) -> None:
+    def __init__(self) -> None:
+        self.profile = tempfile.TemporaryDirectory(prefix="plimsoll-browser.", ignore_cleanup_errors=True)
         ours_in, theirs_out = os.pipe()
         theirs_in, ours_out = os.pipe()
         source, sink = (fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (theirs_in, theirs_out))
 
         self.process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", IN_PLACE, str(source), str(sink), str(BROWSER), *QUIET, f"--user-data-dir={profile}", "--remote-debugging-pipe", "about:blank"],
+            [sys.executable, "-I", "-S", "-c", IN_PLACE, str(source), str(sink), str(BROWSER), *QUIET, f"--user-data-dir={self.profile.name}", "--remote-debugging-pipe", "about:blank"],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, pass_fds=(source, sink),
         )  # fmt: skip
         for end in (theirs_in, theirs_out, source, sink):
@@ -58,6 +60,7 @@ class Browser:
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
+        self.profile.cleanup()
 
     def message(self, until: float) -> dict[str, Any]:
         while b"\0" not in self.received:
@@ -150,6 +153,13 @@ class Tab:
             return [box.left + box.width / 2, box.top + box.height / 2]; }})()""")
         self.frame()
         return x, y
+
+    def select(self, selector: str, value: str) -> None:
+        """Chooses an option."""
+        self.says(f"""(() => {{ const select = document.querySelector({json.dumps(selector)});
+            select.value = {json.dumps(value)};
+            select.dispatchEvent(new Event("change")); }})()""")
+        self.frame()
 
     def mouse(self, kind: str, at: tuple[float, float], pressed: bool = False) -> None:
         self.ask("Input.dispatchMouseEvent", type=kind, x=at[0], y=at[1], button="left" if pressed else "none",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -10,13 +11,14 @@ import subprocess
 import unittest
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from browser import BROWSER
 from harness import FolderCase, call_main, load_main
 from synthetic_run import write_run
 
 from plimsoll_tools.plotting import several
-from plimsoll_tools.reporting import payload
+from plimsoll_tools.reporting import explanations, payload
 
 MOST_BYTES = 8_000_000
 MOST_MS = 3_000
@@ -96,6 +98,128 @@ class Refusals(ReportCase):
             status, said = self.report(folder)
             self.assertEqual(status, 66)
             self.assertIn(f"holds a {name}'s tables and no runs; Scripts/plot {folder} draws it", said)
+
+
+class Explanations(ReportCase):
+    """What plimsoll explain answers, and what the page says without an answer."""
+
+    MISSING = "What would have saved an ended process is not on this page: "
+
+    def told(self, program: object, *arguments: object, **options: object) -> dict[str, Any]:
+        out = self.directory / "page.html"
+        with mock.patch.dict(os.environ, {"PLIMSOLL": str(program)}):
+            status, said = self.report(self.make("told", **options), *arguments, "--out", out)
+        self.assertEqual((status, said), (0, ""))
+        run: dict[str, Any] = data_of(out)["runs"][0]
+        return run
+
+    def test_blocks_find_their_kills_by_decision_and_by_time(self) -> None:
+        kills = self.told("/nowhere")["kills"]
+        with (self.directory / "told" / "decisions.csv").open(encoding="utf-8", newline="") as file:
+            decision = next(row["decision"] for row in csv.DictReader(file)
+                            if (row["pid"], row["outcome"]) == (str(kills[0]["pid"]), "chosen"))  # fmt: skip
+        minutes, seconds = divmod(kills[1]["t"], 60)
+        text = "\n".join([
+            f"{kills[0]['app']} was ended, 99 min 0.0 s into the run (decision {decision} in decisions.csv).",
+            "  Who pays:      chat, and it is a",
+            "                 long line.", "                 mail.", "",
+            f"{kills[1]['app']} was ended by its own limit, {f'{minutes:.0f} min ' if minutes else ''}{seconds:.1f} s into the run.",
+            "  What saves it: less.", "", "nobody was ended, 1.0 s into the run.",
+        ])  # fmt: skip
+        blocks = self.told(self.program(f"cat <<'E'\n{text}\nE\n"))["explained"]["blocks"]
+        self.assertEqual([block["kill"] for block in blocks], [0, 1, None])
+        self.assertEqual(blocks[0]["facts"], [["Who pays", ["chat, and it is a long line.", "mail."]]])
+        self.assertEqual(blocks[1]["facts"], [["What saves it", ["less."]]])
+
+    def test_words_of_another_form_are_shown_as_they_are(self) -> None:
+        run = self.told(self.program("echo 'It was <the> ladder,\nand nothing helps.'\necho\necho 'More: of it.'\n"))
+        self.assertEqual([(block["head"], block["facts"]) for block in run["explained"]["blocks"]],
+                         [("It was <the> ladder, and nothing helps.", []), ("More: of it.", [])])  # fmt: skip
+
+    def test_it_is_asked_of_the_first_few_or_of_as_many_as_wanted(self) -> None:
+        program = self.program('echo "$@" > "$(dirname "$0")/asked"\n')
+        for arguments, asked in (((), "explain --most 3 -- "), (("--explain", "7"), "explain --most 7 -- "), (("--explain", "0"), None)):
+            with self.subTest(arguments):
+                (self.directory / "asked").unlink(missing_ok=True)
+                self.told(program, *arguments, minutes=10.0)
+                found = (self.directory / "asked").read_text("utf-8").strip() if (self.directory / "asked").is_file() else None
+                self.assertEqual(found, asked and f"{asked}{self.directory / 'told'}")
+        # A comparison asks on request alone.
+        runs = [self.make(f"{seed}", seed=seed, minutes=10.0) for seed in (1, 2)]
+        (self.directory / "asked").unlink(missing_ok=True)
+        with mock.patch.dict(os.environ, {"PLIMSOLL": str(program)}):
+            self.report(*runs, "--out", self.directory / "page.html")
+            self.assertFalse((self.directory / "asked").exists())
+            self.report(*runs, "--explain", "1", "--out", self.directory / "page.html")
+            self.assertTrue((self.directory / "asked").exists())
+
+    def test_without_an_answer_one_line_says_why(self) -> None:
+        for name, program, note in (
+            ("no program", self.directory / "nowhere", "the program plimsoll is not here."),
+            ("no run", self.program("echo 'plimsoll: no scenario' >&2\nexit 66\n", "fails"), "no scenario"),
+            ("silence", self.program("exit 3\n", "silent"), "plimsoll explain ended with 3"),
+            ("no program at all", self.directory, "the program plimsoll is not here."),
+        ):
+            with self.subTest(name):
+                run = self.told(program, minutes=10.0)
+                self.assertEqual(run["explained"]["blocks"], [])
+                self.assertEqual(run["explained"]["note"], self.MISSING + note)
+                self.assertTrue(run["kills"] and run["decisions"])
+
+    def test_a_remark_of_the_program_goes_with_its_answer(self) -> None:
+        run = self.told(self.program("echo 'plimsoll: warning: older run' >&2\necho It was.\n"), minutes=10.0)
+        self.assertEqual(run["explained"]["note"], "plimsoll explain: warning: older run")
+        self.assertEqual(run["explained"]["blocks"][0]["head"], "It was.")
+
+    def test_of_a_long_run_it_is_asked_on_request_alone_and_no_page_waits_for_ever(self) -> None:
+        path = self.make("told", minutes=10.0)
+        (path / "manifest.json").write_text('{"wall_s": 11}', "utf-8")
+        program = self.program("echo It was.\n")
+        run = self.told(program, minutes=10.0)
+        self.assertEqual(run["explained"]["blocks"], [])
+        self.assertIn("The run took 11 s, and an explanation repeats it many times over.", run["explained"]["note"])
+        self.assertTrue(self.told(program, "--explain", "1", minutes=10.0)["explained"]["blocks"])
+        (path / "manifest.json").unlink()
+        with mock.patch.object(explanations, "LONGEST_WAIT_S", 0.2):
+            run = self.told(self.program("exec sleep 60\n", "slow"), minutes=10.0)
+        self.assertIn("`plimsoll explain` needs more than 0 s for this run", run["explained"]["note"])
+
+    def test_a_number_of_explanations_is_a_whole_number(self) -> None:
+        run = self.make(minutes=5.0)
+        for wrong in ("-1", "all", "1.5", ""):
+            self.assertEqual(self.report(run, f"--explain={wrong}")[0], 64)
+
+
+class Expectations(ReportCase):
+    def test_the_scenario_s_claims_are_there_with_their_outcomes(self) -> None:
+        run = self.make(minutes=5.0)
+        self.assertEqual(data_of(self.page(run))["runs"][0]["expectations"], [])
+        (run / "scenario.yaml").write_text("expect: [terminations == 0, 'warnings >= 1']\n", "utf-8")
+        # A run that was killed has checked none of them.
+        self.assertEqual(data_of(self.page(run))["runs"][0]["expectations"], [["terminations == 0", None, ""], ["warnings >= 1", None, ""]])
+        outcomes = [{"expectation": "terminations == 0", "held": False, "observed": "3"}, {"expectation": "warnings >= 1", "held": True, "observed": "9"}]
+        (run / "manifest.json").write_text(json.dumps({"expectations": outcomes}), "utf-8")
+        self.assertEqual(data_of(self.page(run))["runs"][0]["expectations"], [["terminations == 0", False, "3"], ["warnings >= 1", True, "9"]])
+        for broken in ("[]", "{", '{"expectations": 3}', '{"expectations": [{}]}'):
+            (run / "manifest.json").write_text(broken, "utf-8")
+            self.assertEqual([claim[1] for claim in data_of(self.page(run))["runs"][0]["expectations"]], [None, None])
+
+
+class Settings(unittest.TestCase):
+    def test_a_value_with_a_unit_is_a_number(self) -> None:
+        for text, number in (("3", 3), ("-2", -2), ("25%", 0.25), ("1GiB", 1 << 30), ("1.5 MiB", 1.5 * (1 << 20)), ("250ms", 0.25),
+                             ("1min30s", 90), ("1 min 30 s", 90), ("4MiB/s", 4 << 20), ("0B/s", 0)):  # fmt: skip
+            self.assertEqual(payload.quantity(text), number, text)
+        for text in ("", "none", "True", "ladder", "1GiB of it", "3 4s", "3 4", "2 apps", "1.2.3", "nan", "v2", "1s2MiB", "apps-7"):
+            self.assertIsNone(payload.quantity(text), text)
+
+    def test_values_stand_in_the_order_of_what_they_stand_for(self) -> None:
+        runs = [{"settings": {"ceiling": ceiling, "policy": policy}} for ceiling, policy in
+                (("1GiB", "lru"), ("512MiB", "rules-10"), ("2GiB", "rules-9"), ("1536MiB", "lru"))]  # fmt: skip
+        self.assertEqual(payload.orders(runs, ["ceiling", "policy"]), {
+            "ceiling": {"numeric": True, "values": ["512MiB", "1GiB", "1536MiB", "2GiB"]},
+            "policy": {"numeric": False, "values": ["lru", "rules-9", "rules-10"]},
+        })  # fmt: skip
 
 
 class Pages(ReportCase):

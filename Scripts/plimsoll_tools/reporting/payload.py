@@ -241,7 +241,7 @@ def varied(runs: list[dict[str, Any]]) -> list[str]:
     return sorted(found, key=lambda key: (key == "seed", key not in everywhere, len(values[key]), key != "policy", key))
 
 
-NUMBER = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?)\s*([A-Za-zµ%]*)((?:/[A-Za-z]+)?)")
+NUMBER = re.compile(r"(-?[0-9]+(?:\.[0-9]+)?(?:e-?[0-9]+)?)\s*([A-Za-zµ%]*)((?:/[A-Za-z]+)?)\s*")
 UNITS: dict[str, tuple[str, float]] = {
     "": ("", 1), "%": ("", 0.01),
     "B": ("bytes", 1), "KiB": ("bytes", 1 << 10), "MiB": ("bytes", 1 << 20), "GiB": ("bytes", 1 << 30), "TiB": ("bytes", 1 << 40),
@@ -252,15 +252,18 @@ UNITS: dict[str, tuple[str, float]] = {
 def quantity(text: str) -> float | None:
     """The number that a scenario's value stands for, in the smallest of its units: 1GiB, 25%, 1min30s, 1MiB/s."""
     total, place, kinds = 0.0, 0, set()
+    parts = 0
     text = text.strip()
     while found := NUMBER.match(text, place):
         kind, factor = UNITS.get(found[2], ("?", 1))
         total += float(found[1]) * factor
         kinds.add((kind, found[3]))
         place = found.end()
+        parts += 1
     # Minutes and seconds add up; two numbers without a unit, or of two kinds, are no number.
-    fits = place == len(text) and len(kinds) == 1 and ("?", "") not in kinds and math.isfinite(total)
-    return total if fits and next(iter(kinds))[0] != "?" else None
+    kind = next(iter(kinds))[0] if len(kinds) == 1 else "?"
+    fits = place == len(text) and kind != "?" and (kind or parts == 1) and math.isfinite(total)
+    return total if fits else None
 
 
 def orders(runs: list[dict[str, Any]], keys: list[str]) -> dict[str, dict[str, Any]]:

@@ -82,8 +82,8 @@ function heat(parent) {
   const options = (all, chosen) => all.map(([value, text]) => html("option", { value, selected: value === chosen ? "" : null }, text));
   const setting = (label, chosen) => html("select", { "aria-label": label }, ...[["numbers", numbers], ["names and switches", names]].filter(([, some]) => some.length).map(([title, some]) => html("optgroup", { label: title }, ...options(some.map((key) => [key, key]), chosen))));
   const first = recalled("map-down", keys, usual[0]), second = recalled("map-across", keys, usual.find((key) => key !== first));
-  const down = setting("down", first), across = setting("across", second === first ? usual.find((key) => key !== first) : second);
-  const metric = html("select", { "aria-label": "metric" }, ...options(DATA.metrics.map(([name, label]) => [name, label]), recalled("map-metric", DATA.metrics.map(([name]) => name), "launch_latency_p95_ms")));
+  const down = setting("rows of the map", first), across = setting("columns of the map", second === first ? usual.find((key) => key !== first) : second);
+  const metric = html("select", { "aria-label": "metric of the map" }, ...options(DATA.metrics.map(([name, label]) => [name, label]), recalled("map-metric", DATA.metrics.map(([name]) => name), "launch_latency_p95_ms")));
   const place = html("div", { class: "scroll" }), said = html("p", { class: "note" });
   parent.append(html("h2", {}, "Two settings, one metric"), html("div", { class: "tools" }, metric, "by", down, "and", across), place, said);
   const fill = () => {

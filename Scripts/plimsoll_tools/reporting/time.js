@@ -245,7 +245,7 @@ function memoryPanel(parent) {
     const base = new Float64Array(times.length);
     for (const layer of run().layers) base.forEach((_, index) => { base[index] += layer.bytes[index]; });
     for (const layer of [...run().layers].reverse()) {
-      svg(frame.paint, "path", { d: steps(frame, times, base, y, frame.bottom), fill: layer.colour, stroke: PAPER, "stroke-width": 0.4, class: isAlone && layer.name !== view.app ? "faded" : "" });
+      svg(frame.paint, "path", { d: steps(frame, times, base, y, frame.bottom), fill: layer.colour, stroke: "var(--seam)", "stroke-width": 0.4, class: isAlone && layer.name !== view.app ? "faded" : "" });
       base.forEach((_, index) => { base[index] -= layer.bytes[index]; });
     }
     const size = high() >= 2 * GIB ? GIB : MIB, step = 2 ** Math.ceil(Math.log2(high() / size / 6));

@@ -1,0 +1,341 @@
+"""The report in a real browser: hovered at a desk, touched on a phone, in the dark, and found again by its address."""
+
+from __future__ import annotations
+
+import json
+import os
+import unittest
+from pathlib import Path
+from typing import Any, ClassVar
+from unittest import mock
+
+from browser import BROWSER, DESKTOP, PHONE, Browser, Tab
+from harness import FolderCase, call_main, load_main
+from synthetic_run import write_run
+
+EXPLAINED = """\
+{app} was ended by the policy lru, {clock} into the run (decision {decision} in decisions.csv).
+  What it was:   suspended.
+  Why then:      critical.
+  Spared:        others.
+  What saves it: size_weight = 71.3% instead of 0%. In a run with that it is still there when the run
+                 ends:
+                 plimsoll run scenario.yaml --set policy.parameters.size_weight=71.3%
+  Who pays:      <b>chat</b>, perceived: it ends sooner.
+                 shop: it ends.
+"""
+
+LIGHTNESS = """(colour) => { const [r, g, b] = colour.match(/[\\d.]+/g).map(Number).map((part) => part / 255)
+  .map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; }"""
+"""The relative luminance of a computed colour, as WCAG 2.1 defines it."""
+
+FAINT = f"""(() => {{ const light = {LIGHTNESS}, found = [];
+  for (const node of document.querySelectorAll("body *")) {{
+    if (node.closest("[hidden], script, noscript, select, details:not([open])") || !node.getClientRects().length) continue;
+    if (![...node.childNodes].some((child) => child.nodeType === 3 && child.textContent.trim())) continue;
+    let under = node;
+    const behind = (one) => getComputedStyle(one).backgroundColor;
+    while (under.parentElement && /^rgba\\(.*, 0\\)$/.test(behind(under))) under = under.parentElement;
+    const ink = getComputedStyle(node)[node instanceof SVGElement ? "fill" : "color"];
+    const [a, b] = [light(ink), light(behind(under))].sort((one, other) => other - one);
+    if ((a + 0.05) / (b + 0.05) < 4.5) found.push(`${{node.tagName}} ${{node.textContent.slice(0, 40)}}: ${{ink}} on ${{behind(under)}}`);
+  }}
+  return found; }})()"""
+"""Texts with less contrast than 4.5 to 1."""
+
+CLIPPED = """[...document.querySelectorAll("svg text")].filter((text) => { const own = text.getBoundingClientRect(),
+  all = text.closest("svg").getBoundingClientRect();
+  return own.left < all.left - 1 || own.right > all.right + 1 || own.top < all.top - 2 || own.bottom > all.bottom + 1;
+}).map((text) => text.textContent)"""
+"""Texts that are not whole within their picture."""
+
+SHOWN = """(() => { const box = document.querySelector("#pinned .card").getBoundingClientRect();
+  const top = document.elementFromPoint(box.left + 20, Math.max(box.top, 1) + 15);
+  return box.top >= 0 && box.top + 60 < innerHeight && box.left >= 0 && box.right <= innerWidth && top.closest("#pinned") !== null; })()"""
+"""Whether the card's beginning is on the screen with nothing upon it."""
+
+TIP = "document.getElementById('tip').hidden ? '' : document.getElementById('tip').textContent"
+CARD = "document.getElementById('pinned').textContent"
+WINDOW = "document.getElementById('window').textContent"
+SPAN = "[view.t0, view.t1]"
+MODE = f"({LIGHTNESS})(getComputedStyle(document.body).backgroundColor) < 0.1 ? 'dark' : 'light'"
+
+
+@unittest.skipUnless(BROWSER, "no Chromium is installed")
+class BrowserCase(FolderCase):
+    """Tests that share a browser."""
+
+    browser: ClassVar[Browser]
+    runs: ClassVar[Path]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.browser = Browser()
+        cls.addClassCleanup(cls.browser.close)
+
+    def make(self, name: str = "run", **options: object) -> Path:
+        path = self.directory / name
+        write_run(path, **{"apps": 14, "minutes": 30.0, **options})  # type: ignore[arg-type]
+        return path
+
+    def page(self, *arguments: object, program: str = "/nowhere/plimsoll") -> Path:
+        out = self.directory / "page.html"
+        with mock.patch.dict(os.environ, {"PLIMSOLL": program}):
+            status, _, said = call_main(load_main("reporting"), *arguments, "--out", out)
+        self.assertEqual(status, 0, said)
+        return out
+
+    def open(self, page: Path, screen: dict[str, Any] = DESKTOP, dark: bool = False, view: str = "") -> Tab:
+        """The page in a tab of its own, which must end without a fault and with nothing asked of a network."""
+        tab = self.browser.tab(page.as_uri() + (f"#{view}" if view else ""), screen, dark)
+        self.addCleanup(tab.close)
+        self.addCleanup(lambda: self.assertEqual(tab.faults(), []))
+        return tab
+
+    def remembered(self, tab: Tab) -> str:
+        tab.says("rememberNow()")
+        return str(tab.says("location.hash.slice(1)"))
+
+
+class AtADesk(BrowserCase):
+    def test_a_kill_speaks_when_hovered_and_its_card_comes_into_view_when_clicked(self) -> None:
+        tab = self.open(self.page(self.make()))
+        at = tab.place("g.kill path")
+        tab.hover(at)
+        self.assertRegex(tab.says(TIP), r"✕ .+ ended: memoryPressure.*Spared in this decision")
+        tab.hover((at[0], 5.0))
+        self.assertEqual(tab.says(TIP), "")
+        tab.click(tab.place("g.kill path"))
+        self.assertRegex(tab.says(CARD), r"✕ .+ ended: memoryPressure")
+        self.assertTrue(tab.says(SHOWN))
+        self.assertEqual(tab.says("document.documentElement.scrollWidth > innerWidth"), False)
+        self.assertEqual(tab.says(CLIPPED), [])
+        # The buttons of the card go through all kills, and close it.
+        first = tab.says(CARD)
+        tab.click(tab.place("#pinned button[aria-label='next termination']"))
+        self.assertNotEqual(tab.says(CARD), first)
+        tab.click(tab.place("#pinned .close"))
+        self.assertEqual(tab.says(CARD), "")
+
+    def test_a_tooltip_dies_with_the_view_it_belongs_to(self) -> None:
+        tab = self.open(self.page(self.make("run-1", minutes=10.0), self.make("run-2", minutes=10.0, seed=2)))
+        leaving = {
+            "a zoom": "zoom(10, 200)", "another run": "choose(1)", "another app": "chooseApp('maps')",
+            "a new width": "(width = 0, dispatchEvent(new Event('resize')))",
+            "an address": "location.hash = '#from=20&to=40'", "Escape": "document.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }))",
+            "scrolling": "scrollBy(0, 60)",
+        }  # fmt: skip
+        for what, act in leaving.items():
+            with self.subTest(what):
+                tab.says("zoom(0, run().end)")
+                x, y = tab.place("#one svg[aria-label='memory by app']")
+                tab.hover((x, y))
+                self.assertIn("resident", tab.says(TIP))
+                tab.says(f"void ({act})")
+                tab.frame()
+                self.assertEqual(tab.says(TIP), "")
+                tab.hover((5, 5))
+
+    def test_a_drag_zooms_and_a_double_click_shows_the_whole_run(self) -> None:
+        tab = self.open(self.page(self.make()))
+        x, y = tab.place("svg[aria-label='memory by app']")
+        tab.drag((x - 100, y), (x + 100, y))
+        start, end = tab.says(SPAN)
+        self.assertTrue(300 < start < end < 1500 and 100 < end - start < 500, (start, end))
+        self.assertEqual(tab.says(TIP), "")
+        for name, expected in (("zoom in", 0.5), ("zoom out", 2.0)):
+            before = tab.says(SPAN)
+            tab.click(tab.place(f"button[aria-label='{name}']"))
+            after = tab.says(SPAN)
+            self.assertAlmostEqual((after[1] - after[0]) / (before[1] - before[0]), expected, places=6)
+        tab.click(tab.place("button[aria-label='earlier']"))
+        self.assertLess(tab.says(SPAN)[0], start)
+        tab.click(tab.place("button[aria-label='the whole run']"))
+        self.assertEqual(tab.says(SPAN)[0], 0)
+        self.assertEqual(tab.says("view.t1 === run().end"), True)
+
+    def test_an_app_is_chosen_in_the_legend_and_the_decisions_follow(self) -> None:
+        tab = self.open(self.page(self.make()))
+        app = tab.says("document.querySelector('.legend button').dataset.app")
+        tab.click(tab.place(".legend button"))
+        self.assertEqual(tab.says("[view.app, document.getElementById('app').value]"), [app, app])
+        self.assertGreater(tab.says("document.querySelectorAll('svg .faded').length"), 3)
+        self.assertEqual(tab.says("document.querySelector('input[type=search]').value"), app)
+        tab.click(tab.place(".legend button"))
+        self.assertEqual(tab.says("view.app + document.querySelectorAll('svg .faded').length"), "0")
+
+
+class OnAPhone(BrowserCase):
+    def test_a_tapped_kill_s_card_comes_into_view(self) -> None:
+        tab = self.open(self.page(self.make()), PHONE)
+        self.assertEqual(tab.says("matchMedia('(pointer: coarse)').matches"), True)
+        for selector in ("g.kill path", "path.kill", "circle.kill"):
+            with self.subTest(selector):
+                x, y = tab.place(selector)
+                # A finger is not exact.
+                tab.tap((x + 4, y + 5))
+                self.assertRegex(tab.says(CARD), r"✕ .+ ended: memoryPressure")
+                self.assertTrue(tab.says(SHOWN))
+                self.assertEqual(tab.says(TIP), "")
+                x, y = tab.says("(() => { const box = document.querySelector('#pinned .close').getBoundingClientRect(); "
+                                "return [box.left + box.width / 2, box.top + box.height / 2]; })()")  # fmt: skip
+                tab.tap((x, y))
+                self.assertEqual(tab.says(CARD), "")
+
+    def test_two_fingers_zoom_and_one_moves_the_window(self) -> None:
+        tab = self.open(self.page(self.make()), PHONE)
+        x, y = tab.place("svg[aria-label='memory by app']")
+        at = tab.says(f"(() => {{ const panel = view.panels[0]; return placeIn(panel, {{ clientX: {x}, clientY: {y} }}).t; }})()")
+        tab.move(((x - 30, y), (x - 90, y)), ((x + 30, y), (x + 90, y)))
+        start, end = tab.says(SPAN)
+        # Three times as far apart: a third of the time, and what was between the fingers still is.
+        self.assertAlmostEqual(end - start, 600, delta=30)
+        self.assertAlmostEqual((start + end) / 2, at, delta=60)
+        self.assertEqual(tab.says(TIP), "")
+        tab.move(((x, y), (x - 100, y)))
+        moved = tab.says(SPAN)
+        self.assertAlmostEqual(moved[1] - moved[0], end - start, places=6)
+        self.assertGreater(moved[0], start + 60)
+        tab.tap(tab.place("button[aria-label='the whole run']"))
+        self.assertEqual(tab.says("view.t0 === 0 && view.t1 === run().end"), True)
+        tab.tap(tab.place("button[aria-label='zoom in']"))
+        self.assertAlmostEqual(float(tab.says("(view.t1 - view.t0) / run().end")), 0.5, places=6)
+
+    def test_a_tap_reads_the_place_until_the_page_is_left(self) -> None:
+        tab = self.open(self.page(self.make()), PHONE)
+        x, y = tab.place("svg[aria-label='memory by app']")
+        tab.tap((x, y + 60))
+        self.assertIn("resident", tab.says(TIP))
+        box = tab.says("(() => { const box = tip.getBoundingClientRect(); return [box.left, box.top, box.right, box.bottom]; })()")
+        self.assertTrue(box[0] >= 0 and box[1] >= 0 and box[2] <= 390 and box[3] <= 844, box)
+        # Not under the finger.
+        self.assertTrue(box[3] < y + 60 or box[1] > y + 60, box)
+        tab.tap(tab.place("h2"))
+        self.assertEqual(tab.says(TIP), "")
+
+    def test_names_are_whole_and_nothing_is_wider_than_the_screen(self) -> None:
+        tab = self.open(self.page(self.make(apps=17)), PHONE)
+        shown = tab.says("[...document.querySelectorAll('svg .lane')].map((text) => text.textContent)")
+        self.assertEqual(shown, tab.says("run().lanes.map((lane) => lane.app)"))
+        self.assertGreater(max(map(len, shown)), 40)
+        for window in ((0, 1800), (10, 10.5)):
+            tab.says(f"zoom({window[0]}, {window[1]})")
+            self.assertEqual(tab.says(CLIPPED), [])
+            self.assertEqual(tab.says("document.documentElement.scrollWidth > innerWidth"), False)
+
+
+class InTheDark(BrowserCase):
+    def test_the_page_follows_the_system_until_the_reader_chooses(self) -> None:
+        page = self.page(self.make())
+        for screen in (DESKTOP, PHONE):
+            tab = self.open(page, screen, dark=True)
+            self.assertEqual(tab.says(MODE), "dark")
+            tab.prefer(False)
+            tab.frame()
+            self.assertEqual(tab.says(MODE), "light")
+            tab.select("header select", "dark")
+            self.assertEqual(tab.says(MODE), "dark")
+            self.assertEqual(self.remembered(tab), "mode=dark")
+            tab.prefer(True)
+            tab.select("header select", "light")
+            self.assertEqual(tab.says(MODE), "light")
+
+    def test_texts_stand_out_from_what_is_behind_them_in_both_modes(self) -> None:
+        runs = [self.make(f"run-{seed}", seed=seed, minutes=10.0) for seed in (1, 2)]
+        (runs[0] / "manifest.json").write_text(json.dumps({"expectations": [
+            {"expectation": "terminations == 0", "held": False, "observed": "4"}, {"expectation": "warnings >= 0", "held": True, "observed": "7"},
+        ]}), "utf-8")  # fmt: skip
+        page = self.page(*runs)
+        for dark in (False, True):
+            for screen in (DESKTOP, PHONE):
+                with self.subTest(dark=dark, width=screen["width"]):
+                    tab = self.open(page, screen, dark)
+                    tab.says("pin([0], true)")
+                    self.assertEqual(tab.says(FAINT), [])
+
+
+class ByItsAddress(BrowserCase):
+    def test_a_link_leads_to_the_same_view(self) -> None:
+        page = self.page(self.make())
+        tab = self.open(page)
+        self.assertEqual(self.remembered(tab), "")
+        tab.says("zoom(300, 900)")
+        tab.says("pin([1], true)")
+        tab.says("chooseApp(run().kills[1].app)")
+        tab.says("view.mode = 'dark'")
+        view = self.remembered(tab)
+        self.assertRegex(view, r"^from=300&to=900&kill=\d+&app=[^&]+&mode=dark$")
+        other = self.open(page, PHONE, view=view)
+        for what in (SPAN, "view.kills", "view.app", CARD, WINDOW):
+            self.assertEqual(other.says(what), tab.says(what))
+        self.assertEqual(other.says(MODE), "dark")
+        # An address that changes changes the page.
+        other.says("location.hash = '#from=60&to=90'")
+        other.until("view.t0 === 60 && view.t1 === 90 && view.app === '' && view.kills.length === 0")
+
+    def test_an_address_that_fits_nothing_shows_the_whole_run(self) -> None:
+        page = self.page(self.make())
+        for view in ("from=9&to=3&kill=none&app=nobody&mode=pink&run=7", "from=1e9&to=2e9", "%%%&&==", "from=NaN&to=Infinity&run=-1"):
+            with self.subTest(view):
+                tab = self.open(page, view=view)
+                self.assertEqual(tab.says("[view.run, view.t0, view.t1 === run().end, view.kills.length, view.app, view.mode]"),
+                                 [0, 0, True, 0, "", ""])  # fmt: skip
+
+    def test_a_comparison_remembers_the_run_and_its_map(self) -> None:
+        runs = []
+        for seed, (ceiling, interval) in enumerate((c, i) for c in ("512MiB", "1GiB", "2GiB") for i in ("250ms", "1s")):
+            runs.append(self.make(f"runs/{ceiling}-{interval}", minutes=5.0, ceiling=512 << 20))
+            (runs[-1] / "scenario.yaml").write_text(
+                f"device: {{ ceiling: {ceiling}, cores: {seed + 2} }}\nmonitor: {{ interval: {interval} }}\n"
+                f"policy: {{ name: lru, parameters: {{ mild: {'yes' if seed % 2 else 'no'} }} }}\n", "utf-8"
+            )  # fmt: skip
+        page = self.page(*runs)
+        tab = self.open(page)
+        chosen = "['rows', 'columns'].map((name) => document.querySelector(`select[aria-label='${name} of the map']`).value)"
+        heads = "[...document.querySelectorAll('#map tr:first-child th')].slice(1).map((one) => one.textContent)"
+        rows = "[...document.querySelectorAll('#map tr:not(:first-child) th')].map((one) => one.textContent)"
+        # Numbers come first, in the order of what they stand for.
+        self.assertEqual(tab.says(chosen), ["monitor.interval", "device.ceiling"])
+        self.assertEqual((tab.says(rows), tab.says(heads)), (["250ms", "1s"], ["512MiB", "1GiB", "2GiB"]))
+        tab.select("select[aria-label='rows of the map']", "device.cores")
+        self.assertEqual(tab.says(rows), ["2", "3", "4", "5", "6", "7"])
+        # One setting cannot be both: they change places.
+        tab.select("select[aria-label='columns of the map']", "device.cores")
+        self.assertEqual(tab.says(chosen), ["device.ceiling", "device.cores"])
+        tab.says("choose(3)")
+        view = self.remembered(tab)
+        other = self.open(page, PHONE, view=view)
+        self.assertEqual(other.says(chosen), ["device.ceiling", "device.cores"])
+        self.assertEqual(other.says("view.run"), 3)
+        self.assertEqual(other.says("document.documentElement.scrollWidth > innerWidth"), False)
+
+
+class Explained(BrowserCase):
+    def test_card_and_tooltip_say_what_saves_it_and_who_pays(self) -> None:
+        run = self.make()
+        page = self.page(run)
+        tab = self.open(page)
+        # Without the program the card names the command.
+        tab.says("pin([0], true)")
+        self.assertRegex(tab.says(CARD), r"What would have saved it: plimsoll explain \S+/run --app \S+ --at [0-9.]+s")
+        kill = tab.says("run().kills[0]")
+        decision = next(line.split(",")[1] for line in (run / "decisions.csv").read_text("utf-8").splitlines()
+                        if line.split(",")[3:5] == [kill["app"], str(kill["pid"])] and line.endswith(",chosen"))  # fmt: skip
+        text = EXPLAINED.format(app=kill["app"], clock="0.0 s", decision=decision)
+        program = self.program(f"cat <<'E'\n{text}E\n")
+        tab = self.open(self.page(run, program=str(program)), PHONE)
+        tab.tap(tab.place("g.kill path"))
+        tab.says("pin([0], true)")
+        card = tab.says("[...document.querySelectorAll('#pinned dl > *')].map((one) => one.textContent)")
+        self.assertEqual(card, [
+            "What saves it", "size_weight = 71.3% instead of 0%. In a run with that it is still there when the run ends:",
+            "plimsoll run scenario.yaml --set policy.parameters.size_weight=71.3%",
+            "Who pays", "<b>chat</b>, perceived: it ends sooner.", "shop: it ends.",
+        ])  # fmt: skip
+        self.assertIn("What saves it: size_weight = 71.3%", tab.says("killText(run().kills[0], 3).map((one) => one.textContent ?? one).join('')"))
+        self.assertIn("Who pays", tab.says("document.querySelector('#one > details').textContent"))
+
+
+if __name__ == "__main__":
+    unittest.main()
