@@ -157,12 +157,23 @@ class AtADesk(BrowserCase):
 
     def test_an_app_is_chosen_in_the_legend_and_the_decisions_follow(self) -> None:
         tab = self.open(self.page(self.make()))
-        app = tab.says("document.querySelector('.legend button').dataset.app")
-        tab.click(tab.place(".legend button"))
+        app = tab.says("run().kills[0].app")
+        button = f".legend button[data-app='{app}']"
+        tab.click(tab.place(button))
         self.assertEqual(tab.says("[view.app, document.getElementById('app').value]"), [app, app])
         self.assertGreater(tab.says("document.querySelectorAll('svg .faded').length"), 3)
         self.assertEqual(tab.says("document.querySelector('input[type=search]').value"), app)
-        tab.click(tab.place(".legend button"))
+        rows = "document.querySelectorAll('#one table tbody')[0].rows.length"
+        of_the_app = tab.says(rows)
+        self.assertGreater(of_the_app, 0)
+        tab.says("zoom(300, 600)")
+        self.assertEqual(tab.says(rows), of_the_app)
+        tab.click(tab.place("#only"))
+        within = "run().decisions.filter(([t, , , app]) => app === view.app && t >= view.t0 && t <= view.t1).length"
+        self.assertEqual(tab.says(rows), tab.says(within))
+        tab.says("zoom(0, 900)")
+        self.assertEqual(tab.says(rows), tab.says(within))
+        tab.click(tab.place(button))
         self.assertEqual(tab.says("view.app + document.querySelectorAll('svg .faded').length"), "0")
 
 

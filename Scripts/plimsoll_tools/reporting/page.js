@@ -21,6 +21,7 @@ function pictures(section) {
 function build() {
   hideTip();
   view.panels = [];
+  view.tables = [];
   view.card = html("div", { id: "pinned" });
   document.getElementById("title").textContent = DATA.title;
   document.getElementById("subtitle").replaceChildren(DATA.subtitle, " ", modeSwitch());

@@ -4,7 +4,7 @@ function decisionsTable(parent) {
   const rows = run().decisions;
   const leftOut = run().decisionsLeftOut ? `${run().decisionsLeftOut} more decisions in decisions.csv` : "";
   if (!rows.length) return parent.append(html("p", { class: "note" }, `Nothing was done.${leftOut ? ` ${leftOut}.` : ""}`));
-  const wanted = html("input", { type: "search", placeholder: "app, action or reason", "aria-label": "search decisions" });
+  const wanted = html("input", { type: "search", id: "search", value: view.app, placeholder: "app, action or reason", "aria-label": "search decisions" });
   const only = html("input", { type: "checkbox", id: "only" });
   const body = html("tbody"), count = html("span", { class: "note" });
   const fill = () => {
@@ -13,14 +13,12 @@ function decisionsTable(parent) {
     count.textContent = `${found.length} of ${rows.length}${found.length > 300 ? ", the first 300 shown" : ""}${leftOut ? `; ${leftOut}` : ""}`;
     body.replaceChildren(...found.slice(0, 300).map(([t, number, action, app, reason, observed, threshold, demand, spared, measure]) => html("tr", {}, html("td", { class: "num" }, clock(t)), html("td", { class: "num" }, number), html("td", {}, action), html("td", {}, clip(app, 30)), html("td", { class: "wrap" }, run().reasons[reason]), html("td", {}, demand), html("td", { class: "num", title: measure }, measured(observed, measure)), html("td", { class: "num", title: measure }, measured(threshold, measure)), html("td", { class: "num" }, String(spared)))));
   };
-  const follow = () => { wanted.value = view.app; fill(); };
-  // The table of an earlier view is gone from the page, and hears no more.
-  document.addEventListener("appchosen", () => { if (body.isConnected) follow(); });
+  view.tables.push(fill);
   wanted.addEventListener("input", fill);
   only.addEventListener("change", fill);
   parent.append(html("div", { class: "tools" }, wanted, html("label", {}, only, " within the window above"), count),
     html("div", { class: "scroll" }, html("table", {}, html("thead", {}, html("tr", {}, ...["time", "no.", "action", "app", "why", "asked for", "observed", "threshold", "others"].map((head) => html("th", {}, head)))), body)));
-  follow();
+  fill();
 }
 function headline(parent) {
   const box = html("div", { class: "figures" });

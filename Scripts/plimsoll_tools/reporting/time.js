@@ -168,6 +168,7 @@ function redraw() {
   const label = document.getElementById("window");
   if (label) label.textContent = windowText();
   for (const panel of view.panels) panel.render();
+  for (const fill of view.tables) fill();
   remember();
 }
 const windowText = () => `${clock(view.t0)} to ${clock(view.t1)} of ${clock(run().end)}`;
@@ -179,8 +180,9 @@ function chooseApp(app) {
   const select = document.getElementById("app");
   if (select) select.value = view.app;
   for (const key of document.querySelectorAll(".legend button")) key.setAttribute("aria-pressed", String(key.dataset.app === view.app));
+  const search = document.getElementById("search");
+  if (search) search.value = view.app;
   redraw();
-  document.dispatchEvent(new Event("appchosen"));
 }
 /** The window, its buttons and the chosen app; it stays on the screen while the pictures scroll. */
 function timeBar() {

@@ -1,7 +1,8 @@
 // --- What is shown ------------------------------------------------------------------------------------------------
 
-/** `kills` are the places of the kills on the card; `maps` what the comparison's pictures show. */
-const view = { run: 0, t0: 0, t1: 1, kills: [], app: "", mode: "", maps: {}, panels: [], card: null };
+/** `kills` are the places of the kills on the card; `maps` what the comparison's pictures show; `tables` fill those
+ * that follow the window and the chosen app. */
+const view = { run: 0, t0: 0, t1: 1, kills: [], app: "", mode: "", maps: {}, panels: [], tables: [], card: null };
 const run = () => DATA.runs[view.run];
 const isNarrow = () => innerWidth < 600;
 
