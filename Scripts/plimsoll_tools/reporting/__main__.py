@@ -48,7 +48,7 @@ def parse_arguments() -> argparse.Namespace:
                         "folder)")  # fmt: skip
     parser.add_argument("--explain", metavar="COUNT", type=count, help="of how many terminations plimsoll explain says what "
                         f"would have saved the process: 0 or more (default: {explanations.USUAL}, if there is one RUN "
-                        f"and it took at most {explanations.LONGEST_RUN_S:.0f} s)")  # fmt: skip
+                        f"and it computed for at most {explanations.LONGEST_RUN_S:.0f} s)")  # fmt: skip
     return parser.parse_args()
 
 

@@ -17,8 +17,8 @@ from plimsoll_tools.plotting.run_directory import Run
 USUAL = 3
 """Of how many terminations a page tells this unless it is asked for another number; `plimsoll explain` says as many."""
 
-LONGEST_RUN_S = 10.0
-"""An explanation repeats the run many times over. Of runs that took longer, it is given on request only."""
+LONGEST_RUN_S = 20.0
+"""An explanation repeats the run many times over. Of runs that computed for longer, it is given on request only."""
 
 LONGEST_WAIT_S = 60.0
 """How long a page that nobody asked for explanations waits for them."""
@@ -49,9 +49,9 @@ class Question:
         program = Path(os.environ.get("PLIMSOLL") or checkout.program())
         if most == 0:
             return
-        if most is None and (took := wall_s(directory)) is not None and took > LONGEST_RUN_S:
-            self.note = (f"The run took {took:.0f} s, and an explanation repeats it many times over. "
-                         f"What would have saved an ended process, `Scripts/report RUN --explain {USUAL}` asks.")  # fmt: skip
+        if most is None and (took := cpu_s(directory)) is not None and took > LONGEST_RUN_S:
+            self.note = (f"The run computed for {took:.0f} s, and an explanation repeats it many times over: "
+                         f"`Scripts/report RUN --explain {USUAL}` asks for what would have saved the ended processes.")  # fmt: skip
             return
         if not program.is_file():
             self.note = "What would have saved an ended process is not on this page: the program plimsoll is not here."
@@ -74,9 +74,11 @@ class Question:
         try:
             said, complaints = self.process.communicate(timeout=self.wait_s)
         except subprocess.TimeoutExpired:
-            self.close()
-            return Answer(note=f"`plimsoll explain` needs more than {LONGEST_WAIT_S:.0f} s for this run; "
-                               f"`Scripts/report RUN --explain {USUAL}` waits for it.")  # fmt: skip
+            self.process.kill()
+            # What it had said by then is whole: it speaks of one termination at a time.
+            said, _ = self.process.communicate()
+            return Answer(visible(said), f"`plimsoll explain` needs more than {LONGEST_WAIT_S:.0f} s for this run; "
+                                         f"`Scripts/report RUN --explain {USUAL}` waits for it.")  # fmt: skip
         complaint = next((visible(line.strip()) for line in complaints.splitlines() if line.strip()), "")
         complaint = complaint.removeprefix("plimsoll: ")
         if self.process.returncode:
@@ -91,10 +93,10 @@ class Question:
             self.process.communicate()
 
 
-def wall_s(directory: Path) -> float | None:
-    """How long the run took on its host."""
+def cpu_s(directory: Path) -> float | None:
+    """How long the run computed, whatever else its host had to do."""
     try:
-        return float(json.loads((directory / "manifest.json").read_text("utf-8"))["wall_s"])
+        return float(json.loads((directory / "manifest.json").read_text("utf-8"))["cpu_s"])
     except (OSError, ValueError, LookupError, TypeError):
         return None
 
