@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -13,6 +14,11 @@ RELEASE_BUILD = ROOT / ".build" / "release" / "plimsoll"
 
 
 def program() -> Path:
-    """The program of this checkout; without a checkout, the one on PATH."""
-    installed = None if (ROOT / "Package.swift").is_file() else shutil.which("plimsoll")
-    return Path(installed) if installed else RELEASE_BUILD
+    """The program of this checkout; without a checkout, the one of this archive or the one on PATH."""
+    if (ROOT / "Package.swift").is_file():
+        return RELEASE_BUILD
+    prefix = Path(sys.prefix)
+    # Where an archive's setup-python makes the environment.
+    if prefix.parts[-3:] == ("lib", "plimsoll", "venv"):
+        return prefix.parents[2] / "bin" / "plimsoll"
+    return Path(shutil.which("plimsoll") or RELEASE_BUILD)

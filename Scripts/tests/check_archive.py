@@ -1,0 +1,365 @@
+"""Tries an archive of Scripts/package where there is no Swift: in trees of other distributions, and on this machine.
+
+    python Scripts/tests/check_archive.py ARCHIVE [--tree FOLDER]... [--quick] [--certificates FILE]
+
+A tree is what `debootstrap --variant=minbase bookworm FOLDER` makes (jammy and noble with Ubuntu's mirror); root alone can
+enter it. What the program itself promises is tried in the tree as it is: it starts, runs scenarios to the same bytes
+everywhere, compares, explains, and its doctor finds jemalloc. Then Debian packages are installed into the tree (Python with
+venv, zsh, fish, man) and the rest is tried: completions in each shell, manual pages, setup-python, plot, report, and a
+search of five trials. Without --tree the first part is tried on this machine, with an empty environment and, where that is
+allowed, with the Swift toolchain out of sight. --quick leaves out what needs packages. --certificates names what pip should
+trust, where a proxy needs it.
+
+Prints a line for each trial with its seconds. Exit status: 0 all held, 1 some did not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import pty
+import re
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+PACKAGES = ["python3", "python3-venv", "zsh", "fish", "man-db"]
+
+USAGE = """timestamp,user,app,event
+2026-11-23 08:00:00,ann,Chat,opened
+2026-11-23 08:05:00,ann,Chat,closed
+2026-11-23 08:05:01,ann,Maps,opened
+2026-11-23 08:09:00,ann,Maps,closed
+"""
+
+ENTER = """
+set -e
+root=$1; shift
+mount -t proc proc "$root/proc"
+mount --rbind /dev "$root/dev"
+exec chroot "$root" /usr/bin/env -i "$@"
+"""
+"""Enters a tree, in a mount namespace of its own."""
+
+HIDE = """
+set -e
+mount -t tmpfs -o size=4k tmpfs "$1"; shift
+exec /usr/bin/env -i "$@"
+"""
+"""Starts a command without a folder in sight."""
+
+
+class Fault(Exception):
+    """Something that an archive promises does not hold."""
+
+
+class Place:
+    """Where the archive is tried: a tree of another distribution, or this machine."""
+
+    def __init__(self, tree: Path | None, certificates: Path | None) -> None:
+        self.tree = tree
+        self.certificates = certificates
+        self.name = tree.name if tree else "here"
+        self.hidden = None if tree else self.toolchain()
+        self.outside = Path(tempfile.mkdtemp(prefix="plimsoll archive ", dir=(tree / "tmp") if tree else None))
+        self.outside.chmod(0o755)
+
+    @staticmethod
+    def toolchain() -> Path | None:
+        """The folder of the Swift toolchain if it can be hidden; a toolchain among the system's own files cannot be."""
+        swift = shutil.which("swift")
+        if swift is None:
+            return None
+        folder = Path(swift).resolve().parents[2]
+        if folder == Path("/") or os.geteuid() != 0:
+            print(f"here: skipped: the toolchain in {folder} stays in sight: machine: root alone can hide it")
+            return None
+        return folder
+
+    @property
+    def inside(self) -> Path:
+        """The scratch folder, as commands see it."""
+        return Path("/") / self.outside.relative_to(self.tree) if self.tree else self.outside
+
+    @property
+    def prefix(self) -> Path:
+        return self.inside / "p"
+
+    def command(self, words: Sequence[object]) -> list[str]:
+        """The command, with nothing of this machine's environment."""
+        environment = ["HOME=" + str(self.inside), "LANG=C.UTF-8", "TERM=xterm", "PATH=/usr/sbin:/usr/bin:/sbin:/bin"]
+        if self.certificates:
+            environment += [f"PIP_CERT={self.inside}/certificates"]
+        inner = [*environment, "sh", "-c", 'cd "$1"; shift; exec "$@"', "sh", str(self.inside), *map(str, words)]
+        unshare = ["unshare", "-m", "--propagation", "private", "bash", "-c"]
+        if self.tree:
+            return [*unshare, ENTER, "enter", str(self.tree), *inner]
+        if self.hidden:
+            return [*unshare, HIDE, "hide", str(self.hidden), *inner]
+        return ["/usr/bin/env", "-i", *inner]
+
+    def run(self, *words: object, status: int = 0) -> str:
+        """What the command prints."""
+        result = subprocess.run(self.command(words), capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+        if result.returncode != status:
+            said = " / ".join((result.stderr or result.stdout).strip().splitlines()[-4:])
+            raise Fault(f"{Path(str(words[0])).name} {' '.join(map(str, words[1:4]))}: status {result.returncode}: {said}")
+        return result.stdout
+
+    def plimsoll(self, *words: object, status: int = 0) -> str:
+        return self.run(self.prefix / "bin" / "plimsoll", *words, status=status)
+
+    def scenario(self, name: str) -> Path:
+        return self.prefix / "share" / "plimsoll" / "Scenarios" / f"{name}.yaml"
+
+    def typed(self, shell: Sequence[object], lines: Sequence[str], keys: str) -> str:
+        """What a shell shows on a terminal after `keys`, when it has done `lines`."""
+        process, terminal = pty.fork()
+        if process == 0:
+            command = self.command(shell)
+            os.execvp(command[0], command)
+        try:
+            return converse(terminal, lines, keys)
+        finally:
+            os.close(terminal)
+            os.kill(process, 9)
+            os.waitpid(process, 0)
+
+    def clear(self) -> None:
+        shutil.rmtree(self.outside, ignore_errors=True)
+
+
+def converse(terminal: int, lines: Sequence[str], keys: str) -> str:
+    """Types the lines, waits for the end of each, types the keys, and returns what is shown from then on."""
+    for number, line in enumerate(lines):
+        os.write(terminal, f"{line}; echo done''-{number}\n".encode())
+        shown_until(terminal, f"done-{number}", 30)
+    os.write(terminal, keys.encode())
+    return shown_until(terminal, None, 4)
+
+
+def shown_until(terminal: int, end: str | None, seconds: float) -> str:
+    """What is shown until the text `end` is; without one, until nothing more is."""
+    shown, deadline = b"", time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        ready, _, _ = select.select([terminal], [], [], 0.2)
+        if not ready:
+            continue
+        try:
+            shown += os.read(terminal, 65536)
+        except OSError:
+            break
+        if end and end.encode() in shown:
+            return shown.decode("utf-8", "replace")
+    if end:
+        raise Fault(f"a shell on a terminal does not come to '{end}': {shown.decode('utf-8', 'replace')[-300:]!r}")
+    # Without colours and cursor movements.
+    return re.sub(r"\x1b(\[[0-9;?]*[A-Za-z]|[=>]|\][^\a]*\a)", "", shown.decode("utf-8", "replace"))
+
+
+class Trials:
+    """Each trial prints a line; a fault does not keep the others from being tried."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.failed = 0
+        self.digests: dict[str, str] = {}
+
+    def trial(self, name: str, body: Callable[[], str | None]) -> None:
+        start = time.monotonic()
+        try:
+            said = body() or ""
+        except Fault as fault:
+            self.failed += 1
+            print(f"{self.place.name}: {name}: FAILED: {fault}", flush=True)
+        else:
+            print(f"{self.place.name}: {name}: {time.monotonic() - start:.2f} s {said}".rstrip(), flush=True)
+
+    def digest(self, folder: str) -> str:
+        """Of all tables of a run."""
+        found = hashlib.sha256()
+        tables = sorted((self.place.outside / folder).glob("*.csv"))
+        if len(tables) < 6:
+            raise Fault(f"{folder} has {len(tables)} tables")
+        for table in tables:
+            found.update(table.read_bytes())
+        return found.hexdigest()[:16]
+
+    # --- What the program promises ------------------------------------------------------------------------------------
+
+    def starts(self) -> str:
+        best = 9.0
+        for _ in range(5):
+            start = time.monotonic()
+            version = self.place.plimsoll("--version").strip()
+            best = min(best, time.monotonic() - start)
+        # Entering the tree takes time, too.
+        start = time.monotonic()
+        self.place.run("true")
+        return f"version {version}; {1000 * best:.0f} ms, of which {1000 * (time.monotonic() - start):.0f} ms to get there"
+
+    def has_all_libraries(self) -> str:
+        shown = self.place.run("ldd", self.place.prefix / "bin" / "plimsoll")
+        needed = re.findall(r"^\s*(\S+) => (.*?) \(", shown, re.MULTILINE)
+        if not needed or any("not found" in path for _, path in needed):
+            raise Fault(f"libraries: {needed}")
+        return " ".join(sorted(name for name, _ in needed))
+
+    def runs(self, scenario: str, backend: str) -> str:
+        name = f"{scenario}-{backend}"
+        out = self.place.plimsoll("run", self.place.scenario(scenario), "--backend", backend, "--out", name)
+        held = re.search(r"expectations\s+(\d+) of (\d+) held", out)
+        if not held or held[1] != held[2]:
+            raise Fault(out)
+        self.digests[name] = self.digest(name)
+        return f"{held[0]}; tables {self.digests[name]}"
+
+    def doctor(self) -> str:
+        found = re.search(r"jemalloc\s+(5\.3\.0\S*)", self.place.plimsoll("doctor", self.place.scenario("quickstart")))
+        if not found:
+            raise Fault("no jemalloc 5.3.0")
+        return found[0]
+
+    def compares(self) -> None:
+        self.place.plimsoll(
+            "compare", self.place.scenario("quickstart"), "--policy", "ladder", "--policy", "lru", "--seeds", "1..2",
+            "--backend", "accounting", "--quiet", "--out", "compared",
+        )  # fmt: skip
+
+    def imports(self) -> None:
+        """Dates need a calendar, and a minimal system has no table of time zones."""
+        (self.place.outside / "usage.csv").write_text(USAGE, "utf-8")
+        self.place.plimsoll("import", "app-usage", "usage.csv", "--out", "day.yaml")
+        self.place.plimsoll("validate", "day.yaml")
+
+    def refuses_bad_options(self) -> None:
+        """The library reads its options before anything else, as it does when it is a library."""
+        self.place.run("env", "MALLOC_CONF=abort_conf:true,nonsense:1", self.place.prefix / "bin/plimsoll", "doctor", status=71)
+
+    def program(self) -> None:
+        self.trial("starts", self.starts)
+        self.trial("libraries", self.has_all_libraries)
+        for backend in ("jemalloc", "accounting"):
+            for scenario in ("quickstart", "evening-commute"):
+                self.trial(f"run {scenario}, {backend}", lambda s=scenario, b=backend: self.runs(s, b))  # type: ignore[misc]
+        self.trial("doctor", self.doctor)
+        self.trial("MALLOC_CONF", self.refuses_bad_options)
+        self.trial("compare", self.compares)
+        self.trial("import", self.imports)
+        self.trial("explain", lambda: self.place.plimsoll("explain", "evening-commute-accounting").split("\n")[0])
+
+    # --- What needs packages ------------------------------------------------------------------------------------------
+
+    def installs(self) -> None:
+        apt = ["env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-qq"]
+        self.place.run(*apt, "update")
+        self.place.run(*apt, "install", "-y", "--no-install-recommends", *PACKAGES)
+
+    def completes(self, shell: Sequence[object], lines: Sequence[str]) -> str:
+        """On a terminal: the beginning of a command is completed, and of an option."""
+        path = f"export PATH='{self.place.prefix}/bin':$PATH"
+        for keys, wanted in (("plimsoll comp\t", "plimsoll compare"), ("plimsoll run --jets\t", "--jetsam-events")):
+            shown = self.place.typed(shell, [path, *lines], keys)
+            if wanted not in shown:
+                raise Fault(f"{keys!r} shows {shown!r}")
+        return "commands and options"
+
+    def has_manual_pages(self) -> str:
+        man = self.place.prefix / "share" / "man"
+        pages = sorted(path.stem for path in (self.place.outside / "p/share/man/man1").iterdir())
+        for page in pages:
+            text = self.place.run("env", "MANPAGER=cat", "MANWIDTH=80", "man", "--warnings", "-M", man, page)
+            if "NAME" not in text or "SYNOPSIS" not in text:
+                raise Fault(f"{page}: {text[:200]}")
+        return f"{len(pages)} pages"
+
+    def sets_python_up(self) -> str:
+        self.place.run(self.place.prefix / "lib" / "plimsoll" / "setup-python")
+        size = sum(path.stat().st_size for path in (self.place.outside / "p/lib").rglob("*") if path.is_file())
+        return f"{size / 1e6:.0f} MB"
+
+    def tool(self, name: str) -> list[object]:
+        """The command, of the program if it has it."""
+        if re.search(rf"^  {name}\b", self.place.plimsoll("--help"), re.MULTILINE):
+            return [self.place.prefix / "bin" / "plimsoll", name]
+        return [self.place.prefix / "lib/plimsoll/venv/bin" / f"plimsoll-{name}"]
+
+    def plots(self) -> str:
+        self.place.run(*self.tool("plot"), "quickstart-jemalloc")
+        pictures = list((self.place.outside / "quickstart-jemalloc" / "plots").iterdir())
+        if not pictures:
+            raise Fault("no pictures")
+        return f"{len(pictures)} pictures"
+
+    def reports(self) -> str:
+        self.place.run(*self.tool("report"), "quickstart-jemalloc")
+        return f"{(self.place.outside / 'quickstart-jemalloc' / 'report.html').stat().st_size} bytes"
+
+    def tunes(self) -> str:
+        self.place.run(
+            *self.tool("tune"), "--scenarios", self.place.scenario("quickstart"), "--held-out", self.place.scenario("burst"),
+            "--policy", "ladder", "--trials", 5, "--out", "tuned",
+        )  # fmt: skip
+        return " ".join(sorted(path.name for path in (self.place.outside / "tuned").iterdir()))
+
+    def rest(self) -> None:
+        share = self.place.prefix / "share"
+        self.trial("packages", self.installs)
+        shells: list[tuple[str, list[object], list[str]]] = [
+            ("bash", ["bash", "--norc", "-i"], [f". '{share}/bash-completion/completions/plimsoll'"]),
+            ("zsh", ["zsh", "-f", "-i"], [f"fpath=('{share}/zsh/site-functions' $fpath)", "autoload -U compinit; compinit -u"]),
+            ("fish", ["fish", "--no-config", "-i"], [f"source '{share}/fish/vendor_completions.d/plimsoll.fish'"]),
+        ]
+        for name, shell, lines in shells:
+            self.trial(f"completions in {name}", lambda s=shell, n=lines: self.completes(s, n))  # type: ignore[misc]
+        self.trial("manual pages", self.has_manual_pages)
+        self.trial("setup-python", self.sets_python_up)
+        self.trial("plot", self.plots)
+        self.trial("report", self.reports)
+        self.trial("tune, five trials", self.tunes)
+
+
+def tried(archive: Path, tree: Path | None, quick: bool, certificates: Path | None) -> Trials:
+    """The archive, unpacked and tried in one place."""
+    place = Place(tree, certificates)
+    try:
+        subprocess.run(["tar", "-C", str(place.outside), "-xf", str(archive)], check=True)
+        (unpacked,) = place.outside.iterdir()
+        unpacked.rename(place.outside / "p")
+        if certificates:
+            shutil.copy(certificates, place.outside / "certificates")
+        trials = Trials(place)
+        trials.program()
+        if tree and not quick:
+            trials.rest()
+        return trials
+    finally:
+        place.clear()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Tries an archive of Scripts/package.")
+    parser.add_argument("archive", type=Path)
+    parser.add_argument("--tree", type=Path, action="append", default=[])
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--certificates", type=Path)
+    options = parser.parse_args()
+    print(f"{options.archive.name}: {options.archive.stat().st_size / 1e6:.1f} MB")
+    places = options.tree or [None]
+    found = [tried(options.archive, tree, options.quick, options.certificates) for tree in places]
+    failed = sum(trials.failed for trials in found)
+    if any(trials.digests != found[0].digests for trials in found):
+        failed += 1
+        print("the tables differ from one place to another")
+    print(f"{failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
