@@ -119,6 +119,9 @@ struct RunCommand: ParsableCommand {
         help: ArgumentHelp("End when standard input closes, as when the parent process is gone.", visibility: .hidden))
     var lifeline = false
 
+    @Flag(help: ArgumentHelp("Do not offer `plimsoll report`: the caller makes one.", visibility: .hidden))
+    var reportFollows = false
+
     func validate() throws {
         try refuseEmpty(scenarios: [scenario], policies: [policy].compactMap(\.self))
         try refuseEmpty(out, "--out")

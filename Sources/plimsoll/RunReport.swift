@@ -10,6 +10,7 @@ struct RunReport {
     let manifest: Manifest
     let path: String
     let kills: KillTable
+    let next: NextSteps
 
     private func value(_ name: String) -> MetricValue {
         SummaryMetrics.named(name)?.value(tally) ?? .absent
@@ -82,6 +83,7 @@ struct RunReport {
             lines.append(row("interrupted", manifest.ending.endingDetail ?? "by a signal"))
         }
         lines.append(row("written to", path))
+        lines += next.commands.map { row($0.what, $0.command) }
         return lines.joined(separator: "\n")
     }
 

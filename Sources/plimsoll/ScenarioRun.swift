@@ -226,8 +226,12 @@ struct ScenarioRun {
                     + (result.observed.isEmpty ? "(this run has no such value)" : "(observed \(result.observed))"))
         }
         guard !command.quiet, manifest.ending.ending != "failed" else { return }
+        let next = NextSteps(
+            plan: plan, tally: played.tally, folder: played.directory.path,
+            policyFile: manifest.plan.policyFile, offersReport: !command.summaryOnly && !command.reportFollows,
+            isDryRun: command.dryRun)
         let report = RunReport(
-            tally: played.tally, manifest: manifest, path: played.directory.path, kills: played.kills)
+            tally: played.tally, manifest: manifest, path: played.directory.path, kills: played.kills, next: next)
         switch command.format {
         case .text: Terminal.say(report.text)
         case .json: Terminal.say(try report.json())

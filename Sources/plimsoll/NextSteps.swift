@@ -1,0 +1,55 @@
+import Foundation
+import Metrics
+import Quantities
+import Scenario
+import Simulation
+
+/// The questions that a run leaves open, as commands that a person can copy.
+struct NextSteps {
+    let plan: RunPlan
+    let tally: RunTally
+    /// The run's folder.
+    let folder: String
+    /// The policy file of the command line, if it named one.
+    let policyFile: String?
+    /// Whether the folder has the tables of which a report is made, and the caller makes none.
+    let offersReport: Bool
+    let isDryRun: Bool
+
+    /// At most three commands, each with what it answers.
+    var commands: [(what: String, command: String)] {
+        var commands: [(String, String)] = []
+        if offersReport { commands.append(("to see it", "\(Self.program) report \(ShellWord.quoted(folder))")) }
+        if let app = saddest {
+            let words = [Self.program, "explain", folder, "--app", app]
+            commands.append(("to ask why", words.map(ShellWord.quoted).joined(separator: " ")))
+        }
+        if let policies {
+            let words =
+                [Self.program, "compare", folder + "/scenario.yaml"] + policies.flatMap { ["--policy", $0] }
+            commands.append(("to compare", words.map(ShellWord.quoted).joined(separator: " ")))
+        }
+        return commands
+    }
+
+    /// The app whose end the user felt first; without such an end, the app that was ended first.
+    private var saddest: String? {
+        guard !isDryRun else { return nil }
+        let ends = tally.terminations
+        return (ends.first(where: \.wasForeground) ?? ends.first(where: \.wasPerceived) ?? ends.first)?.app
+    }
+
+    /// The run's policy and another; nil if no value of `--policy` stands for the run's.
+    private var policies: [String]? {
+        let own = plan.policy
+        guard policyFile != nil || (own.rules.isEmpty && own.parameters.isEmpty) else { return nil }
+        return [policyFile ?? own.name, own.name == "jetsam" ? "ladder" : "jetsam"]
+    }
+
+    /// The program as a person types it in the current folder.
+    private static var program: String {
+        let given = CommandLine.arguments.first ?? "plimsoll"
+        let here = FileManager.default.currentDirectoryPath + "/"
+        return given.hasPrefix(here) ? String(given.dropFirst(here.count)) : given
+    }
+}
