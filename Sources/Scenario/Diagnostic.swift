@@ -14,10 +14,13 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
     public let location: Location
     /// The fault in words, bounded in length whatever the input holds.
     public let message: String
+    /// The place in the text; nil for an option, and where the text is not at hand.
+    public let excerpt: Excerpt?
 
-    public init(location: Location, message: String) {
+    public init(location: Location, message: String, excerpt: Excerpt? = nil) {
         self.location = location
         self.message = message.asMessage
+        self.excerpt = excerpt
     }
 
     /// `path/to/file.yaml:12:7: error: unknown key 'ceilng' in device; did you mean 'ceiling'?`
@@ -46,8 +49,14 @@ public struct Diagnostics: Hashable, Sendable, RandomAccessCollection, Expressib
 
     /// One line per fault shown, and one with the number of the others.
     public var description: String {
-        let rest = more == 0 ? [] : ["and \(more.grouped) more \(more == 1 ? "error" : "errors")"]
-        return (shown.map(\.description) + rest).joined(separator: "\n")
+        (shown.map(\.description) + rest).joined(separator: "\n")
+    }
+
+    private var rest: [String] { more == 0 ? [] : ["and \(more.grouped) more \(more == 1 ? "error" : "errors")"] }
+
+    /// As `description`, with the line of the text below each fault, and a caret below its column.
+    public var illustrated: String {
+        (shown.flatMap { [$0.description] + ($0.excerpt?.lines ?? []) } + rest).joined(separator: "\n")
     }
 }
 
@@ -116,6 +125,7 @@ struct FaultList {
     /// The origin of the last fault that is shown, once there are enough.
     private var last: Origin?
     private(set) var count = 0
+    private var files: [(file: String, bytes: [UInt8])] = []
 
     var isEmpty: Bool { count == 0 }
 
@@ -148,12 +158,21 @@ struct FaultList {
         if kept.count == Diagnostics.most { last = kept.last?.fault.origin }
     }
 
+    /// Keeps the bytes of a file, for the lines that diagnostics show.
+    mutating func keep(_ bytes: [UInt8], of file: String) { files.append((file, bytes)) }
+
     /// - Parameter file: The scenario's name.
     func diagnostics(file: String) -> Diagnostics {
         var settled = self
         settled.settle()
-        let shown = settled.kept.map {
-            Diagnostic(location: $0.fault.origin.location(in: file), message: $0.fault.message)
+        let sources = files.map { (file: $0.file, lines: SourceLines($0.bytes)) }
+        let shown = settled.kept.map { found in
+            let location = found.fault.origin.location(in: file)
+            var excerpt: Excerpt?
+            if case .file(let path, let line, let column) = location {
+                excerpt = sources.first { $0.file == path }?.lines.excerpt(line: line, column: column)
+            }
+            return Diagnostic(location: location, message: found.fault.message, excerpt: excerpt)
         }
         return Diagnostics(shown, more: settled.count - shown.count)
     }

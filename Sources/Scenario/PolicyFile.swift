@@ -23,6 +23,7 @@ public enum PolicyFile {
     /// The policy's mapping, for use in the scenario. Faults inside the file go to `faults`.
     static func read(path: String, faults: inout FaultList) throws(ScenarioFault) -> Tree? {
         let bytes = try InputFile.read(path, as: "a policy file")
+        faults.keep(bytes, of: path)
         do {
             let tree = try Tree.read(bytes: bytes, as: "policy file").located(in: path)
             return policy(in: tree, path: path, faults: &faults)

@@ -7,7 +7,15 @@ extension RunPlan {
     /// - Parameter speaker: Begins a line that concerns no place in the scenario's text.
     public func warnings(from speaker: String) -> [String] {
         let advice = PolicyCatalogue.type(named: policy.name)?.advice
-        return remarks + ((advice.map { [$0] } ?? []) + strangers).map { "\(speaker): warning: \($0)" }
+        let general = [idleness, advice].compactMap(\.self)
+        return remarks + (general + strangers).map { "\(speaker): warning: \($0)" }
+    }
+
+    /// A sentence on a scenario in which nothing happens; nil if something does.
+    private var idleness: String? {
+        guard user.isEmpty, let app = apps.first else { return nil }
+        return "there are no events under user, so no app is ever opened; add some, such as "
+            + "{ at: 0s, launch: \(app.name) }"
     }
 
     /// Sentences about names in the policy's rules and parameters that match no app. They are no faults, because a

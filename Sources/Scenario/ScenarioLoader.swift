@@ -20,6 +20,14 @@ public enum ScenarioFault: Error, Hashable, Sendable, CustomStringConvertible {
             diagnostics.description
         }
     }
+
+    /// As `description`, with the line of the text and a caret below each fault.
+    public var illustrated: String {
+        switch self {
+        case .unreadable: description
+        case .invalid(let diagnostics), .lacking(let diagnostics): diagnostics.illustrated
+        }
+    }
 }
 
 /// From the text of a scenario to a plan that can be run.
@@ -61,6 +69,7 @@ public enum ScenarioLoader {
         bytes: [UInt8], file: String, overrides: Overrides, beside folder: URL?
     ) -> Result<RunPlan, ScenarioFault> {
         var faults = FaultList()
+        faults.keep(bytes, of: file)
         var missing = FaultList()
         var plan: RunPlan?
         let policy: Tree?
@@ -89,6 +98,7 @@ public enum ScenarioLoader {
             faults.add(missing)
             return .failure(.invalid(faults.diagnostics(file: file)))
         }
+        missing.keep(bytes, of: file)
         guard missing.isEmpty else { return .failure(.lacking(missing.diagnostics(file: file))) }
         return .success(overrides.scale.map { plan.scaled(by: $0) } ?? plan)
     }

@@ -65,7 +65,7 @@ struct DoctorCommand: ParsableCommand {
     private func loadScenario() throws -> RunPlan? {
         guard let scenario else { return nil }
         switch ScenarioLoader.load(path: scenario, overrides: Overrides(backend: backend, scale: scale)) {
-        case .failure(let fault): throw Failure(fault.status, [fault.description])
+        case .failure(let fault): throw Failure(fault.status, [fault.illustrated])
         case .success(let plan): return plan
         }
     }

@@ -62,7 +62,7 @@ struct ExplainCommand: ParsableCommand {
             let path = directory + "/scenario.yaml"
             let plan: RunPlan
             switch ScenarioLoader.load(path: path) {
-            case .failure(let fault): throw Failure(fault.status, [fault.description])
+            case .failure(let fault): throw Failure(fault.status, [fault.illustrated])
             case .success(let loaded): plan = loaded
             }
             if let app, !plan.apps.contains(where: { $0.name == app }) {

@@ -46,7 +46,7 @@ struct ImportMemoryReplay: ParsableCommand {
             do throws(ScenarioFault) {
                 trace = try MemoryReplayImport(path: file)
             } catch {
-                throw Failure(error.status, [error.description])
+                throw Failure(error.status, [error.illustrated])
             }
             if let out = output.out {
                 let folder = URL(filePath: out).deletingLastPathComponent().path(percentEncoded: false)
@@ -89,7 +89,7 @@ struct ImportJetsamEvent: ParsableCommand {
             do throws(ScenarioFault) {
                 report = try JetsamEventImport(path: file)
             } catch {
-                throw Failure(error.status, [error.description])
+                throw Failure(error.status, [error.illustrated])
             }
             try output.write(report.scenario)
             Terminal.say(report.summary)
@@ -139,7 +139,7 @@ struct ImportAppUsage: ParsableCommand {
             do throws(ScenarioFault) {
                 trace = try AppUsageImport(path: file, user: user, longestIdle: longestIdle)
             } catch {
-                throw Failure(error.status, [error.description])
+                throw Failure(error.status, [error.illustrated])
             }
             try output.write(trace.scenario)
             Terminal.say(trace.summary)

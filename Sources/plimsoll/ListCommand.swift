@@ -9,11 +9,18 @@ import Workload
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Lists the policies with their parameters, the app archetypes, the metrics, or the scenarios.",
+        abstract: "Lists the policies, the app archetypes, the metrics, or the scenarios.",
         discussion: """
+            With the name of a policy it lists the policy's parameters, with the name of an archetype all of the \
+            archetype's settings, as a scenario writes them.
+
             EXAMPLES
               plimsoll list policies
+              plimsoll list policies jetsam
               plimsoll list policies --format json
+              plimsoll list apps
+              plimsoll list apps browser
+              plimsoll list apps --footprint 450MiB
               plimsoll list scenarios --folder Scenarios
             """)
 
@@ -27,6 +34,19 @@ struct ListCommand: ParsableCommand {
     @Argument(help: "What to list.")
     var kind: Kind
 
+    @Argument(help: "A policy or an archetype: list only this one, with its details.")
+    var name: String?
+
+    @Flag(help: "List the details of every policy or archetype.")
+    var details = false
+
+    @Option(
+        help: ArgumentHelp(
+            "apps: the footprint of an app of yours, 300MiB by default. The last line shows how a scenario writes it.",
+            valueName: "size"),
+        transform: OptionValue.footprint)
+    var footprint: ByteCount?
+
     @Option(help: "The folder of the scenarios to list.")
     var folder = "Scenarios"
 
@@ -35,16 +55,22 @@ struct ListCommand: ParsableCommand {
 
     func validate() throws {
         try refuseEmpty(folder, "--folder", "name a folder of scenarios")
-        guard format == .json, kind != .policies else { return }
-        throw ValidationError("--format json is for policies only")
+        if format == .json && kind != .policies { throw ValidationError("--format json is for policies only") }
+        if kind != .policies && kind != .apps {
+            if let name { throw ValidationError("'\(name)': only policies and apps are listed by name") }
+            if details { throw ValidationError("--details is for policies and apps only") }
+        }
+        guard footprint != nil else { return }
+        if kind != .apps { throw ValidationError("--footprint is for apps only") }
+        if name != nil || details { throw ValidationError("--footprint is for the list of all apps") }
     }
 
     func run() throws {
         try reporting {
             switch (kind, format) {
-            case (.policies, .text): policies()
-            case (.policies, .json): Terminal.say(try PolicyTable.json())
-            case (.apps, _): apps()
+            case (.policies, .text): try policies()
+            case (.policies, .json): Terminal.say(try PolicyTable.json(try chosenPolicies()))
+            case (.apps, _): try apps()
             case (.metrics, _): metrics()
             case (.scenarios, _): try scenarios()
             }
@@ -52,8 +78,29 @@ struct ListCommand: ParsableCommand {
         }
     }
 
-    private func policies() {
-        for type in PolicyCatalogue.all {
+    /// The member with the name that the command line gives; without one, all members.
+    private func chosen<Member>(_ all: [Member], _ kind: String, by name: (Member) -> String) throws -> [Member] {
+        guard let wanted = self.name else { return all }
+        if let member = all.first(where: { name($0) == wanted }) { return [member] }
+        let advice = Nearest.advice(for: wanted, among: all.map(name), kind: kind)
+        throw Failure(.wrongUsage, "there is no '\(wanted.shortened())' among the \(kind)\(advice)")
+    }
+
+    // MARK: Policies
+
+    private func chosenPolicies() throws -> [any ReclaimPolicy.Type] {
+        try chosen(PolicyCatalogue.all, "policies") { $0.name }
+    }
+
+    private func policies() throws {
+        let types = try chosenPolicies()
+        guard details || name != nil else {
+            let width = (types.map { $0.name.count }.max() ?? 0) + 2
+            for type in types { Terminal.say(Terminal.bold(pad(type.name, width)) + type.summary) }
+            Terminal.say("\nplimsoll list policies NAME lists a policy's parameters, --details those of all.")
+            return
+        }
+        for type in types {
             Terminal.say("\(Terminal.bold(type.name)): \(type.summary)")
             for parameter in type.parameterTable {
                 Terminal.say("  \(pad(parameter.name, 22)) \(values(of: parameter))")
@@ -71,14 +118,46 @@ struct ListCommand: ParsableCommand {
         return "\(pad(standard, 8)) (\(others) or \(last))"
     }
 
-    private func apps() {
-        Terminal.say("\(pad("archetype", 18)) \(pad("base", 9)) \(pad("scene", 9)) \(pad("cache", 9)) what it is")
-        for archetype in Archetype.all {
-            let memory = archetype.profile.memory
-            Terminal.say(
-                "\(pad(archetype.name, 18)) \(pad("\(memory.base)", 9)) \(pad("\(memory.scene)", 9)) "
-                    + "\(pad("\(memory.cache.size)", 9)) \(archetype.summary)")
+    // MARK: Apps
+
+    private func apps() throws {
+        let archetypes = try chosen(Archetype.all, "apps") { $0.name }
+        if details || name != nil {
+            for archetype in archetypes { Terminal.say(settings(of: archetype)) }
+            return
         }
+        func row(_ cells: [String], _ text: String) {
+            Terminal.say(zip(cells, [18, 9, 9, 9, 11]).map { pad($0, $1) + " " }.joined() + text)
+        }
+        row(["archetype", "base", "scene", "cache", "peak"], "what it is")
+        for archetype in archetypes {
+            let memory = archetype.profile.memory
+            let peak = try AppTrial(archetype).peak()
+            let sizes = [memory.base, memory.scene, memory.cache.size].map { "\($0)" }
+            row([archetype.name] + sizes + [peak.readable], archetype.summary)
+        }
+        try explainSizes()
+    }
+
+    /// Says what a peak is, and how a scenario declares an app of a given size.
+    private func explainSizes() throws {
+        let size = footprint ?? .mebibytes(300)
+        let base = try AppTrial.base(of: size)
+        Terminal.say(
+            """
+
+            peak: the most that the app holds in ten minutes in front, computed by a run of the app alone. It is more
+            than base, scene and cache: they grow, and objects fill size classes and pages of the allocator.
+            plimsoll list apps NAME lists all settings of an archetype.
+
+            An app of yours that peaks at \(size): { name: mine, memory: { base: \(base) } }
+            """)
+    }
+
+    /// All of the archetype's settings, as a scenario writes them.
+    private func settings(of archetype: Archetype) -> String {
+        let lines = EffectiveScenario.yaml(of: AppTrial(archetype).plan).split(separator: "\n")
+        return lines.drop { $0 != "apps:" }.dropFirst().prefix { $0.hasPrefix(" ") }.joined(separator: "\n")
     }
 
     private func metrics() {

@@ -31,6 +31,15 @@ enum OptionValue {
         }
     }
 
+    /// A size that one app may have.
+    static func footprint(_ text: String) throws -> ByteCount {
+        let (lowest, highest) = (ByteCount.mebibytes(20), ByteCount.mebibytes(4096))
+        guard let size = try? ByteCount(parsing: text), size >= lowest, size <= highest else {
+            throw ValidationError("expected \(ByteCount.expectation), from \(lowest) to \(highest)")
+        }
+        return size
+    }
+
     /// The scenario's device may restrict the scale further.
     static func scale(_ text: String) throws -> Ratio {
         guard let scale = try? Ratio(parsing: text), scale > .zero, scale <= RunPlan.largestScale else {

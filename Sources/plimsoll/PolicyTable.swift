@@ -62,8 +62,8 @@ struct PolicyTable: Encodable {
         }
     }
 
-    static func json() throws -> String {
-        let policies = PolicyCatalogue.all.map { type in
+    static func json(_ types: [any ReclaimPolicy.Type]) throws -> String {
+        let policies = types.map { type in
             Policy(
                 policy: type.name, summary: type.summary,
                 parameters: type.parameterTable.map { Parameter($0, of: type.name) })

@@ -146,7 +146,7 @@ struct RunCommand: ParsableCommand {
         try reporting {
             let overrides = Overrides(sets: sets, seed: seed, policy: policy, backend: backend, scale: scale)
             switch ScenarioLoader.load(path: scenario, overrides: overrides) {
-            case .failure(let fault): throw Failure(fault.status, [fault.description])
+            case .failure(let fault): throw Failure(fault.status, [fault.illustrated])
             case .success(let plan): return try ScenarioRun(plan: plan, command: self).run()
             }
         }

@@ -245,7 +245,7 @@ extension Failure {
         do throws(ScenarioFault) {
             return try TraceFiles(plan)
         } catch {
-            throw Failure(error.status, [error.description])
+            throw Failure(error.status, [error.illustrated])
         }
     }
 }

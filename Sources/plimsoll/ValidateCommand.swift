@@ -42,7 +42,7 @@ struct ValidateCommand: ParsableCommand {
                     let apps = plan.apps.count.counted("app")
                     Terminal.say("\(path.onOneLine): valid (\(apps), \(plan.duration), \(plan.policy.title))")
                 case .failure(let fault):
-                    Terminal.complain(fault.description)
+                    Terminal.complain(fault.illustrated)
                     if worst == .done { worst = fault.status }
                 }
             }

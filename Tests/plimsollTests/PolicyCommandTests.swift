@@ -120,10 +120,10 @@ struct PolicyCommandTests {
         }
     }
 
-    @Test("list policies shows a default as --set takes it, and a range where there is one")
+    @Test("list policies --details shows a default as --set takes it, and a range where there is one")
     func listed() throws {
         try within { folder in
-            let lines = try Program.run(["list", "policies"], in: folder).out.split(separator: "\n")
+            let lines = try Program.run(["list", "policies", "--details"], in: folder).out.split(separator: "\n")
             #expect(lines.contains { $0.firstMatch(of: /^  prefer +\[\]$/) != nil }, "\(lines)")
             #expect(lines.contains { $0.firstMatch(of: /^  warning_grace +1s +\(0s to 1min\)$/) != nil }, "\(lines)")
         }

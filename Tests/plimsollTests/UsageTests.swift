@@ -104,6 +104,43 @@ struct UsageTests {
         }
     }
 
+    @Test("a fault is shown in its line, below the message that stays one line")
+    func carets() throws {
+        try Experiments.within { folder in
+            let bad = Experiments.tiny.replacing("ceiling", with: "ceilng")
+            try Data(bad.utf8).write(to: folder.appending(path: "bad.yaml"))
+            try Data("label: a b c!\n".utf8).write(to: folder.appending(path: "bad-policy.yaml"))
+            let fault = [
+                "bad.yaml:5:11: error: unknown key 'ceilng' in device; did you mean 'ceiling'?",
+                "    5 | device: { ceilng: 96MiB, reserved: 16MiB }", "      |           ^",
+            ]
+            let more = ["--policy", "lru", "--dry-run"]
+            for command in [["run"], ["validate"], ["doctor"], ["compare"] + more, ["sweep", "--dry-run"]] {
+                let result = try Program.run([command[0], "bad.yaml"] + command.dropFirst(), in: folder)
+                #expect(result.status == 65 && result.out.isEmpty)
+                #expect(result.error.split(separator: "\n").prefix(3).map(String.init) == fault, "\(command)")
+            }
+            let policy = try Program.run(["validate", "tiny.yaml", "--policy", "bad-policy.yaml"], in: folder)
+            #expect(policy.error.contains("\n    1 | label: a b c!\n      |        ^\n"), "\(policy.error)")
+            let option = try Program.run(["validate", "tiny.yaml", "--policy", "ladderr"], in: folder)
+            #expect(option.error.split(separator: "\n").count == 1)
+        }
+    }
+
+    @Test("a scenario without events of the user is warned of")
+    func idle() throws {
+        try Experiments.within { folder in
+            let words = "warning: there are no events under user, so no app is ever opened; add some, such as "
+            let idle = Experiments.tiny.components(separatedBy: "user:")[0]
+            try Data(idle.utf8).write(to: folder.appending(path: "idle.yaml"))
+            let checked = try Program.run(["validate", "idle.yaml"], in: folder)
+            #expect(checked.status == 0 && checked.error == "idle.yaml: \(words){ at: 0s, launch: a }\n")
+            let run = try Program.run(["run", "idle.yaml", "--out", "r"], in: folder)
+            #expect(run.status == 0 && run.error.contains("plimsoll: \(words)"), "\(run.error)")
+            #expect(!(try Program.run(["validate", "tiny.yaml"], in: folder)).error.contains("no events"))
+        }
+    }
+
     @Test("one app is one app")
     func plural() throws {
         try Experiments.within { folder in

@@ -1,7 +1,7 @@
 /// Finds the valid name that the writer probably meant.
-enum Nearest {
+public enum Nearest {
     /// The nearest name if at most a third of its letters differ. The first in the list wins a tie.
-    static func name(to text: String, among names: [String]) -> String? {
+    public static func name(to text: String, among names: [String]) -> String? {
         guard text.count <= 80 else { return nil }
         var best: (name: String, distance: Int)?
         for name in names {
@@ -13,7 +13,7 @@ enum Nearest {
     }
 
     /// `; did you mean 'ceiling'?`, or the list of all names.
-    static func advice(for text: String, among names: [String], kind: String) -> String {
+    public static func advice(for text: String, among names: [String], kind: String) -> String {
         // An element without a name offers none; a name that two elements share is listed once.
         var known: Set<String> = [""]
         let names = names.filter { known.insert($0).inserted }

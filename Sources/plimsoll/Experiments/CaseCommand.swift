@@ -36,7 +36,7 @@ struct CaseCommand: ParsableCommand {
                 plan = try ScenarioLoader.load(path: scenario, overrides: overrides).get()
                 traces = try TraceFiles(plan)
             } catch {
-                throw Failure(error.status, [error.description])
+                throw Failure(error.status, [error.illustrated])
             }
             let row = try summary(of: plan, traces)
             Terminal.say("\(fingerprints)\n\(row)")

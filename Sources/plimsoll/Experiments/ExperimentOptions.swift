@@ -116,7 +116,7 @@ struct ExperimentPlanner {
                 plan.scenarios.append(try check(path, &plan))
             } catch {
                 if worst == .done { worst = error.status }
-                faults += error.description.split(separator: "\n").map(String.init)
+                faults += error.illustrated.split(separator: "\n").map(String.init)
             }
         }
         guard faults.isEmpty else { throw Failure(worst, ExperimentPlanner.inWordsOfVary(faults, keys: keys)) }

@@ -1,4 +1,5 @@
 import Pressure
+import Quantities
 
 // Text of a given width, and its colours.
 extension LiveScreen {
@@ -25,17 +26,7 @@ extension LiveScreen {
     }
 
     /// The text's width on a terminal: two columns for a wide letter, none for a combining mark.
-    static func columns(of text: String) -> Int { text.reduce(0) { $0 + columns(of: $1) } }
-
-    private static func columns(of character: Character) -> Int {
-        guard let scalar = character.unicodeScalars.first else { return 0 }
-        switch scalar.value {
-        case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
-            0xFFE0...0xFFE6, 0x1F300...0x1FAFF, 0x20000...0x3FFFD:
-            return 2
-        default: return scalar.properties.generalCategory == .nonspacingMark ? 0 : 1
-        }
-    }
+    static func columns(of text: String) -> Int { text.terminalColumns }
 
     /// The text cut to `width` columns (the screen's by default), with control characters replaced.
     func fit(_ text: String, to width: Int? = nil) -> String {
@@ -47,11 +38,11 @@ extension LiveScreen {
                 $0.properties.generalCategory == .control || $0.properties.generalCategory == .format
             }
             let letter: Character = isControl ? "?" : character
-            let columns = LiveScreen.columns(of: letter)
+            let columns = letter.terminalColumns
             if used + columns > width {
                 guard let last = result.popLast() else { break }
                 // Makes room for the ellipsis; a wide letter leaves two columns.
-                result += LiveScreen.columns(of: last) == 2 ? " …" : "…"
+                result += last.terminalColumns == 2 ? " …" : "…"
                 break
             }
             result.append(letter)
