@@ -183,6 +183,32 @@ class AtADesk(BrowserCase):
         self.assertEqual(tab.says("view.app + document.querySelectorAll('svg .faded').length"), "0")
 
 
+class Extremes(BrowserCase):
+    def test_a_process_that_held_nothing_when_it_ended_is_drawn(self) -> None:
+        run = self.make(minutes=5.0)
+        (run / "events.csv").write_text(
+            "time_s,event,app,pid,scene,detail,reason,state,level,action,exit_reason,cause,measure,observed,threshold\n"
+            "10,process_state,slow,7,,active,,active,,,,,,,\n"
+            "12,exit,slow,7,,appWatchdog,too late,,,,appWatchdog,,,,\n", "utf-8"
+        )  # fmt: skip
+        (run / "apps.csv").write_text("time_s,app,pid,state,band,footprint_bytes,active_bytes,dirty_bytes\n"
+                                      "11,slow,7,active,100,0,0,0\n", "utf-8")  # fmt: skip
+        tab = self.open(self.page(run))
+        self.assertEqual(tab.says("run().kills.map((kill) => kill.footprint)"), [0])
+        self.assertEqual(tab.says("document.querySelectorAll('circle.kill').length"), 1)
+        self.assertEqual(tab.says(CLIPPED), [])
+
+    def test_a_run_without_terminations_apps_or_samples_is_a_page_all_the_same(self) -> None:
+        run = self.make(minutes=5.0)
+        for name in ("events", "apps", "samples", "launches", "decisions"):
+            table = run / f"{name}.csv"
+            table.write_text(table.read_text("utf-8").splitlines()[0] + "\n", "utf-8")
+            for screen in (DESKTOP, PHONE):
+                tab = self.open(self.page(run), screen, view="from=1&to=2&kill=7&app=maps")
+                self.assertEqual(tab.says(CLIPPED), [])
+                self.assertEqual(tab.says("document.documentElement.scrollWidth > innerWidth"), False)
+
+
 class OnAPhone(BrowserCase):
     def test_a_tapped_kill_s_card_comes_into_view(self) -> None:
         tab = self.open(self.page(self.make()), PHONE)
@@ -218,6 +244,15 @@ class OnAPhone(BrowserCase):
         self.assertEqual(tab.says("view.t0 === 0 && view.t1 === run().end"), True)
         tab.tap(tab.place("button[aria-label='zoom in']"))
         self.assertAlmostEqual(float(tab.says("(view.t1 - view.t0) / run().end")), 0.5, places=6)
+
+    def test_a_finger_that_moves_up_scrolls_the_page(self) -> None:
+        tab = self.open(self.page(self.make()), PHONE)
+        x, y = tab.place("svg[aria-label='memory by app']")
+        before = tab.says("scrollY")
+        tab.move(((x, y + 100), (x, y - 200)))
+        tab.until(f"scrollY > {before} + 100")
+        self.assertEqual(tab.says("[view.t0 === 0 && view.t1 === run().end, view.kills.length]"), [True, 0])
+        self.assertEqual(tab.says(TIP), "")
 
     def test_a_tap_reads_the_place_until_the_page_is_left(self) -> None:
         tab = self.open(self.page(self.make()), PHONE)

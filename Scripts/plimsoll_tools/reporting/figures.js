@@ -90,7 +90,7 @@ function sizesPanel(parent) {
   if (!known.length) return;
   parent.append(html("p", { class: "note" }, "Footprint against time off screen at each termination; click one to read why." + (known.some(({ kill }) => kill.want) ? " Pink: an allocation found no room." : "")));
   panel(parent, "footprint against time off screen", 230, (root, width) => {
-    const left = 56, right = width - 14, bottom = 190, high = Math.max(...known.map(({ kill }) => kill.footprint)) * 1.1;
+    const left = 56, right = width - 14, bottom = 190, high = Math.max(MIB, ...known.map(({ kill }) => kill.footprint)) * 1.1;
     const x = logAxis(root, 0.1, Math.max(10, ...known.map(({ kill }) => kill.idle)) * 1.3, left, right, bottom, "off screen before it was ended");
     for (const size of roundValues(high, 1, 2)) svg(root, "text", { x: left - 5, y: bottom - size / high * (bottom - 12) + (size ? 4 : 0), "text-anchor": "end", class: "quiet" }, bytes(size));
     points(root, known.map(({ kill, place }) => {
