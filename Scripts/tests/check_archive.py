@@ -264,11 +264,15 @@ class Trials:
     def completes(self, shell: Sequence[object], lines: Sequence[str]) -> str:
         """On a terminal: the beginning of a command is completed, and of an option."""
         path = f"export PATH='{self.place.prefix}/bin':$PATH"
-        for keys, wanted in (("plimsoll comp\t", "plimsoll compare"), ("plimsoll run --jets\t", "--jetsam-events")):
+        tried = {
+            "plimsoll comp\t": "plimsoll compare", "plimsoll run --jets\t": "--jetsam-events",
+            "plimsoll run --backend acc\t": "--backend accounting",
+        }  # fmt: skip
+        for keys, wanted in tried.items():
             shown = self.place.typed(shell, [path, *lines], keys)
             if wanted not in shown:
                 raise Fault(f"{keys!r} shows {shown!r}")
-        return "commands and options"
+        return "a command, an option, a value"
 
     def has_manual_pages(self) -> str:
         man = self.place.prefix / "share" / "man"
