@@ -26,6 +26,10 @@ func tests(_ name: String, _ dependencies: [Target.Dependency], exclude: [String
     .testTarget(name: name + "Tests", dependencies: dependencies, exclude: exclude, swiftSettings: settings)
 }
 
+/// What reads tables in tests.
+let support = Target.target(
+    name: "TestSupport", dependencies: ["Metrics"], path: "Tests/TestSupport", swiftSettings: settings)
+
 let package = Package(
     name: "plimsoll",
     products: [
@@ -107,6 +111,7 @@ let package = Package(
                 "plimsoll", "Scenario", "Simulation", "Memory", "Metrics", "Workload", "Lifecycle", "Pressure",
                 "Reclaim", "Quantities",
             ], exclude: ["Golden"]),
+        support,
         tests("Tidy", []),
         tests("Quantities", ["Quantities", .product(name: "BasicContainers", package: "swift-collections")]),
         tests("Lifecycle", ["Lifecycle"]),
@@ -114,14 +119,18 @@ let package = Package(
         tests("Reclaim", ["Reclaim", "Pressure", "Lifecycle", "Quantities"]),
         tests(
             "Simulation",
-            ["Simulation", "Memory", "Metrics", "Workload", "Lifecycle", "Pressure", "Reclaim", "Quantities"]),
+            [
+                "TestSupport", "Simulation", "Memory", "Metrics", "Workload", "Lifecycle", "Pressure", "Reclaim",
+                "Quantities",
+            ]),
         tests("Memory", ["Memory", "Quantities"]),
         tests("Metrics", ["Metrics", "Lifecycle", "Quantities"]),
         tests("Experiments", ["Experiments", "Metrics", "Quantities"]),
         tests(
             "Interchange",
             [
-                "Interchange", "Scenario", "Simulation", "Memory", "Metrics", "Workload", "Lifecycle", "Pressure",
+                "TestSupport", "Interchange", "Scenario", "Simulation", "Memory", "Metrics", "Workload", "Lifecycle",
+                "Pressure",
                 "Reclaim", "Quantities",
             ]),
         tests(
@@ -134,7 +143,8 @@ let package = Package(
         tests(
             "Scenario",
             [
-                "Scenario", "Explanation", "Simulation", "Memory", "Workload", "Lifecycle", "Pressure", "Reclaim",
+                "TestSupport", "Scenario", "Explanation", "Simulation", "Memory", "Workload", "Lifecycle", "Pressure",
+                "Reclaim",
                 "Metrics", "Quantities",
             ]),
     ]

@@ -1,61 +1,221 @@
-"""Runs the Python tests of this folder, a file on each core, and names every test that was skipped, with its reason.
+"""Runs the Python tests of this folder, and names every test that was skipped, with its reason.
 
-Usage: run_tests.py [SKIPS-FILE]   each skip is also appended to SKIPS-FILE, as "name: reason"
-       run_tests.py --file NAME SKIPS-FILE   the tests of one file
-Exit status: 0 all passed or were skipped, 1 some failed.
+Without --program: the tests of the Python code (test_*.py), a process for each file, as many at once as there are cores.
+With --program: the tests of that release build of plimsoll (release_*.py), a process for each test, two at once. A test that
+keeps all cores busy, or needs gigabytes, runs alone.
+
+Needs the packages of `Scripts/setup.sh python`; tests that need those of `bench` or `tests`, too, are skipped without them.
+Exit status: 0 all passed or were skipped, 1 some failed, 64 usage, 66 there is no such program.
+
+Examples:
+  Scripts/tests/run_tests.py test_plots
+  Scripts/tests/run_tests.py --program .build/release/plimsoll "lower ceiling"
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from pathlib import Path
 
+from check_host import available
+
+from plimsoll_tools.command_line import Parser
+
 FOLDER = Path(__file__).resolve().parent
+TWO_AT_ONCE = 4 << 30
+"""Release tests run two at once where this much memory is available: a run on real memory may need more than 1 GiB."""
 
 
-def run_file(name: str, skips: Path) -> int:
-    """Runs the tests of one file in this process."""
-    suite = unittest.TestLoader().discover(str(FOLDER), pattern=name)
-    result = unittest.TextTestRunner(verbosity=1).run(suite)
-    lines = [f"{test.id() if hasattr(test, 'id') else test}: {reason}" for test, reason in result.skipped]
-    with skips.open("a", encoding="utf-8") as file:
-        file.writelines(f"{line}\n" for line in lines)
-    return 0 if result.wasSuccessful() else 1
+@dataclass(frozen=True)
+class Job:
+    """What one process runs: a file's tests, or one test."""
+
+    name: str
+    file: str
+    only: tuple[str, ...] = ()
+    is_alone: bool = False
+    is_one_test: bool = False
 
 
-def run_apart(path: Path, scratch: Path) -> tuple[Path, int, str, str]:
-    """Runs the tests of one file in a process of their own: the file, the exit status, what it said, its skips."""
-    skips = scratch / f"{path.stem}.skips"
-    skips.touch()
-    command = [sys.executable, "-E", "-s", __file__, "--file", path.name, str(skips)]
-    result = subprocess.run(command, capture_output=True, text=True)
-    return path, result.returncode, result.stdout + result.stderr, skips.read_text(encoding="utf-8")
+@dataclass(frozen=True)
+class Outcome:
+    status: int
+    seconds: float
+    out: str
+    err: str
+    skips: str
 
 
-def main(arguments: list[str]) -> int:
-    if arguments[:1] == ["--file"]:
-        return run_file(arguments[1], Path(arguments[2]))
+def title_of(test: unittest.TestCase) -> str:
+    """The file and the sentence: "release_runs: a run holds what its data package says: burst"."""
+    file, _, method = test.id().partition(".")
+    return f"{file}: {method.partition('.')[2].removeprefix('test_').replace('_', ' ')}"
+
+
+def tests_in(suite: unittest.TestSuite | unittest.TestCase) -> Iterator[unittest.TestCase]:
+    if isinstance(suite, unittest.TestCase):
+        yield suite
+    else:
+        for part in suite:
+            yield from tests_in(part)
+
+
+def is_meant(test: unittest.TestCase, words: Sequence[str]) -> bool:
+    """Whether the name contains one of the words; blanks and underscores are the same."""
+    name = f"{title_of(test)} {test.id()}".lower()
+    return not words or any(word.lower() in name or word.lower().replace("_", " ") in name for word in words)
+
+
+def load(pattern: str, words: Sequence[str] = ()) -> list[unittest.TestCase]:
+    suite = unittest.TestLoader().discover(str(FOLDER), pattern=pattern)
+    return [test for test in tests_in(suite) if is_meant(test, words)]
+
+
+# --- Within the process of a job --------------------------------------------------------------------------------------
+
+
+def run_here(file: str, skips: Path, only: Sequence[str]) -> int:
+    """Runs the tests of one file: all of them, or those with one of these identifiers."""
+    tests = [test for test in load(file) if not only or test.id() in only]
+    result = unittest.TextTestRunner(verbosity=1).run(unittest.TestSuite(tests))
+    # A part of a test (subTest) has its test's name.
+    lines = [f"{getattr(test, 'test_case', test).id()}: {reason}" for test, reason in result.skipped]
+    with skips.open("a", encoding="utf-8") as written:
+        written.writelines(f"{line}\n" for line in lines)
+    return 0 if tests and result.wasSuccessful() else 1
+
+
+# --- The jobs ---------------------------------------------------------------------------------------------------------
+
+
+def run_apart(job: Job, scratch: Path) -> Outcome:
+    """Runs a job in a process of its own."""
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(dir=scratch) as folder:
+        skips = Path(folder, "skips.txt")
+        skips.touch()
+        command = [sys.executable, "-E", "-s", __file__, "--here", job.file, str(skips), *job.only]
+        # What a test that was killed leaves behind goes with this folder. A database of test_*.py needs one that all may enter.
+        env = {**os.environ, "TMPDIR": folder} if job.is_one_test else None
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, env=env)
+        return Outcome(done.returncode, time.monotonic() - started, done.stdout, done.stderr, skips.read_text("utf-8"))
+
+
+def fits(job: Job, running: Sequence[Job], at_once: int) -> bool:
+    """Whether the job may start beside those that run."""
+    return not running or (len(running) < at_once and not job.is_alone and not any(one.is_alone for one in running))
+
+
+def run_all(jobs: Sequence[Job], at_once: int, scratch: Path) -> Iterator[tuple[Job, Outcome]]:
+    """Each job with its outcome, as they end."""
+    waiting, running = list(jobs), dict[Future[Outcome], Job]()
+    with ThreadPoolExecutor(at_once) as pool:
+        while waiting or running:
+            for job in list(waiting):
+                if fits(job, list(running.values()), at_once):
+                    waiting.remove(job)
+                    running[pool.submit(run_apart, job, scratch)] = job
+            for future in wait(running, return_when=FIRST_COMPLETED).done:
+                yield running.pop(future), future.result()
+
+
+def jobs_of_code(words: Sequence[str]) -> list[Job]:
     # The longest first, so that no core waits for the last one.
     files = sorted(FOLDER.glob("test_*.py"), key=lambda path: -path.stat().st_size)
-    failed, skipped = 0, ""
-    with tempfile.TemporaryDirectory() as scratch, ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        for path, status, said, skips in pool.map(lambda path: run_apart(path, Path(scratch)), files):
-            failed += status != 0
-            skipped += skips
-            verdict = said.rstrip().splitlines()[-3:] if status == 0 else said.splitlines()
-            print(f"{path.name}: " + "\n".join(line for line in verdict if line), flush=True)
-    for line in skipped.splitlines():
+    if not words:
+        return [Job(path.name, path.name) for path in files]
+    found = {path.name: tuple(test.id() for test in load(path.name, words)) for path in files}
+    return [Job(name, name, only) for name, only in found.items() if only]
+
+
+def jobs_of_release(words: Sequence[str]) -> list[Job]:
+    """A job for each test; those that run alone come first."""
+    jobs = [
+        Job(title_of(test), f"{test.id().partition('.')[0]}.py", (test.id(),),
+            getattr(getattr(test, test.id().split(".", 2)[2]), "is_alone", False), is_one_test=True)
+        for test in load("release_*.py", words)
+    ]  # fmt: skip
+    return sorted(jobs, key=lambda job: not job.is_alone)
+
+
+def last_lines(text: str) -> str:
+    """How many tests a file has, and that they passed."""
+    return "\n".join([line for line in text.splitlines() if line][-2:])
+
+
+def show(job: Job, outcome: Outcome) -> None:
+    """A line, with what a test printed below it; of a failed one everything that it said."""
+    verdict = "FAILED" if outcome.status else "skipped" if outcome.skips and job.is_one_test else "passed"
+    print(f"{verdict:8} {outcome.seconds:5.0f} s  {job.name}")
+    said = outcome.out + (outcome.err if outcome.status else "" if job.is_one_test else last_lines(outcome.err))
+    for line in said.splitlines():
+        print(f"    {line}" if line else "")
+    sys.stdout.flush()
+
+
+def run_jobs(jobs: Sequence[Job], at_once: int, skips: Path | None) -> int:
+    failed, skipped = list[str](), list[str]()
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="plimsoll-tests.") as scratch:
+        shared = Path(scratch, "shared")
+        shared.mkdir()
+        os.environ["PLIMSOLL_SHARED"] = str(shared)
+        for job, outcome in run_all(jobs, at_once, Path(scratch)):
+            show(job, outcome)
+            failed += [job.name] if outcome.status else []
+            skipped += outcome.skips.splitlines()
+    print(f"{len(jobs) - len(failed)} passed, {len(failed)} failed, {time.monotonic() - started:.0f} s")
+    for name in failed:
+        print(f"FAILED: {name}")
+    sys.stdout.flush()
+    for line in skipped:
         print(f"skipped: {line}", file=sys.stderr)
-    if arguments:
-        with Path(arguments[0]).open("a", encoding="utf-8") as file:
-            file.write(skipped)
+    if skips:
+        with skips.open("a", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line in skipped)
     return 1 if failed else 0
 
 
+def arguments() -> tuple[Parser, argparse.Namespace]:
+    parser = Parser(prog="run_tests.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("words", nargs="*", metavar="WORDS", help="only the tests whose name contains one of these")
+    parser.add_argument("--program", metavar="FILE", type=Path, help="the release build to test")
+    parser.add_argument("--jobs", metavar="N", type=int, help="at most this many processes at once")
+    parser.add_argument("--skips", metavar="FILE", type=Path, help='append each skip to FILE, as "name: reason"')
+    parser.add_argument("--list", action="store_true", help="print the names of the tests, run nothing")
+    return parser, parser.parse_args()
+
+
+def main() -> int:
+    if sys.argv[1:2] == ["--here"]:
+        return run_here(sys.argv[2], Path(sys.argv[3]), sys.argv[4:])
+    parser, given = arguments()
+    if given.jobs is not None and given.jobs < 1:
+        parser.error("--jobs must be at least 1")
+    if given.program:
+        if not (given.program.is_file() and os.access(given.program, os.X_OK)):
+            print(f"run_tests.py: {given.program} is no program; swift build -c release makes one", file=sys.stderr)
+            return 66
+        os.environ["PLIMSOLL"] = str(given.program.resolve())
+    if given.list:
+        for test in load("release_*.py" if given.program else "test_*.py", given.words):
+            print(title_of(test))
+        return 0
+    jobs = jobs_of_release(given.words) if given.program else jobs_of_code(given.words)
+    if not jobs:
+        parser.error(f"no test is called {' or '.join(map(repr, given.words))}; --list names them")
+    at_once = (2 if available() >= TWO_AT_ONCE else 1) if given.program else os.cpu_count() or 1
+    return run_jobs(jobs, given.jobs or at_once, given.skips)
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -108,12 +108,12 @@ struct AppUsageTests {
         var plan = try plan(usage.scenario)
         plan.monitor.interval = .seconds(1)
         let output = try TraceFixture.play(plan)
-        let taps = output.events.filter { $0[1] == "user" }.map { "\($0[0]) \($0[5]) \($0[2])" }
+        let taps = output.events.filter { $0["event"] == "user" }.map { "\($0["time_s"]) \($0["detail"]) \($0["app"])" }
         #expect(
             taps == [
                 "0 launch WhatsApp", "31 launch Notes- quick", "55 home ", "655.5 switch WhatsApp", "675 home ",
             ])
-        #expect(output.events.filter { $0[1] == "refused" }.isEmpty)
+        #expect(output.events.filter { $0["event"] == "refused" }.isEmpty)
     }
 
     @Test("no deed of a random trace is refused, and its deeds are in order", arguments: 0..<4 as Range<UInt64>)
@@ -124,8 +124,8 @@ struct AppUsageTests {
         plan.monitor.interval = .seconds(10)
         let output = try TraceFixture.play(plan)
         // In particular, no tap on the app that is already in front is refused.
-        #expect(output.events.filter { $0[1] == "refused" }.isEmpty)
-        #expect(output.events.filter { $0[1] == "user" }.count == usage.deeds.count)
+        #expect(output.events.filter { $0["event"] == "refused" }.isEmpty)
+        #expect(output.events.filter { $0["event"] == "user" }.count == usage.deeds.count)
     }
 
     @Test("two hundred random traces: nobody is tapped who is in front, nor launched twice")

@@ -20,16 +20,16 @@ struct JetsamEventTests {
         let plan = try load(event.scenario)
         let output = try TraceFixture.play(plan)
         let instant = Instant(microseconds: event.stateAt.microseconds).secondsText
-        let rows = output.apps.filter { $0[0] == instant }
-        #expect(rows.map { $0[1] } == event.apps.map(\.name), sourceLocation: sourceLocation)
-        #expect(rows.map { $0[4] } == event.apps.map { "\($0.band)" }, sourceLocation: sourceLocation)
+        let rows = output.apps.filter { $0["time_s"] == instant }
+        #expect(rows.map { $0["app"] } == event.apps.map(\.name), sourceLocation: sourceLocation)
+        #expect(rows.map { $0["band"] } == event.apps.map { "\($0.band)" }, sourceLocation: sourceLocation)
         for (row, app) in zip(rows, event.apps) {
             let held = ([app.process] + app.helpers).reduce(0) { $0 + $1.pages } * event.report.pageSize
-            #expect(row[5] == "\(held)", "\(app.name)", sourceLocation: sourceLocation)
+            #expect(row["footprint_bytes"] == "\(held)", "\(app.name)", sourceLocation: sourceLocation)
         }
         #expect(output.tally.terminations.isEmpty, sourceLocation: sourceLocation)
-        let sample = try #require(output.samples.first { $0[0] == instant }, sourceLocation: sourceLocation)
-        let available = try #require(Double(sample[6]))
+        let sample = try #require(output.samples.first { $0["time_s"] == instant }, sourceLocation: sourceLocation)
+        let available = try #require(sample.number("available_bytes"))
         let meant =
             Double((plan.device.ceiling - plan.device.reserved).bytes)
             - Double(event.apps.reduce(0) { $0 + $1.footprint.bytes })
@@ -51,7 +51,7 @@ struct JetsamEventTests {
             .replacing("\nuser:\n", with: "\n  - { name: flood, memory: { base: \(flood), scene: 0B } }\nuser:\n")
         let more = "  - { at: \(event.stateAt + .seconds(1)), launch: flood }\n"
         let run = try TraceFixture.play(try load(text + more))
-        let ended = run.events.filter { $0[1] == "exit" }.map { $0[2] }
+        let ended = run.events.filter { $0["event"] == "exit" }.map { $0["app"] }
         #expect(ended.count >= suspended.count, sourceLocation: sourceLocation)
         #expect(Array(ended.prefix(suspended.count)) == suspended.map(\.name), sourceLocation: sourceLocation)
     }

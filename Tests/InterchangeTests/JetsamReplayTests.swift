@@ -40,7 +40,7 @@ struct JetsamReplayTests {
         let front = try #require(event.front)
         let output = try TraceFixture.play(plan)
         let exits = output.events("exit").map(\.reason)
-        let names = output.events.filter { $0[1] == "exit" }.map { $0[2] }
+        let names = output.events.filter { $0["event"] == "exit" }.map { $0["app"] }
         let state = Double(event.stateAt.microseconds) / 1_000_000
         #expect(output.events("exit").allSatisfy { (Double($0.time) ?? 0) > state })
         var ended: [Victim] = []

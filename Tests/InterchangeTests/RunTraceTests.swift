@@ -6,6 +6,7 @@ import Pressure
 import Quantities
 import Reclaim
 import Simulation
+import TestSupport
 import Testing
 import Workload
 
@@ -108,7 +109,7 @@ struct RunTraceTests {
         let begun = events.filter { $0.kind == "b" }.map(\.id)
         let ended = events.filter { $0.kind == "e" }.map(\.id)
         #expect(Set(begun).count == begun.count && Set(begun) == Set(ended) && begun.count == ended.count)
-        let ready = TableReader(tables.launches, columns: ["ready_s"]).rows.filter { !$0[0].isEmpty }
+        let ready = TableRow.all(in: tables.launches).filter { !$0["ready_s"].isEmpty }
         #expect(begun.count == ready.count && !begun.isEmpty)
     }
 
@@ -116,10 +117,10 @@ struct RunTraceTests {
     func instants() throws {
         let tables = try busyTables()
         let events = try Event.all(in: RunTrace.json(of: tables)).filter { $0.kind == "i" }
-        let rows = TableReader(tables.events, columns: ["event", "detail"]).rows
+        let rows = TableRow.all(in: tables.events)
         for (category, kind) in [("warning", "warning"), ("kill", "exit"), ("action", "action")] {
             let found = events.filter { $0.category == category }
-            #expect(found.count == rows.count { $0[0] == kind } && !found.isEmpty, "\(category)")
+            #expect(found.count == rows.count { $0["event"] == kind } && !found.isEmpty, "\(category)")
             #expect(found.allSatisfy { !($0.arguments["reason"] as? String ?? "").isEmpty }, "\(category)")
         }
     }
@@ -140,15 +141,15 @@ struct RunTraceTests {
                 position += 1
             }
         }
-        let columns = ["time_s", "apps_foreground", "apps_background", "apps_suspended"]
-        for row in TableReader(tables.samples, columns: columns).rows {
-            let at = try #require(RunTrace.microseconds(row[0]))
+        for row in TableRow.all(in: tables.samples) {
+            let at = try #require(RunTrace.microseconds(row["time_s"]))
             advance { $0 < at }
             let before = counts
             // A change at the instant of a sample may come before or after it, so only samples without one are
             // compared.
             guard position == slices.count || slices[position].at > at else { continue }
-            #expect(before == row[1...].compactMap { Int($0) }, "at \(row[0]) s")
+            let sampled = ["apps_foreground", "apps_background", "apps_suspended"].map { row.integer($0) }
+            #expect(before == sampled, "at \(row["time_s"]) s")
             compared += 1
         }
         #expect(compared > 2_000)
@@ -192,11 +193,15 @@ struct RunTraceTests {
         tables.events = written(Array(columns.prefix(7)), rows.map { Array($0.prefix(7)) })
         #expect(RunTrace.json(of: tables) == whole)
 
+        let position = Dictionary(uniqueKeysWithValues: zip(columns, columns.indices))
+        let (event, detail, reason) = try (
+            #require(position["event"]), #require(position["detail"]), #require(position["reason"])
+        )
         let nonsense = rows.enumerated().map { number, row in
             var row = row
-            row[6] = "nonsense \(number)"
-            if ["process_state", "scene_state", "pressure_level", "warning", "action", "exit"].contains(row[1]) {
-                row[5] = row[6]
+            row[reason] = "nonsense \(number)"
+            if ["process_state", "scene_state", "pressure_level", "warning", "action", "exit"].contains(row[event]) {
+                row[detail] = row[reason]
             }
             return row
         }

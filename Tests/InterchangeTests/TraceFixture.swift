@@ -5,6 +5,7 @@ import Metrics
 import Quantities
 import Scenario
 import Simulation
+import TestSupport
 import Workload
 
 @testable import Interchange
@@ -100,11 +101,11 @@ enum TraceFixture {
 
     struct Output {
         let tally: RunTally
-        let events, apps, samples: [[String]]
+        let events, apps, samples: [TableRow]
 
         /// The rows of `events.csv` of this kind: time, detail, reason.
         func events(_ kind: String) -> [(time: String, detail: String, reason: String)] {
-            events.filter { $0[1] == kind }.map { ($0[0], $0[5], $0[6]) }
+            events.filter { $0["event"] == kind }.map { ($0["time_s"], $0["detail"], $0["reason"]) }
         }
     }
 
@@ -121,10 +122,7 @@ enum TraceFixture {
         let traces = try TraceFiles(plan)
         let simulation = Simulation(plan, memory: memory, sinks: sinks, traces: traces, verify: true)
         _ = try simulation.run()
-        func rows(_ sink: any ByteSink) -> [[String]] {
-            let bytes = (sink as? MemorySink)?.bytes ?? []
-            return TableReader(bytes, columns: TableReader(bytes, columns: []).columns).rows
-        }
+        func rows(_ sink: any ByteSink) -> [TableRow] { TableRow.all(in: (sink as? MemorySink)?.bytes ?? []) }
         return Output(
             tally: simulation.tally, events: rows(sinks.events), apps: rows(sinks.apps),
             samples: rows(sinks.samples))

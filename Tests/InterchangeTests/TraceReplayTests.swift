@@ -24,8 +24,8 @@ struct TraceReplayTests {
             var plan = try TraceFixture.load(TraceFixture.scenario("{ file: trace.txt, over: 10s }"), beside: file)
             plan.backend = backend == "jemalloc" ? .jemalloc : .accounting
             let last = try #require(try TraceFixture.play(plan).apps.last)
-            #expect(last[8] == "\(survey.requested.bytes)", "seed \(seed)")
-            #expect(last[11] == "\(survey.objects)", "seed \(seed)")
+            #expect(last["requested_bytes"] == "\(survey.requested.bytes)", "seed \(seed)")
+            #expect(last["objects"] == "\(survey.objects)", "seed \(seed)")
         }
     }
 
@@ -49,19 +49,19 @@ struct TraceReplayTests {
 
     @Test("copies multiply the objects, a fraction thins them out")
     func copies() throws {
-        #expect(try play("{ file: trace.txt, copies: 3 }").apps.last?[8] == "15900")
+        #expect(try play("{ file: trace.txt, copies: 3 }").apps.last?["requested_bytes"] == "15900")
         // Three of the five objects are kept, those of lines 2, 4 and 8; only the last is live at the end.
-        #expect(try play("{ file: trace.txt, copies: 0.6 }").apps.last?[11] == "1")
+        #expect(try play("{ file: trace.txt, copies: 0.6 }").apps.last?["objects"] == "1")
     }
 
     @Test("a loop begins again with nothing, a hold stays, an exit ends the app")
     func endings() throws {
         let loop = try play("{ file: trace.txt, pace: 11/s, ends: loop }")
         #expect(loop.events("trace").isEmpty)
-        #expect(Set(loop.apps.map { $0[8] }).count > 2)
-        #expect(loop.apps.suffix(10).contains { $0[8] == "100" })
+        #expect(Set(loop.apps.map { $0["requested_bytes"] }).count > 2)
+        #expect(loop.apps.suffix(10).contains { $0["requested_bytes"] == "100" })
         let hold = try play("{ file: trace.txt, ends: hold }")
-        #expect(hold.apps.suffix(10).allSatisfy { $0[8] == "5300" })
+        #expect(hold.apps.suffix(10).allSatisfy { $0["requested_bytes"] == "5300" })
         let exit = try play("{ file: trace.txt, ends: exit }")
         #expect(exit.events("exit").map(\.detail) == ["normalApp"])
         #expect(exit.tally.terminations.isEmpty)
@@ -69,7 +69,7 @@ struct TraceReplayTests {
 
     @Test("it ends at the chosen line")
     func lastLine() throws {
-        #expect(try play("{ file: trace.txt, last_line: 4 }").apps.last?[8] == "450")
+        #expect(try play("{ file: trace.txt, last_line: 4 }").apps.last?["requested_bytes"] == "450")
     }
 
     @Test("a trace that finds no room waits, and ends by the rules; the run goes on")

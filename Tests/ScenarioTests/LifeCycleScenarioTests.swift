@@ -5,6 +5,7 @@ import Metrics
 import Quantities
 import Scenario
 import Simulation
+import TestSupport
 import Testing
 
 /// The scenarios that demonstrate the life cycle.
@@ -22,10 +23,7 @@ struct LifeCycleScenarioTests {
         let sinks = RunSinks { schema in schema.name == "events" ? events : MemorySink() }
         let simulation = Simulation(plan, memory: memory, sinks: sinks, verify: true)
         #expect(try simulation.run() == .completed)
-        return events.text.split(separator: "\n").dropFirst().map { line in
-            let cells = line.split(separator: ",", omittingEmptySubsequences: false)
-            return (String(cells[1]), String(cells[5]))
-        }
+        return TableRow.all(in: events.text).map { ($0["event"], $0["detail"]) }
     }
 
     @Test("the tour makes every callback, notification and exit reason happen")

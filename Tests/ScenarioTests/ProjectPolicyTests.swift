@@ -7,6 +7,7 @@ import Quantities
 import Reclaim
 import Scenario
 import Simulation
+import TestSupport
 import Testing
 
 /// The files of `Scenarios/policies`.
@@ -91,10 +92,8 @@ struct ProjectPolicyTests {
         }
     }
 
-    /// All columns except the last: each policy words its reasons differently.
-    private static func withoutReasons(_ sink: any ByteSink) -> [[Substring]] {
-        text(sink).split(separator: "\n").map {
-            Array($0.split(separator: ",", maxSplits: 6, omittingEmptySubsequences: false).prefix(6))
-        }
+    /// The columns of `events.csv` without the reason, which each policy words differently.
+    private static func withoutReasons(_ sink: any ByteSink) -> [[String]] {
+        TableRow.all(in: text(sink)).map { $0.texts("time_s", "event", "app", "pid", "scene", "detail") }
     }
 }

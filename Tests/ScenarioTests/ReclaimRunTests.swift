@@ -4,6 +4,7 @@ import Quantities
 import Reclaim
 import Scenario
 import Simulation
+import TestSupport
 import Testing
 
 /// Whole runs that show what happens between a policy's decision and the completion of its action.
@@ -14,6 +15,7 @@ struct ReclaimRunTests {
         let kills: Int
         let events: [String]
         let decisions: [String]
+        let decisionRows: [TableRow]
         let launches: [String]
 
         /// The instants of the events that contain all of these texts.
@@ -36,7 +38,9 @@ struct ReclaimRunTests {
         }
         return Run(
             tally: simulation.tally, kills: simulation.kills.total, events: lines(sinks.events),
-            decisions: lines(sinks.decisions), launches: lines(sinks.launches))
+            decisions: lines(sinks.decisions),
+            decisionRows: TableRow.all(in: (sinks.decisions as? MemorySink)?.bytes ?? []),
+            launches: lines(sinks.launches))
     }
 
     @Test(
@@ -454,9 +458,11 @@ struct ReclaimRunTests {
         let run = try Self.run(Self.measured("webkit"))
         #expect(run.times(",exit,").isEmpty && run.times(",action,").isEmpty)
         #expect(run.times(",warning,d,", ",critical,").count == 1)
-        let told = try #require(run.decisions.first { $0.contains(",warn,d,") && $0.contains("limit_share_ppm") })
-        let cells = told.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-        #expect(cells[9] == "500000" && (Int(cells[8]) ?? 0) > 500_000, "observed and threshold: \(told)")
+        let told = try #require(
+            run.decisionRows.first {
+                $0["action"] == "warn" && $0["app"] == "d" && $0["measure"] == "limit_share_ppm"
+            })
+        #expect(told["threshold"] == "500000" && (told.integer("observed") ?? 0) > 500_000, "\(told)")
         // It is suspended a few seconds after it leaves the screen.
         #expect((run.times(",pressure_level,", ",normal,").first ?? 60) < 50)
     }
@@ -464,9 +470,10 @@ struct ReclaimRunTests {
     @Test("what is observed and the threshold are of one measure, that of the monitor")
     func oneMeasure() throws {
         let run = try Self.run(Self.measured("ios-ratio"), ["apps.a.memory.base=260MiB"])
-        let asked = run.decisions.map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
-            .filter { $0[10] == "pressure" || $0[10] == "warning" }
-        #expect(!asked.isEmpty && asked.allSatisfy { $0[13] == "uncompressed_ppm" && $0[9].count == 6 })
+        let asked = run.decisionRows.filter { $0["demand"] == "pressure" || $0["demand"] == "warning" }
+        #expect(
+            !asked.isEmpty
+                && asked.allSatisfy { $0["measure"] == "uncompressed_ppm" && $0["threshold"].count == 6 })
         #expect(run.events.contains { $0.contains(",action,") && $0.contains("not compressed, threshold") })
     }
 

@@ -3,6 +3,7 @@ import Memory
 import Metrics
 import Quantities
 import Simulation
+import TestSupport
 import Testing
 
 @testable import Scenario
@@ -23,11 +24,9 @@ struct ScaledRunTests {
         var isOver = false
         _ = try Simulation(plan, memory: memory, sinks: sinks, verify: true).run(
             shouldStop: { isOver }, progress: { isOver = $0 >= Instant.zero + .seconds(280) })
-        let rows = ((sinks.events as? MemorySink)?.text ?? "").split(separator: "\n").dropFirst()
-        return rows.compactMap { row in
-            let cells = row.split(separator: ",", maxSplits: 6, omittingEmptySubsequences: false)
-            guard ["warning", "action", "exit", "pressure_level"].contains(cells[1]) else { return nil }
-            return [cells[1], cells[2], cells[5]].joined(separator: " ")
+        return TableRow.all(in: (sinks.events as? MemorySink)?.text ?? "").compactMap { row in
+            guard ["warning", "action", "exit", "pressure_level"].contains(row["event"]) else { return nil }
+            return "\(row["event"]) \(row["app"]) \(row["detail"])"
         }
     }
 

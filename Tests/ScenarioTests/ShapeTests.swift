@@ -4,6 +4,7 @@ import Metrics
 import Quantities
 import Scenario
 import Simulation
+import TestSupport
 import Testing
 
 /// Scenarios made for plots have the promised shapes; the tests read the CSV that the plots show.
@@ -25,10 +26,10 @@ struct ShapeTests {
         let apps = MemorySink()
         let sinks = RunSinks { $0.name == "apps" ? apps : MemorySink() }
         #expect(try Simulation(plan, memory: memory, sinks: sinks).run() == .completed)
-        return try TableReader(apps.bytes, columns: ["time_s", "pid", "footprint_bytes"]).rows.map { row in
+        return try TableRow.all(in: apps.bytes).map { row in
             Point(
-                time: try #require(Double(row[0])), pid: row[1],
-                mebibytes: try #require(Double(row[2])) / 1_048_576)
+                time: try #require(row.number("time_s")), pid: row["pid"],
+                mebibytes: try #require(row.number("footprint_bytes")) / 1_048_576)
         }
     }
 

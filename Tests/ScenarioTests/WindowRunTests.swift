@@ -4,6 +4,7 @@ import Metrics
 import Quantities
 import Reclaim
 import Simulation
+import TestSupport
 import Testing
 
 @testable import Scenario
@@ -39,10 +40,10 @@ struct WindowRunTests {
 
     private struct Run {
         let tally: RunTally
-        let events, decisions: [[String]]
+        let events, decisions: [TableRow]
 
-        /// The rows of one kind of event, with the columns event, scene and detail.
-        func rows(_ event: String) -> [[String]] { events.filter { $0[1] == event } }
+        /// The rows of one kind of event.
+        func rows(_ event: String) -> [TableRow] { events.filter { $0["event"] == event } }
     }
 
     private static func plan(_ more: [String] = [], policy: String? = nil, sets: [String] = []) throws -> RunPlan {
@@ -56,42 +57,47 @@ struct WindowRunTests {
         let sinks = RunSinks { _ in MemorySink() }
         let simulation = Simulation(plan, memory: try plan.makeDevice(), sinks: sinks, verify: true)
         _ = try simulation.run()
-        func table(_ sink: any ByteSink, _ columns: [String]) -> [[String]] {
-            TableReader(Array(((sink as? MemorySink)?.text ?? "").utf8), columns: columns).rows
-        }
-        return Run(
-            tally: simulation.tally,
-            events: table(sinks.events, ["time_s", "event", "app", "scene", "detail", "reason"]),
-            decisions: table(
-                sinks.decisions, ["time_s", "action", "app", "scene", "rank", "score", "chosen", "reason"]))
+        func table(_ sink: any ByteSink) -> [TableRow] { TableRow.all(in: (sink as? MemorySink)?.bytes ?? []) }
+        return Run(tally: simulation.tally, events: table(sinks.events), decisions: table(sinks.decisions))
+    }
+
+    private static func withoutReason(_ event: TableRow) -> [String] {
+        event.texts("time_s", "event", "app", "scene", "detail")
     }
 
     /// The time at which the first window goes.
     private static func goes(_ run: Run) throws -> Double {
-        try #require(run.rows("action").first { $0[4] == "disconnect_scene" }.flatMap { Double($0[0]) })
+        try #require(run.rows("action").first { $0["detail"] == "disconnect_scene" }.flatMap { $0.number("time_s") })
     }
 
     @Test("it is disconnected, keeps its session, and comes back warm with its stored activity")
     func goesAndComesBack() throws {
         let run = try Self.run(Self.plan(["at: 40s, close_scene: notes", "at: 42s, launch: notes"]))
-        let actions = run.rows("action").filter { $0[4] == "disconnect_scene" }
-        #expect(actions.map { $0[3] } == ["1"])
-        #expect(try #require(actions.first)[5].hasPrefix("a window off screen of the app in front; "))
+        let actions = run.rows("action").filter { $0["detail"] == "disconnect_scene" }
+        #expect(actions.map { $0["scene"] } == ["1"])
+        #expect(try #require(actions.first)["reason"].hasPrefix("a window off screen of the app in front; "))
         let at = try Self.goes(run)
         #expect(at >= 15 && at < 40)
-        let told = run.rows("callback").filter { $0[3] == "1" && (Double($0[0]) ?? 0) >= at }.map { $0[4] }
+        let told = run.rows("callback").filter { $0["scene"] == "1" && ($0.number("time_s") ?? 0) >= at }.map {
+            $0["detail"]
+        }
         #expect(
             told == [
                 "stateRestorationActivity(for:)", "sceneDidDisconnect", "scene(_:willConnectTo:options:)",
                 "sceneWillEnterForeground", "sceneDidBecomeActive",
             ])
-        #expect(run.rows("callback").contains { $0[3] == "1" && $0[5] == "userTap; stored restoration activity" })
+        #expect(
+            run.rows("callback").contains {
+                $0["scene"] == "1" && $0["reason"] == "userTap; stored restoration activity"
+            })
         #expect(run.tally.scenesDisconnected == 1 && run.tally.scenesReconnected == 1)
         #expect(run.tally.terminations.isEmpty)
         #expect(run.tally.launches.map(\.kind) == [.cold, .warm, .warm])
         #expect(run.tally.launches.allSatisfy { $0.latency != nil })
         // The app itself stays in front.
-        let states = run.rows("process_state").filter { (Double($0[0]) ?? 0) >= at && (Double($0[0]) ?? 0) < 40 }
+        let states = run.rows("process_state").filter {
+            ($0.number("time_s") ?? 0) >= at && ($0.number("time_s") ?? 0) < 40
+        }
         #expect(states.isEmpty)
     }
 
@@ -99,24 +105,26 @@ struct WindowRunTests {
     func secondDisplay() throws {
         let more = ["at: 8s, show_on_display: notes", "at: 10s, launch: other"]
         let run = try Self.run(Self.plan(more, sets: ["device.ceiling=208MiB"]))
-        let taken = run.rows("action").filter { $0[4] == "disconnect_scene" }
-        #expect(Set(taken.map { $0[3] }) == ["1", "2"], "\(taken)")
-        #expect(taken.allSatisfy { $0[5].hasPrefix("a window off screen of the app on the second display; ") })
+        let taken = run.rows("action").filter { $0["detail"] == "disconnect_scene" }
+        #expect(Set(taken.map { $0["scene"] }) == ["1", "2"], "\(taken)")
+        #expect(taken.allSatisfy { $0["reason"].hasPrefix("a window off screen of the app on the second display; ") })
     }
 
     @Test("decisions.csv says what was taken, by its own time off screen, and why the app in front is spared")
     func decisions() throws {
         let run = try Self.run(Self.plan())
         let at = try Self.goes(run)
-        let rows = run.decisions.filter { Double($0[0]) == at && ($0[1] == "disconnect_scene" || $0[1].isEmpty) }
-        try #require(rows.map { $0[2] } == ["notes", "notes"])
-        #expect(rows[0][3] == "1" && rows[0][6] == "true")
-        #expect(rows[0][7] == "a window off screen of the app in front")
+        let rows = run.decisions.filter {
+            $0.number("time_s") == at && ($0["action"] == "disconnect_scene" || $0["action"].isEmpty)
+        }
+        try #require(rows.map { $0["app"] } == ["notes", "notes"])
+        #expect(rows[0]["scene"] == "1" && rows[0]["chosen"] == "true")
+        #expect(rows[0]["reason"] == "a window off screen of the app in front")
         // The time since it left the screen, a moment after the tap at 5 s.
-        let score = try #require(Double(rows[0][5]))
+        let score = try #require(rows[0].number("score"))
         #expect(abs(score / 1_000_000 - (at - 5)) < 0.2)
-        #expect(rows[1][7] == "in the foreground; only windows off screen may be taken, the one on screen never")
-        #expect(!run.decisions.contains { $0[1] == "disconnect_scene" && $0[3] == "2" })
+        #expect(rows[1]["reason"] == "in the foreground; only windows off screen may be taken, the one on screen never")
+        #expect(!run.decisions.contains { $0["action"] == "disconnect_scene" && $0["scene"] == "2" })
     }
 
     @Test("a rule that takes the largest window takes what frees most, not a small one of the app in front")
@@ -153,10 +161,10 @@ struct WindowRunTests {
             """
         let run = try Self.run(ScenarioLoader.load(text: text, file: "l.yaml").get())
         let actions = run.rows("action")
-        #expect(actions.first.map { [$0[2], $0[3], $0[4]] } == ["photos", "1", "disconnect_scene"])
+        #expect(actions.first.map { [$0["app"], $0["scene"], $0["detail"]] } == ["photos", "1", "disconnect_scene"])
         // The window's 60 MiB, not the app's whole footprint.
-        let taken = try #require(run.decisions.first { $0[1] == "disconnect_scene" && $0[6] == "true" })
-        #expect(taken[2] == "photos" && taken[7].hasPrefix("rule 'windows': holds 60"), "\(taken)")
+        let taken = try #require(run.decisions.first { $0["action"] == "disconnect_scene" && $0["chosen"] == "true" })
+        #expect(taken["app"] == "photos" && taken["reason"].hasPrefix("rule 'windows': holds 60"), "\(taken)")
     }
 
     @Test("explain says why the app in front kept its window when another one was ended, and that the window saves it")
@@ -186,7 +194,10 @@ struct WindowRunTests {
         let more = ["at: \(closed)ms, close_scene: notes", "at: \(tapped)ms, open_url: notes"]
         let run = try Self.run(Self.plan(more, sets: slow))
         #expect(run.tally.launches.map(\.kind) == [.cold, .warm, .warm])
-        #expect(run.rows("callback").contains { $0[3] == "1" && $0[5].hasSuffix("stored restoration activity") })
+        #expect(
+            run.rows("callback").contains {
+                $0["scene"] == "1" && $0["reason"].hasSuffix("stored restoration activity")
+            })
         #expect(run.tally.scenesReconnected == 1)
     }
 
@@ -220,7 +231,7 @@ struct WindowRunTests {
         // No sample falls in between, so the window is taken for the waiting app.
         let overrides = Overrides(sets: ["monitor.interval=8s"], policy: name)
         let run = try Self.run(ScenarioLoader.load(text: Self.busy, file: "w.yaml", overrides: overrides).get())
-        #expect(run.rows("action").contains { $0[2] == "notes" && $0[4] == "disconnect_scene" })
+        #expect(run.rows("action").contains { $0["app"] == "notes" && $0["detail"] == "disconnect_scene" })
         #expect(run.tally.terminations.isEmpty, "\(run.rows("exit"))")
         #expect(run.tally.stalls > 0)
     }
@@ -253,7 +264,7 @@ struct WindowRunTests {
             let own = try Self.run(Self.plan(more, policy: "ladder", sets: [limit]))
             let rules = try Self.run(Self.plan(more, policy: file, sets: [limit]))
             #expect(own.tally.scenesDisconnected > 0)
-            #expect(own.events.map { $0.prefix(5) } == rules.events.map { $0.prefix(5) })
+            #expect(own.events.map(Self.withoutReason) == rules.events.map(Self.withoutReason))
         }
     }
 
@@ -292,13 +303,15 @@ struct WindowRunTests {
         let text = asleep + more.map { "  - { \($0) }\n" }.joined()
         let run = try run(ScenarioLoader.load(text: text, file: "a.yaml", overrides: Overrides(sets: sets)).get())
         let actions = run.rows("action")
-        let place = try #require(actions.firstIndex { $0[4] == "disconnect_scene" && $0[3] == "1" })
-        let at = try #require(Double(actions[place][0]))
-        let gone = run.rows("scene_state").first { $0[3] == "1" && $0[4] == "unattached" && Double($0[0]) ?? 0 >= at }
+        let place = try #require(actions.firstIndex { $0["detail"] == "disconnect_scene" && $0["scene"] == "1" })
+        let at = try #require(actions[place].number("time_s"))
+        let gone = run.rows("scene_state").first {
+            $0["scene"] == "1" && $0["detail"] == "unattached" && $0.number("time_s") ?? 0 >= at
+        }
         // Actions run one at a time, so they end in the order in which they begin.
         try #require(run.tally.reclaimTimes.count > place, "it never ends")
         let span = Double(run.tally.reclaimTimes[place].microseconds) / 1_000_000
-        return (at, span, try #require(gone.flatMap { Double($0[0]) }))
+        return (at, span, try #require(gone.flatMap { $0.number("time_s") }))
     }
 
     private static let ends: [[String]] = [
@@ -345,10 +358,11 @@ struct WindowRunTests {
                     "at: 36s, launch: notes",
                 ]))
             var phases: [String: String] = [:]
-            for row in run.events where row[2] == "notes" {
-                if row[1] == "scene_state" { phases[row[3]] = row[4] }
-                if row[1] == "action" && row[4] == "disconnect_scene" {
-                    #expect(["background", "suspended"].contains(phases[row[3]] ?? ""), "\(what) at \(time): \(row)")
+            for row in run.events where row["app"] == "notes" {
+                if row["event"] == "scene_state" { phases[row["scene"]] = row["detail"] }
+                if row["event"] == "action" && row["detail"] == "disconnect_scene" {
+                    #expect(
+                        ["background", "suspended"].contains(phases[row["scene"]] ?? ""), "\(what) at \(time): \(row)")
                 }
             }
             #expect(run.tally.scenesReconnected <= run.tally.scenesDisconnected, "\(what) at \(time)")

@@ -3,8 +3,22 @@ import Memory
 import Metrics
 import Quantities
 import Simulation
+import TestSupport
 import Testing
 import Workload
+
+/// A row of `apps.csv`.
+private struct AppRow: Equatable {
+    let time, pid: String
+    /// All cells but the time.
+    let rest: [String]
+
+    static func all(in output: RunOutput) -> [AppRow] {
+        TableRow.all(in: output.apps).map {
+            AppRow(time: $0["time_s"], pid: $0["pid"], rest: $0.texts(besides: "time_s"))
+        }
+    }
+}
 
 @Suite("rows of apps.csv")
 struct AppRowsTests {
@@ -21,23 +35,21 @@ struct AppRowsTests {
 
     /// The rows of every sample, reconstructed from the rows of changed processes: a process without a row is unchanged
     /// until it exits.
-    private func filled(_ output: RunOutput) -> [Substring] {
-        var exits: [Substring: Double] = [:]
-        for row in output.eventRows where row.event == "exit" { exits[Substring(row.pid)] = Double(row.time) }
-        var changed = output.apps.split(separator: "\n").dropFirst()[...]
-        var last: [(pid: Substring, tail: Substring)] = []
-        var rows = [output.apps.split(separator: "\n")[0]]
-        for sample in output.samples.split(separator: "\n").dropFirst() {
-            let time = sample.prefix { $0 != "," }
-            while let row = changed.first, row.hasPrefix(time + ",") {
+    private func filled(_ output: RunOutput) -> [AppRow] {
+        var exits: [String: Double] = [:]
+        for row in output.eventRows where row.event == "exit" { exits[row.pid] = Double(row.time) }
+        var changed = AppRow.all(in: output)[...]
+        var last: [AppRow] = []
+        var rows: [AppRow] = []
+        for time in TableRow.all(in: output.samples).map({ $0["time_s"] }) {
+            while let row = changed.first, row.time == time {
                 changed.removeFirst()
-                let pid = row.split(separator: ",")[2]
-                last.removeAll { $0.pid == pid }
-                last.append((pid, row.dropFirst(time.count)))
+                last.removeAll { $0.pid == row.pid }
+                last.append(row)
             }
             last.removeAll { (exits[$0.pid] ?? .infinity) <= (Double(time) ?? 0) }
             last.sort { (Int($0.pid) ?? 0) < (Int($1.pid) ?? 0) }
-            rows += last.map { Substring(time + $0.tail) }
+            rows += last.map { AppRow(time: time, pid: $0.pid, rest: $0.rest) }
         }
         return rows
     }
@@ -52,14 +64,9 @@ struct AppRowsTests {
         // A process that exits at the instant of a sample may or may not appear in it, depending on the order at that
         // instant.
         let exits = Set(all.eventRows.filter { $0.event == "exit" }.map { "\($0.time) \($0.pid)" })
-        func certain(_ rows: [Substring]) -> [Substring] {
-            rows.filter { row in
-                let cells = row.split(separator: ",", maxSplits: 3)
-                return !exits.contains("\(cells[0]) \(cells[2])")
-            }
-        }
+        func certain(_ rows: [AppRow]) -> [AppRow] { rows.filter { !exits.contains("\($0.time) \($0.pid)") } }
         // Compares by hand, because a failed expectation would print megabytes.
-        let (made, written) = (certain(filled(changed)), certain(all.apps.split(separator: "\n")))
+        let (made, written) = (certain(filled(changed)), certain(AppRow.all(in: all)))
         #expect(zip(made, written).first { $0 != $1 }.map { "\($0.0) instead of \($0.1)" } == nil, "seed \(seed)")
         #expect(made.count == written.count)
     }

@@ -2,6 +2,7 @@ import Lifecycle
 import Metrics
 import Quantities
 import Simulation
+import TestSupport
 import Testing
 import Workload
 
@@ -321,9 +322,9 @@ struct BackgroundLifeTests {
         for reason in reasons {
             let run = try live(
                 [profile], [(0, .launch(app)), (5, .home), (20, .wake(app, reason, lasting: .seconds(10)))])
-            let rows = TableReader(Array(run.apps.utf8), columns: ["time_s", "band"]).rows
+            let rows = TableRow.all(in: run.apps)
             func bands(_ from: Double, _ to: Double) -> Set<String> {
-                Set(rows.filter { (from...to).contains(Double($0[0]) ?? -1) }.map { $0[1] })
+                Set(rows.filter { (from...to).contains($0.number("time_s") ?? -1) }.map { $0["band"] })
             }
             #expect(bands(5.5, 5.8) == [hasMode ? "120" : "30"])
             #expect(bands(20.5, 29.8) == [hasMode ? "120" : "40"])
@@ -594,8 +595,7 @@ struct BackgroundLifeTests {
         let run = try live([profile], [(0, .launch(app)), (5, .home)])
         let posted = run.rows("notification", of: "a").filter { $0.reason == "observers: 1" }
         #expect(posted.map(\.detail) == ["UIApplication.didEnterBackgroundNotification"])
-        let caches = run.apps.split(separator: "\n").dropFirst().map { $0.split(separator: ",")[10] }
-        #expect(caches.last == "0")
+        #expect(TableRow.all(in: run.apps).last?["cache_bytes"] == "0")
     }
 
     @Test("scene-based apps get no app-level active and background callbacks, but the notifications post")

@@ -2,6 +2,7 @@ import Lifecycle
 import Metrics
 import Quantities
 import Simulation
+import TestSupport
 import Testing
 import Workload
 
@@ -16,9 +17,8 @@ struct BehaviourTests {
             change(&$0)
         }
         let plan = testPlan([app], ceiling: .mebibytes(128), seconds: seconds, user: [(0, .launch(AppID(0)))])
-        return try runToEnd(plan).apps.split(separator: "\n").dropFirst().map { row in
-            let cells = row.split(separator: ",", omittingEmptySubsequences: false)
-            return (try #require(Double(cells[0])), try #require(Int(cells[8])))
+        return try TableRow.all(in: runToEnd(plan).apps).map { row in
+            (try #require(row.number("time_s")), try #require(row.integer("requested_bytes")))
         }
     }
 
@@ -87,9 +87,8 @@ struct BehaviourTests {
                 $0.memory.cache = CacheProfile(size: .mebibytes(4), rate: .mebibytesPerSecond(8), turnover: turnover)
             }
             let plan = testPlan([app], ceiling: .mebibytes(128), seconds: 20, user: [(0, .launch(AppID(0)))])
-            let rows = try runToEnd(plan).apps.split(separator: "\n").dropFirst().map { $0.split(separator: ",") }
-            let later = rows.filter { (Double($0[0]) ?? 0) > 5 }
-            return (Set(later.map { String($0[10]) }), Set(later.map { String($0[11]) }))
+            let later = TableRow.all(in: try runToEnd(plan).apps).filter { ($0.number("time_s") ?? 0) > 5 }
+            return (Set(later.map { $0["cache_bytes"] }), Set(later.map { $0["objects"] }))
         }
         let (resting, turning) = try (objects(.zero), try objects(.mebibytesPerSecond(2)))
         #expect(resting.counts.count == 1)
@@ -172,8 +171,7 @@ struct BehaviourTests {
             let plan = testPlan(
                 [app], ceiling: .mebibytes(128), seconds: 20,
                 user: [(0, .launch(AppID(0))), (5, .openScene(AppID(0))), (10, .closeScene(AppID(0)))])
-            let row = try #require(try runToEnd(plan).apps.split(separator: "\n").last)
-            return try #require(Int(row.split(separator: ",")[8]))
+            return try #require(TableRow.all(in: try runToEnd(plan).apps).last?.integer("requested_bytes"))
         }
         let whole = try held(.one, ignores: .zero)
         #expect(mebibytes(try held(.one, ignores: .one) - whole) == 2)
@@ -190,8 +188,8 @@ struct BehaviourTests {
             }
             let plan = testPlan(
                 [app], ceiling: .mebibytes(128), seconds: 20, user: [(0, .launch(AppID(0))), (5, .home)])
-            let rows = try runToEnd(plan).apps.split(separator: "\n").dropFirst().map { $0.split(separator: ",") }
-            return rows.first { (Double($0[0]) ?? 0) > 5 && $0[10] == "0" }.flatMap { Double($0[0]) }
+            let rows = TableRow.all(in: try runToEnd(plan).apps)
+            return rows.first { ($0.number("time_s") ?? 0) > 5 && $0["cache_bytes"] == "0" }?.number("time_s")
         }
         let prompt = try #require(try freed { _ in })
         #expect(try freed { $0.background.ignores = .one } == nil)
@@ -212,9 +210,9 @@ struct BehaviourTests {
         func caches(_ user: [(Double, UserAction)]) throws -> (Double) -> Double {
             let plan = testPlan(
                 [profile], ceiling: .mebibytes(128), seconds: 60, user: [(0, .launch(app))] + user)
-            let rows = TableReader(Array(try runToEnd(plan).apps.utf8), columns: ["time_s", "cache_bytes"]).rows
+            let rows = TableRow.all(in: try runToEnd(plan).apps)
             return { time in
-                (rows.last { (Double($0[0]) ?? 0) <= time }.flatMap { Double($0[1]) } ?? -1) / 1_048_576
+                (rows.last { ($0.number("time_s") ?? 0) <= time }?.number("cache_bytes") ?? -1) / 1_048_576
             }
         }
         let external = try caches([(10, .showOnDisplay(app)), (20, .lock(lasting: .seconds(20)))])
@@ -246,7 +244,7 @@ struct ManyAppsTests {
             $0.device.cores = 8
         }
         let output = try runToEnd(plan)
-        #expect(output.samples.split(separator: "\n").last?.split(separator: ",")[8] == "1000")
+        #expect(TableRow.all(in: output.samples).last?["processes"] == "1000")
         #expect(output.tally.terminations.isEmpty)
     }
 }

@@ -64,10 +64,10 @@ struct CoresTests {
         let exits = run.eventRows.filter { $0.event == "exit" }
         #expect(exits.map(\.app) == ["slow"])
         #expect(exits.map(\.detail) == ["appWatchdog"])
-        let launches = run.launchRows(["app", "outcome", "latency_ms"])
-        #expect(launches.map { $0[0] } == ["slow", "good"])
-        #expect(launches[1][1] == "ready")
-        #expect(Double(launches[1][2]) ?? .infinity < 2_000)
+        let launches = run.launchRows
+        #expect(launches.map { $0["app"] } == ["slow", "good"])
+        #expect(launches[1]["outcome"] == "ready")
+        #expect(launches[1].number("latency_ms") ?? .infinity < 2_000)
     }
 
     @Test("a launch that waits behind the work of a process that ends begins at its end")
@@ -77,9 +77,9 @@ struct CoresTests {
             apps, seconds: 60, user: [(0, .launch(AppID(0))), (10, .launch(AppID(1))), (12, .crash(AppID(0)))]
         ) { $0.device.cores = 1 }
         let run = try runToEnd(plan)
-        let launch = run.launchRows(["app", "outcome", "ready_s"]).first { $0[0] == "good" }
-        #expect(launch?[1] == "ready")
-        let ready = launch.flatMap { Double($0[2]) } ?? .infinity
+        let launch = run.launchRows.first { $0["app"] == "good" }
+        #expect(launch?["outcome"] == "ready")
+        let ready = launch?.number("ready_s") ?? .infinity
         #expect((12...14).contains(ready), "ready at \(ready)")
     }
 }

@@ -1,5 +1,6 @@
 import Metrics
 import Quantities
+import TestSupport
 import Testing
 import Workload
 
@@ -38,9 +39,8 @@ struct ForesightTests {
             $0.memory.bursts = [BurstProfile(after: .seconds(4), size: .mebibytes(6), over: .seconds(1))]
         }
         let plan = testPlan([app], ceiling: .mebibytes(128), seconds: seconds, user: [(0, .launch(a))])
-        let last = try #require(try runToEnd(plan).apps.split(separator: "\n").last)
-        let cells = last.split(separator: ",", omittingEmptySubsequences: false)
-        let held = try #require(Int(cells[8])) - app.memory.base.bytes - app.memory.scene.bytes
+        let requested = TableRow.all(in: try runToEnd(plan).apps).last?.integer("requested_bytes")
+        let held = try #require(requested) - app.memory.base.bytes - app.memory.scene.bytes
         let gain = app.memory.gain(from: .zero, over: .seconds(seconds), cache: .zero)
         // The launch takes part of the time.
         #expect(abs(held - gain.bytes) < 2 << 20, "\(held) instead of \(gain)")

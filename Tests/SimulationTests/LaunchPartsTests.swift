@@ -10,9 +10,9 @@ struct LaunchPartsTests {
 
     /// The last launch of the app that comes to the front.
     private func lastLaunch(of run: RunOutput) throws -> (kind: String, latency: Double, cpuWait: Double) {
-        let cells = try #require(run.launchRows(["app", "kind", "latency_ms", "cpu_wait_ms"]).last)
-        #expect(cells[0] == "coming")
-        return (cells[1], try #require(Double(cells[2])), try #require(Double(cells[3])))
+        let row = try #require(run.launchRows.last)
+        #expect(row["app"] == "coming")
+        return (row["kind"], try #require(row.number("latency_ms")), try #require(row.number("cpu_wait_ms")))
     }
 
     @Test("a watchdog's victim does not cut short what the next app declares")

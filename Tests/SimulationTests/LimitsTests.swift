@@ -3,6 +3,7 @@ import Memory
 import Quantities
 import Reclaim
 import Simulation
+import TestSupport
 import Testing
 import Workload
 
@@ -20,9 +21,7 @@ struct LimitsTests {
 
     /// The values of a column of `samples.csv`.
     private func column(_ name: String, _ csv: String) -> [Int] {
-        let rows = csv.split(separator: "\n").map { $0.split(separator: ",", omittingEmptySubsequences: false) }
-        guard let index = rows.first?.firstIndex(of: Substring(name)) else { return [] }
-        return rows.dropFirst().map { Int($0[index]) ?? 0 }
+        TableRow.all(in: csv).map { $0.integer(name) ?? 0 }
     }
 
     @Test("no more processes stay off screen than the limit allows, and without the limit more do")
@@ -45,11 +44,10 @@ struct LimitsTests {
         let free = try runToEnd(plan(Limits()))
         let bound = try runToEnd(plan(Limits(backgroundMemory: limit)))
         func last(_ run: RunOutput) -> Int {
-            let end = run.apps.split(separator: "\n").last?.split(separator: ",").first ?? ""
-            return run.apps.split(separator: "\n").filter { $0.hasPrefix("\(end),") }.reduce(0) { sum, row in
-                let cells = row.split(separator: ",", omittingEmptySubsequences: false)
-                return cells[3] == "active" ? sum : sum + (Int(cells[5]) ?? 0)
-            }
+            let rows = TableRow.all(in: run.apps)
+            let end = rows.last?["time_s"]
+            return rows.filter { $0["time_s"] == end && $0["state"] != "active" }
+                .reduce(0) { $0 + ($1.integer("footprint_bytes") ?? 0) }
         }
         #expect(last(free) > limit.bytes)
         #expect(last(bound) <= limit.bytes)

@@ -4,6 +4,7 @@ import Metrics
 import Quantities
 import Reclaim
 import Simulation
+import TestSupport
 import Testing
 import Workload
 
@@ -95,19 +96,21 @@ struct RandomLifeTests {
         for row in run.eventRows where row.event == "process_state" && row.detail != "suspended" {
             resumed[row.pid, default: []].append(Double(row.time) ?? 0)
         }
-        var last: [Substring: (time: Double, requested: Int)] = [:]
-        for line in run.apps.split(separator: "\n").dropFirst() {
-            let cells = line.split(separator: ",", omittingEmptySubsequences: false)
-            guard cells[3] == "suspended", let time = Double(cells[0]), let requested = Int(cells[8]) else {
-                last[cells[2]] = nil
+        var last: [String: (time: Double, requested: Int)] = [:]
+        for row in TableRow.all(in: run.apps) {
+            let pid = row["pid"]
+            guard row["state"] == "suspended", let time = row.number("time_s"),
+                let requested = row.integer("requested_bytes")
+            else {
+                last[pid] = nil
                 continue
             }
-            if let before = last[cells[2]], requested > before.requested,
-                !(resumed[String(cells[2])] ?? []).contains(where: { $0 >= before.time && $0 <= time })
+            if let before = last[pid], requested > before.requested,
+                !(resumed[pid] ?? []).contains(where: { $0 >= before.time && $0 <= time })
             {
-                Issue.record("seed \(seed): \(cells[1]) is suspended at \(time), but allocates")
+                Issue.record("seed \(seed): \(row["app"]) is suspended at \(time), but allocates")
             }
-            last[cells[2]] = (time, requested)
+            last[pid] = (time, requested)
         }
     }
 }

@@ -5,6 +5,7 @@ import Pressure
 import Quantities
 import Reclaim
 import Simulation
+import TestSupport
 import Workload
 
 /// A small app whose figures can all be changed.
@@ -47,10 +48,8 @@ struct RunOutput {
     /// The rows of `events.csv`: event, app, scene, detail, reason.
     var eventRows: [EventRow] { EventRow.rows(of: Array(events.utf8)) }
 
-    /// The cells of these columns in the rows of `launches.csv`.
-    func launchRows(_ columns: [String]) -> [[String]] {
-        TableReader(Array(launches.utf8), columns: columns).rows
-    }
+    /// The rows of `launches.csv`.
+    var launchRows: [TableRow] { TableRow.all(in: launches) }
 
     /// The names of the callbacks that an app received, in order.
     func callbacks(of app: String) -> [String] {
@@ -62,13 +61,12 @@ struct EventRow {
     let time, event, app, pid, scene, detail, reason: String
 
     static func rows(of bytes: [UInt8]) -> [EventRow] {
-        let columns = ["time_s", "event", "app", "pid", "scene", "detail", "reason"]
-        return TableReader(bytes, columns: columns).rows.map { EventRow($0) }
+        TableRow.all(in: bytes).map { EventRow($0) }
     }
 
-    private init(_ cells: [String]) {
-        (time, event, app, pid, scene, detail, reason) =
-            (cells[0], cells[1], cells[2], cells[3], cells[4], cells[5], cells[6])
+    private init(_ row: TableRow) {
+        (time, event, app, pid) = (row["time_s"], row["event"], row["app"], row["pid"])
+        (scene, detail, reason) = (row["scene"], row["detail"], row["reason"])
     }
 }
 

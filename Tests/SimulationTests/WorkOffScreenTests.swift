@@ -2,6 +2,7 @@ import Lifecycle
 import Metrics
 import Quantities
 import Simulation
+import TestSupport
 import Testing
 import Workload
 
@@ -59,8 +60,8 @@ struct WorkOffScreenTests {
 
     /// The app's requested bytes within a span of time.
     private func requested(_ run: RunOutput, in span: ClosedRange<Double>) -> [Int] {
-        TableReader(Array(run.apps.utf8), columns: ["time_s", "requested_bytes"]).rows
-            .filter { span.contains(Double($0[0]) ?? -1) }.map { Int($0[1]) ?? 0 }
+        TableRow.all(in: run.apps).filter { span.contains($0.number("time_s") ?? -1) }
+            .map { $0.integer("requested_bytes") ?? 0 }
     }
 
     @Test("a leak goes on while the app works off screen, and at no other time there", arguments: stays, [true, false])

@@ -17,16 +17,24 @@ struct PromisesTests {
         }
     }
 
+    /// The text of the files with tests of the release program.
+    private static func inPython() throws -> String {
+        let folder = TidyTests.root.appending(path: "Scripts/tests")
+        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        return try files.filter { $0.lastPathComponent.hasPrefix("release_") && $0.pathExtension == "py" }
+            .map { try String(contentsOf: $0, encoding: .utf8) }.joined()
+    }
+
     @Test("every test that it names exists")
     func namesExist() throws {
         let names = try Self.names()
         #expect(names.count > 30)
-        let stages = try Self.text("Scripts/test")
+        let inPython = try Self.inPython()
         let tests = TidyTests.sources.filter { $0.module == "Tests" }.map { $0.lines.joined(separator: "\n") }
         for name in names {
             let isTest = tests.contains { $0.contains("(\"\(name)\"") || $0.contains("    \"\(name)\",") }
-            let isStage = stages.contains("stage_after") && stages.contains(" \"\(name)")
-            #expect(isTest || isStage, "no test and no stage is called '\(name)'")
+            let method = "    def test_" + name.replacing(" ", with: "_") + "("
+            #expect(isTest || inPython.contains(method), "no test is called '\(name)'")
         }
     }
 

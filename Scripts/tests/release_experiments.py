@@ -1,0 +1,76 @@
+"""Many runs of the release program: comparisons and sweeps, random worlds, equal builds, measurements."""
+
+from __future__ import annotations
+
+import os
+import unittest
+from pathlib import Path
+from unittest import mock
+
+from release import PYTHON, SCENARIOS, ReleaseCase, alone, rows
+
+from plimsoll_tools.checkout import ROOT
+
+QUICKSTART = SCENARIOS / "quickstart.yaml"
+BENCH = ROOT / "Benchmarks" / ".venv" / "bin" / "python"
+FEWEST_FIGURES = 10
+
+
+class Experiments(ReleaseCase):
+    def assert_described_and_drawn(self, folder: Path, picture: str) -> None:
+        self.assert_described(folder)
+        self.script("plot", folder)
+        self.assert_there(folder / "plots" / picture)
+
+    def test_a_comparison_is_what_its_data_package_says_and_is_drawn(self) -> None:
+        out = self.directory / "compare"
+        self.run_program("compare", QUICKSTART, "--policy", "ladder", "--policy", "lru", "--seeds", "1..5",
+                         "--backend", "accounting", "--out", out, "--quiet")  # fmt: skip
+        self.assert_described_and_drawn(out, "comparison.png")
+
+    def test_a_sweep_is_what_its_data_package_says_and_is_drawn(self) -> None:
+        out = self.directory / "sweep"
+        self.run_program("sweep", QUICKSTART, "--vary", "device.ceiling=400MiB,512MiB", "--vary", "device.cores=1..2",
+                         "--backend", "accounting", "--out", out, "--quiet")  # fmt: skip
+        self.assert_described_and_drawn(out, "sweep.png")
+
+    @alone
+    def test_two_jobs_write_the_same_sweep_as_one(self) -> None:
+        # It prints what the second job saves. A test does not fail for a slow machine: the limit that counts is that of
+        # `Scripts/throughput jobs` by hand.
+        with mock.patch.dict(os.environ, {"PLIMSOLL": self.plimsoll}):
+            self.script("throughput", "jobs", "--rounds", 1, "--most", 9)
+
+
+class Worlds(ReleaseCase):
+    @alone
+    def test_fixed_worlds_use_every_word_of_the_format_come_to_every_exit_and_nothing_fails(self) -> None:
+        self.script("soak", "--program", self.plimsoll, "--seeds", "1..400", "--coverage", "--shrink", 60)
+
+    @alone
+    def test_nothing_fails_in_new_worlds(self) -> None:
+        # A world that fails is named with the command that repeats it.
+        self.script("soak", "--program", self.plimsoll, "--new", 300, "--minutes", 1.5, "--shrink", 60)
+
+    @alone
+    def test_a_build_gives_the_same_tables_as_itself(self) -> None:
+        self.script("same", self.plimsoll, self.plimsoll, "--worlds", "1..20")
+
+
+@unittest.skipUnless(os.access(BENCH, os.X_OK), "SimPy is not installed (Scripts/setup.sh bench)")
+class Measurements(ReleaseCase):
+    def test_the_books_of_the_anchor_that_places_objects_add_up(self) -> None:
+        self.ends(BENCH, *PYTHON[1:], "Benchmarks/Anchors/queue.py", "--objects", "--check", 50, 10, 5, 25)
+
+    @alone
+    def test_every_kind_of_measurement_works_on_short_inputs(self) -> None:
+        # How fast it is depends on the machine.
+        out = self.directory / "bench.csv"
+        only = [word for figure in (1, 3, 4, 7) for word in ("--only", figure)]
+        self.script("bench", "--no-build", "--quick", "--repeat", 1, *only, "--out", out)
+        measured = [row for row in rows(out) if row["ratio"]]
+        self.assertGreaterEqual(len(measured), FEWEST_FIGURES)
+
+
+if __name__ == "__main__":
+    unittest.main()

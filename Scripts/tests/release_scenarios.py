@@ -1,0 +1,50 @@
+"""The scenarios and policies that ship, held against the release program and its schema."""
+
+from __future__ import annotations
+
+import unittest
+
+from release import SCENARIOS, ReleaseCase, alone
+
+INVALID = 65
+"""The exit status for a scenario or a policy that is not valid."""
+
+FILES = sorted(path for folder in (".", "training", "held-out") for path in (SCENARIOS / folder).glob("*.yaml"))
+POLICIES = sorted((SCENARIOS / "policies").glob("*.yaml"))
+QUICKSTART = SCENARIOS / "quickstart.yaml"
+
+
+class Scenarios(ReleaseCase):
+    def test_every_scenario_that_ships_is_valid(self) -> None:
+        self.assertNotEqual(FILES, [])
+        self.run_program("validate", *FILES)
+
+    def test_every_policy_that_ships_is_valid(self) -> None:
+        self.assertNotEqual(POLICIES, [])
+        for policy in POLICIES:
+            with self.subTest(policy.name):
+                self.run_program("validate", QUICKSTART, "--policy", policy)
+
+    def test_an_editor_that_knows_the_schema_accepts_every_scenario_and_policy_that_ships(self) -> None:
+        for kind, files in (("scenario", FILES), ("policy", POLICIES)):
+            schema = self.run_program("schema", kind).stdout
+            self.check("schema", *files, given=schema)
+
+    def test_the_schema_and_the_program_accept_the_same_scenarios(self) -> None:
+        self.check("verdicts", self.plimsoll)
+
+    def test_every_invalid_scenario_and_policy_is_refused_as_invalid_and_for_no_other_reason(self) -> None:
+        scenarios, policies = (sorted((SCENARIOS / folder).glob("*.yaml")) for folder in ("Invalid", "Invalid/policies"))
+        self.assertTrue(scenarios and policies)
+        for file in [*scenarios, *policies]:
+            with self.subTest(str(file.relative_to(SCENARIOS))):
+                words = [file] if file in scenarios else [QUICKSTART, "--policy", file]
+                self.run_program("validate", *words, status=INVALID)
+
+    @alone
+    def test_the_figures_in_the_comments_of_scenarios_are_those_of_their_runs(self) -> None:
+        self.check("comments", self.plimsoll, self.directory / "comments")
+
+
+if __name__ == "__main__":
+    unittest.main()
