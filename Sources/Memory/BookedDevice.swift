@@ -98,6 +98,10 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         return processes[index].books(activePages: active, dirtyPages: heaps.pages(index) - active)
     }
 
+    /// Within a call a heap's pages only grow, for pages go back to the device by purging alone. So the pages after
+    /// each call are its most.
+    func peakFootprint(of slot: MemorySlot) -> ByteCount { pageBytes(processes[live(slot)].peakPages) }
+
     func allocate(_ sizes: borrowing Span<Int>, in pool: PoolID, limit: ByteCount?) -> AllocationResult {
         let slot = live(pool.slot)
         let pageLimit = limit.map { $0.bytes / DeviceRegion.pageSize } ?? Int.max
@@ -187,6 +191,7 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         let now = heaps.activePages(slot)
         activePages += now - processes[slot].activePages
         processes[slot].activePages = now
+        processes[slot].peakPages = max(processes[slot].peakPages, heaps.pages(slot))
         noteChange(slot)
     }
 

@@ -314,6 +314,9 @@ public protocol DeviceMemory: AnyObject {
     /// The figures of one process; reading them is free.
     func books(of slot: MemorySlot) -> ProcessBooks
 
+    /// The largest footprint that the process has had so far, between samples, too.
+    func peakFootprint(of slot: MemorySlot) -> ByteCount
+
     /// Adds the slots whose books may have changed since the last call, in arbitrary order. A slot may occur twice, and
     /// its process may have ended. The books of all other slots are unchanged.
     func takeChanges(into slots: inout [Int])

@@ -19,6 +19,8 @@ struct ProcessMemory: ~Copyable {
     var isChanged = false
     /// The arena's active pages as the device's sum counts them.
     var activePages = 0
+    /// The most pages that the heap has held after any call.
+    var peakPages = 0
     /// The heap's bookkeeping, as the last audit found it.
     var metadata = 0
     /// The heap's bookkeeping as the books show it: as of the last audit that refreshed metadata.

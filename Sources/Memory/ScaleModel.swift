@@ -265,6 +265,7 @@ final class ScaleModel: DeviceMemory {
     }
 
     func books(of slot: MemorySlot) -> ProcessBooks { device.books(of: slot) }
+    func peakFootprint(of slot: MemorySlot) -> ByteCount { device.peakFootprint(of: slot) }
 
     /// Includes the original's changes: a pool's contents may change while the model's memory does not.
     func takeChanges(into slots: inout [Int]) {

@@ -51,10 +51,15 @@ public struct RunTally: Sendable {
     public var reclaimTimes: [TimeSpan] = []
     /// The number of events in the run.
     public var events = 0
+    /// What happened to each app, in the scenario's order. Its launches and terminations are in the lists above.
+    public var apps: [AppTally]
 
     /// A tally in which nothing has happened yet.
-    public init(scenario: String, policy: String, seed: UInt64, ceiling: ByteCount) {
+    ///
+    /// - Parameter apps: The names of the scenario's apps, in its order.
+    public init(scenario: String, policy: String, seed: UInt64, ceiling: ByteCount, apps: [String] = []) {
         run = Identity(scenario: scenario, policy: policy, seed: seed, ceiling: ceiling)
+        self.apps = apps.map { AppTally(name: $0) }
     }
 
     /// What was run.
@@ -137,11 +142,13 @@ public struct RunTally: Sendable {
         public var wasPerceived: Bool
         /// The process's footprint when it ended.
         public var footprint: ByteCount
+        /// The app for whose sake it was ended; nil if the policy did not end it, or for the sake of none.
+        public var beneficiary: Beneficiary?
 
         /// All facts of one termination.
         public init(
             app: String, pid: ProcessID, at: Instant, reason: ExitReason, wasForeground: Bool, wasPerceived: Bool,
-            footprint: ByteCount
+            footprint: ByteCount, beneficiary: Beneficiary? = nil
         ) {
             self.app = app
             self.pid = pid
@@ -150,6 +157,31 @@ public struct RunTally: Sendable {
             self.wasForeground = wasForeground
             self.wasPerceived = wasPerceived
             self.footprint = footprint
+            self.beneficiary = beneficiary
         }
+    }
+
+    /// The app for whose sake the policy ended a process.
+    public struct Beneficiary: Hashable, Sendable {
+        /// The app's name. It may be the app that was ended.
+        public var app: String
+        /// What the app needed the memory for.
+        public var need: Need
+
+        /// An app and its need.
+        public init(app: String, need: Need) {
+            self.app = app
+            self.need = need
+        }
+    }
+
+    /// What an app needed memory for when the policy ended a process.
+    public enum Need: CaseIterable, Hashable, Sendable {
+        /// The app's allocation had found no room.
+        case allocation
+        /// The user was launching the app, under pressure or above a limit.
+        case launch
+        /// The app was in front and launched, under pressure or above a limit.
+        case front
     }
 }

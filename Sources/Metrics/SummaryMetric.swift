@@ -105,18 +105,21 @@ public enum SummaryMetrics {
 extension TableWriter {
     /// The one row of `summary.csv`.
     public func summaryRow(of tally: RunTally) {
-        for metric in SummaryMetrics.all {
-            switch metric.value(tally) {
-            case .text(let value): text(value)
-            case .number(let value): text(String(value))
-            case .count(let value): integer(value)
-            case .bytes(let value): bytes(value)
-            case .milliseconds(let value): milliseconds(value)
-            case .seconds(let value): seconds(value)
-            case .ratio(let value): ratio(value)
-            case .absent: empty()
-            }
-        }
+        for metric in SummaryMetrics.all { cell(metric.value(tally)) }
         endRow()
+    }
+
+    /// A metric's cell.
+    func cell(_ value: MetricValue) {
+        switch value {
+        case .text(let value): text(value)
+        case .number(let value): text(String(value))
+        case .count(let value): integer(value)
+        case .bytes(let value): bytes(value)
+        case .milliseconds(let value): milliseconds(value)
+        case .seconds(let value): seconds(value)
+        case .ratio(let value): ratio(value)
+        case .absent: empty()
+        }
     }
 }

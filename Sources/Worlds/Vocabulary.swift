@@ -13,6 +13,7 @@ package enum Vocabulary {
     package static let all: [String] =
         FormatKeys.all + parameters + rules
         + SummaryMetrics.all.filter { $0.type != .string }.map { "expect \($0.name)" }
+        + AppMetrics.comparable.map { "expect of an app \($0.name)" } + ["expect survives"]
         + Expectation.Comparison.allCases.map { "expect \($0.rawValue)" }
         + MemoryBackend.allCases.map { "--backend \($0.rawValue)" }
         + ["--scale", "--policy FILE", "--dry-run", "--trace", "--jetsam-events"]
@@ -36,8 +37,7 @@ package enum Vocabulary {
         var words = FormatKeys.used(in: world.document)
         for policy in [world.document["policy"], world.policyFile] { words += policy.map(words(ofPolicy:)) ?? [] }
         for claim in world.document["expect"]?.elements ?? [] {
-            let parts = (claim.text ?? "").split(separator: " ")
-            words += parts.prefix(2).map { "expect \($0)" }
+            words += Vocabulary.words(ofClaim: claim.text ?? "")
         }
         let options = world.options
         words.append("--backend \(options.backend.rawValue)")
@@ -47,6 +47,16 @@ package enum Vocabulary {
         if options.writesTimeline { words.append("--trace") }
         if options.writesReports { words.append("--jetsam-events") }
         return words
+    }
+
+    /// A claim's last two or three words; names of apps may have blanks and dots.
+    private static func words(ofClaim claim: String) -> [String] {
+        if claim.hasSuffix(" survives") { return ["expect survives"] }
+        let parts = claim.split(separator: " ").suffix(3)
+        guard parts.count == 3, let subject = parts.first else { return [] }
+        let metric = subject.split(separator: ".").last ?? subject
+        let isOfApp = claim.prefix { $0 != "=" && $0 != "!" && $0 != "<" && $0 != ">" }.contains(".")
+        return ["expect \(isOfApp ? "of an app " : "")\(metric)", "expect \(parts[parts.startIndex + 1])"]
     }
 
     private static func words(ofPolicy policy: Tree) -> [String] {

@@ -97,11 +97,15 @@ extension WorldFrame {
         return limits
     }
 
-    func expectations() -> [Tree] {
+    func expectations(_ apps: [DrawnApp]) -> [Tree] {
         var draw = Draw(seed, "expectations")
         let metrics = SummaryMetrics.all.filter { $0.type != .string }.map(\.name)
+        let ofApps = AppMetrics.comparable.map(\.name)
         return (0..<draw.number(0, 3)).map { _ in
-            let metric = draw.pick(metrics)
+            let app = draw.chance(50) ? draw.pick(apps).name : nil
+            if let app, draw.chance(10) { return .string("\(app) survives") }
+            let metric = draw.pick(app == nil ? metrics : ofApps)
+            let subject = app.map { "\($0).\(metric)" } ?? metric
             let value: String
             if metric.hasSuffix("_bytes") {
                 value = "\(draw.bytes(.zero, ceiling))"
@@ -112,7 +116,7 @@ extension WorldFrame {
             } else {
                 value = "\(draw.magnitude(0, 100))"
             }
-            return .string("\(metric) \(draw.pick(Expectation.Comparison.allCases).rawValue) \(value)")
+            return .string("\(subject) \(draw.pick(Expectation.Comparison.allCases).rawValue) \(value)")
         }
     }
 }

@@ -106,7 +106,7 @@ struct RunCommand: ParsableCommand {
     @Option(help: "How to print the summary on stdout.")
     var format: Format = .text
 
-    @Flag(help: "Write only summary.csv.")
+    @Flag(help: "Write only summary.csv and app_summary.csv.")
     var summaryOnly = false
 
     @Flag(help: "Print no summary and no progress.")

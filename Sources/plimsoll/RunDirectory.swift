@@ -118,7 +118,7 @@ struct RunDirectory {
     func sinks(summaryOnly: Bool) throws -> RunSinks {
         do {
             return try RunSinks { (schema: TableSchema) throws(OutputFailure) in
-                if summaryOnly && schema.name != RunTables.summary.name { return NullSink() }
+                if summaryOnly && !RunTables.summaries.contains(where: { $0.name == schema.name }) { return NullSink() }
                 return try FileSink(creating: "\(path)/\(schema.file)")
             }
         } catch {

@@ -115,7 +115,7 @@ struct ScenarioRun {
         do {
             let sinks = try directory.sinks(summaryOnly: command.summaryOnly)
             try directory.write(EffectiveScenario.yaml(of: plan), to: "scenario.yaml")
-            let tables = command.summaryOnly ? [RunTables.summary] : RunTables.all
+            let tables = command.summaryOnly ? RunTables.summaries : RunTables.all
             try directory.write(try DataPackage.json(of: plan, tables), to: "datapackage.json")
             let events =
                 command.jetsamEvents ? try JetsamEventFolder(in: directory.path, JetsamEventExport(plan)) : nil
@@ -195,8 +195,9 @@ struct ScenarioRun {
     }
 
     private func checkExpectations(_ tally: RunTally) -> [Manifest.ExpectationResult] {
-        plan.expectations.map { expectation in
-            let value = SummaryMetrics.named(expectation.metric)?.value(tally) ?? .absent
+        let apps = plan.expectations.contains { $0.app != nil } ? tally.appFacts : []
+        return plan.expectations.map { expectation in
+            let value = expectation.value(tally, apps)
             return Manifest.ExpectationResult(
                 expectation: expectation.text, observed: value.text, held: expectation.holds(for: value))
         }
@@ -251,6 +252,15 @@ extension Failure {
 }
 
 extension Expectation {
+    /// The observed value.
+    ///
+    /// - Parameter apps: The facts of each app, in the scenario's order; empty if no claim names an app.
+    fileprivate func value(_ tally: RunTally, _ apps: [AppFacts]) -> MetricValue {
+        guard let app else { return SummaryMetrics.named(metric)?.value(tally) ?? .absent }
+        guard let facts = apps.first(where: { $0.tally.name == app }) else { return .absent }
+        return AppMetrics.named(metric)?.value(facts) ?? .absent
+    }
+
     /// Whether the expectation holds; with an absent value, none does.
     func holds(for value: MetricValue) -> Bool {
         guard let number = value.number else { return false }

@@ -59,7 +59,7 @@ struct Trial {
     /// The time limit of one run. An explanation, which takes many runs, has four times as long.
     let seconds: Double
 
-    static let tables = ["samples", "apps", "events", "launches", "decisions", "summary"]
+    static let tables = ["samples", "apps", "events", "launches", "decisions", "summary", "app_summary"]
 
     /// The checks of a world. Only a share of the worlds gets the checks that cost a run of their own, unless `all` is
     /// set.

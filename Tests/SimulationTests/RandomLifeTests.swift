@@ -78,6 +78,8 @@ struct RandomLifeTests {
         checkThatTheSuspendedDoNotGrow(run, seed)
         check(run.launches, against: RunTables.launches, seed)
         check(run.samples, against: RunTables.samples, seed)
+        check(run.appSummary, against: RunTables.appSummary, seed)
+        for difference in AppSums.differences(run) { Issue.record("seed \(seed): \(difference)") }
     }
 
     /// Checks every cell against the table's schema, which is also the schema in the run's data package.

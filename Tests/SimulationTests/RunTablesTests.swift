@@ -67,6 +67,16 @@ struct RunTablesTests {
         "launches":
             "app,kind,tapped_s,ready_s,latency_ms,pid,declared_ms,fill_ms,memory_wait_ms,cpu_wait_ms,outcome,"
             + "warning_ms",
+        "app_summary":
+            "app,launches_hot,launches_warm,launches_cold,launches_unfinished,launches_by_system,"
+            + "launch_latency_p50_ms,launch_latency_p95_ms,launch_latency_p99_ms,launch_latency_max_ms,survived,"
+            + "terminations,terminations_foreground,terminations_perceived,terminations_felt,ends_normal_app,"
+            + "ends_abnormal,ends_app_watchdog,ends_cpu_resource_limit,ends_memory_resource_limit,"
+            + "ends_memory_pressure,ends_suspended_with_locked_file,ends_background_task_assertion_timeout,"
+            + "ends_user_terminated,processes,processes_at_end,peak_footprint_bytes,time_active_s,time_inactive_s,"
+            + "time_background_s,time_suspended_s,time_not_running_s,warnings,suspensions,scenes_disconnected,stalls,"
+            + "stall_time_s,others_ended,others_ended_allocation,others_ended_launch,others_ended_front,"
+            + "others_ended_felt,others_ended_bytes",
         "decisions":
             "time_s,decision,action,app,pid,rank,chosen,reason,observed,threshold,demand,scene,score,measure,band,"
             + "cause,outcome,rule",

@@ -41,15 +41,23 @@ struct RunOutput {
     let tally: RunTally
     let ending: RunEnding
     /// The CSV text of each table.
-    let samples, apps, events, launches, decisions, summary: String
+    let samples, apps, events, launches, decisions, summary, appSummary: String
 
-    var tables: [String] { [samples, apps, events, launches, decisions, summary] }
+    var tables: [String] { [samples, apps, events, launches, decisions, summary, appSummary] }
 
     /// The rows of `events.csv`: event, app, scene, detail, reason.
     var eventRows: [EventRow] { EventRow.rows(of: Array(events.utf8)) }
 
     /// The rows of `launches.csv`.
     var launchRows: [TableRow] { TableRow.all(in: launches) }
+
+    /// The rows of `app_summary.csv`, cell by column.
+    var appSummaryRows: [[String: String]] {
+        let names = RunTables.appSummary.columns.map(\.name)
+        return TableReader(Array(appSummary.utf8), columns: names).rows.map { row in
+            Dictionary(zip(names, row), uniquingKeysWith: { first, _ in first })
+        }
+    }
 
     /// The names of the callbacks that an app received, in order.
     func callbacks(of app: String) -> [String] {
@@ -80,5 +88,5 @@ func runToEnd(_ plan: RunPlan, dryRun: Bool = false, stopAfter: Instant = .never
     return RunOutput(
         tally: simulation.tally, ending: ending, samples: text(sinks.samples), apps: text(sinks.apps),
         events: text(sinks.events), launches: text(sinks.launches), decisions: text(sinks.decisions),
-        summary: text(sinks.summary))
+        summary: text(sinks.summary), appSummary: text(sinks.appSummary))
 }

@@ -64,17 +64,19 @@ struct RunCommandTests {
         }
     }
 
-    @Test("--summary-only writes the same summary and no other table")
+    @Test("--summary-only writes the same two summaries and no other table")
     func summaryOnly() throws {
         try within { folder in
             let scenario = Program.scenario("quickstart")
             #expect(try Program.run(["run", scenario, "--out", "a"], in: folder).status == 0)
             #expect(try Program.run(["run", scenario, "--out", "b", "--summary-only"], in: folder).status == 0)
-            let summaries = try ["a", "b"].map { try Program.text(folder.appending(path: "\($0)/summary.csv")) }
-            #expect(summaries[0] == summaries[1])
+            for table in ["summary.csv", "app_summary.csv"] {
+                let both = try ["a", "b"].map { try Program.text(folder.appending(path: "\($0)/\(table)")) }
+                #expect(both[0] == both[1], "\(table)")
+            }
             let left = try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "b").path())
-            #expect(left.filter { $0.hasSuffix(".csv") } == ["summary.csv"])
-            #expect(!(try Program.text(folder.appending(path: "b/datapackage.json")).contains("apps.csv")))
+            #expect(left.filter { $0.hasSuffix(".csv") } .sorted() == ["app_summary.csv", "summary.csv"])
+            #expect(!(try Program.text(folder.appending(path: "b/datapackage.json")).contains("\"apps.csv\"")))
         }
     }
 
@@ -212,6 +214,33 @@ struct RunCommandTests {
             let object = try JSONSerialization.jsonObject(with: Data(result.out.utf8)) as? [String: Any]
             let summary = try #require(object?["summary"] as? [String: Any])
             #expect(Set(summary.keys) == Set(SummaryMetrics.all.map(\.name)))
+        }
+    }
+
+    @Test("a claim about an app is judged by its row of app_summary.csv, on both backends alike")
+    func appClaims() throws {
+        try within { folder in
+            let claims = ["browser survives", "browser.processes == 1", "game.terminations == 7", "notes survives"]
+            let apps = "apps=[{ name: browser }, { name: game, memory: { base: 60MiB } }, { name: notes }]"
+            for backend in ["jemalloc", "accounting"] {
+                let options = [
+                    apps, "expect=[\(claims.joined(separator: ", "))]", "limits.protected=[]",
+                    "user=[{ at: 0s, launch: browser }, { at: 20s, launch: game }]",
+                ]
+                let result = try Program.run(
+                    ["run", Program.scenario("quickstart"), "--out", backend, "--backend", backend]
+                        + options.flatMap { ["--set", $0] }, in: folder)
+                #expect(result.status == 99, "\(result.error)")
+                #expect(result.out.contains("2 of 4 held"), "\(result.out)")
+                #expect(result.error.contains("expectation failed: game.terminations == 7 (observed 0)"))
+                #expect(result.error.contains("expectation failed: notes survives (this run has no such value)"))
+            }
+            let tables = try ["jemalloc", "accounting"].map {
+                try Program.text(folder.appending(path: "\($0)/app_summary.csv"))
+            }
+            #expect(tables[0] == tables[1] && tables[0].split(separator: "\n").count == 4)
+            let package = try Program.text(folder.appending(path: "jemalloc/datapackage.json"))
+            #expect(package.contains("\"app_summary.csv\"") && package.contains("others_ended_felt"))
         }
     }
 

@@ -5,6 +5,6 @@ extension SummaryMetric {
         SummaryMetric(
             "terminations_felt", .integer,
             "Processes ended by the system in the foreground, or wanted again soon after", better: .lower
-        ) { .count($0.terminations.count { $0.wasForeground || $0.wasPerceived }) }
+        ) { .count($0.terminations.count(where: \.isFelt)) }
     ]
 }

@@ -57,7 +57,7 @@ extension RunPlan: Described {
                 "What the user and the system do, in any order."),
             Field(
                 "expect", \.expectations, .list(of: .expectation, called: "claims such as 'terminations == 0'"),
-                "Claims about summary.csv; a run that breaks one ends with status 99."),
+                "Claims about summary.csv and app_summary.csv; a run that breaks one ends with status 99."),
             Field("metrics", \.self, .record(metrics), "How figures are counted."),
         ])
 

@@ -85,6 +85,7 @@ final class MemoryWaiters {
         }
         waits[process.slot.index] = Wait(since: agenda.now, shortage: shortage)
         recorder.tally.stalls += 1
+        recorder.count(of: process) { $0.stalls += 1 }
         let owed = min(memory.available, keptBack)
         recorder.event(
             .stall, at: agenda.now, app: process.profile.name, pid: process.pid, "\(shortage.wanted)",

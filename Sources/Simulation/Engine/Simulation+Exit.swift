@@ -21,6 +21,7 @@ extension Simulation {
             fact: .exit(reason, fact ?? reclaimer.decidedEnd(of: process, reason)))
         leaveScenes(of: process)
         countLife(of: process)
+        recorder.count(of: process) { $0.ends.append(reason) }
         if process.phase != .notRunning { apply(.terminate, to: process, reason: reason.rawValue) }
         if reason.isBySystem { recordTermination(of: process, reason, wasForeground: wasForeground, footprint) }
         releaseEverything(of: process)
@@ -51,7 +52,8 @@ extension Simulation {
         recorder.tally.terminations.append(
             .init(
                 app: process.profile.name, pid: process.pid, at: now, reason: reason,
-                wasForeground: wasForeground, wasPerceived: false, footprint: footprint))
+                wasForeground: wasForeground, wasPerceived: false, footprint: footprint,
+                beneficiary: reclaimer.beneficiary(of: process, reason)))
         if !process.course.isSwipedAway {
             process.record.wasTerminated(
                 at: now, fact: recorder.tally.terminations.count - 1, perceivedWithin: plan.perceivedWithin)
@@ -62,9 +64,12 @@ extension Simulation {
         if let warned = process.warnings.lastAt { recorder.tally.warningLeads.append(now - warned) }
     }
 
-    /// Adds up how long the process lived, and how long of that it was suspended. Called when it ends or the run does.
+    /// Adds up how long the process lived, how long of that it was suspended, and the most that it held. Called when it
+    /// ends or the run does.
     func countLife(of process: LiveProcess) {
         recorder.tally.lives.time += now - process.launch.at
+        let peak = memory.peakFootprint(of: process.slot)
+        recorder.count(of: process) { $0.peakFootprint = max($0.peakFootprint, peak) }
         background.countSuspension(of: process)
     }
 

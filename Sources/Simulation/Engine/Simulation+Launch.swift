@@ -23,6 +23,7 @@ extension Simulation {
     func launchToBackground(_ app: AppRecord, for reason: LaunchReason, lasting span: TimeSpan) {
         let scene = app.sceneToShow ?? app.newSession()
         guard let process = makeProcess(for: app, goal: .background, reason) else { return }
+        recorder.count(of: process) { $0.launchesBySystem += 1 }
         app.update(scene) { $0.ask(for: reason) }
         process.reasons.awaitEvent()
         process.thread.append(.spawn)
@@ -52,6 +53,7 @@ extension Simulation {
             launch: launch, trace: openTrace(of: app.profile))
         let process = LiveProcess(birth, memory: memory, changes: changes)
         processes.insert(process)
+        recorder.count(of: process) { $0.processes += 1 }
         process.stateDidChange()
         return process
     }

@@ -134,6 +134,7 @@ extension Simulation {
         } catch {
             return faults.fail("\(process.profile.name): \(error)")
         }
+        recorder.count(of: process) { $0.enter(process.phase, at: now) }
         recorder.event(
             .processState, at: now, app: process.profile.name, pid: process.pid, process.phase.rawValue, reason: reason,
             fact: .entered(process.phase))
@@ -166,6 +167,7 @@ extension Simulation {
         case .disconnect:
             if process.course.reclaiming.contains(scene) {
                 recorder.tally.scenesDisconnected += 1
+                recorder.count(of: process) { $0.scenesDisconnected += 1 }
             } else {
                 reclaimer.stopWaiting(for: scene, of: process)
             }

@@ -1,4 +1,5 @@
 import Lifecycle
+import Metrics
 import Quantities
 import Reclaim
 
@@ -29,6 +30,7 @@ extension Simulation {
 
     private func carryOut(_ order: ReclaimOrder) {
         let (action, process) = (order.candidate.action, order.target)
+        if action.isTermination, let beneficiary = beneficiary(of: order.demand) { reclaimer.note(beneficiary) }
         switch action {
         case .warn:
             process.warnings.expectByPolicy()
@@ -51,6 +53,17 @@ extension Simulation {
             endPolitely(process, order.why, grace: order.candidate.grace)
         case .terminate, .terminatePolitely: end(process, .memoryPressure, order.why)
         }
+    }
+
+    /// The app for whose sake memory is taken: the one whose allocation found no room, else the one in front.
+    private func beneficiary(of demand: ReclaimDemand) -> RunTally.Beneficiary? {
+        if case .allocation(let pid, _) = demand {
+            return processes.process(pid).map { .init(app: $0.profile.name, need: .allocation) }
+        }
+        guard let front = display.frontApp.map({ processes[$0] }) else { return nil }
+        // Without a process, the tap waits for the end of the old one.
+        let isLaunched = front.process.map { $0.launch.pending == nil } ?? false
+        return .init(app: front.profile.name, need: isLaunched ? .front : .launch)
     }
 
     /// The process is called back and has some seconds; then it is ended. The action is done when the process is gone.

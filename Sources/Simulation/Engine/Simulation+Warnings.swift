@@ -42,6 +42,7 @@ extension Simulation {
     /// Sends one process a memory warning.
     func warn(_ process: LiveProcess, _ reason: String, _ cause: WarningCause, _ comparison: Comparison? = nil) {
         recorder.tally.warnings += 1
+        recorder.count(of: process) { $0.warnings += 1 }
         process.warnings.warn(at: now)
         let fact = EventFact.told(cause, at: watch.level, comparison)
         recorder.event(

@@ -102,7 +102,9 @@ public final class Simulation {
         faults = RunFaults(seed: plan.seed, agenda: agenda)
         recorder = RunRecorder(
             sinks,
-            tally: RunTally(scenario: plan.name, policy: plan.policy.title, seed: plan.seed, ceiling: ceiling),
+            tally: RunTally(
+                scenario: plan.name, policy: plan.policy.title, seed: plan.seed, ceiling: ceiling,
+                apps: plan.apps.map(\.name)),
             checksRows: options.verifies)
         let records = plan.apps.enumerated().map { [faults] in
             AppRecord(AppID($0), $1, seed: plan.seed, faults: faults)
@@ -270,11 +272,13 @@ public final class Simulation {
             waiters.end(process)
             abandonLaunch(of: process, outcome: .abandoned)
             countLife(of: process)
+            recorder.count(of: process) { $0.processesAtEnd += 1 }
             if let tap = process.record.tapAfterExit { abandonTap(at: tap.at, on: process.record) }
         }
         recorder.tally.duration = now - .zero
         recorder.tally.peakResident = memory.books.peakResident
-        recorder.summary.summaryRow(of: recorder.tally)
+        for app in recorder.tally.apps.indices { recorder.tally.apps[app].closeStates(at: now) }
+        recorder.writeSummaries()
         while let process = processes.live.last { releaseEverything(of: process) }
         auditor.audit(refreshingMetadata: true)
         Invariants(run: self).checkDrained()

@@ -146,7 +146,8 @@ public struct Device: Hashable, Sendable {
     }
 }
 
-/// A claim about the run's summary: `terminations_foreground == 0`.
+/// A claim about the run's summary, `terminations_foreground == 0`, or about one of its apps:
+/// `editor.terminations == 0`, `editor survives`.
 public struct Expectation: Hashable, Sendable {
     /// How the metric is compared; the raw values are the signs in scenarios.
     public enum Comparison: String, CaseIterable, Sendable {
@@ -158,7 +159,9 @@ public struct Expectation: Hashable, Sendable {
         case above = ">"
     }
 
-    /// The summary's column.
+    /// The app's name; nil for a claim about the whole run.
+    public var app: String?
+    /// The column of `summary.csv` or, for an app, of `app_summary.csv`.
     public var metric: String
     /// How the column is compared with the value.
     public var comparison: Comparison
@@ -168,7 +171,8 @@ public struct Expectation: Hashable, Sendable {
     public var value: Double
 
     /// A claim that `metric` stands in this comparison to `value`.
-    public init(metric: String, comparison: Comparison, text: String, value: Double) {
+    public init(app: String? = nil, metric: String, comparison: Comparison, text: String, value: Double) {
+        self.app = app
         self.metric = metric
         self.comparison = comparison
         self.text = text

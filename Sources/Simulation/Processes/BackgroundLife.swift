@@ -82,6 +82,7 @@ struct BackgroundLife {
 
     func suspend(_ process: LiveProcess) {
         recorder.tally.suspensions += 1
+        recorder.count(of: process) { $0.suspensions += 1 }
         process.stay.suspend(at: agenda.now)
         process.course.forgetSuspension()
         process.reasons.endModes()

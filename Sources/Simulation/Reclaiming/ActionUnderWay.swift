@@ -1,3 +1,4 @@
+import Metrics
 import Pressure
 import Quantities
 import Reclaim
@@ -10,6 +11,8 @@ struct ActionUnderWay {
     let since: Instant
     /// The cause and band under which a termination is counted once the process has ended.
     var kill: (cause: KillCause, band: JetsamBand)?
+    /// The app for whose sake a process ends; nil for the sake of none.
+    var beneficiary: RunTally.Beneficiary?
     /// Whether pages are on their way back to the device.
     var isFreeing = false
 

@@ -10,6 +10,8 @@ struct ReclaimOrder {
     let candidate: Candidate
     let target: LiveProcess
     let why: String
+    /// What it is done for.
+    let demand: ReclaimDemand
 }
 
 /// An allocation that nothing was done for.
@@ -293,7 +295,7 @@ final class Reclaimer {
             reports.reportKill(of: process, candidate.cause ?? .jettisoned, opensReport: candidate.isReported)
         }
         rememberRule(candidate, snapshot)
-        return .order(ReclaimOrder(candidate: candidate, target: process, why: why))
+        return .order(ReclaimOrder(candidate: candidate, target: process, why: why, demand: snapshot.demand))
     }
 
     /// A process that was asked to end may be ended at once: the same action, made harder.
@@ -347,6 +349,18 @@ final class Reclaimer {
 
     /// The process was asked to end: no other process is touched until it is gone.
     func expectEnd(of process: LiveProcess) { guardrails.ending = process.pid }
+
+    /// The action under way ends a process for this app's sake. A process that was asked to end and is then ended at
+    /// once ends for the sake of the app for which it was asked.
+    func note(_ beneficiary: RunTally.Beneficiary) {
+        if acting?.beneficiary == nil { acting?.beneficiary = beneficiary }
+    }
+
+    /// The app for whose sake the policy ends the process; nil if something else ends it, or for the sake of none.
+    func beneficiary(of process: LiveProcess, _ reason: ExitReason) -> RunTally.Beneficiary? {
+        guard reason == .memoryPressure, let acting, acting.ends(process), acting.kill != nil else { return nil }
+        return acting.beneficiary
+    }
 
     /// Pages go back to the device from now on.
     func beginFreeing() { acting?.isFreeing = true }

@@ -19,6 +19,8 @@ public struct RunSinks {
     public var decisions: any ByteSink
     /// For `summary.csv`.
     public var summary: any ByteSink
+    /// For `app_summary.csv`.
+    public var appSummary: any ByteSink
 
     /// One sink per table, which `make` creates from the table's schema.
     public init<Failure: Error>(_ make: (TableSchema) throws(Failure) -> any ByteSink) throws(Failure) {
@@ -28,6 +30,7 @@ public struct RunSinks {
         launches = try make(RunTables.launches)
         decisions = try make(RunTables.decisions)
         summary = try make(RunTables.summary)
+        appSummary = try make(RunTables.appSummary)
     }
 }
 
@@ -39,6 +42,7 @@ final class RunRecorder {
     let launches: TableWriter
     let decisions: TableWriter
     let summary: TableWriter
+    private let appSummary: TableWriter
     var tally: RunTally
     private var lastDecision = 0
     /// Events kept for display; nil if the run is not watched.
@@ -55,7 +59,8 @@ final class RunRecorder {
         launches = TableWriter(RunTables.launches, to: sinks.launches)
         decisions = TableWriter(RunTables.decisions, to: sinks.decisions)
         summary = TableWriter(RunTables.summary, to: sinks.summary)
-        all = [samples, apps, events, launches, decisions, summary]
+        appSummary = TableWriter(RunTables.appSummary, to: sinks.appSummary)
+        all = [samples, apps, events, launches, decisions, summary, appSummary]
         self.tally = tally
         #if DEBUG
             self.checksRows = true
@@ -89,6 +94,17 @@ final class RunRecorder {
 
     func flush() { for table in all { table.flush() } }
 
+    /// Writes what is known at the end of the run.
+    func writeSummaries() {
+        summary.summaryRow(of: tally)
+        appSummary.appSummaryRows(of: tally)
+    }
+
+    /// Counts a fact of the process's app.
+    func count(of process: LiveProcess, _ change: (inout AppTally) -> Void) {
+        change(&tally.apps[process.app.index])
+    }
+
     /// Adds what the device held at a sample.
     func addSample(_ books: DeviceBooks) {
         tally.sampled.requested += books.requested
@@ -100,6 +116,7 @@ final class RunRecorder {
     /// Records that a process has waited for memory.
     func waitEnded(of process: LiveProcess, since: Instant, until now: Instant) {
         tally.stallTime += now - since
+        count(of: process) { $0.stallTime += now - since }
         keptWaits?.append(
             MemoryWait(
                 app: process.profile.name, since: since, until: now, wasForeground: process.phase.isForeground))

@@ -1,0 +1,57 @@
+import Lifecycle
+import Quantities
+
+/// The facts of one app of a run, apart from its launches and terminations.
+public struct AppTally: Sendable {
+    /// The app's name.
+    public let name: String
+    /// Processes that were made for it.
+    public var processes = 0
+    /// Of these, processes that the system launched off screen.
+    public var launchesBySystem = 0
+    /// Processes that were alive at the end of the run: one or none.
+    public var processesAtEnd = 0
+    /// Why its processes ended, in order.
+    public var ends: [ExitReason] = []
+    /// The largest footprint of any of its processes, between samples, too.
+    public var peakFootprint: ByteCount = .zero
+    /// Memory warnings sent to it.
+    public var warnings = 0
+    /// Times that one of its processes was suspended.
+    public var suspensions = 0
+    /// Scenes that the system disconnected.
+    public var scenesDisconnected = 0
+    /// Times that an allocation found no room.
+    public var stalls = 0
+    /// The time that its processes waited for memory.
+    public var stallTime: TimeSpan = .zero
+    /// The time in each state so far, in the order of `ProcessPhase.allCases`.
+    private var states = [TimeSpan](repeating: .zero, count: ProcessPhase.allCases.count)
+    /// The present state and when it began.
+    private var present: (phase: ProcessPhase, since: Instant) = (.notRunning, .zero)
+
+    /// An app that has not been launched yet.
+    public init(name: String) { self.name = name }
+
+    /// Its process changes to a state.
+    public mutating func enter(_ phase: ProcessPhase, at now: Instant) {
+        states[AppTally.place(of: present.phase)] += now - present.since
+        present = (phase, now)
+    }
+
+    /// Counts the present state up to the end of the run.
+    public mutating func closeStates(at end: Instant) { enter(present.phase, at: end) }
+
+    /// The time in a state, up to the last change.
+    public func time(in phase: ProcessPhase) -> TimeSpan { states[AppTally.place(of: phase)] }
+
+    private static func place(of phase: ProcessPhase) -> Int {
+        switch phase {
+        case .notRunning: 0
+        case .inactive: 1
+        case .active: 2
+        case .background: 3
+        case .suspended: 4
+        }
+    }
+}
