@@ -1,14 +1,17 @@
-"""What is known about each termination: who, why, from which band, how large, how long idle, how long after a warning."""
+"""What is known about each termination: who, why, for whose demand, how large, how long idle, and whether the user felt it."""
 
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from plimsoll_tools.plotting.run_directory import Run
+from plimsoll_tools.plotting import style
+from plimsoll_tools.plotting.run_directory import Run, scenario_text
 
 NOT_BY_THE_SYSTEM = ("normalApp", "userTerminated", "abnormal")
 """Exit reasons of the user, of an app that is done, and of a crash; every other one is a termination, as the metric
@@ -22,7 +25,17 @@ NO_ROOM = ("no_room", "fragmented", "kept_back")
 OWN, ANOTHER = "own", "another"
 """Whose allocation found no room when a process was ended for that; most are ended for the monitor's level or a limit."""
 
-COLUMNS = ["time_s", "app", "pid", "cause", "why", "want", "demand", "band", "state", "footprint_bytes", "idle_s", "lead_s"]
+COLUMNS = ["time_s", "app", "pid", "cause", "why", "want", "demand", "band", "state", "footprint_bytes", "idle_s", "lead_s",
+           "exit_reason", "measure", "observed", "threshold", "felt", "wanted_s", "demander", "growth_bytes"]  # fmt: skip
+
+SEEN, MISSED = "seen", "missed"
+"""How the user felt an end: the app vanished from the screen, or was wanted again soon after. Otherwise `felt` is empty."""
+
+GROWTH_S = 10.0
+"""Over this time before an end the growth of each app is measured: the one that grew most needed the room."""
+LEAST_GROWTH = 1 << 20
+LIMITS = {"background_processes": "background processes", "background_memory": "memory off screen"}
+"""Demands that are about a limit, and what is limited."""
 
 
 def terminations(run: Run) -> pd.DataFrame:
@@ -46,6 +59,8 @@ def kills_of(run: Run) -> pd.DataFrame:
     by_pid = {pid: table for pid, table in run.events.groupby("pid", sort=False) if pid != ""}
     last_seen = last_rows(run.apps)
     decisions = decided(run)
+    wishes, compared, growth = wishes_of(run), comparisons(run), Growth(run)
+    within_s = perceived_within(run.directory)
     rows = []
     for row in terminations(run).itertuples(index=False):
         time_s, pid = row.time_s, row.pid
@@ -53,6 +68,10 @@ def kills_of(run: Run) -> pd.DataFrame:
         seen = last_seen.get(pid)
         # The decision knows the band at that very moment, the samples that of a moment before.
         band, cause, demand = decisions.get(pid, ("", "", ""))
+        measure, observed, threshold = compared.get(pid, ("", math.nan, math.nan))
+        wanted_s = wanted_after(wishes.get(row.app, []), time_s)
+        is_seen = state_at_end(events, time_s) in FOREGROUND
+        demander, grown = whose_demand(run, growth, row, demand)
         rows.append(
             {
                 "time_s": time_s,
@@ -67,9 +86,123 @@ def kills_of(run: Run) -> pd.DataFrame:
                 "footprint_bytes": math.nan if seen is None else seen.footprint_bytes,
                 "idle_s": idle_time(events, time_s),
                 "lead_s": lead_time(events, time_s),
+                "exit_reason": row.exit_reason,
+                "measure": row.measure or measure,
+                "observed": observed,
+                "threshold": row.threshold if row.threshold == row.threshold else threshold,
+                "felt": SEEN if is_seen else MISSED if wanted_s <= within_s and not was_quit(events) else "",
+                "wanted_s": wanted_s,
+                "demander": demander,
+                "growth_bytes": grown,
             }
         )
     return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def ends_of(run: Run, table: pd.DataFrame) -> list[tuple[float, str, str]]:
+    """(time, app, kind of end) of every process that ended, in the order of time, given its terminations."""
+    found = [(row.time_s, row.app, style.FELT if row.felt else style.UNFELT) for row in table.itertuples(index=False)]
+    others = run.events_named("exit")
+    others = others[others["exit_reason"].isin(NOT_BY_THE_SYSTEM)]
+    found += [(row.time_s, row.app, style.CRASHED if row.exit_reason == CRASHED else style.LEFT)
+              for row in others.itertuples(index=False)]  # fmt: skip
+    return sorted(found, key=lambda end: end[0])
+
+
+# --- Whether the user felt it -------------------------------------------------------------------------------------------
+
+
+def perceived_within(directory: Path) -> float:
+    """Within how many seconds an app must be wanted again for its end to count as felt: `metrics.perceived_within`."""
+    match = re.search(r"^metrics:.*?perceived_within:\s*([0-9.]+)\s*(us|ms|s|min|h)\b", scenario_text(directory), re.MULTILINE | re.DOTALL)
+    seconds = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+    return float(match[1]) * seconds[match[2]] if match else 1800.0
+
+
+def wishes_of(run: Run) -> dict[str, list[tuple[float, float]]]:
+    """App -> (when it counted, when the user tapped) of each time that the user wanted it, in order.
+
+    A tap on a process that is being ended counts when that process is gone: when the next one is launched or, if the user
+    has gone on by then, at the end itself.
+    """
+    launched = run.events_named("launch").drop_duplicates("pid").set_index("pid")["time_s"].to_dict()
+    exits = {app: table["time_s"].tolist() for app, table in run.events_named("exit").groupby("app", sort=False)}
+    found: dict[str, list[tuple[float, float]]] = {}
+    for app, kind, pid, tapped_s in run.launches[["app", "kind", "pid", "tapped_s"]].itertuples(index=False):
+        counted_s = tapped_s
+        if kind == "cold" and pid == "":
+            counted_s = next((time_s for time_s in exits.get(app, []) if time_s >= tapped_s), tapped_s)
+        elif kind == "cold":
+            counted_s = max(tapped_s, launched.get(pid, tapped_s))
+        found.setdefault(app, []).append((counted_s, tapped_s))
+    return {app: sorted(wishes) for app, wishes in found.items()}
+
+
+def wanted_after(wishes: list[tuple[float, float]], time_s: float) -> float:
+    """How long after the end the user wanted the app again; infinity if never."""
+    return next((max(tapped_s - time_s, 0.0) for counted_s, tapped_s in wishes if counted_s >= time_s), math.inf)
+
+
+def state_at_end(events: pd.DataFrame, time_s: float) -> str:
+    """The last state that the process entered before it was gone."""
+    states = events[(events["event"] == "process_state") & (events["time_s"] <= time_s) & (events["state"] != "notRunning")]
+    return "" if states.empty else str(states["state"].iloc[-1])
+
+
+def was_quit(events: pd.DataFrame) -> bool:
+    """Whether the user had swiped the process away: its end is then no loss."""
+    return bool(((events["event"] == "user") & (events["detail"] == "quit")).any())
+
+
+# --- For whose demand ---------------------------------------------------------------------------------------------------
+
+
+def comparisons(run: Run) -> dict[str, tuple[str, float, float]]:
+    """Process number of a termination that was decided -> what was compared: measure, observed, threshold."""
+    known = terminating(run)[["pid", "measure", "observed", "threshold"]]
+    return {pid: (measure, observed, threshold) for pid, measure, observed, threshold in known.itertuples(index=False)}
+
+
+class Growth:
+    """Which app grew most before a moment."""
+
+    def __init__(self, run: Run) -> None:
+        known = run.apps.dropna(subset=["footprint_bytes"])
+        table = known.pivot_table(index="time_s", columns="app", values="footprint_bytes", aggfunc="sum", sort=False)
+        self.table = table.reindex(sorted(set(table.index) | set(run.samples["time_s"]))).fillna(0.0)
+        self.times_s = self.table.index.to_numpy(dtype=float)
+
+    def largest(self, time_s: float, besides: str) -> tuple[str, float]:
+        """The other app that grew most in GROWTH_S up to this moment, and by how many bytes; empty if none grew."""
+        after = int(np.searchsorted(self.times_s, time_s, side="right"))
+        if after == 0 or self.table.shape[1] == 0:
+            return "", math.nan
+        first = max(int(np.searchsorted(self.times_s, time_s - GROWTH_S, side="left")), 0)
+        window = self.table.iloc[min(first, after - 1) : after]
+        grown = (window.iloc[-1] - window.iloc[0]).drop(index=besides, errors="ignore")
+        if grown.empty or grown.max() < LEAST_GROWTH:
+            return "", math.nan
+        return str(grown.idxmax()), float(grown.max())
+
+
+def whose_demand(run: Run, growth: Growth, row: Any, demand: str) -> tuple[str, float]:
+    """The app whose demand an end served: that whose allocation waits, or the one that grew most, with its growth.
+
+    An end by the process's own doing serves no other, and one for a limit of the device no app.
+    """
+    if demand in LIMITS:
+        return "", math.nan
+    if row.cause in NO_ROOM or row.exit_reason not in ("memoryPressure", ""):
+        return row.app, math.nan
+    if demand == "allocation":
+        stalls = run.events_named("stall")
+        waiting = stalls.loc[(stalls["time_s"] <= row.time_s) & (stalls["pid"] != row.pid), "app"]
+        if len(waiting):
+            return str(waiting.iloc[-1]), math.nan
+    return growth.largest(row.time_s, row.app)
+
+
+# --- What the tables say of the process ---------------------------------------------------------------------------------
 
 
 def last_rows(apps: pd.DataFrame) -> dict[str, Any]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch, Rectangle
 from matplotlib.patheffects import withStroke
 
 from plimsoll_tools.plotting import kills, style
@@ -19,14 +22,23 @@ NEEDS = ("samples.time_s", "samples.resident_bytes", "samples.ceiling_bytes", "s
          "apps.time_s", "apps.app", "apps.footprint_bytes", "events.event")  # fmt: skip
 
 MOST_LAYERS = len(style.APP_COLOURS)
+"""Apps with a layer of their own, those that were ended aside: these have one each, as far as MOST_ENDED_LAYERS goes."""
+MOST_ENDED_LAYERS = 32
 COLUMNS = 1200
 """Samples drawn at most: about one per pixel of the picture."""
 
-LEFT_IN, RIGHT_IN, TOP_IN, BOTTOM_IN = 0.96, 1.82, 0.34, 0.46
+LEFT_IN, RIGHT_IN, TOP_IN, BOTTOM_IN = 0.96, 2.34, 0.52, 0.46
 STACK_IN = 3.5
 LANE_IN = 0.17
 MOST_NAME_ROWS = 6
+MOST_WARNED_ROWS = 3
 NAME_PT = 6.5
+CLUSTER_PX = 22
+"""Ends that are nearer than this are one mark with a number, where there is no room for all names."""
+LEGEND_ROW_IN = 0.16
+LEGEND_COLUMNS_IN = {"peak": 1.58, "warned": 1.82, "ended": 2.16}
+"""Where the legend's figures end, from its left edge."""
+LIST_LINE_IN = 0.13
 
 @dataclass(frozen=True)
 class Layer:
@@ -34,6 +46,8 @@ class Layer:
     colour: str
     bytes: np.ndarray
     hatch: str | None = None
+    apps: tuple[str, ...] = ()
+    """The apps whose memory it is."""
 
 
 @dataclass(frozen=True)
@@ -100,17 +114,89 @@ def stack_of(run: Run) -> Stack:
     table = at_times(table, times_s) if len(table.columns) else table
 
     largest = table.mean().sort_values(ascending=False, kind="stable").index.tolist()
-    shown = largest if len(largest) <= MOST_LAYERS else largest[: MOST_LAYERS - 1]
+    shown = shown_apps(largest, {*kills.terminations(run)["app"], *kills.crashes(run)["app"]})
     colours = colours_of(run)
-    layers = [Layer(style.label(name), colours[name], table[name].to_numpy()) for name in shown]
+    layers = [Layer(style.label(name), colours[name], table[name].to_numpy(), apps=(name,)) for name in shown]
     if len(shown) < len(largest):
-        rest = table[largest[len(shown) :]]
-        layers.append(Layer(f"{rest.shape[1]} other apps", style.OTHER_COLOUR, rest.sum(axis=1).to_numpy()))
+        rest = table[[name for name in largest if name not in set(shown)]]
+        bytes_ = rest.sum(axis=1).to_numpy()
+        layers.append(Layer(style.plural(rest.shape[1], "other app"), style.OTHER_COLOUR, bytes_, apps=tuple(rest.columns)))
     if resident is not None:
         of_apps = table.sum(axis=1).to_numpy() if layers else 0.0
         name = "system" if layers else "resident"
         layers.insert(0, Layer(name, style.SYSTEM_COLOUR, np.maximum(resident - of_apps, 0.0), "////"))
     return Stack(times_s, layers)
+
+
+def shown_apps(largest: list[str], ended: set[str]) -> list[str]:
+    """Of the apps, the largest first, those with a layer of their own: every one that was ended, then the largest."""
+    if len(largest) <= MOST_LAYERS:
+        return largest
+    first = [name for name in largest if name in ended][:MOST_ENDED_LAYERS]
+    others = [name for name in largest if name not in ended]
+    kept = {*first, *others[: max(MOST_LAYERS - 1 - len(first), 0)]}
+    return [name for name in largest if name in kept]
+
+
+@dataclass(frozen=True)
+class Peak:
+    """The most memory in use at any moment, and when."""
+
+    bytes: float
+    time_s: float
+    """The sample at which it was known first; NaN where only the whole run is known."""
+    sampled_bytes: float
+    """What that sample itself found."""
+
+    @property
+    def is_between_samples(self) -> bool:
+        return not self.bytes <= self.sampled_bytes
+
+
+def peak_of(run: Run) -> Peak | None:
+    """The true peak, which the program tracks at every hand-out of pages; from older runs the largest sample."""
+    samples = run.samples.dropna(subset=["resident_bytes"])
+    if samples.empty:
+        return None
+    tracked = samples["peak_resident_bytes"].max()
+    highest = run.tables["summary"]["peak_resident_bytes"].max()
+    most = float(np.nanmax([samples["resident_bytes"].max(), tracked, highest]))
+    for column in ("resident_bytes", "peak_resident_bytes"):
+        if float(samples[column].max()) == most:
+            row = samples.loc[samples[column].idxmax()]
+            return Peak(most, float(row["time_s"]), float(row["resident_bytes"]))
+    return Peak(most, math.nan, float(samples["resident_bytes"].max()))
+
+
+@dataclass(frozen=True)
+class OwnLimit:
+    """The limit of its own at which a process died, and where its line runs in the picture."""
+
+    app: str
+    bytes: float
+    times_s: np.ndarray
+    heights: np.ndarray
+
+
+def own_limits(run: Run, stack: Stack, ended: pd.DataFrame) -> list[OwnLimit]:
+    """For every process that died at a limit of its own: that limit above the bottom of the app's layer."""
+    bottoms: dict[str, np.ndarray] = {}
+    base = np.zeros(len(stack.times_s))
+    for layer in stack.layers:
+        if len(layer.apps) == 1:
+            bottoms[layer.apps[0]] = base
+        base = base + layer.bytes
+    found = []
+    for row in ended[(ended["measure"] == "footprint_bytes") & ended["threshold"].notna()].itertuples(index=False):
+        lived = run.apps.loc[run.apps["pid"] == row.pid, "time_s"]
+        if row.app not in bottoms or lived.empty:
+            continue
+        chosen = (stack.times_s >= lived.min()) & (stack.times_s <= row.time_s)
+        times_s = np.append(stack.times_s[chosen], row.time_s)
+        heights = bottoms[row.app][chosen] + row.threshold
+        if len(heights):
+            found.append(OwnLimit(row.app, row.threshold, times_s, np.append(heights, heights[-1])))
+    return found
 
 
 def level_spans(run: Run) -> list[tuple[float, float, str]]:
@@ -156,16 +242,32 @@ def draw_stack(axes: Axes, stack: Stack, end_s: float) -> None:
         base = top
 
 
-def draw_ceiling(axes: Axes, run: Run) -> None:
+def draw_top(axes: Axes, run: Run, peak: Peak | None, end_s: float) -> None:
+    """The ceiling and the peak, with their names side by side above the ceiling."""
     samples = run.samples.dropna(subset=["ceiling_bytes"])
-    if samples.empty:
-        return
-    axes.step(samples["time_s"], samples["ceiling_bytes"], where="post", color=style.INK, linewidth=1.4, zorder=5)
-    last = float(samples["ceiling_bytes"].iloc[-1])
-    axes.annotate(
-        f"ceiling {style.bytes_text(last)}", (1, last), xycoords=("axes fraction", "data"), xytext=(-3, 2.5),
-        textcoords="offset points", ha="right", va="bottom", fontsize=7.5, fontweight="bold",
-    )  # fmt: skip
+    last = math.nan
+    if not samples.empty:
+        axes.step(samples["time_s"], samples["ceiling_bytes"], where="post", color=style.INK, linewidth=1.4, zorder=5)
+        last = float(samples["ceiling_bytes"].iloc[-1])
+    at_s = draw_peak(axes, peak) if peak else math.nan
+    is_late = at_s > 0.5 * end_s
+    look: dict[str, Any] = {"textcoords": "offset points", "va": "bottom", "fontsize": 7.5, "zorder": 9}
+    texts = []
+    if not math.isnan(last):
+        texts.append(axes.annotate(
+            f"ceiling {style.bytes_text(last)}", (0 if is_late else 1, last), xycoords=("axes fraction", "data"),
+            xytext=(3 if is_late else -3, 2.5), ha="left" if is_late else "right", fontweight="bold", **look,
+        ))  # fmt: skip
+    if peak:
+        height = peak.bytes + 0.012 * axes.get_ylim()[1] if math.isnan(last) else last
+        centre = 0.5 if math.isnan(at_s) else at_s / end_s
+        # Within the picture, and away from the ceiling's name.
+        centre = min(max(centre, 0.5), 0.82) if is_late else min(max(centre, 0.18), 0.5)
+        texts.append(axes.annotate(
+            peak_text(peak, end_s), (centre, height), xycoords=("axes fraction", "data"), xytext=(0, 2.5), ha="center", **look
+        ))  # fmt: skip
+    for text in texts:
+        text.set_path_effects([withStroke(linewidth=2, foreground="white")])
 
 
 def draw_levels(axes: Axes, strip: Axes, spans: list[tuple[float, float, str]]) -> None:
@@ -176,52 +278,161 @@ def draw_levels(axes: Axes, strip: Axes, spans: list[tuple[float, float, str]]) 
         strip.axvspan(start, end, color=style.LEVEL_COLOURS.get(level, style.RULE), linewidth=0)
 
 
-def draw_warnings(lane: Axes, warnings: pd.DataFrame, seconds_per_px: float) -> None:
+def warned_names(figure: Figure, warnings: pd.DataFrame, px_per_second: float, width_px: float) -> Names | None:
+    """Which apps were warned at each moment, two of them by name; None when there is no room for that."""
+    wanted: list[tuple[float, list[str]]] = []
+    for time_s, app in warnings[["time_s", "app"]].sort_values("time_s", kind="stable").itertuples(index=False):
+        if not wanted or (time_s - wanted[-1][0]) * px_per_second > 4:
+            wanted.append((time_s, []))
+        if app not in wanted[-1][1]:
+            wanted[-1][1].append(app)
+    texts = []
+    for time_s, apps in wanted:
+        more = f" +{len(apps) - 2}" if len(apps) > 3 else ""
+        texts.append((time_s, ", ".join(style.label(app, 14) for app in apps[: 2 if more else 3]) + more, False))
+    return place_names(figure, texts, px_per_second, width_px, MOST_WARNED_ROWS)
+
+
+def draw_warnings(lane: Axes, warnings: pd.DataFrame, seconds_per_px: float, names: Names | None = None) -> None:
     """Every warning: in its level's colour, the worst on top; those of an app near its own limit in grey."""
     colours = [style.LEVEL_COLOURS.get(level, style.SYSTEM_COLOUR) for level in warnings["level"]]
+    rows = max((name.row for name in names or []), default=0) + 1
+    lane.set_ylim(rows, 0)
     for colour in (style.SYSTEM_COLOUR, style.LEVEL_COLOURS["warning"], style.LEVEL_COLOURS["critical"]):
         times = sorted(time_s for time_s, own in zip(warnings["time_s"], colours) if own == colour)
         shown = style.thin(times, 3 * seconds_per_px)
+        heights = [height_of(names, time_s, seconds_per_px) for time_s in shown]
         lane.plot(
-            shown, [0.5] * len(shown), linestyle="none", marker="^", markersize=3.6, markeredgewidth=0, color=colour
+            shown, heights, linestyle="none", marker="^", markersize=3.6, markeredgewidth=0, color=colour
         )
+    for name in names or []:
+        write_name(lane, name, style.INK)
+
+
+def height_of(names: Names | None, time_s: float, seconds_per_px: float) -> float:
+    """The middle of the row in which the mark's name stands."""
+    near = [name for name in names or [] if name.time_s <= time_s + 1e-9 and time_s - name.time_s <= 5 * seconds_per_px]
+    return near[-1].row + 0.5 if near else 0.5
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name beside its mark in a lane."""
+
+    time_s: float
+    text: str
+    is_bold: bool
+    row: int
+    is_right: bool
+    """Whether it stands to the right of its mark."""
+
+
+Names = list[Name]
 
 
 def place_names(
-    figure: Figure, ended: pd.DataFrame, px_per_second: float, width_px: float
-) -> list[tuple[float, str, int, bool]] | None:
-    """(time, name, row, whether the name stands to the right of its mark), or None when there is no room for all."""
-    mark_px = 4.5 * style.DPI / 72
+    figure: Figure, texts: list[tuple[float, str, bool]], px_per_second: float, width_px: float, most_rows: int
+) -> Names | None:
+    """Puts (time, text, whether it is bold) into rows; None when there is no room for all."""
+    mark_px = 5 * style.DPI / 72
     wanted = []
-    for time_s, app in zip(ended["time_s"], ended["app"]):
-        name = style.label(app, 20)
-        name_px = style.text_width_px(figure, name, NAME_PT)
+    for time_s, text, is_bold in texts:
+        text_px = style.text_width_px(figure, text, NAME_PT) * (1.12 if is_bold else 1)
         at_px = time_s * px_per_second
-        right = at_px + mark_px + name_px <= width_px
-        span = (at_px - mark_px, at_px + mark_px + name_px) if right else (at_px - mark_px - name_px, at_px + mark_px)
-        wanted.append((span, time_s, name, right))
+        right = at_px + mark_px + text_px <= width_px
+        span = (at_px - mark_px, at_px + mark_px + text_px) if right else (at_px - mark_px - text_px, at_px + mark_px)
+        wanted.append((span, time_s, text, is_bold, right))
     wanted.sort(key=lambda item: item[0])
-    rows = style.pack([item[0] for item in wanted], MOST_NAME_ROWS, gap=4)
+    rows = style.pack([item[0] for item in wanted], most_rows, gap=4)
     if rows is None:
         return None
-    return [(time_s, name, row, right) for (_, time_s, name, right), row in zip(wanted, rows)]
+    return [Name(time_s, text, is_bold, row, right) for (_, time_s, text, is_bold, right), row in zip(wanted, rows)]
 
 
-def draw_terminations(
-    lane: Axes, axes: Axes, ended: pd.DataFrame, names: list[tuple[float, str, int, bool]] | None
-) -> None:
+def write_name(lane: Axes, name: Name, colour: str) -> None:
+    lane.annotate(
+        name.text, (name.time_s, name.row + 0.5), xytext=(5 if name.is_right else -5, -0.3), textcoords="offset points",
+        ha="left" if name.is_right else "right", va="center", fontsize=NAME_PT, annotation_clip=False, color=colour,
+        fontweight="bold" if name.is_bold else "normal",
+    )  # fmt: skip
+
+
+Ends = list[tuple[float, str, str]]
+"""Time, app, and kind of end."""
+
+
+def clusters(ends: Ends, px_per_second: float) -> list[Ends]:
+    """Ends that are too near to each other for marks of their own."""
+    found: list[Ends] = []
+    for end in ends:
+        if found and (end[0] - found[-1][0][0]) * px_per_second < CLUSTER_PX:
+            found[-1].append(end)
+        else:
+            found.append([end])
+    return found
+
+
+def draw_ends(lane: Axes, axes: Axes, ends: Ends, names: Names | None, px_per_second: float) -> None:
+    """A mark and a name for every end; where there is no room for all, a mark with a number for those near each other."""
+    marks: dict[str, list[tuple[float, float]]] = {kind: [] for kind in style.END_LOOKS}
     if names is None:
-        lane.vlines(ended["time_s"], 0.1, 0.9, color=style.INK, linewidth=0.6)
-        return
-    rows = max((row for _, _, row, _ in names), default=0) + 1
-    lane.set_ylim(rows, 0)
-    for time_s, name, row, right in names:
-        lane.plot([time_s], [row + 0.5], marker="x", markersize=3.6, markeredgewidth=1.1, color=style.INK, clip_on=False)
-        lane.annotate(
-            name, (time_s, row + 0.5), xytext=(4 if right else -4, -0.3), textcoords="offset points",
-            ha="left" if right else "right", va="center", fontsize=NAME_PT, annotation_clip=False,
+        lane.set_ylim(1, 0)
+        for cluster in clusters(ends, px_per_second):
+            kind = next(kind for kind in reversed(marks) if any(own == kind for _, _, own in cluster))
+            marks[kind].append((cluster[0][0], 0.66))
+            if len(cluster) > 1:
+                lane.text(cluster[0][0], 0.02, f"{len(cluster)}", fontsize=5.5, ha="center", va="center", clip_on=False)
+    else:
+        lane.set_ylim(max((name.row for name in names), default=0) + 1, 0)
+        kinds = {(time_s, end_text(app, kind)): kind for time_s, app, kind in ends}
+        for name in names:
+            kind = kinds[name.time_s, name.text]
+            marks[kind].append((name.time_s, name.row + 0.5))
+            write_name(lane, name, style.INK if kind != style.UNFELT else style.QUIET)
+    for kind, at in marks.items():
+        style.mark_ends(lane, at, kind)
+    for time_s, _, kind in ends:
+        is_felt = kind == style.FELT
+        axes.axvline(time_s, color=style.INK if is_felt else style.HARMLESS, linewidth=0.8 if is_felt else 0.5,
+                     linestyle=(0, (1, 1)) if is_felt else (0, (1, 3)), zorder=4)  # fmt: skip
+
+
+def end_text(app: str, kind: str) -> str:
+    return style.label(app, 20) + (" (crash)" if kind == style.CRASHED else "")
+
+
+def draw_peak(axes: Axes, peak: Peak) -> float:
+    """The true peak as a tip above the layers. Returns where the axis has its name."""
+    if not math.isnan(peak.time_s):
+        if peak.is_between_samples:
+            axes.vlines(peak.time_s, peak.sampled_bytes, peak.bytes, color=style.INK, linewidth=1.0, zorder=5)
+        axes.plot([peak.time_s], [peak.bytes], marker="v", markersize=5.5, color=style.INK, markeredgecolor="white",
+                  markeredgewidth=0.5, zorder=8, gid="peak", clip_on=False)  # fmt: skip
+    return peak.time_s
+
+
+def peak_text(peak: Peak, end_s: float) -> str:
+    text = f"▼ peak {style.bytes_text(peak.bytes)}" if not math.isnan(peak.time_s) else f"peak {style.bytes_text(peak.bytes)}"
+    if not math.isnan(peak.time_s):
+        text += f" at {style.moment_text(peak.time_s, end_s)}"
+    return text + (", between samples" if peak.is_between_samples else "")
+
+
+def draw_own_limits(axes: Axes, limits: list[OwnLimit], end_s: float) -> None:
+    for limit in limits:
+        last = limit.times_s[-1]
+        times_s = np.append(min(limit.times_s[0], last - 0.012 * end_s), limit.times_s)
+        heights = np.append(limit.heights[0], limit.heights)
+        (line,) = axes.step(times_s, heights, where="post", color=style.INK, linewidth=1.1, linestyle=(0, (4, 1, 1, 1)),
+                            zorder=6, gid="own-limit")  # fmt: skip
+        line.set_path_effects([withStroke(linewidth=2.6, foreground="white")])
+        is_left = last > 0.5 * end_s
+        text = axes.annotate(
+            f"{style.label(limit.app)}'s own limit {style.exact_bytes_text(limit.bytes)}", (last, heights[-1]),
+            xytext=(-2 if is_left else 4, 3), textcoords="offset points", ha="right" if is_left else "left", fontsize=NAME_PT,
+            zorder=8,
         )  # fmt: skip
-        axes.axvline(time_s, color=style.INK, linewidth=0.5, linestyle=(0, (1, 2)), zorder=4)
+        text.set_path_effects([withStroke(linewidth=2, foreground="white")])
 
 
 def draw_thresholds(axes: Axes, limits: dict[str, float]) -> None:
@@ -231,27 +442,100 @@ def draw_thresholds(axes: Axes, limits: dict[str, float]) -> None:
         line.set_path_effects([withStroke(linewidth=2.4, foreground="white")])
 
 
-def draw_legend(
-    figure: Figure, axes: Axes, stack: Stack, levels: list[str], limits: dict[str, float], top: float
-) -> None:
-    """Two lists beside the picture: the layers in the order in which they lie, and the levels of pressure."""
-    figure.legend(
-        [
-            Patch(facecolor=layer.colour, edgecolor="white" if layer.hatch else style.QUIET, hatch=layer.hatch, linewidth=0.3)
-            for layer in reversed(stack.layers)
-        ],
-        [layer.name for layer in reversed(stack.layers)],
-        loc="upper left", bbox_to_anchor=(axes.get_position().x1 + 0.012, axes.get_position().y1 + 0.01),
-        title="memory of", alignment="left", title_fontproperties={"size": 7.5, "weight": "bold"}, borderaxespad=0,
-    )  # fmt: skip
-    if levels:
-        names = [f"{level}, from {style.bytes_text(limits[level])}" if level in limits else level for level in levels]
+@dataclass(frozen=True)
+class LegendRow:
+    """What the legend says of a layer."""
+
+    layer: Layer
+    peak: float
+    warned: int
+    ended: int
+    felt: int
+
+
+def legend_rows(run: Run, stack: Stack, warnings: pd.DataFrame, ends: Ends) -> list[LegendRow]:
+    """The layers from the top down, with how often their apps were warned and ended."""
+    known = run.apps.dropna(subset=["footprint_bytes"])
+    peaks = known.groupby("app", sort=False)["footprint_bytes"].max().to_dict()
+    warned = warnings["app"].value_counts().to_dict()
+    rows = []
+    for layer in reversed(stack.layers):
+        own = [kind for _, app, kind in ends if app in layer.apps]
+        rows.append(LegendRow(
+            layer, peaks.get(layer.apps[0], math.nan) if len(layer.apps) == 1 else math.nan,
+            sum(warned.get(app, 0) for app in layer.apps), len(own), own.count(style.FELT),
+        ))  # fmt: skip
+    return rows
+
+
+def draw_layers_legend(figure: Figure, axes: Axes, rows: list[LegendRow]) -> None:
+    """Beside the picture, in the order in which the layers lie: the name, the peak, and how often warned and ended."""
+    width, height = figure.get_size_inches()
+    left_in, top_in = axes.get_position().x1 * width + 0.1, axes.get_position().y1 * height
+    has_warned, has_ended = any(row.warned for row in rows), any(row.ended for row in rows)
+
+    def write(x_in: float, y_in: float, text: str, **look: object) -> None:
+        figure.text((left_in + x_in) / width, y_in / height, text, va="center", **({"fontsize": 7} | look))  # type: ignore[arg-type]
+
+    write(0, top_in - 0.02, "memory of", fontsize=7.5, fontweight="bold")
+    heads = {"peak": "peak", "warned": "▲" if has_warned else "", "ended": "ended" if has_ended else ""}
+    for name, head in heads.items():
+        write(LEGEND_COLUMNS_IN[name], top_in - 0.02, head, ha="right", fontsize=6.3, color=style.QUIET)
+    for place, row in enumerate(rows, start=1):
+        y_in = top_in - 0.02 - LEGEND_ROW_IN * place
+        figure.add_artist(Rectangle(
+            (left_in / width, (y_in - 0.045) / height), 0.17 / width, 0.09 / height, transform=figure.transFigure,
+            facecolor=row.layer.colour, edgecolor="white" if row.layer.hatch else style.QUIET, hatch=row.layer.hatch,
+            linewidth=0.3,
+        ))  # fmt: skip
+        write(0.23, y_in, style.label(row.layer.name, 15))
+        if row.peak == row.peak:
+            write(LEGEND_COLUMNS_IN["peak"], y_in, style.bytes_text(row.peak), ha="right", fontsize=6.3)
+        if row.warned:
+            write(LEGEND_COLUMNS_IN["warned"], y_in, f"{row.warned:,}", ha="right", fontsize=6.3)
+        if row.ended:
+            write(LEGEND_COLUMNS_IN["ended"], y_in, f"{row.ended:,}", ha="right", fontsize=6.3,
+                  fontweight="bold" if row.felt else "normal", color=style.INK if row.felt else style.QUIET)  # fmt: skip
+
+
+def draw_levels_legend(figure: Figure, axes: Axes, levels: list[str], limits: dict[str, float], top: float) -> None:
+    names = [f"{level}, from {style.bytes_text(limits[level])}" if level in limits else level for level in levels]
+    if names:
         figure.legend(
             [Patch(facecolor=style.LEVEL_COLOURS[level], linewidth=0) for level in levels], names,
-            loc="upper left", bbox_to_anchor=(axes.get_position().x1 + 0.012, top), title="pressure",
-            alignment="left", title_fontproperties={"size": 7.5, "weight": "bold"}, borderaxespad=0,
-            handlelength=1.2, labelspacing=0.25,
+            loc="upper left", bbox_to_anchor=(axes.get_position().x1 + 0.0125, top), title="pressure",
+            alignment="left", title_fontproperties={"size": 7.5, "weight": "bold"}, borderaxespad=0, borderpad=0,
+            handlelength=1.2, labelspacing=0.2, fontsize=7,
         )  # fmt: skip
+
+
+def draw_key(figure: Figure, ends: Ends, warnings: pd.DataFrame, height_in: float) -> None:
+    """Under the title: what the marks mean that occur."""
+    marks = {kind: style.end_handle(kind) for kind in reversed(style.END_LOOKS) if any(own == kind for *_, own in ends)}
+    handles: list[Any] = list(marks.values())
+    names = [style.END_NAMES[kind] for kind in marks]
+    if len(warnings):
+        handles.append(Line2D([], [], linestyle="none", marker="^", markersize=4, markeredgewidth=0, color=style.QUIET))
+        near = (warnings["level"] == "").any()
+        names.append("warned, in the level's colour" + ("; grey: near its own limit" if near else ""))
+    if handles:
+        figure.legend(
+            handles, names, loc="upper left", bbox_to_anchor=(0.012, 1 - 0.27 / height_in), ncols=5, borderaxespad=0,
+            borderpad=0.1, handletextpad=0.1, columnspacing=1.0, fontsize=7,
+        )  # fmt: skip
+
+
+def ended_list(ends: Ends) -> str:
+    """Every ended app by name, with its ends and how many of them were felt: the most felt first."""
+    found: dict[str, list[str]] = {}
+    for _, app, kind in ends:
+        found.setdefault(app, []).append(kind)
+    ranked = sorted(found.items(), key=lambda item: (-item[1].count(style.FELT), -len(item[1])))
+    parts = []
+    for app, kinds in ranked:
+        felt = kinds.count(style.FELT)
+        parts.append(f"{style.label(app)}" + (f" {len(kinds)}" if len(kinds) > 1 else "") + (f" ({felt} felt)" if felt else ""))
+    return "Ended: " + ", ".join(parts)
 
 
 def add_axes(figure: Figure, bottom_in: float, height_in: float, share: Axes | None = None) -> Axes:
@@ -282,24 +566,29 @@ def draw(run: Run) -> Figure | None:
     end_s = max(run.end_s, 1e-3)
     spans = level_spans(run)
     levels = [level for level in style.LEVEL_COLOURS if any(level == span[2] for span in spans)]
-    warnings, terminated, crashed = run.events_named("warning"), kills.terminations(run), kills.crashes(run)
+    warnings, table, crashed = run.events_named("warning"), kills.kills_of(run), kills.crashes(run)
     # A crash is marked like an end, and is not counted as one that the system brought about.
-    ended = pd.concat([terminated, crashed.assign(app=crashed["app"] + " (crash)")]).sort_values("time_s", kind="stable")
+    ends = [end for end in kills.ends_of(run, table) if end[2] != style.LEFT]
+    rows = legend_rows(run, stack, warnings, ends)
 
     figure = plt.figure(figsize=(style.WIDTH_IN, 1))
     width_px = (style.WIDTH_IN - LEFT_IN - RIGHT_IN) * style.DPI
-    names = place_names(figure, ended, width_px / end_s, width_px)
-    name_rows = 1 if not names else max(row for _, _, row, _ in names) + 1
+    px_per_second = width_px / end_s
+    texts = [(time_s, end_text(app, kind), kind == style.FELT) for time_s, app, kind in ends]
+    names = place_names(figure, texts, px_per_second, width_px, MOST_NAME_ROWS)
+    warned = warned_names(figure, warnings, px_per_second, width_px)
+    listed = [] if names is not None else style.wrapped(figure, ended_list(ends), NAME_PT, (style.WIDTH_IN - 0.4) * style.DPI)
 
-    heights = [LANE_IN * name_rows, LANE_IN, 0.11]  # terminations, warnings, pressure
-    legend_in = 0.24 * len(stack.layers) * 0.66 + 0.3
-    stack_in = max(STACK_IN, legend_in)
-    height_in = BOTTOM_IN + stack_in + sum(heights) + 4 * 0.05 + TOP_IN
+    heights = [LANE_IN * (1 + max((name.row for name in placed or []), default=0)) for placed in (names, warned)] + [0.11]
+    stack_in = max(STACK_IN, LEGEND_ROW_IN * (len(rows) + 1))
+    bottom_in = BOTTOM_IN + LIST_LINE_IN * (len(listed) + 0.6 if listed else 0)
+    height_in = bottom_in + stack_in + sum(heights) + 4 * 0.05 + TOP_IN
     figure.set_size_inches(style.WIDTH_IN, height_in)
 
-    axes = add_axes(figure, BOTTOM_IN, stack_in)
-    bottom_in = BOTTOM_IN + stack_in + 0.05
-    name = f"{len(terminated):,} terminated" + (f"\n{len(crashed):,} crashed" if len(crashed) else "")
+    axes = add_axes(figure, bottom_in, stack_in)
+    figure.text(0.2 / style.WIDTH_IN, 0.08 / height_in, "\n".join(listed), fontsize=NAME_PT, va="bottom", linespacing=1.35)
+    bottom_in += stack_in + 0.05
+    name = f"{len(table):,} terminated" + (f"\n{len(crashed):,} crashed" if len(crashed) else "")
     ended_lane = add_lane(figure, bottom_in, heights[0], axes, name)
     bottom_in += heights[0] + 0.05
     warned_lane = add_lane(figure, bottom_in, heights[1], axes, f"{len(warnings):,} warned")
@@ -308,21 +597,21 @@ def draw(run: Run) -> Figure | None:
 
     draw_levels(axes, level_lane, spans)
     draw_stack(axes, stack, end_s)
-    draw_ceiling(axes, run)
     limits = thresholds(run)
     draw_thresholds(axes, limits)
-    draw_warnings(warned_lane, warnings, end_s / width_px)
-    draw_terminations(ended_lane, axes, ended, names)
+    draw_own_limits(axes, own_limits(run, stack, table), end_s)
+    draw_warnings(warned_lane, warnings, end_s / width_px, warned)
+    draw_ends(ended_lane, axes, ends, names, px_per_second)
 
     ceiling = run.samples["ceiling_bytes"].max()
-    top = max(stack.top, 0.0 if np.isnan(ceiling) else float(ceiling))
-    axes.set_ylim(0, top * 1.07)
+    peak = peak_of(run)
+    top = max(stack.top, 0.0 if np.isnan(ceiling) else float(ceiling), peak.bytes if peak else 0.0)
     style.memory_axis(axes, top)
     style.time_axis(axes, end_s)
     style.bare(axes, "left", "bottom")
-    draw_legend(figure, axes, stack, levels, limits, (bottom_in + heights[2]) / height_in)
-    figure.text(
-        LEFT_IN / style.WIDTH_IN, 1 - 0.12 / height_in, f"Memory of {style.label(run.title, 80)}",
-        fontsize=9, fontweight="bold", va="top",
-    )  # fmt: skip
+    draw_top(axes, run, peak, end_s)
+    draw_layers_legend(figure, axes, rows)
+    draw_levels_legend(figure, axes, levels, limits, (bottom_in + heights[2]) / height_in)
+    draw_key(figure, ends, warnings, height_in)
+    figure.text(0.015, 1 - 0.12 / height_in, f"Memory of {style.label(run.title, 80)}", fontsize=9, fontweight="bold", va="top")
     return figure

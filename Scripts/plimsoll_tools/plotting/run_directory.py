@@ -23,16 +23,18 @@ TEXT_COLUMNS: dict[str, tuple[str, ...]] = {
     "summary": ("scenario", "policy", "seed"),
 }
 NUMBER_COLUMNS: dict[str, tuple[str, ...]] = {
-    "samples": ("time_s", "ceiling_bytes", "resident_bytes", "available_bytes"),
+    "samples": ("time_s", "ceiling_bytes", "resident_bytes", "available_bytes", "peak_resident_bytes"),
     "apps": ("time_s", "footprint_bytes"),
     "events": ("time_s", "threshold"),
     "decisions": ("time_s", "rank", "observed", "threshold"),
     "launches": ("tapped_s", "ready_s", "latency_ms"),
-    "summary": ("ceiling_bytes",),
+    "summary": ("ceiling_bytes", "peak_resident_bytes"),
 }
 FACTS = {"events": ("state", "level", "action", "exit_reason", "cause", "measure", "threshold"), "decisions": ("outcome",)}
 """Columns that say in words for programs what `detail` and `reason` say for people. Runs before them have none."""
-LATER = {"decisions.measure", "decisions.band", "decisions.cause"} | {
+LATER = {
+    "decisions.measure", "decisions.band", "decisions.cause", "samples.peak_resident_bytes", "summary.peak_resident_bytes",
+} | {
     f"{name}.{column}" for name, columns in FACTS.items() for column in columns
 }
 """Columns that came later: a run without them is not incomplete."""
@@ -106,11 +108,10 @@ class Run:
 
     @property
     def title(self) -> str:
-        """Scenario, policy and seed, as far as they are known; else the directory's name."""
+        """Scenario, policy and seed, as far as they are known; without a scenario's name the directory's."""
         summary = self.tables["summary"]
-        if summary.empty:
-            return self.directory.resolve().name
-        row = summary.iloc[0]
+        # A run that was killed has no row of summary; its scenario says the same.
+        row = scenario_identity(self.directory) if summary.empty else dict(summary.iloc[0])
         parts = [row["scenario"] or self.directory.resolve().name]
         parts += [f"{name} {row[name]}" for name in ("policy", "seed") if row[name]]
         if is_dry_run(self.directory):
@@ -265,6 +266,14 @@ def is_dry_run(directory: Path) -> bool:
         return False
 
 
+def scenario_text(directory: Path) -> str:
+    """The run's scenario with every setting, as it is written; empty when there is none."""
+    try:
+        return (directory / "scenario.yaml").read_text("utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
 APP_NAME = re.compile(r"\s*-\s+(?:\{\s*)?name:\s*(\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[^,}#\s][^,}#]*)")
 
 
@@ -273,17 +282,21 @@ def app_names(directory: Path) -> list[str]:
 
     Read line by line, for a scenario of thousands of apps takes a reader of YAML longer than all pictures.
     """
-    try:
-        lines = (directory / "scenario.yaml").read_text("utf-8", errors="replace").splitlines()
-    except OSError:
-        return []
     names, is_inside = [], False
-    for line in lines:
+    for line in scenario_text(directory).splitlines():
         if line[:1] not in ("", " ", "#", "-"):
             is_inside = line.startswith("apps:")
         elif is_inside and (match := APP_NAME.match(line)):
             names.append(plain_text(match[1].strip()))
     return list(dict.fromkeys(names))
+
+
+def scenario_identity(directory: Path) -> dict[str, str]:
+    """What the run's scenario says of its name, policy and seed; empty where it says nothing."""
+    text = scenario_text(directory)
+    found = {"scenario": r"^name:\s*(.+)", "policy": r"^policy:\s*(?:\n\s+name:)?\s*([^\s{#].*)", "seed": r"^seed:\s*(.+)"}
+    matches = {key: re.search(pattern, text, re.MULTILINE) for key, pattern in found.items()}
+    return {key: plain_text(match[1].strip()) if match else "" for key, match in matches.items()}
 
 
 def plain_text(scalar: str) -> str:

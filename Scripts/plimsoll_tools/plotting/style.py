@@ -6,12 +6,14 @@ import math
 import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
-from matplotlib.ticker import FuncFormatter, MaxNLocator, MultipleLocator
+from matplotlib.lines import Line2D
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, MultipleLocator
 
 from plimsoll_tools.whole_file import writing
 
@@ -53,6 +55,26 @@ LEVEL_SHADES = {"warning": "#FDEFCF", "critical": "#F6CFCF"}
 
 WANT_COLOUR = "#D6006C"
 """Of ends for want of memory: pink, which no band and no app has, and dark enough for a text."""
+
+HARMLESS = "#7F858C"
+"""Of ends that the user does not miss: a thin grey cross. A felt end is a black disc with a white one."""
+
+FELT, UNFELT, CRASHED, LEFT = "felt", "unfelt", "crashed", "left"
+"""Kinds of ends: by the system and missed by the user, by the system and not missed, a crash, and any other."""
+END_NAMES = {
+    FELT: "ended, and the user misses it", UNFELT: "ended, not missed", CRASHED: "crashed", LEFT: "quit or done",
+}  # fmt: skip
+END_LOOKS: dict[str, tuple[dict[str, Any], ...]] = {
+    LEFT: ({"marker": "|", "markersize": 7, "markeredgewidth": 1.2, "color": INK},),
+    UNFELT: ({"marker": "x", "markersize": 3.9, "markeredgewidth": 1.1, "color": HARMLESS},),
+    CRASHED: (
+        {"marker": "*", "markersize": 6.5, "markeredgewidth": 0.6, "markerfacecolor": "white", "markeredgecolor": INK},
+    ),
+    FELT: (
+        {"marker": "o", "markersize": 6.4, "markeredgewidth": 0.5, "color": INK, "markeredgecolor": "white"},
+        {"marker": "x", "markersize": 2.9, "markeredgewidth": 1.0, "color": "white"},
+    ),
+}
 
 # Light is waiting, dark is working; orange is what runs unseen.
 STATE_COLOURS = {
@@ -174,28 +196,60 @@ def time_unit(end_s: float) -> tuple[str, float]:
     return ("min", 60.0) if end_s <= 4 * 3600 else ("h", 3600.0)
 
 
+def moment_text(time_s: float, end_s: float) -> str:
+    """A moment of a run of this length: minutes and seconds, or hours; tenths of a second in a short run."""
+    if end_s <= 180:
+        return f"{time_s:.1f} s"
+    minutes, seconds = divmod(int(time_s), 60)
+    return f"{minutes}:{seconds:02}" if end_s < 6000 else f"{minutes // 60}:{minutes % 60:02}:{seconds:02}"
+
+
 def time_axis(axes: Axes, end_s: float) -> None:
-    """Labels the axis, whose data are seconds, in seconds, minutes or hours with round ticks."""
+    """Labels the axis, whose data are seconds, in seconds, minutes or hours: round ticks, and one at the end."""
     unit, seconds = time_unit(end_s)
     steps = (1, 2, 5, 10, 15, 20, 30, 60, 90, 120, 180, 300) if unit != "h" else (0.5, 1, 2, 3, 4, 6, 12, 24)
     span = max(end_s, 1e-3) / seconds
     step = next((step for step in steps if span / step <= 10), span / 8)
-    if span < 2:
-        axes.xaxis.set_major_locator(MaxNLocator(6))
-    else:
-        axes.xaxis.set_major_locator(MultipleLocator(step * seconds))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / seconds:g}"))
+    ticks = list(MaxNLocator(6).tick_values(0, span)) if span < 2 else [step * place for place in range(int(span / step) + 1)]
+    step = ticks[1] - ticks[0] if len(ticks) > 1 else span
+    # The last one covers the data; a round one too near to it gives way.
+    ticks = [tick for tick in ticks if tick < span - 0.45 * step or abs(tick - span) < 1e-6 * span]
+    if not ticks or span - ticks[-1] > 1e-6 * span:
+        ticks.append(span)
+    axes.xaxis.set_major_locator(FixedLocator([tick * seconds for tick in ticks]))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / seconds:.4g}"))
     axes.set_xlim(0, max(end_s, 1e-3))
     axes.set_xlabel(f"time ({unit})")
 
 
 def memory_axis(axes: Axes, top_bytes: float) -> None:
-    """Labels the axis, whose data are bytes, in MiB or GiB with ticks that are round in powers of two."""
+    """Labels the axis, whose data are bytes, in MiB or GiB with ticks that are round in powers of two, the last of them
+    not below the data."""
     unit, size = ("GiB", GIB) if top_bytes >= 2 * GIB else ("MiB", MIB)
     step = 2.0 ** math.ceil(math.log2(max(top_bytes, 1) / size / 8))
     axes.yaxis.set_major_locator(MultipleLocator(step * size))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / size:,g}"))
     axes.set_ylabel(f"memory ({unit})")
+    axes.set_ylim(0, max(top_bytes * 1.07, math.ceil(top_bytes / size / step - 1e-9) * step * size))
+
+
+def cover(axes: Axes, highest: float, ticks: int, at_least: float = 0.0, **steps: Any) -> None:
+    """From zero to above the highest value, with round ticks, the last of which is not below it."""
+    places = [place for place in MaxNLocator(ticks, **steps).tick_values(0, max(highest, at_least, 1e-12)) if place >= 0]
+    top = next((place for place in places if place >= highest * (1 - 1e-9)), places[-1])
+    axes.set_ylim(0, max(top, highest * 1.04, at_least))
+    axes.yaxis.set_major_locator(FixedLocator([place for place in places if place <= top * (1 + 1e-9)]))
+
+
+def mark_ends(axes: Axes, at: Sequence[tuple[float, float]], kind: str) -> None:
+    """Marks ends of a kind (`FELT`, `UNFELT`, …) at these places."""
+    for look in END_LOOKS[kind] if at else ():
+        axes.plot([x for x, _ in at], [y for _, y in at], linestyle="none", clip_on=False, zorder=7, gid=f"ends-{kind}", **look)
+
+
+def end_handle(kind: str) -> tuple[Line2D, ...]:
+    """The mark of a kind of end, for a legend."""
+    return tuple(Line2D([], [], linestyle="none", **look) for look in END_LOOKS[kind])
 
 
 def number_text(value: float) -> str:
@@ -223,6 +277,9 @@ def bare(axes: Axes, *spines: str) -> None:
         spine.set_visible(name in spines)
 
 
+LEAST_OF_A_CURVE = 5
+"""Fewer points than this are no curve of shares: they are drawn themselves."""
+
 # --- Text that does not overlap -----------------------------------------------------------------------------------------
 
 
@@ -232,6 +289,42 @@ def text_width_px(figure: Figure | SubFigure, text: str, size_pt: float) -> floa
     width = probe.get_window_extent(figure.canvas.get_renderer()).width  # type: ignore[attr-defined]
     probe.remove()
     return float(width)
+
+
+def name_points(axes: Axes, points: Sequence[tuple[float, float]], names: Sequence[str], size_pt: float) -> None:
+    """Names the points, each beside, above or below it where that covers no point and no other name."""
+    px = axes.transData.transform(points).tolist() if len(points) else []
+    frame = axes.get_window_extent()
+    height, gap = 1.25 * size_pt * DPI / 72, 6.5 * DPI / 72
+    taken = [(x - gap / 2, y - gap / 2, x + gap / 2, y + gap / 2) for x, y in px]
+    for point, (x, y), name in zip(points, px, names):
+        text = label(name, 14)
+        wide = text_width_px(axes.figure, text, size_pt)
+        for dx, dy, side in ((gap, 0, "left"), (-gap, 0, "right"), (0, gap, "center"), (0, -gap, "center")):
+            left = x + dx - {"left": 0, "right": wide, "center": wide / 2}[side]
+            box = (left, y + dy - height / 2, left + wide, y + dy + height / 2)
+            if box[0] < frame.x0 or box[2] > frame.x1 + 20 or box[1] < frame.y0 or box[3] > frame.y1:
+                continue
+            if any(box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3] for other in taken):
+                continue
+            taken.append(box)
+            to_pt = 72 / DPI
+            axes.annotate(text, point, xytext=(dx * to_pt, dy * to_pt), ha=side, va="center",
+                          textcoords="offset points", fontsize=size_pt, color=QUIET, annotation_clip=False)  # fmt: skip
+            break
+
+
+def wrapped(figure: Figure, text: str, size_pt: float, width_px: float) -> list[str]:
+    """The text in lines that are no wider than this, broken after commas."""
+    parts = text.split(", ")
+    lines: list[str] = []
+    for index, part in enumerate(parts):
+        part += "," if index + 1 < len(parts) else ""
+        if lines and text_width_px(figure, f"{lines[-1]} {part}", size_pt) <= width_px:
+            lines[-1] += f" {part}"
+        else:
+            lines.append(part)
+    return lines
 
 
 def pack(spans: Sequence[tuple[float, float]], rows: int, gap: float) -> list[int] | None:

@@ -1,8 +1,9 @@
-"""terminations: by cause and band, footprint against idle time at each kill, and how long after a warning it came."""
+"""terminations: who was ended, why, for whose demand and at what price for the user; size, idle time and warnings."""
 
 from __future__ import annotations
 
-import itertools
+import math
+from dataclasses import dataclass
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -11,18 +12,24 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+from matplotlib.patches import Rectangle
+from matplotlib.ticker import FixedLocator, FuncFormatter, MultipleLocator, NullLocator
 
-from plimsoll_tools.plotting import kills, style
+from plimsoll_tools.plotting import kills, launches, memory, style
 from plimsoll_tools.plotting.run_directory import Run
 
 NEEDS = ("events.event", "events.pid", "events.exit_reason", "apps.pid", "apps.band", "apps.footprint_bytes")
 
-MOST_CAUSES = 8
+MOST_LINES = 30
+"""Of the story. More ends than that are told by app and cause."""
 MOST_BANDS = 6
-LEFT_IN, RIGHT_IN, TOP_IN = 0.75, 0.22, 0.62
+LEFT_IN, RIGHT_IN, TOP_IN, BOTTOM_IN = 0.75, 0.22, 0.56, 0.46
 LEGEND_COLUMNS, LEGEND_ROW_IN = 6, 0.17
-ROW_IN, SCATTER_IN = 0.36, 2.5
+ROW_IN, NOTE_IN, PANEL_TITLE_IN, SCATTER_IN = 0.165, 0.18, 0.32, 2.3
+LINE_PT, NAMED_PT = 6.6, 5.8
+MARK: dict[str, Any] = {"linestyle": "none", "markersize": 5.0, "markeredgecolor": style.INK, "markeredgewidth": 0.5}
+RING: dict[str, Any] = {"linestyle": "none", "marker": "o", "markersize": 9, "markerfacecolor": "none",
+                        "markeredgecolor": style.INK, "markeredgewidth": 1.1}  # fmt: skip
 FLOOR_S = 0.1
 """Shorter times are drawn here: a logarithm has no zero."""
 
@@ -60,10 +67,6 @@ FOUND_NO_ROOM = "found no room"
 """So ends the name of every cause that is a want of memory."""
 
 
-LIMITS = {"background_processes": "background processes", "background_memory": "memory off screen"}
-"""Demands that are about a limit, and what is limited."""
-
-
 def cause_of(cause: str, want: str = "", demand: str = "") -> str:
     """The cause in the tables' words, and what the policy was asked for where that was no level.
 
@@ -73,18 +76,122 @@ def cause_of(cause: str, want: str = "", demand: str = "") -> str:
         return f"{cause}: its own allocation {FOUND_NO_ROOM}"
     if want == kills.ANOTHER:
         return f"{cause}, for an allocation that {FOUND_NO_ROOM}"
-    return f"{cause}, for the limit of {LIMITS[demand]}" if demand in LIMITS else cause
+    return f"{cause}, for the limit of {kills.LIMITS[demand]}" if demand in kills.LIMITS else cause
 
 
-def causes_of(table: pd.DataFrame) -> pd.DataFrame:
-    """Counts: a row per cause, the most frequent first, a column per band."""
-    causes = [cause_of(*row) for row in table[["cause", "want", "demand"]].itertuples(index=False)]
-    counts = pd.crosstab(pd.Series(causes, name="cause"), table["band"].reset_index(drop=True))
-    counts = counts.loc[counts.sum(axis=1).sort_values(ascending=False, kind="stable").index]
-    if len(counts) > MOST_CAUSES:
-        rest = counts.iloc[MOST_CAUSES - 1 :].sum().rename(f"{len(counts) - MOST_CAUSES + 1} further causes")
-        counts = pd.concat([counts.iloc[: MOST_CAUSES - 1], rest.to_frame().T])
-    return counts
+# --- The story ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the story: an end, or where there are too many the ends of one app for one cause."""
+
+    when: str
+    kind: str
+    app: str
+    held: str
+    idle: str
+    warned: str
+    why: str
+    is_want: bool
+    demander: str
+    demand: str
+    """The demander and how much it grew."""
+    user: str
+
+
+BY_REASON = {
+    "appWatchdog": "took too long (watchdog)",
+    "cpuResourceLimit": "used too much CPU off screen",
+    "backgroundTaskAssertionTimeout": "background task not over in time",
+    "suspendedWithLockedFile": "suspended while it locked a file",
+}
+
+
+def why_of(row: Any, levels: list[tuple[float, float, str]], with_figures: bool = True) -> str:
+    """Why it was ended, in plain words; the kernel's word follows where it says more."""
+    if row.want == kills.OWN:
+        text = f"its own allocation {FOUND_NO_ROOM}"
+    elif row.want == kills.ANOTHER:
+        text = f"an allocation {FOUND_NO_ROOM}"
+    elif row.demand == "background_memory":
+        text = "too much memory off screen" if not with_figures else f"memory off screen above {size_text(row.threshold)}"
+    elif row.demand == "background_processes":
+        text = "too many apps off screen" if not with_figures else f"more than {row.threshold:.0f} apps off screen"
+    elif row.exit_reason == "memoryResourceLimit":
+        text = f"above its own limit of {size_text(row.threshold)}" if with_figures else "above its own limit"
+    elif row.demand == "pressure":
+        level = next((level for start, _, level in reversed(levels) if start <= row.time_s + 1e-6), "")
+        text = f"level {level}" if level else "for the monitor's level"
+        if with_figures and row.measure == "available_bytes" and row.observed < row.threshold:
+            text = f"{level or 'pressure'}: {size_text(row.observed)} free, {size_text(row.threshold)} wanted"
+    else:
+        return BY_REASON.get(row.cause, str(row.cause))
+    return text if row.cause in (row.exit_reason, "jettisoned", "per-process-limit") else f"{text} ({row.cause})"
+
+
+def size_text(count: float) -> str:
+    return "?" if math.isnan(count) else style.bytes_text(count)
+
+
+def span_text(seconds: float) -> str:
+    if math.isnan(seconds):
+        return ""
+    return launches.seconds_text(seconds) if 0.05 <= seconds < 120 else "0 s" if seconds < 120 else hours_text(seconds)
+
+
+def hours_text(seconds: float) -> str:
+    return f"{seconds / 60:.2g} min" if seconds < 5970 else f"{seconds / 3600:,.3g} h"
+
+
+def user_text(row: Any) -> str:
+    """What the user has of it."""
+    if row.felt == kills.SEEN:
+        return "saw it vanish"
+    return f"wants it {span_text(row.wanted_s)} later" if row.felt else "does not miss it"
+
+
+def line_of(row: Any, levels: list[tuple[float, float, str]], end_s: float) -> Line:
+    grown = "" if math.isnan(row.growth_bytes) else f" +{size_text(row.growth_bytes)}"
+    is_own = row.demander == row.app
+    return Line(
+        style.moment_text(row.time_s, end_s), style.FELT if row.felt else style.UNFELT, row.app, size_text(row.footprint_bytes),
+        "on screen" if row.idle_s == 0 else span_text(row.idle_s),
+        f"{span_text(row.lead_s)} before" if row.lead_s == row.lead_s else "never", why_of(row, levels), row.want != "",
+        "" if is_own else row.demander, "itself" if is_own else f"{style.label(row.demander, 14)}{grown}" if row.demander else "",
+        user_text(row),
+    )  # fmt: skip
+
+
+def line_of_several(rows: pd.DataFrame, levels: list[tuple[float, float, str]]) -> Line:
+    """The ends of one app for one cause."""
+    first, felt = next(rows.itertuples(index=False)), int((rows["felt"] != "").sum())
+    warned, idle = int(rows["lead_s"].notna().sum()), float(rows["idle_s"].median())
+    demanders = rows.loc[rows["demander"] != "", "demander"].value_counts(sort=True)
+    demander = "" if demanders.empty else str(demanders.index[0])
+    others = f" and {len(demanders) - 1} more" if len(demanders) > 1 else ""
+    is_own = demander == first.app
+    return Line(
+        f"{len(rows):,} ends" if len(rows) > 1 else "1 end", style.FELT if felt else style.UNFELT, first.app, f"~ {size_text(rows['footprint_bytes'].median())}",
+        "on screen" if idle == 0 else span_text(idle) and f"~ {span_text(idle)}", f"{warned} of {len(rows)}",
+        why_of(first, levels, with_figures=False), first.want != "", "" if is_own else demander,
+        "itself" if is_own else f"{style.label(demander, 12)}{others}" if demander else "",
+        f"misses {felt} of {len(rows)}" if felt else "does not miss it",
+    )  # fmt: skip
+
+
+def story_of(table: pd.DataFrame, levels: list[tuple[float, float, str]], end_s: float) -> tuple[list[Line], list[str]]:
+    """A line per end or, where there are too many of these, per app and cause; and the apps for which no line is left."""
+    if len(table) <= MOST_LINES:
+        return [line_of(row, levels, end_s) for row in table.itertuples(index=False)], []
+    why = [why_of(row, levels, with_figures=False) for row in table.itertuples(index=False)]
+    groups = [group for _, group in table.assign(plain=why).groupby(["app", "plain"], sort=False)]
+    groups.sort(key=lambda group: (-(group["felt"] != "").sum(), -len(group)))
+    lines = [line_of_several(group, levels) for group in groups[:MOST_LINES]]
+    left: dict[str, int] = {}
+    for group in groups[MOST_LINES:]:
+        left[group["app"].iloc[0]] = left.get(group["app"].iloc[0], 0) + len(group)
+    return lines, [f"{style.label(app)} {count}" for app, count in left.items()]
 
 
 def look_of(bands: list[str]) -> dict[str, tuple[str, str]]:
@@ -98,43 +205,75 @@ def look_of(bands: list[str]) -> dict[str, tuple[str, str]]:
 # --- Drawing ------------------------------------------------------------------------------------------------------------
 
 
-def draw_causes(axes: Axes, counts: pd.DataFrame, looks: dict[str, tuple[str, str]]) -> None:
-    """A bar per cause, its name above it: names are long, and nothing else needs the width.
+COLUMNS_IN = {"when": 0.58, "mark": 0.7, "app": 0.81, "held": 2.32, "idle": 2.82, "warned": 3.63, "why": 3.74, "for": 5.62,
+              "user": 6.76}  # fmt: skip
+"""Where the columns of the story begin, or end, as those of figures do."""
+HEADS = {"when": "at", "app": "ended", "held": "held", "idle": "off screen", "warned": "warned", "why": "because",
+         "for": "room for", "user": "the user"}  # fmt: skip
 
-    Names of the want of memory have its colour; that of a bar is the band's.
-    """
-    left = np.zeros(len(counts))
-    rows = np.arange(len(counts))
-    for band, (colour, _) in looks.items():
-        if band not in counts:
-            continue
-        values = counts[band].to_numpy()
-        axes.barh(rows + 0.2, values, left=left, height=0.42, color=colour, edgecolor=style.QUIET, linewidth=0.4)
-        left += values
-    total = counts.to_numpy().sum()
-    for row, (cause, count) in enumerate(zip(counts.index, left)):
-        colour = style.WANT_COLOUR if cause.endswith(FOUND_NO_ROOM) else style.INK
-        axes.text(0, row - 0.28, style.label(cause, 110), fontsize=7.5, va="center", color=colour)
-        axes.annotate(
-            f"{count:,.0f}  ({count / total:.0%})", (count, row + 0.2), xytext=(4, 0), textcoords="offset points",
-            fontsize=7.5, va="center",
-        )  # fmt: skip
-    axes.set_ylim(len(counts) - 0.45, -0.62)
-    axes.set_xlim(0, max(left.max() * 1.12, 1))
+
+def fitted(figure: Figure, text: str, width_in: float, size_pt: float = LINE_PT, weight: str = "normal") -> str:
+    """The text as far as it fits."""
+    text = style.label(text, 200) if text else ""
+    while text and style.text_width_px(figure, text, size_pt) * (1.12 if weight == "bold" else 1) > width_in * style.DPI:
+        text = text[:-2].rstrip() + "…"
+    return text
+
+
+def draw_story(axes: Axes, lines: list[Line], colours: dict[str, str]) -> None:
+    """A table in inches: who was ended, why, for whose demand, and what the user has of it."""
+    figure = axes.figure
     axes.set_axis_off()
+    axes.set_xlim(0, style.WIDTH_IN)
+    axes.set_ylim(ROW_IN * (len(lines) + 1), 0)
+
+    def write(x_in: float, row: float, text: str, right: bool = False, **look: Any) -> None:
+        axes.text(x_in, ROW_IN * row, text, ha="right" if right else "left", va="center", **({"fontsize": LINE_PT} | look))
+
+    def chip(x_in: float, row: float, app: str) -> None:
+        axes.add_patch(Rectangle((x_in, ROW_IN * row - 0.045), 0.09, 0.09, facecolor=colours.get(app, style.OTHER_COLOUR),
+                                 edgecolor=style.QUIET, linewidth=0.3))  # fmt: skip
+
+    is_any_for = any(line.demand for line in lines)
+    for name, head in HEADS.items():
+        if name != "for" or is_any_for:
+            write(COLUMNS_IN[name], 0.5, head, name in ("when", "held", "idle", "warned"), color=style.QUIET)
+    for place, line in enumerate(lines, start=1):
+        row, is_felt = place + 0.5, line.kind == style.FELT
+        if place % 2:
+            axes.axhspan(ROW_IN * place, ROW_IN * (place + 1), color="#F5F6F7", linewidth=0, zorder=0)
+        weight = "bold" if is_felt else "normal"
+        write(COLUMNS_IN["when"], row, line.when, True)
+        chip(COLUMNS_IN["app"], row, line.app)
+        write(COLUMNS_IN["app"] + 0.14, row, fitted(figure, line.app, 0.82, weight=weight), fontweight=weight)  # type: ignore[arg-type]
+        for name, text in (("held", line.held), ("idle", line.idle), ("warned", line.warned)):
+            write(COLUMNS_IN[name], row, text, True)
+        why = fitted(figure, line.why, COLUMNS_IN["for"] - COLUMNS_IN["why"] - 0.08)  # type: ignore[arg-type]
+        write(COLUMNS_IN["why"], row, why, color=style.WANT_COLOUR if line.is_want else style.INK)
+        if line.demander:
+            chip(COLUMNS_IN["for"], row, line.demander)
+        wide = COLUMNS_IN["user"] - COLUMNS_IN["for"] - 0.18
+        write(COLUMNS_IN["for"] + (0.13 if line.demander else 0), row, fitted(figure, line.demand, wide))  # type: ignore[arg-type]
+        write(COLUMNS_IN["user"], row, line.user, fontweight=weight, color=style.INK if is_felt else style.QUIET)
+    for kind in (style.UNFELT, style.FELT):
+        at = [(COLUMNS_IN["mark"], ROW_IN * (place + 1.5)) for place, line in enumerate(lines) if line.kind == kind]
+        style.mark_ends(axes, at, kind)
+
+
+LOG_TICKS = {0.1: "≤ 0.1 s", 1: "1 s", 10: "10 s", 60: "1 min", 600: "10 min", 3600: "1 h", 36000: "10 h", 360000: "100 h"}
 
 
 def log_time_axis(axes: Axes, times_s: np.ndarray, label: str) -> None:
-    """From the round time below the shortest to beyond the longest; two decades at least."""
-    highest_s = max(float(np.max(times_s)), 10.0)
+    """From the round time below the shortest to the one above the longest; two decades at least."""
+    longest_s = max(float(np.max(times_s)), 10.0)
+    highest_s = next((tick for tick in LOG_TICKS if tick >= longest_s), longest_s)
     lowest_s = 10.0 ** np.floor(np.log10(max(float(np.min(times_s)), FLOOR_S)))
     lowest_s = max(min(lowest_s, highest_s / 100), FLOOR_S)
     axes.set_xscale("log")
-    axes.set_xlim(lowest_s * 0.8, highest_s * 1.5)
-    ticks = {0.1: "≤ 0.1 s", 1: "1 s", 10: "10 s", 60: "1 min", 600: "10 min", 3600: "1 h", 36000: "10 h"}
-    axes.xaxis.set_major_locator(FixedLocator([tick for tick in ticks if lowest_s * 0.8 <= tick <= highest_s * 1.5]))
+    axes.set_xlim(lowest_s * 0.8, highest_s * 1.15)
+    axes.xaxis.set_major_locator(FixedLocator([tick for tick in LOG_TICKS if lowest_s * 0.8 <= tick <= highest_s * 1.15]))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: ticks.get(round(value, 6), f"{value:g} s")))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: LOG_TICKS.get(round(value, 6), f"{value:g} s")))
     axes.set_xlabel(label)
 
 
@@ -145,51 +284,68 @@ def panel(axes: Axes, title: str) -> None:
     style.bare(axes, "left", "bottom")
 
 
-def say(axes: Axes, text: str) -> None:
-    axes.set_axis_off()
-    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", fontsize=8, color=style.QUIET)
-
-
-def edge(wanting: bool) -> dict[str, Any]:
-    """Of a mark: whether it stands for a want of memory."""
-    colour, width, size = (style.WANT_COLOUR, 1.1, 5.8) if wanting else (style.INK, 0.5, 5.0)
-    return {"markeredgecolor": colour, "markeredgewidth": width, "markersize": size}
-
-
 def draw_sizes(axes: Axes, table: pd.DataFrame, looks: dict[str, tuple[str, str]]) -> None:
+    """Each end by what it freed and how long it was unused, with its name where there is room; the felt ones ringed."""
     panel(axes, "footprint against time off screen")
     known = table.dropna(subset=["footprint_bytes", "idle_s"])
-    if known.empty:
-        return say(axes, "no footprint is known")
-    is_want = known["want"] != ""
-    for (band, (colour, mark)), wanting in itertools.product(looks.items(), (False, True)):
-        shown = known[(known["band"] == band) & (is_want == wanting)]
-        if len(shown):
-            axes.plot(
-                shown["idle_s"].clip(lower=FLOOR_S), shown["footprint_bytes"], linestyle="none", marker=mark,
-                markerfacecolor=colour, alpha=0.85, clip_on=False, **edge(wanting),
-            )  # fmt: skip
+    places = list(zip(known["idle_s"].clip(lower=FLOOR_S), known["footprint_bytes"]))
+    for band, (colour, mark) in looks.items():
+        shown = [place for place, own in zip(places, known["band"]) if own == band]
+        axes.plot([x for x, _ in shown], [y for _, y in shown], marker=mark, markerfacecolor=colour, clip_on=False, **MARK)
+    ringed = [place for place, felt in zip(places, known["felt"]) if felt]
+    axes.plot([x for x, _ in ringed], [y for _, y in ringed], clip_on=False, gid="felt", **RING)
     log_time_axis(axes, known["idle_s"].to_numpy(), "off screen before it was ended")
-    top = float(known["footprint_bytes"].max())
-    style.memory_axis(axes, max(top, style.MIB))
-    axes.set_ylim(0, max(top * 1.1, style.MIB))
+    style.memory_axis(axes, max(float(known["footprint_bytes"].max()), style.MIB))
     axes.set_ylabel(axes.get_ylabel().replace("memory", "footprint"))
+    style.name_points(axes, places, known["app"].tolist(), NAMED_PT)
 
 
 def draw_leads(axes: Axes, table: pd.DataFrame) -> None:
-    leads = np.sort(table["lead_s"].dropna().to_numpy())
+    """How long after its last warning each was ended: a curve, or the ends themselves where they are too few for one."""
+    warned = table.dropna(subset=["lead_s"]).sort_values("lead_s", kind="stable")
+    leads = warned["lead_s"].to_numpy()
     panel(axes, f"warning to kill: {len(leads):,} of {len(table):,} were warned")
-    if len(leads) == 0:
-        return say(axes, "none of them was ever warned")
     drawn = np.maximum(leads, FLOOR_S)
+    log_time_axis(axes, leads, "from its last warning to its end")
+    if len(leads) < style.LEAST_OF_A_CURVE:
+        rows = np.arange(len(leads)) + 0.5
+        axes.plot(drawn, rows, linestyle="none", marker="o", color="#0072B2", markersize=5)
+        axes.set_ylim(style.LEAST_OF_A_CURVE - 1, 0)
+        axes.set_yticks(rows, [style.label(app, 14) for app in warned["app"]], fontsize=7)
+        axes.tick_params(axis="y", length=0)
+        return
     shares = np.arange(1, len(leads) + 1) / len(table)
     axes.step(np.append(drawn[0], drawn), np.append(0.0, shares), where="post", color="#0072B2", linewidth=1.6)
     axes.plot(drawn[-1], shares[-1], marker="o", color="#0072B2", markersize=4)
-    log_time_axis(axes, leads, "from its last warning to its end")
     axes.set_ylim(0, 1.03)
-    axes.yaxis.set_major_locator(MaxNLocator(5))
+    axes.yaxis.set_major_locator(MultipleLocator(0.25))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0%}"))
     axes.set_ylabel("share of terminations")
+
+
+def headline(run: Run, table: pd.DataFrame) -> str:
+    felt, count, crashed = int((table["felt"] != "").sum()), len(table), len(kills.crashes(run))
+    text = f"The system ended {count:,} processes; the user misses {felt or 'none'} of them."
+    if count < 2:
+        user = "misses it" if felt else "does not miss it"
+        text = f"The system ended 1 process; the user {user}." if count else "The system ended no process."
+    return text + (f" {crashed:,} more {'app' if crashed == 1 else 'apps'} crashed." if crashed else "")
+
+
+def draw_bands(figure: Figure, looks: dict[str, tuple[str, str]], has_felt: bool, y_in: float) -> None:
+    """What the marks of the lower picture mean."""
+    height = figure.get_size_inches()[1]
+    handles = [
+        Line2D([], [], marker=mark, markerfacecolor=colour, label=band_name(band), **MARK)
+        for band, (colour, mark) in looks.items()
+    ]
+    if has_felt:
+        handles.append(Line2D([], [], label="ringed: the user misses it", **RING))
+    figure.text(0.015, (y_in - 0.03) / height, "band", fontsize=7, va="top")
+    figure.legend(
+        handles=handles, loc="upper left", bbox_to_anchor=(0.05, y_in / height), ncols=LEGEND_COLUMNS, borderaxespad=0,
+        handletextpad=0.2, columnspacing=1.2, borderpad=0.2, fontsize=7,
+    )  # fmt: skip
 
 
 def draw(run: Run) -> Figure | None:
@@ -198,44 +354,44 @@ def draw(run: Run) -> Figure | None:
         return None
     table = kills.kills_of(run)
     title = f"Terminations of {style.label(run.title, 80)}"
-    if crashed := len(kills.crashes(run)):
-        title += f"; {crashed:,} more {'app' if crashed == 1 else 'apps'} crashed"
-    if table.empty:
-        figure = plt.figure(figsize=(style.WIDTH_IN, 1.3))
-        figure.text(0.015, 1 - 0.12 / 1.3, title, fontsize=9, fontweight="bold", va="top")
-        figure.text(0.5, 0.4, "nobody was ended by the system", ha="center", fontsize=11, color=style.QUIET)
-        return figure
+    lines, left = story_of(table, memory.level_spans(run), max(run.end_s, 1e-3))
+    sized = len(table.dropna(subset=["footprint_bytes", "idle_s"]))
+    leads = len(table.dropna(subset=["lead_s"]))
+    notes = []
+    if len(table) and not leads:
+        notes.append("None of them had been warned.")
+    if len(table) and not sized:
+        notes.append("No footprint is known.")
+    # Of a single end the story says all.
+    panels = [kind for kind, is_drawn in (("sizes", sized > 1), ("leads", leads > 0 and len(table) > 1)) if is_drawn]
 
-    looks, counts = look_of(bands_of(table)), causes_of(table)
-    bars_in, bottom_in, gap_in = ROW_IN * len(counts), 0.46, 0.5
-    is_wanting = bool((table["want"] != "").any())
-    legend_rows = -(-(len(looks) + is_wanting) // LEGEND_COLUMNS)
-    height_in = TOP_IN + LEGEND_ROW_IN * (legend_rows - 1) + bars_in + gap_in + SCATTER_IN + bottom_in
-    figure = plt.figure(figsize=(style.WIDTH_IN, height_in))
-    width = style.WIDTH_IN
+    looks = look_of(bands_of(table)) if len(table) else {}
+    has_felt = bool((table["felt"] != "").any())
+    legend_in = LEGEND_ROW_IN * -(-(len(looks) + has_felt) // LEGEND_COLUMNS) + 0.05 if "sizes" in panels else 0.0
+    figure = plt.figure(figsize=(style.WIDTH_IN, 1))
+    if left:
+        notes += style.wrapped(figure, "Ended as well: " + ", ".join(left), LINE_PT, (style.WIDTH_IN - 0.4) * style.DPI)
+    story_in = ROW_IN * (len(lines) + 1) if lines else 0.0
+    notes_in = NOTE_IN * len(notes)
+    panels_in = legend_in + PANEL_TITLE_IN + SCATTER_IN + BOTTOM_IN if panels else 0.1
+    width, height_in = style.WIDTH_IN, TOP_IN + story_in + notes_in + panels_in
+    figure.set_size_inches(width, height_in)
 
     def place(left_in: float, bottom: float, width_in: float, tall_in: float) -> Axes:
         return figure.add_axes((left_in / width, bottom / height_in, width_in / width, tall_in / height_in))
 
-    draw_causes(place(0.15, bottom_in + SCATTER_IN + gap_in, width - 0.3, bars_in), counts, looks)
-    half = (width - LEFT_IN - RIGHT_IN - 0.85) / 2
-    draw_sizes(place(LEFT_IN, bottom_in, half, SCATTER_IN), table, looks)
-    draw_leads(place(LEFT_IN + half + 0.85, bottom_in, half, SCATTER_IN), table)
-
     figure.text(0.015, 1 - 0.12 / height_in, title, fontsize=9, fontweight="bold", va="top")
-    figure.text(0.015, 1 - 0.33 / height_in, "band", fontsize=7.5, va="top")
-    handles = [
-        Line2D(
-            [], [], linestyle="none", marker=mark, markerfacecolor=colour, label=band_name(band),
-            **(edge(False) | {"markersize": 5.5}),
-        )
-        for band, (colour, mark) in looks.items()
-    ]  # fmt: skip
-    if is_wanting:
-        label = f"an allocation {FOUND_NO_ROOM}"
-        handles.append(Line2D([], [], linestyle="none", marker="o", markerfacecolor="none", label=label, **edge(True)))
-    figure.legend(
-        handles=handles, loc="upper left", bbox_to_anchor=(0.055, 1 - 0.3 / height_in), ncols=LEGEND_COLUMNS, borderaxespad=0,
-        handletextpad=0.2, columnspacing=1.2, borderpad=0.2,
-    )  # fmt: skip
+    figure.text(0.015, 1 - 0.33 / height_in, headline(run, table), fontsize=7.5, va="top")
+    y_in = height_in - TOP_IN - story_in
+    if lines:
+        draw_story(place(0, y_in, width, story_in), lines, memory.colours_of(run))
+    for note in notes:
+        y_in -= NOTE_IN
+        figure.text(0.12 / width, (y_in + 0.04) / height_in, note, fontsize=LINE_PT, color=style.QUIET, va="bottom")
+    if "sizes" in panels:
+        draw_bands(figure, looks, has_felt, y_in - 0.05)
+    wide = (width - LEFT_IN - RIGHT_IN - 0.85 * (len(panels) - 1)) / max(len(panels), 1)
+    for index, kind in enumerate(panels):
+        axes = place(LEFT_IN + index * (wide + 0.85), BOTTOM_IN, wide, SCATTER_IN)
+        draw_sizes(axes, table, looks) if kind == "sizes" else draw_leads(axes, table)
     return figure
