@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import unittest
 from pathlib import Path
-from unittest import mock
 
+from harness import SCRIPTS
 from release import PYTHON, SCENARIOS, ReleaseCase, alone, rows
 
 from plimsoll_tools.checkout import ROOT
@@ -19,7 +19,7 @@ FEWEST_FIGURES = 10
 class Experiments(ReleaseCase):
     def assert_described_and_drawn(self, folder: Path, picture: str) -> None:
         self.assert_described(folder)
-        self.script("plot", folder)
+        self.ends(SCRIPTS / "plot", folder)
         self.assert_there(folder / "plots" / picture)
 
     def test_a_comparison_is_what_its_data_package_says_and_is_drawn(self) -> None:
@@ -38,8 +38,7 @@ class Experiments(ReleaseCase):
     def test_two_jobs_write_the_same_sweep_as_one(self) -> None:
         # It prints what the second job saves. A test does not fail for a slow machine: the limit that counts is that of
         # `Scripts/throughput jobs` by hand.
-        with mock.patch.dict(os.environ, {"PLIMSOLL": self.plimsoll}):
-            self.script("throughput", "jobs", "--rounds", 1, "--most", 9)
+        self.script("throughput", "jobs", "--rounds", 1, "--most", 9)
 
 
 class Worlds(ReleaseCase):

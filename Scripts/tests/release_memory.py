@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from unittest import mock
 
 from check_host import available
 from release import SCENARIOS, ReleaseCase, alone, rows
@@ -43,18 +41,15 @@ class Books(ReleaseCase):
     def test_the_accounting_backend_agrees_with_jemalloc_on_every_archetype_and_two_scenarios(self) -> None:
         # The whole comparison, twenty seeds of the evening commute and of the catalogue, is made by hand.
         files = [SCENARIOS / f"{name}.yaml" for name in ("quickstart", "burst")]
-        with mock.patch.dict(os.environ, {"PLIMSOLL": self.plimsoll}):
-            self.script("agreement", "backends", *files, "--seeds", 3, "--catalogue-seeds", 1)
+        self.script("agreement", "backends", *files, "--seeds", 3, "--catalogue-seeds", 1)
 
     def test_warnings_and_exits_keep_their_order_on_a_quarter_of_the_device_and_on_four_times_as_much(self) -> None:
-        with mock.patch.dict(os.environ, {"PLIMSOLL": self.plimsoll}):
-            self.script("agreement", "scales", EVENING)
+        self.script("agreement", "scales", EVENING)
 
     def test_policies_with_tables_for_devices_keep_the_order_on_a_quarter_of_the_device(self) -> None:
         # A larger device has another row of the kernel's. All other policies know only shares.
-        with mock.patch.dict(os.environ, {"PLIMSOLL": self.plimsoll}):
-            self.script("agreement", "scales", EVENING, "--scales", 0.25, "--policy", "jetsam", "--policy", "lmkd-minfree",
-                        "--set", "device.ceiling=4GiB", "--set", "device.reserved=3200MiB")  # fmt: skip
+        self.script("agreement", "scales", EVENING, "--scales", 0.25, "--policy", "jetsam", "--policy", "lmkd-minfree",
+                    "--set", "device.ceiling=4GiB", "--set", "device.reserved=3200MiB")  # fmt: skip
 
 
 class Ceilings(ReleaseCase):

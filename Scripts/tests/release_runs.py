@@ -6,6 +6,7 @@ import shutil
 import unittest
 from pathlib import Path
 
+from harness import SCRIPTS
 from release import OTHERS, SHIPPED, UNMET, ReleaseCase, each
 
 THOROUGHLY = ("quickstart", "evening-commute")
@@ -54,8 +55,8 @@ class Runs(ReleaseCase):
     def test_a_run_is_drawn_and_reported_and_another_run_in_its_place_leaves_none_of_that(self, scenario: str) -> None:
         run = self.directory / "run"
         shutil.copytree(self.run_of(scenario), run)
-        self.script("plot", run)
-        self.script("report", run)
+        self.ends(SCRIPTS / "plot", run)
+        self.ends(SCRIPTS / "report", run)
         for picture in PICTURES:
             self.assert_there(run / "plots" / f"{picture}.png")
         self.assert_there(run / "report.html")

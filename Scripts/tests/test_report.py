@@ -79,6 +79,13 @@ def data_of(page: Path) -> dict[str, Any]:
     return data
 
 
+def attribute(document: str, name: str) -> str:
+    """The value of a `data-` attribute."""
+    found = re.search(rf'data-{name}="([^"]*)"', document)
+    assert found, f"there is no data-{name}"
+    return found[1]
+
+
 class Refusals(ReportCase):
     def test_another_files_place_is_not_taken(self) -> None:
         run, mine = self.make(), self.directory / "mine.html"
@@ -407,9 +414,7 @@ class InABrowser(ReportCase):
                 self.assertLess(page.stat().st_size, MOST_BYTES)
                 document, said, asked = self.open(page)
                 self.assertEqual(said, "")
-                ready = re.search(r'data-ready="(\d+)"', document)
-                self.assertIsNotNone(ready)
-                self.assertLess(int(ready[1]), MOST_MS)
+                self.assertLess(int(attribute(document, "ready")), MOST_MS)
                 self.assertEqual({link for link in asked if not link.startswith(ITS_OWN)}, set())
                 self.assertGreater(document.count("<svg"), 4)
 
@@ -420,9 +425,9 @@ class InABrowser(ReportCase):
             with self.subTest(size=size):
                 document, said, _ = self.open(page, size)
                 self.assertEqual(said, "")
-                hover = re.search(r'data-hover="([^"]*)"', document)
-                self.assertRegex(hover[1], r"✕ .+ ended: memoryPressure")
-                self.assertIn("Spared in this decision", hover[1])
+                hover = attribute(document, "hover")
+                self.assertRegex(hover, r"✕ .+ ended: memoryPressure")
+                self.assertIn("Spared in this decision", hover)
                 # Nothing is wider than the window, also on a phone; and nothing was loaded beside the page.
                 for wanted in ('data-pinned="✕ ', 'data-window="0:10 to 0:20 of ', 'data-wide="false"', 'data-asked="0"'):
                     self.assertTrue(wanted in document, wanted)
@@ -435,15 +440,14 @@ class InABrowser(ReportCase):
         page.write_text(page.read_text("utf-8").replace("</body>", TOGETHER), "utf-8")
         document, said, _ = self.open(page)
         self.assertEqual(said, "")
-        number, hover, pinned = (re.search(rf'data-{name}="([^"]*)"', document)[1]
-                                 for name in ("number", "hover", "pinned"))  # fmt: skip
+        number, hover, pinned = (attribute(document, name) for name in ("number", "hover", "pinned"))
         self.assertEqual(number, "2")
         for name in ("first", "second"):
             self.assertIn(f"✕ {name} (process", hover)
             self.assertIn(f"✕ {name} (process", pinned)
         self.assertIn("2 were ended at 30:00", hover)
         # Every kill has its place in exactly one mark.
-        marked = re.search(r'data-marked="([^"]*)"', document)[1].split(",")
+        marked = attribute(document, "marked").split(",")
         kills = data_of(page)["runs"][0]["kills"]
         self.assertEqual(sorted(map(int, marked)), list(range(len(kills))))
 

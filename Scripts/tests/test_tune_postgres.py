@@ -53,13 +53,14 @@ class Postgres:
 
     def __init__(self) -> None:
         assert SERVER and USER
+        self.programs = SERVER
         self.folder = Path(tempfile.mkdtemp(prefix="plimsoll-postgres.", dir="/tmp"))
         if os.geteuid() == 0:
             shutil.chown(self.folder, USER)
         data = self.folder / "data"
         self.call("initdb", "--pgdata", data, "--auth", "trust", "--username", "plimsoll", "--no-sync", "--locale", "C")
         self.process = subprocess.Popen(
-            [*self.as_user(), str(SERVER / "postgres"), "-D", str(data), "-k", str(self.folder),
+            [*self.as_user(), str(self.programs / "postgres"), "-D", str(data), "-k", str(self.folder),
              "-c", "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=50"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
@@ -72,7 +73,7 @@ class Postgres:
         return ["runuser", "-u", str(USER), "--"] if os.geteuid() == 0 else []
 
     def call(self, name: str, *arguments: object) -> None:
-        command = [*self.as_user(), str(SERVER / name), *map(str, arguments)]
+        command = [*self.as_user(), str(self.programs / name), *map(str, arguments)]
         subprocess.run(command, check=True, capture_output=True, text=True, cwd="/")
 
     def is_ready(self) -> bool:

@@ -23,6 +23,7 @@ from optuna.exceptions import DuplicatedStudyError, ExperimentalWarning, UpdateF
 from optuna.storages import RDBStorage, fail_stale_trials
 from optuna.trial import FrozenTrial, TrialState
 
+from plimsoll_tools.tuning.problem import Direction
 from plimsoll_tools.tuning.program import Fault, rest
 
 SETTLED = (TrialState.COMPLETE, TrialState.PRUNED)
@@ -176,13 +177,13 @@ class Claim:
 
 class Board:
     def __init__(
-        self, storage: RDBStorage, name: str, directions: Sequence[str], slots: Sequence[dict[str, Any]]
+        self, storage: RDBStorage, name: str, directions: Sequence[Direction], slots: Sequence[dict[str, Any]]
     ) -> None:
         self.storage = storage
         self.slots = slots
         """What each slot's parameters are fixed to; an empty one is the sampler's."""
         try:
-            self.study = optuna.create_study(study_name=name, storage=storage, directions=list(directions))  # type: ignore[arg-type]
+            self.study = optuna.create_study(study_name=name, storage=storage, directions=list(directions))
             self.is_ours = True
         except DuplicatedStudyError:
             self.study = optuna.load_study(study_name=name, storage=storage)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import yaml
 
@@ -47,13 +47,15 @@ def tree_of(path: Path) -> Any:
     return yaml.load(path.read_text("utf-8"), TextLoader)
 
 
+Direction = Literal["minimize", "maximize"]
+
+
 @dataclass(frozen=True)
 class Objective:
     """A metric of summary.csv, and which end is better."""
 
     metric: str
-    direction: str
-    """`minimize` or `maximize`."""
+    direction: Direction
 
     @property
     def sign(self) -> float:

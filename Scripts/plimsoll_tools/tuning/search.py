@@ -240,7 +240,7 @@ def importance(problem: Problem, complete: Sequence[FrozenTrial]) -> dict[str, d
         return found
     for index, goal in enumerate(problem.objectives):
         # In a study of the completed trials alone: those that were stopped have no values.
-        local = optuna.create_study(direction=goal.direction)  # type: ignore[arg-type]
+        local = optuna.create_study(direction=goal.direction)
         for trial in trials:
             local.add_trial(
                 optuna.create_trial(params=trial.params, distributions=trial.distributions, value=trial.values[index])
