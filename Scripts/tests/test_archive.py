@@ -66,7 +66,7 @@ size_t MALLOC_LAST(void *object) { return 0; }
 int main(int count, char **words) {
     const char *first = count > 1 ? words[1] : "";
     if (strcmp(first, "--version") == 0) puts(VERSION);
-    else if (strcmp(first, "--generate-completion-script") == 0) printf("# completions for %s\n", words[2]);
+    else if (strcmp(first, "--generate-completion-script") == 0) printf("# completions for %s\nset -ql \"_flag_$(string trim $name)\"\n", words[2]);
     else if (strcmp(first, "--experimental-dump-help") == 0) puts(HELP);
     else return 64;
     return 0;
@@ -114,6 +114,12 @@ class Packing(FolderCase):
         with tarfile.open(path) as archive:
             members = archive.getmembers()
             names = [member.name for member in members]
+            fish = archive.extractfile(f"{NAME}/share/fish/vendor_completions.d/plimsoll.fish")
+            assert fish
+            # Ubuntu 22.04 has fish 3.3, which does not know "$(…)".
+            self.assertEqual(
+                fish.read(), b"# completions for fish\nset -ql _flag_(string trim $name | string collect)\n"
+            )
             licences = {Path(name).name for name in names if "/licences/" in name}
             runnable = {member.name for member in members if member.isfile() and member.mode & 0o111}
             page = archive.extractfile(f"{NAME}/share/man/man1/plimsoll-run.1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import unittest
 from importlib import metadata, resources
@@ -51,6 +52,16 @@ class Groups(unittest.TestCase):
         pinned = {canonical(line) for line in lines if "==" in line and not line.startswith("#")}
         # pandas and matplotlib choose the version of NumPy that they work with.
         self.assertEqual((group("test") | group("lint")) - pinned, {"numpy"})
+
+    def test_python_3_10_gets_a_version_that_it_can_run(self) -> None:
+        lines = (SCRIPTS / "constraints.txt").read_text("utf-8").splitlines()
+        pinned = [line for line in lines if "==" in line and not line.startswith("#")]
+        for name in group("test") | group("lint"):
+            versions = [line for line in pinned if canonical(line) == name]
+            with contextlib.suppress(metadata.PackageNotFoundError):
+                lowest = re.search(r">=\s*3\.(\d+)", metadata.metadata(name)["Requires-Python"] or "")
+                if versions and lowest and int(lowest[1]) > 10:
+                    self.assertTrue(any(f'python_version < "3.{lowest[1]}"' in line for line in versions), versions)
 
 
 class Contents(FolderCase):
