@@ -12,8 +12,13 @@ import tempfile
 import unittest
 from importlib import import_module
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 from unittest import mock
+
+if TYPE_CHECKING:
+    # Most tests draw nothing.
+    from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
 SCRIPTS = Path(__file__).resolve().parents[1]
 
@@ -71,3 +76,39 @@ class FolderCase(unittest.TestCase):
             [*start, *program_of(script), *map(str, arguments)], stdout=out, stderr=err, encoding="utf-8", errors=encoded,
             check=False, cwd=self.directory, env={**os.environ, "PLIMSOLL": str(plimsoll)},
         )  # fmt: skip
+
+
+class PictureCase(FolderCase):
+    """Looks at the texts of a picture."""
+
+    def assert_legible(self, figure: Figure | None) -> None:
+        """No text overlaps another, and none leaves the picture."""
+        from matplotlib.text import Text
+
+        assert figure is not None
+        figure.canvas.draw()
+        width, height = figure.canvas.get_width_height()
+        invisible = self.ticks_out_of_sight(figure)
+        texts = [text for text in figure.findobj(Text) if isinstance(text, Text) and text not in invisible]
+        boxes = [(text.get_text(), text.get_window_extent()) for text in texts if text.get_visible()]
+        drawn = [(name, box) for name, box in boxes if name.strip() and box.width > 0]
+        for name, box in drawn:
+            self.assertTrue(box.x0 >= 0 and box.y0 >= 0 and box.x1 <= width and box.y1 <= height, f"clipped: {name}")
+        for index, (name, box) in enumerate(drawn):
+            for other, its_box in drawn[index + 1 :]:
+                apart = min(box.x1, its_box.x1) - max(box.x0, its_box.x0) <= 1 or (
+                    min(box.y1, its_box.y1) - max(box.y0, its_box.y0) <= 2
+                )
+                self.assertTrue(apart, f"'{name}' overlaps '{other}'")
+
+    @staticmethod
+    def ticks_out_of_sight(figure: Figure) -> set[Text]:
+        """Labels of ticks beyond the limits: they exist as objects, but are not drawn."""
+        labels: set[Text] = set()
+        for axes in figure.axes:
+            for axis in (axes.xaxis, axes.yaxis):
+                low, high = sorted(axis.get_view_interval())
+                for tick in axis.get_major_ticks():
+                    if not low <= tick.get_loc() <= high:
+                        labels |= {tick.label1, tick.label2}
+        return labels

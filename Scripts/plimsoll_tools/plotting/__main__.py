@@ -103,14 +103,15 @@ def draw_experiment(directory: Path) -> Drawn:
 
     figures: Drawn = []
     if comparison.is_comparison(directory):
-        for stem, title, rows in comparison.scopes(comparison.read(directory)):
-            figures.append((stem, comparison.draw(rows, title)))
+        table, seeds = comparison.read(directory), comparison.seeds(directory)
+        for stem, title, rows in comparison.scopes(table):
+            names = list(dict.fromkeys(table["scenario"])) if (rows["scope"] == "pooled").all() else []
+            figures.append((stem, comparison.draw(rows, title, seeds, ", ".join(filter(None, names)))))
     if sweep.is_sweep(directory):
-        figure = sweep.draw(*sweep.read(directory))
-        if figure is None:
+        drawn = sweep.figures(*sweep.read(directory))
+        if not drawn:
             say("sweep: no setting was varied; nothing to draw")
-        else:
-            figures.append(("sweep", figure))
+        figures += drawn
     return figures
 
 

@@ -18,8 +18,8 @@ from plimsoll_tools.plotting.run_directory import Run
 MOST_GROUPS = 12
 MOST_LETTERS = 34
 """Of a group's name; the column is as wide as the longest one needs."""
-LEFT_IN, RIGHT_IN, TOP_IN = 0.15, 0.2, 0.42
-LABEL_IN, LETTER_IN, ROW_IN, HEAD_IN, GAP_IN = 1.75, 0.058, 0.19, 0.3, 0.2
+LEFT_IN, RIGHT_IN, TOP_IN = 0.15, 0.2, 0.52
+LABEL_IN, ROW_IN, HEAD_IN, GAP_IN = 1.75, 0.19, 0.3, 0.2
 ECDF_IN, BOTTOM_IN = 2.5, 0.46
 PANELS = ("launch_latency_p95_ms", "launches_unfinished", "hot_launch_ratio", "terminations", "terminations_felt",
           "time_critical_s")  # fmt: skip
@@ -198,7 +198,6 @@ def draw_latencies(axes: Axes, groups: list[Group]) -> None:
         axes.text(0.5, 0.5, "no launch came to its first frame", transform=axes.transAxes, ha="center", color=style.QUIET)
         return
     every = np.concatenate(known)
-    left_ms = max(float(every.min()) * 0.8, launches.FLOOR_MS)
     axes.grid(color=style.RULE, linewidth=0.5)
     axes.set_axisbelow(True)
     for index, group in enumerate(groups):
@@ -207,12 +206,16 @@ def draw_latencies(axes: Axes, groups: list[Group]) -> None:
             drawn = np.maximum(group.latencies, launches.FLOOR_MS)
             # Of all that were tapped: what never came is missing at the top.
             shares = np.arange(1, len(drawn) + 1) / group.tapped
+            if len(drawn) < style.LEAST_OF_A_CURVE:
+                axes.plot(drawn, shares, linestyle="none", marker="o", markersize=4.5, markerfacecolor="none", color=colour,
+                          markeredgewidth=1.3, gid="few")  # fmt: skip
+                continue
             axes.step(np.append(drawn[0], drawn), np.append(0.0, shares), where="post", color=colour, linestyle=line,
                       linewidth=1.4)  # fmt: skip
             if group.lost:
                 axes.plot(drawn[-1], shares[-1], linestyle="none", marker="x", markersize=5, color=colour, markeredgewidth=1.4,
                           zorder=5)  # fmt: skip
-    launches.time_ticks(axes, left_ms, max(float(every.max()) * 1.25, left_ms * 10))
+    launches.time_ticks(axes, max(float(every.min()), launches.FLOOR_MS), max(float(every.max()), launches.FLOOR_MS))
     axes.set_xlabel("launch latency, from the tap to the first active frame")
     axes.set_ylim(0, 1.03)
     axes.yaxis.set_major_locator(MultipleLocator(0.25))
@@ -232,7 +235,8 @@ def draw(runs: list[Run], labels: list[str]) -> Figure:
     metrics = {name: rest for name, *rest in several.METRICS}
     bottom_in = BOTTOM_IN + ECDF_IN + 0.35 + GAP_IN
     names = [style.label(group.label, MOST_LETTERS) for group in groups]
-    label_in = max(LABEL_IN, 0.35 + LETTER_IN * max(map(len, names), default=0))
+    longest_px = max((style.text_width_px(figure, name, 7.5) for name in names), default=0)
+    label_in = max(LABEL_IN, 0.35 + longest_px / style.DPI + 0.1)
     wide_in = (width - LEFT_IN - label_in - RIGHT_IN) / len(PANELS)
     for column, metric in enumerate(PANELS):
         axes = figure.add_axes(
@@ -251,13 +255,18 @@ def draw(runs: list[Run], labels: list[str]) -> Figure:
     draw_latencies(
         figure.add_axes((0.75 / width, BOTTOM_IN / height_in, (width - 0.75 - RIGHT_IN) / width, ECDF_IN / height_in)), groups
     )
-    title = f"{style.plural(len(runs), 'run')} compared"
+    summaries = [several.summary_of(run.directory) for run in runs]
+    known = [[row.get(key, "") for row in summaries] for key in ("scenario", "policy", "seed")]
+    title = f"{style.plural(len(runs), 'run')} compared: {several.described(*known)}".removesuffix(": ")
     if len(groups) < len(every):
         title += f"; the first {len(groups)} of {len(every)} groups"
-    figure.text(0.015, 1 - 0.12 / height_in, title, fontsize=9, fontweight="bold", va="top")
+    style.title(figure, title)
+    notes = []
     if any(group.lost for group in groups):
-        note = "✕ where the other launches never came to a first frame"
+        notes.append("✕ where the other launches never came to a first frame")
         if not all(may_be_best(groups, "launch_latency_p95_ms")):
-            note = f"* of the launches that came; more were lost than by others    {note}"
-        figure.text(1 - 0.015, 1 - 0.14 / height_in, note, fontsize=6.5, va="top", ha="right", color=style.QUIET)
+            notes.insert(0, "* of the launches that came; more were lost than by others")
+    if any(0 < len(group.latencies) < style.LEAST_OF_A_CURVE for group in groups):
+        notes.append("○ launches themselves, too few for a curve")
+    figure.text(0.015, 1 - 0.34 / height_in, "    ".join(notes), fontsize=6.5, va="top", color=style.QUIET)
     return figure

@@ -26,6 +26,8 @@ ROW_IN, HEAD_IN, AXIS_IN = 0.2, 0.34, 0.3
 COLOURS = {"better": "#009E73", "worse": "#D55E00", "higher": "#0072B2", "lower": "#0072B2"}
 UNCERTAIN = "#8A8A8A"
 TICK_SIZE = 5.8
+MARGIN = 0.08
+"""Of the span of a panel, on either side."""
 
 
 def is_comparison(directory: Path) -> bool:
@@ -44,11 +46,20 @@ def read(directory: Path) -> pd.DataFrame:
     return table
 
 
+def seeds(directory: Path) -> str:
+    """Which seeds were run, as the table of the runs beside it says; empty without that."""
+    try:
+        return several.seeds_text(read_experiment(directory / "runs.csv").get("seed", pd.Series(dtype=str)).tolist())
+    except ValueError:
+        return ""
+
+
 def scopes(table: pd.DataFrame) -> list[tuple[str, str, pd.DataFrame]]:
     """File name, title and rows of each picture: all scenarios together first, if there are several."""
     pooled = table[table["scope"] == "pooled"]
     names = list(dict.fromkeys(table.loc[table["scope"] == "scenario", "scenario"]))
-    found = [] if pooled.empty else [("comparison", f"{style.plural(len(names), 'scenario')}, weighed alike", pooled)]
+    weighed = f"{style.plural(len(names), 'scenario')}, weighed alike"
+    found = [] if pooled.empty else [("comparison", weighed, pooled)]
     for number, name in enumerate(names, start=1):
         stem = "comparison" if len(names) == 1 else f"comparison-{number}"
         found.append((stem, style.label(name, 40), table[(table["scope"] == "scenario") & (table["scenario"] == name)]))
@@ -83,7 +94,7 @@ def limits(rows: pd.DataFrame) -> tuple[float, float]:
     widest = 2.5 * (high - low)
     low = max(min(low, *every, 0.0), low - widest / 5)
     high = min(max(high, *every, 0.0), high + widest / 5)
-    margin = 0.08 * (high - low)
+    margin = MARGIN * (high - low)
     return low - margin, high + margin
 
 
@@ -106,6 +117,13 @@ def draw_panel(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
         (metric, "", "ms" if metric.endswith("_ms") else "byte" if metric.endswith("_bytes") else ""),
     )
     low, high = limits(rows)
+    moved = (rows["difference"].fillna(0) != 0).any()
+    margin = MARGIN * (high - low) / (1 + 2 * MARGIN)
+    covering = MaxNLocator(3, steps=[1, 2, 2.5, 5, 10]).tick_values(low + margin, high - margin)
+    ticks = [float(tick) for tick in covering] if moved else [0.0]
+    if moved:
+        # The outermost ticks cover what is drawn.
+        low, high = min(low, ticks[0]), max(high, ticks[-1])
     axes.set_xlim(low, high + 0.5 * (high - low))
     axes.axvline(0, color=style.QUIET, linewidth=0.7)
     for position, row in enumerate(rows.itertuples()):
@@ -133,8 +151,6 @@ def draw_panel(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
         axes.text(high + 0.05 * (high - low), position, number_text(row.difference, unit) + star, fontsize=6.8, va="center",
                   color=style.QUIET if weight == "normal" else colour, fontweight=weight)  # fmt: skip
     axes.set_yticks([])
-    moved = (rows["difference"].fillna(0) != 0).any()
-    ticks = MaxNLocator(3, steps=[1, 2, 5, 10]).tick_values(low, high) if moved else [0.0]
     ticks = apart(axes, [tick for tick in ticks if low <= tick <= high], unit)
     axes.set_xticks(ticks, [number_text(tick, unit) for tick in ticks], fontsize=TICK_SIZE)
     axes.spines["bottom"].set_bounds(low, high)
@@ -144,8 +160,8 @@ def draw_panel(axes: Axes, rows: pd.DataFrame, metric: str) -> None:
     style.bare(axes, "bottom")
 
 
-def draw(rows: pd.DataFrame, title: str) -> Figure:
-    """The picture of one scenario, or of all of them."""
+def draw(rows: pd.DataFrame, title: str, seeds: str = "", scenarios: str = "") -> Figure:
+    """The picture of one scenario, or of all of these."""
     metrics = list(dict.fromkeys(rows["metric"]))
     policies = list(dict.fromkeys(rows["policy"]))
     roles = dict(zip(rows["policy"], rows["role"]))
@@ -175,12 +191,16 @@ def draw(rows: pd.DataFrame, title: str) -> Figure:
     pairs = rows.loc[rows["role"] != "baseline", "pairs"].max()
     few = (rows["verdict"] == "too_few").any()
     bars = "too few for confidence intervals" if few else "bars are confidence intervals"
-    figure.text(0.018, 1 - 0.13 / height, f"{title}: differences from {policies[0]}", fontsize=9, fontweight="bold", va="top")
+    candidates = [policy for policy in policies if roles[policy] == "candidate"]
+    against = f"{several.names_text(candidates, 'policies', 4)} against {policies[0]}" if candidates else policies[0]
+    style.title(figure, ", ".join(part for part in (f"{title}: {against}", seeds) if part))
+    pairs_text = style.plural(int(pairs) if pairs == pairs else 0, "pair")
     figure.text(
-        0.018, 1 - 0.33 / height,
-        f"{style.plural(int(pairs) if pairs == pairs else 0, 'pair')} under the same seeds; {bars}",
+        0.015, 1 - 0.33 / height, f"differences from {policies[0]}; {pairs_text} under the same seeds; {bars}",
         fontsize=7, va="top", color=style.QUIET,
     )  # fmt: skip
+    shown = style.fitted(figure, scenarios, (width - 0.3) * style.DPI, 7)
+    figure.text(0.015, 1 - 0.48 / height, shown, fontsize=7, va="top", color=style.QUIET)
     legend = [("better", COLOURS["better"]), ("worse", COLOURS["worse"]), ("no difference shown", UNCERTAIN)]
     x = LEFT_IN
     for text, colour in legend:

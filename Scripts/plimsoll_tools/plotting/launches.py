@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
@@ -18,6 +20,7 @@ KINDS: dict[str, tuple[str, str]] = {"cold": ("#0072B2", "-"), "warm": ("#D55E00
 """Colour and line: the line alone tells them apart in print."""
 
 SHARES = {0.50: "o", 0.95: "D"}
+TOP_IN, CURVE_IN, FEW_IN, BOTTOM_IN = 0.45, 2.5, 0.24, 0.46
 FLOOR_MS = 1.0
 """Shorter latencies are drawn here: a logarithm has no zero."""
 
@@ -59,13 +62,31 @@ def draw_kind(axes: Axes, kind: str, latencies: np.ndarray, tapped: int) -> None
         )  # fmt: skip
 
 
-def time_ticks(axes: Axes, left_ms: float, right_ms: float) -> None:
-    """A logarithmic axis in ms and s; with ticks at 2 and 5 when it spans little."""
+def draw_few(axes: Axes, kinds: dict[str, np.ndarray]) -> None:
+    """Launches of which there are too few for a curve: a row per kind, a mark per launch."""
+    rows = np.arange(len(kinds)) + 0.5
+    for row, (kind, latencies) in zip(rows, kinds.items()):
+        axes.plot(np.maximum(latencies, FLOOR_MS), [row] * len(latencies), linestyle="none", marker="o", markersize=5,
+                  markerfacecolor="none", markeredgecolor=KINDS[kind][0], markeredgewidth=1.4, gid=f"few-{kind}", clip_on=False)  # fmt: skip
+    axes.set_ylim(len(kinds), 0)
+    axes.set_yticks(rows, list(kinds))
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color=style.RULE, linewidth=0.5)
+    axes.set_axisbelow(True)
+    style.bare(axes, "left", "bottom")
+
+
+def time_ticks(axes: Axes, shortest_ms: float, longest_ms: float) -> None:
+    """A logarithmic axis in ms and s, whose last tick covers the data; with ticks at 2 and 5 when it spans little."""
+    digits = (1, 2, 5) if longest_ms / max(shortest_ms, FLOOR_MS) < 3000 else (1,)
+    every = [digit * 10.0**power for power in range(12) for digit in digits]
+    left_ms = max([tick for tick in every if tick <= shortest_ms], default=FLOOR_MS)
+    right_ms = next((tick for tick in every if tick >= longest_ms), longest_ms)
+    if right_ms < 4 * left_ms:
+        left_ms = max([tick for tick in every if tick * 4 <= right_ms], default=FLOOR_MS)
     axes.set_xscale("log")
-    axes.set_xlim(left_ms, right_ms)
-    digits = (1, 2, 5) if right_ms / left_ms < 3000 else (1,)
-    ticks = [digit * 10.0**power for power in range(9) for digit in digits]
-    axes.xaxis.set_major_locator(FixedLocator([tick for tick in ticks if left_ms <= tick <= right_ms]))
+    axes.set_xlim(left_ms * 0.95, right_ms * 1.05)
+    axes.xaxis.set_major_locator(FixedLocator([tick for tick in every if left_ms <= tick <= right_ms]))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(
         FuncFormatter(lambda value, _: "≤ 1 ms" if value <= FLOOR_MS else duration_text(value))
@@ -75,28 +96,35 @@ def time_ticks(axes: Axes, left_ms: float, right_ms: float) -> None:
 
 def draw_table(figure: Figure, axes: Axes, run: Run) -> None:
     """The legend, with the numbers: one row per kind."""
-    x0, y0 = axes.get_position().x1 + 0.025, axes.get_position().y1
     width, height = figure.get_size_inches()
+    x0, y0 = axes.get_position().x1 + 0.025, 1 - TOP_IN / height
     columns = (0.0, 0.36, 1.02, 1.58, 2.14)  # inches: line, kind, launches, p50, p95
     for x, text, right in zip(columns[1:], ("", "n", "p50 ●", "p95 ◆"), (False, True, True, True)):
         figure.text(x0 + x / width, y0, text, fontsize=7.5, color=style.QUIET, ha="right" if right else "left", va="top")
     notes = []
-    for row, (kind, (colour, line)) in enumerate(KINDS.items(), start=1):
+    kinds = [kind for kind in KINDS if (run.launches["kind"] == kind).any()]
+    for row, kind in enumerate(kinds, start=1):
+        colour, line = KINDS[kind]
         y = y0 - 0.22 * row / height
         latencies = finished(run, kind)
         total = int((run.launches["kind"] == kind).sum())
         middle = y - 0.06 / height
-        figure.add_artist(
-            Line2D([x0, x0 + 0.28 / width], [middle, middle], color=colour, linestyle=line, linewidth=1.6)
-        )
-        marks = [duration_text(percentile(latencies, share)) if len(latencies) else "" for share in SHARES]
+        is_curve = len(latencies) >= style.LEAST_OF_A_CURVE
+        sample: dict[str, Any] = {"linestyle": line, "linewidth": 1.6} if is_curve else {
+            "linestyle": "none", "marker": "o", "markersize": 5, "markerfacecolor": "none", "markeredgewidth": 1.4
+        }  # fmt: skip
+        figure.add_artist(Line2D(
+            [x0, x0 + 0.28 / width] if is_curve else [x0 + 0.14 / width], [middle] * (2 if is_curve else 1), color=colour, **sample
+        ))  # fmt: skip
+        # Percentiles of two or three launches would say more than these do.
+        marks = [duration_text(percentile(latencies, share)) if is_curve else "" for share in SHARES]
         figure.text(x0 + columns[1] / width, y, kind, fontsize=7.5, va="top")
         for x, text in zip(columns[2:], (f"{len(latencies):,}", *marks)):
             figure.text(x0 + x / width, y, text, fontsize=7.5, ha="right", va="top")
         if total > len(latencies):
             notes.append(f"{total - len(latencies):,} {kind}")
     if notes:
-        y = y0 - 0.22 * (len(KINDS) + 1.3) / height
+        y = y0 - 0.22 * (len(kinds) + 1.3) / height
         figure.text(
             x0, y, f"never came to a first frame:\n{', '.join(notes)}\np50 and p95 are of the others", fontsize=7,
             color=style.QUIET, va="top",
@@ -107,33 +135,51 @@ def draw(run: Run) -> Figure | None:
     """The picture; without launches it says so. None when there is no such table."""
     if run.lacks("launches.kind", "launches.latency_ms"):
         return None
-    height_in = 3.4
+    by_kind = {kind: latencies for kind in KINDS if len(latencies := finished(run, kind))}
+    few = {kind: latencies for kind, latencies in by_kind.items() if len(latencies) < style.LEAST_OF_A_CURVE}
+    has_curve = len(few) < len(by_kind)
+    if not by_kind:
+        return draw_nothing(run)
+    few_in = FEW_IN * len(few) + (0.12 if few and has_curve else 0)
+    height_in = max(TOP_IN + (CURVE_IN if has_curve else 0) + few_in + BOTTOM_IN, 1.55)
     figure = plt.figure(figsize=(style.WIDTH_IN, height_in))
-    axes = figure.add_axes((0.085, 0.46 / height_in, 0.59, (height_in - 0.46 - 0.45) / height_in))
-    figure.text(
-        0.015, 1 - 0.12 / height_in, f"Launches of {style.label(run.title, 80)}", fontsize=9, fontweight="bold", va="top"
-    )
-    by_kind = {kind: finished(run, kind) for kind in KINDS}
+    left, wide = 0.085, 0.59
+    top_in = height_in - TOP_IN
+    lowest = (top_in - (CURVE_IN if has_curve else 0) - few_in) / height_in
+    style.title(figure, f"Launches of {run.title}")
     every = np.concatenate(list(by_kind.values()))
-    if len(every) == 0:
-        axes.set_axis_off()
-        unfinished = len(run.launches)
-        text = f"no launch came to its first frame ({unfinished:,} tapped)" if unfinished else "no launches"
-        axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", fontsize=11, color=style.QUIET)
-        return figure
+    shortest_ms, longest_ms = max(float(every.min()), FLOOR_MS), max(float(every.max()), FLOOR_MS)
+    figure_axes = []
+    if has_curve:
+        axes = figure.add_axes((left, (top_in - CURVE_IN) / height_in, wide, CURVE_IN / height_in))
+        axes.grid(color=style.RULE, linewidth=0.5)
+        axes.set_axisbelow(True)
+        for kind, latencies in by_kind.items():
+            if kind not in few:
+                draw_kind(axes, kind, latencies, int((run.launches["kind"] == kind).sum()))
+        axes.set_ylim(0, 1.03)
+        axes.yaxis.set_major_locator(MultipleLocator(0.25))
+        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0%}"))
+        axes.set_ylabel("share of launches")
+        style.bare(axes, "left", "bottom")
+        figure_axes.append(axes)
+    if few:
+        figure_axes.append(figure.add_axes((left, lowest, wide, FEW_IN * len(few) / height_in)))
+        draw_few(figure_axes[-1], few)
+    for axes in figure_axes:
+        time_ticks(axes, shortest_ms, longest_ms)
+        if axes is not figure_axes[-1]:
+            axes.set_xlabel("")
+            axes.tick_params(labelbottom=False)
+    draw_table(figure, figure_axes[0], run)
+    return figure
 
-    left_ms = max(float(every.min()) * 0.8, FLOOR_MS)
-    right_ms = max(float(every.max()) * 1.25, left_ms * 10)
-    axes.grid(color=style.RULE, linewidth=0.5)
-    axes.set_axisbelow(True)
-    for kind, latencies in by_kind.items():
-        if len(latencies):
-            draw_kind(axes, kind, latencies, int((run.launches["kind"] == kind).sum()))
-    time_ticks(axes, left_ms, right_ms)
-    axes.set_ylim(0, 1.03)
-    axes.yaxis.set_major_locator(MultipleLocator(0.25))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0%}"))
-    axes.set_ylabel("share of launches")
-    style.bare(axes, "left", "bottom")
-    draw_table(figure, axes, run)
+
+def draw_nothing(run: Run) -> Figure:
+    """A line of text in place of a picture without a launch."""
+    figure = plt.figure(figsize=(style.WIDTH_IN, 0.6))
+    style.title(figure, f"Launches of {run.title}")
+    unfinished = len(run.launches)
+    text = f"no launch came to its first frame ({unfinished:,} tapped)" if unfinished else "no launches"
+    figure.text(0.015, 0.2, text, fontsize=8, color=style.QUIET)
     return figure

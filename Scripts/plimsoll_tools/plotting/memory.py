@@ -613,5 +613,5 @@ def draw(run: Run) -> Figure | None:
     draw_layers_legend(figure, axes, rows)
     draw_levels_legend(figure, axes, levels, limits, (bottom_in + heights[2]) / height_in)
     draw_key(figure, ends, warnings, height_in)
-    figure.text(0.015, 1 - 0.12 / height_in, f"Memory of {style.label(run.title, 80)}", fontsize=9, fontweight="bold", va="top")
+    style.title(figure, f"Memory of {run.title}")
     return figure

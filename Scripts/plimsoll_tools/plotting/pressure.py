@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.ticker import FuncFormatter
 
 from plimsoll_tools.plotting import memory, style
 from plimsoll_tools.plotting.run_directory import STALLS, Run
@@ -19,7 +19,7 @@ from plimsoll_tools.plotting.run_directory import STALLS, Run
 NEEDS = ("samples.time_s", "samples.ceiling_bytes", "samples.available_bytes", "samples.pressure_level")
 
 LEFT_IN, RIGHT_IN, TOP_IN, BOTTOM_IN = 0.75, 1.28, 0.68, 0.46
-SHARE_IN, STALL_IN, GAP_IN = 2.5, 1.3, 0.2
+SHARE_IN, STALL_IN, GAP_IN, NOTE_IN = 2.5, 1.3, 0.2, 0.16
 
 STALL_COLOURS = {"some": "#D55E00", "full": "#332288"}
 STALL_LINES = ("-", "--", ":")
@@ -50,7 +50,7 @@ def draw_shares(axes: Axes, run: Run, end_s: float) -> None:
     for level, share in limits.items():
         line = axes.axhline(share, color=style.LEVEL_COLOURS[level], linewidth=1.2, linestyle=(0, (5, 2)))
         line.set_path_effects([withStroke(linewidth=2.4, foreground="white")])
-    top = min(1.0, max([float(values.max()), *limits.values(), 0.05]) * 1.08)
+    top = max([float(values.max()), *limits.values(), 0.05])
     # Beside the picture, where no line crosses them; apart from each other however close the thresholds are.
     line_height = 0.13 / SHARE_IN * top
     free_from = 0.0
@@ -60,8 +60,7 @@ def draw_shares(axes: Axes, run: Run, end_s: float) -> None:
             f"{level} < {100 * share:.3g}%", (1, free_from), xycoords=("axes fraction", "data"), xytext=(4, 0),
             textcoords="offset points", ha="left", va="center", fontsize=7.5, annotation_clip=False,
         )  # fmt: skip
-    axes.set_ylim(0, top)
-    axes.yaxis.set_major_locator(MaxNLocator(6))
+    style.cover(axes, top, 6)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0%}"))
     axes.set_ylabel("memory available")
     axes.grid(axis="y", color=style.RULE, linewidth=0.4)
@@ -86,9 +85,8 @@ def draw_stalls(axes: Axes, run: Run, columns: list[str]) -> None:
         colour, line, name = stall_look(column, columns)
         axes.step(known["time_s"], known[column], where="post", color=colour, linestyle=line, linewidth=1.1, label=name)
         top = max(top, float(known[column].max())) if len(known) else top
-    axes.set_ylim(0, max(top * 1.15, 0.01))
     # Steps that the labels can say: 0.25 % would be written as 0.2 %.
-    axes.yaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
+    style.cover(axes, top, 4, at_least=0.01, steps=[1, 2, 5, 10])
     digits = 0 if top >= 0.04 else 1
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.{digits}f}%"))
     axes.set_ylabel("time stalled")
@@ -105,8 +103,11 @@ def draw(run: Run) -> Figure | None:
     if samples.empty:
         return None
     end_s = max(run.end_s, 1e-3)
-    stalls = [column for column in run.samples if column.startswith(STALLS)][:MOST_STALLS]
-    height_in = TOP_IN + SHARE_IN + BOTTOM_IN + (GAP_IN + STALL_IN if stalls else 0)
+    known = [column for column in run.samples if column.startswith(STALLS)][:MOST_STALLS]
+    # A panel with nothing in it is a line of text.
+    stalls = known if (run.samples[known] > 0).to_numpy().any() else []
+    note = "No process waited for memory." if known and not stalls else ""
+    height_in = TOP_IN + SHARE_IN + BOTTOM_IN + (GAP_IN + STALL_IN if stalls else NOTE_IN if note else 0)
     figure = plt.figure(figsize=(style.WIDTH_IN, height_in))
     wide = (style.WIDTH_IN - LEFT_IN - RIGHT_IN) / style.WIDTH_IN
 
@@ -128,12 +129,13 @@ def draw(run: Run) -> Figure | None:
     handles = [
         Rectangle((0, 0), 1, 1, color=style.LEVEL_COLOURS[level], label=f"{level} {seconds / end_s:.1%} of the time")
         for level, seconds in spent.items()
+        if seconds > 0 or level == "normal"
     ]
+    if note:
+        figure.text(LEFT_IN / style.WIDTH_IN, 0.08 / height_in, note, fontsize=7.5, color=style.QUIET)
     figure.legend(
         handles=handles, loc="upper left", bbox_to_anchor=(0.015, 1 - 0.3 / height_in), ncols=3, borderaxespad=0,
         handlelength=1.2,
     )  # fmt: skip
-    figure.text(
-        0.015, 1 - 0.12 / height_in, f"Pressure of {style.label(run.title, 80)}", fontsize=9, fontweight="bold", va="top"
-    )
+    style.title(figure, f"Pressure of {run.title}")
     return figure

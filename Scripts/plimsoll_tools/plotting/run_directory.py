@@ -294,7 +294,7 @@ def app_names(directory: Path) -> list[str]:
 def scenario_identity(directory: Path) -> dict[str, str]:
     """What the run's scenario says of its name, policy and seed; empty where it says nothing."""
     text = scenario_text(directory)
-    found = {"scenario": r"^name:\s*(.+)", "policy": r"^policy:\s*(?:\n\s+name:)?\s*([^\s{#].*)", "seed": r"^seed:\s*(.+)"}
+    found = {"scenario": r"^name:\s*(.+)", "policy": r"^policy:[ \t]*(?:\n\s+name:[ \t]*)?([^\s{#].*)", "seed": r"^seed:\s*(.+)"}
     matches = {key: re.search(pattern, text, re.MULTILINE) for key, pattern in found.items()}
     return {key: plain_text(match[1].strip()) if match else "" for key, match in matches.items()}
 

@@ -118,6 +118,29 @@ def scenario_settings(text: str) -> dict[str, str]:
     return found
 
 
+def names_text(names: list[str], noun: str, most: int = 3) -> str:
+    """The names; where they are too many, how many they are."""
+    return ", ".join(names) if len(names) <= most else f"{len(names)} {noun}"
+
+
+def seeds_text(seeds: list[str]) -> str:
+    """`seed 7`, `seeds 1 to 8` or `seeds 1, 3, 9`; empty where no seed is known."""
+    numbers = sorted({int(seed) for seed in seeds if seed.isdigit()})
+    if len(numbers) < 2:
+        return f"seed {numbers[0]}" if numbers else ""
+    if numbers[-1] - numbers[0] == len(numbers) - 1:
+        return f"seeds {numbers[0]} to {numbers[-1]}"
+    return f"seeds {', '.join(map(str, numbers))}" if len(numbers) <= 6 else f"{len(numbers)} seeds"
+
+
+def described(scenarios: list[str], policies: list[str], seeds: list[str]) -> str:
+    """Scenario, policy and seed of several runs, for a title."""
+    policy = names_text(list(dict.fromkeys(filter(None, policies))), "policies")
+    parts = [names_text(list(dict.fromkeys(filter(None, scenarios))), "scenarios"), policy and f"policy {policy}".replace(
+        "policy ", "policies " if ", " in policy else "" if policy.endswith(" policies") else "policy ", 1), seeds_text(seeds)]  # fmt: skip
+    return ", ".join(part for part in parts if part)
+
+
 def labels(directories: list[Path], summaries: list[dict[str, str]]) -> list[str]:
     """What tells the runs apart: of scenario, policy and seed those that differ; else the directories' names."""
     keys = [key for key in ("scenario", "policy", "seed") if len({row.get(key) for row in summaries}) > 1]

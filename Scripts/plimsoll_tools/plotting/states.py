@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import matplotlib.pyplot as plt
 import pandas as pd
@@ -11,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from plimsoll_tools.plotting import style
+from plimsoll_tools.plotting import kills, style
 from plimsoll_tools.plotting.run_directory import Run
 
 NEEDS = ("events.time_s", "events.event", "events.app", "events.scene", "events.state")
@@ -21,12 +22,15 @@ MOST_APPS_WITH_SCENES = 20
 MOST_SCENES = 4
 """Lanes of one app; further scenes are counted in the caption."""
 
-LEFT_IN, RIGHT_IN, TOP_IN = 1.42, 0.3, 0.62
+LEFT_IN, RIGHT_IN, TOP_IN = 1.42, 0.3, 0.74
 APP_IN, SCENE_IN, GAP_IN = 0.15, 0.055, 0.075
 MARKED_PX = 5
 """Marks of one kind in one lane that are nearer than this are one."""
 
-MARK_FILLS = {"o": "white", "^": "#FFE14D", "x": "none"}
+FRAME_FILL = "white"
+WARNING_FILLS = {"": "white", "warning": "#FFE14D", "critical": style.LEVEL_COLOURS["critical"]}
+"""By level; those of an app near its own limit have none."""
+WARNING_NAMES = {"": "warning near its own limit", "warning": "warning", "critical": "critical warning"}
 
 Spans = list[tuple[float, float, str]]
 
@@ -39,7 +43,11 @@ class Lane:
     process: Spans = field(default_factory=list)
     scenes: list[Spans] = field(default_factory=list)
     warnings: list[float] = field(default_factory=list)
+    warned_at: dict[str, list[float]] = field(default_factory=dict)
+    """The warnings by level."""
     ends: list[float] = field(default_factory=list)
+    ended_as: dict[str, list[float]] = field(default_factory=dict)
+    """The ends by kind, as `kills.ends_of` has them."""
     frames: list[float] = field(default_factory=list)
 
     @property
@@ -114,12 +122,16 @@ def lanes_of(run: Run) -> list[Lane]:
         if app != "":
             listed = list(zip(changes["time_s"], changes["state"]))
             lanes[str(app)] = Lane(str(app), spans(listed, run.end_s), scenes.get(str(app), []))
-    for event, app, time_s in run.events[["event", "app", "time_s"]].itertuples(index=False):
+    for time_s, app, kind in kills.ends_of(run, kills.kills_of(run)):
+        if app in lanes:
+            lanes[app].ended_as.setdefault(kind, []).append(time_s)
+    for event, app, time_s, level in run.events[["event", "app", "time_s", "level"]].itertuples(index=False):
         lane = lanes.get(app)
         if lane is None:
             continue
         if event == "warning":
             lane.warnings.append(time_s)
+            lane.warned_at.setdefault(level if level in WARNING_FILLS else "", []).append(time_s)
         elif event == "exit":
             lane.ends.append(time_s)
         elif event == "first_frame":
@@ -128,10 +140,16 @@ def lanes_of(run: Run) -> list[Lane]:
 
 
 def chosen(lanes: list[Lane]) -> list[Lane]:
-    """The most eventful, when there are too many; the order stays."""
+    """The most eventful, when there are too many, and every one that the system ended; the order stays."""
     if len(lanes) <= MOST_APPS:
         return lanes
+    ended = [lane for lane in lanes if lane.ended_as.keys() - {style.LEFT}]
     ranked = sorted(lanes, key=lambda lane: -lane.eventfulness)[:MOST_APPS]
+    if len(ended) > MOST_APPS:
+        ranked = ended
+    elif ended:
+        others = [lane for lane in ranked if not lane.ended_as.keys() - {style.LEFT}]
+        ranked = ended + others[: MOST_APPS - len(ended)]
     kept = {lane.app for lane in ranked}
     return [lane for lane in lanes if lane.app in kept]
 
@@ -139,7 +157,7 @@ def chosen(lanes: list[Lane]) -> list[Lane]:
 def caption(lanes: list[Lane], shown: list[Lane], with_scenes: bool) -> str:
     parts = []
     if len(shown) < len(lanes):
-        parts.append(f"The {len(shown)} most eventful of {len(lanes)} apps that ran; the rest is left out.")
+        parts.append(f"The {len(shown)} most eventful of {len(lanes)} apps that ran; of those left out none was ended.")
     hidden = sum(max(len(lane.scenes) - MOST_SCENES, 0) for lane in shown)
     if not any(lane.scenes for lane in shown):
         return " ".join(parts)
@@ -166,16 +184,17 @@ def draw_lane(axes: Axes, lane: Lane, top: float, distance_s: float, with_scenes
     """Draws the lane downwards from `top`, in inches, and returns where it ends."""
     draw_spans(axes, lane.process, top, APP_IN)
     middle = top + APP_IN / 2
-    for times, marker, size, edge in (
-        (lane.frames, "o", 2.6, 0.5),
-        (lane.warnings, "^", 4.6, 0.5),
-        (lane.ends, "x", 4.2, 1.2),
-    ):
+    looks = [(lane.frames, "o", FRAME_FILL, 2.6)]
+    looks += [(lane.warned_at.get(level, []), "^", fill, 4.6) for level, fill in WARNING_FILLS.items()]
+    for times, marker, fill, size in looks:
         shown = style.thin(sorted(times), distance_s)
         axes.plot(
-            shown, [middle] * len(shown), linestyle="none", marker=marker, markersize=size, markeredgewidth=edge,
-            markeredgecolor=style.INK, markerfacecolor=MARK_FILLS[marker], clip_on=False, zorder=5,
+            shown, [middle] * len(shown), linestyle="none", marker=marker, markersize=size, markeredgewidth=0.5,
+            markeredgecolor=style.INK, markerfacecolor=fill, clip_on=False, zorder=5,
         )  # fmt: skip
+    for kind in style.END_LOOKS:
+        shown = style.thin(sorted(lane.ended_as.get(kind, [])), distance_s)
+        style.mark_ends(axes, [(time_s, middle) for time_s in shown], kind)
     bottom = top + APP_IN
     if with_scenes:
         for scene in lane.scenes[:MOST_SCENES]:
@@ -185,16 +204,31 @@ def draw_lane(axes: Axes, lane: Lane, top: float, distance_s: float, with_scenes
     return bottom
 
 
-def legend_handles() -> list[Patch | Line2D]:
-    def mark(**look: object) -> Line2D:
-        return Line2D([], [], linestyle="none", markeredgecolor=style.INK, **look)  # type: ignore[arg-type]
+def draw_legend(figure: Figure, lanes: list[Lane], height_in: float) -> None:
+    """Two lines under the title: the states, and the marks that occur."""
 
-    states: list[Patch | Line2D] = [Patch(facecolor=colour, label=state) for state, colour in style.STATE_COLOURS.items()]
-    return states + [
-        mark(marker="o", markersize=3.5, markerfacecolor=MARK_FILLS["o"], markeredgewidth=0.6, label="first frame"),
-        mark(marker="^", markersize=5, markerfacecolor=MARK_FILLS["^"], markeredgewidth=0.6, label="memory warning"),
-        mark(marker="x", markersize=4.5, markeredgewidth=1.2, label="process ended"),
-    ]
+    def mark(marker: str, size: float, fill: str) -> Line2D:
+        return Line2D([], [], linestyle="none", markeredgecolor=style.INK, marker=marker, markersize=size, markerfacecolor=fill,
+                      markeredgewidth=0.6)  # fmt: skip
+
+    marks: list[Any] = []
+    names: list[str] = []
+    if any(lane.frames for lane in lanes):
+        marks, names = [mark("o", 3.5, FRAME_FILL)], ["first frame"]
+    for level, fill in reversed(WARNING_FILLS.items()):
+        if any(level in lane.warned_at for lane in lanes):
+            marks.append(mark("^", 5, fill))
+            names.append(WARNING_NAMES[level])
+    for kind in reversed(style.END_LOOKS):
+        if any(kind in lane.ended_as for lane in lanes):
+            marks.append(style.end_handle(kind))
+            names.append(style.END_NAMES[kind])
+    states = [Patch(facecolor=colour, label=state) for state, colour in style.STATE_COLOURS.items()]
+    for handles, texts, top_in in ((states, list(style.STATE_COLOURS), 0.3), (marks, names, 0.48)):
+        figure.legend(
+            handles, texts, loc="upper left", bbox_to_anchor=(0.012, 1 - top_in / height_in), ncols=8, borderaxespad=0,
+            handlelength=1.1, handletextpad=0.4, columnspacing=1.1, borderpad=0.2, fontsize=7,
+        )  # fmt: skip
 
 
 def lane_height_in(lane: Lane, with_scenes: bool) -> float:
@@ -236,11 +270,8 @@ def draw(run: Run) -> Figure | None:
     style.bare(axes, "bottom")
 
     left = LEFT_IN / style.WIDTH_IN
-    figure.text(0.015, 1 - 0.12 / height_in, f"States of {style.label(run.title, 80)}", fontsize=9, fontweight="bold", va="top")
-    figure.legend(
-        handles=legend_handles(), loc="upper left", bbox_to_anchor=(0.015, 1 - 0.3 / height_in), ncols=7, borderaxespad=0,
-        handlelength=1.1, handletextpad=0.5, columnspacing=1.5, borderpad=0.2,
-    )  # fmt: skip
+    style.title(figure, f"States of {run.title}")
+    draw_legend(figure, shown, height_in)
     if note:
         figure.text(left, 0.1 / height_in, note, fontsize=7, color=style.QUIET, va="bottom")
     return figure

@@ -62,7 +62,7 @@ HARMLESS = "#7F858C"
 FELT, UNFELT, CRASHED, LEFT = "felt", "unfelt", "crashed", "left"
 """Kinds of ends: by the system and missed by the user, by the system and not missed, a crash, and any other."""
 END_NAMES = {
-    FELT: "ended, and the user misses it", UNFELT: "ended, not missed", CRASHED: "crashed", LEFT: "quit or done",
+    FELT: "ended, the user misses it", UNFELT: "ended, not missed", CRASHED: "crashed", LEFT: "quit or done",
 }  # fmt: skip
 END_LOOKS: dict[str, tuple[dict[str, Any], ...]] = {
     LEFT: ({"marker": "|", "markersize": 7, "markeredgewidth": 1.2, "color": INK},),
@@ -235,9 +235,9 @@ def memory_axis(axes: Axes, top_bytes: float) -> None:
 
 def cover(axes: Axes, highest: float, ticks: int, at_least: float = 0.0, **steps: Any) -> None:
     """From zero to above the highest value, with round ticks, the last of which is not below it."""
-    places = [place for place in MaxNLocator(ticks, **steps).tick_values(0, max(highest, at_least, 1e-12)) if place >= 0]
+    places = [place for place in MaxNLocator(ticks, **steps).tick_values(0, max(highest, at_least) or 1.0) if place >= 0]
     top = next((place for place in places if place >= highest * (1 - 1e-9)), places[-1])
-    axes.set_ylim(0, max(top, highest * 1.04, at_least))
+    axes.set_ylim(0, max(top, highest * 1.04, at_least) or 1.0)
     axes.yaxis.set_major_locator(FixedLocator([place for place in places if place <= top * (1 + 1e-9)]))
 
 
@@ -283,12 +283,27 @@ LEAST_OF_A_CURVE = 5
 # --- Text that does not overlap -----------------------------------------------------------------------------------------
 
 
-def text_width_px(figure: Figure | SubFigure, text: str, size_pt: float) -> float:
+def text_width_px(figure: Figure | SubFigure, text: str, size_pt: float, weight: str = "normal") -> float:
     """How wide the text is drawn."""
-    probe = figure.text(0, 0, text, fontsize=size_pt)
+    probe = figure.text(0, 0, text, fontsize=size_pt, fontweight=weight)
     width = probe.get_window_extent(figure.canvas.get_renderer()).width  # type: ignore[attr-defined]
     probe.remove()
     return float(width)
+
+
+def fitted(figure: Figure | SubFigure, text: str, width_px: float, size_pt: float, weight: str = "normal") -> str:
+    """The text in one line, as far as it fits."""
+    text = label(text, 400) if text else ""
+    while text and text_width_px(figure, text, size_pt, weight) > width_px:
+        text = text[:-2].rstrip() + "…"
+    return text
+
+
+def title(figure: Figure, text: str, size_pt: float = 9) -> None:
+    """The picture's title, as far as it fits."""
+    width, height = figure.get_size_inches()
+    shown = fitted(figure, text, (width - 0.25) * DPI, size_pt, "bold")
+    figure.text(0.12 / width, 1 - 0.12 / height, shown, fontsize=size_pt, fontweight="bold", va="top")
 
 
 def name_points(axes: Axes, points: Sequence[tuple[float, float]], names: Sequence[str], size_pt: float) -> None:

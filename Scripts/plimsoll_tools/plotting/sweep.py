@@ -19,6 +19,11 @@ FILE = "sweep.csv"
 METRICS = ("launch_latency_p95_ms", "launches_unfinished", "hot_launch_ratio", "terminations", "terminations_felt",
            "time_critical_s")  # fmt: skip
 MOST_SETTINGS, MOST_LINES = 4, 12
+MOST_VALUES, MOST_FIGURES = 12, 8
+"""Of a setting of a heat map, and of those that have room for the figures themselves."""
+MAP_COLUMNS, MAP_LEFT_IN, MAP_GAP_IN, MAP_HEAD_IN, MAP_ROW_IN = 2, 0.75, 0.3, 0.3, 0.24
+MOST_MAPS = 12
+NOTE_IN = 0.17
 LEFT_IN, RIGHT_IN, TOP_IN, BOTTOM_IN, ROW_IN, GAP_IN = 0.85, 0.15, 0.55, 0.5, 1.15, 0.12
 # A column is a setting when it stands between these and the columns of a run's summary.
 BEFORE, AFTER = "policy_label", "scenario"
@@ -82,12 +87,9 @@ def draw_panel(axes: Axes, table: pd.DataFrame, setting: str, metric: str, group
         means = pd.Series(table.loc[own, metric].to_numpy()).groupby(where[own]).mean()
         if len(means) * 2 <= own.sum():
             axes.plot(means.index, means, color=colour, linestyle=line, linewidth=1.3)
-    highest = table[metric].max()
-    # Room above, so that no line lies on the edge; of counts that are all zero, up to one.
-    axes.set_ylim(0, highest * 1.08 if highest > 0 else 1)
+    style.cover(axes, float(table[metric].max()), 4, integer=metric.startswith(("terminations", "launches")))
     axes.grid(color=style.RULE, linewidth=0.5)
     axes.set_axisbelow(True)
-    axes.yaxis.set_major_locator(MaxNLocator(4, integer=metric.startswith(("terminations", "launches"))))
     if metric.endswith("_ms"):
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: launches.duration_text(value) if value else "0"))
     elif metric.endswith("_ratio"):
@@ -98,17 +100,144 @@ def draw_panel(axes: Axes, table: pd.DataFrame, setting: str, metric: str, group
     style.bare(axes, "left", "bottom")
 
 
-def draw(table: pd.DataFrame, settings: list[str]) -> Figure | None:
-    """A column per setting, a row per metric; None when nothing was varied."""
-    shown = [name for name in settings if table[name].nunique() > 1][:MOST_SETTINGS]
-    metrics = [name for name in METRICS if table[name].notna().any()]
-    if not shown or not metrics:
-        return None
+def varied(table: pd.DataFrame, settings: list[str]) -> list[str]:
+    return [name for name in settings if table[name].nunique() > 1][:MOST_SETTINGS]
+
+
+def groups_of(table: pd.DataFrame) -> pd.Series:
+    """What tells the lines apart: the policy, and of several scenarios which it is."""
     several_scenarios = table["scenario_file"].nunique() > 1
     labels = table["policy_label"].where(table["policy_label"] != "", table["policy"])
-    table["group"] = table["scenario"] + ", " + labels if several_scenarios else labels
+    return table["scenario"] + ", " + labels if several_scenarios else labels
+
+
+def split(table: pd.DataFrame) -> tuple[list[str], list[str]]:
+    """The metrics that differ between runs, and a sentence for each of the others."""
+    shown, notes = [], []
+    titles = {key: (title, unit) for key, title, _, unit in several.METRICS}
+    for metric in METRICS:
+        values = table[metric].dropna()
+        if values.nunique() > 1:
+            shown.append(metric)
+        elif len(values):
+            title, unit = titles[metric]
+            notes.append(f"{title}: {compare.text_of(float(values.iloc[0]), unit)} in every run")
+    return shown, notes
+
+
+def titled(table: pd.DataFrame) -> str:
+    columns = [table[name].tolist() if name in table else [] for name in ("scenario", "policy", "seed")]
+    text = several.described(*columns)
+    return f"{text}: {style.plural(len(table), 'run')}" if text else style.plural(len(table), "run")
+
+
+def plain(setting: str) -> str:
+    """The setting without its unit, which stands at its values."""
+    for unit in ("_bytes", "_s", "_ratio"):
+        setting = setting.removesuffix(unit)
+    return style.label(setting, 44)
+
+
+def figures(table: pd.DataFrame, settings: list[str]) -> list[tuple[str, Figure]]:
+    """Name and picture: a heat map per policy and scenario where two settings were varied on a grid, else lines."""
+    shown = varied(table, settings)
+    table = table.assign(group=groups_of(table)) if shown else table
+    if len(shown) == 2 and all(is_grid(rows, shown) for _, rows in table.groupby("group")) and split(table)[0]:
+        groups = list(dict.fromkeys(table["group"]))[:MOST_MAPS]
+        return [
+            ("sweep" if len(groups) == 1 else f"sweep-{number}", draw_map(table, shown, group))
+            for number, group in enumerate(groups, start=1)
+        ]
+    figure = draw(table, settings)
+    return [("sweep", figure)] if figure else []
+
+
+def is_grid(rows: pd.DataFrame, settings: list[str]) -> bool:
+    """Whether every value of one setting was run with every value of the other, and all have room."""
+    first, second = (rows[name].nunique() for name in settings)
+    return bool(max(first, second) <= MOST_VALUES and len(rows[settings].drop_duplicates()) == first * second)
+
+
+def ascending(column: pd.Series) -> list[str]:
+    """The values in their order: numbers by size, words as they came."""
+    values = list(dict.fromkeys(column))
+    numbers = pd.to_numeric(pd.Series(values), errors="coerce")
+    return values if numbers.isna().any() else [values[place] for place in np.argsort(numbers.to_numpy(), kind="stable")]
+
+
+def value_text(value: str, name: str) -> str:
+    number = several.number(value)
+    return style.label(value, 14) if number is None else setting_text(number, name)
+
+
+def draw_map(table: pd.DataFrame, settings: list[str], group: str) -> Figure:
+    """A map per metric of one group's means; the colours mean the same in the maps of all groups."""
+    rows = table[table["group"] == group]
+    # The setting with more values lies flat.
+    flat, upright = sorted(settings, key=lambda name: -rows[name].nunique())
+    metrics, notes = split(table)
+    columns, lines = ascending(rows[flat]), ascending(rows[upright])
+    cells_in = MAP_ROW_IN * max(len(lines), 3)
+    bands = -(-len(metrics) // MAP_COLUMNS)
+    width, top_in = style.WIDTH_IN, 0.5
+    height = top_in + bands * (cells_in + MAP_HEAD_IN) + 0.42 + NOTE_IN * len(notes)
+    figure = plt.figure(figsize=(width, height))
+    wide_in = (width - MAP_LEFT_IN - 0.15 - MAP_GAP_IN * (MAP_COLUMNS - 1)) / MAP_COLUMNS
+    for index, metric in enumerate(metrics):
+        band, column = divmod(index, MAP_COLUMNS)
+        bottom_in = height - top_in - band * (cells_in + MAP_HEAD_IN) - MAP_HEAD_IN - cells_in + 0.06
+        axes = figure.add_axes(
+            ((MAP_LEFT_IN + column * (wide_in + MAP_GAP_IN)) / width, bottom_in / height, wide_in / width, cells_in / height)
+        )
+        means = rows.pivot_table(index=upright, columns=flat, values=metric, aggfunc="mean").reindex(index=lines, columns=columns)
+        all_means = table.groupby(["group", *settings])[metric].mean()
+        draw_cells(axes, means, metric, (float(all_means.min()), float(all_means.max())))
+        is_lowest = index + MAP_COLUMNS >= len(metrics)
+        axes.set_xticks(np.arange(len(columns)) + 0.5, [value_text(value, flat) if is_lowest else "" for value in columns])
+        axes.set_yticks(np.arange(len(lines)) + 0.5, [value_text(value, upright) if column == 0 else "" for value in lines])
+        axes.tick_params(length=0, labelsize=6.5 if len(columns) <= 6 else 5)
+        if is_lowest:
+            axes.set_xlabel(plain(flat), fontsize=7.5)
+    several_groups = table["group"].nunique() > 1
+    style.title(figure, titled(rows) if not several_groups or group in titled(rows) else f"{group}: {titled(rows)}")
+    runs = len(rows) / max(len(columns) * len(lines), 1)
+    text = f"means of {runs:g} runs each; " if runs > 1 else ""
+    note = f"upwards {plain(upright)}, to the right {plain(flat)}; {text}the darker, the worse"
+    figure.text(0.015, 1 - 0.33 / height, note, fontsize=7, va="top", color=style.QUIET)
+    for place, note in enumerate(reversed(notes)):
+        figure.text(0.015, (0.05 + NOTE_IN * place) / height, note, fontsize=7, color=style.QUIET)
+    return figure
+
+
+def draw_cells(axes: Axes, means: pd.DataFrame, metric: str, ends: tuple[float, float]) -> None:
+    """The map of one metric, with the figures where there is room."""
+    title, better, unit = next((title, better, unit) for key, title, better, unit in several.METRICS if key == metric)
+    low, high = ends
+    badness = (means.to_numpy() - low) / max(high - low, 1e-12)
+    badness = 1 - badness if better == "high" else badness
+    axes.pcolormesh(0.06 + 0.86 * badness, cmap="Blues", vmin=0, vmax=1, edgecolors="white", linewidth=0.8, gid="heat-map")
+    if means.shape[1] <= MOST_FIGURES:
+        for row, column in np.ndindex(*means.shape):
+            value = means.iat[row, column]
+            text = "none" if np.isnan(value) else compare.text_of(float(f"{value:.3g}"), unit)
+            axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=6 if means.shape[1] <= 6 else 5,
+                      color="white" if badness[row, column] > 0.55 else style.INK)  # fmt: skip
+    arrow = {"low": "less is better", "high": "more is better"}[better]
+    axes.set_title(title, fontsize=7.5, loc="left", fontweight="bold", pad=3)
+    axes.text(1, 1, arrow, transform=axes.transAxes, fontsize=6.3, color=style.QUIET, ha="right", va="bottom")
+    style.bare(axes)
+
+
+def draw(table: pd.DataFrame, settings: list[str]) -> Figure | None:
+    """A column per setting, a row per metric that differs; None when nothing was varied."""
+    shown = varied(table, settings)
+    if not shown or not any(table[name].notna().any() for name in METRICS):
+        return None
+    metrics, notes = split(table)
+    table = table.assign(group=groups_of(table))
     groups = list(dict.fromkeys(table["group"]))
-    width, height = style.WIDTH_IN, TOP_IN + BOTTOM_IN + len(metrics) * ROW_IN
+    bottom_in = BOTTOM_IN + NOTE_IN * len(notes)
+    width, height = style.WIDTH_IN, TOP_IN + bottom_in + len(metrics) * ROW_IN
     figure = plt.figure(figsize=(width, height))
     column_in = (width - LEFT_IN - RIGHT_IN) / len(shown)
     titles = {key: title for key, title, _, _ in several.METRICS}
@@ -126,16 +255,24 @@ def draw(table: pd.DataFrame, settings: list[str]) -> Figure | None:
             else:
                 axes.set_yticklabels([])
             if row + 1 == len(metrics):
-                axes.set_xlabel(style.label(setting, 40), fontsize=7.5)
+                axes.set_xlabel(plain(setting), fontsize=7.5)
             else:
                 axes.set_xticklabels([])
     for column in range(len(shown)):
         same = figure.axes[column :: len(shown)]
         for axes in same[:-1]:
             axes.set_xlim(same[-1].get_xlim())
-    figure.text(0.018, 1 - 0.12 / height, style.plural(len(table), "run"), fontsize=9, fontweight="bold", va="top")
+    style.title(figure, titled(table))
+    for place, note in enumerate(reversed(notes)):
+        figure.text(0.015, (0.05 + NOTE_IN * place) / height, note, fontsize=7, color=style.QUIET)
+    draw_lines_legend(figure, groups[:MOST_LINES])
+    return figure
+
+
+def draw_lines_legend(figure: Figure, groups: list[str]) -> None:
+    width, height = figure.get_size_inches()
     x = LEFT_IN
-    for index, group in enumerate(groups[:MOST_LINES]):
+    for index, group in enumerate(groups):
         colour, line = compare.look(index)
         text = style.label(group, 30)
         wide = 0.5 + style.text_width_px(figure, text, 7) / style.DPI
@@ -145,4 +282,3 @@ def draw(table: pd.DataFrame, settings: list[str]) -> Figure | None:
         figure.add_artist(Line2D([x / width, (x + 0.25) / width], [y, y], color=colour, linestyle=line, linewidth=1.5))
         figure.text((x + 0.31) / width, y, text, fontsize=7, va="center")
         x += wide
-    return figure

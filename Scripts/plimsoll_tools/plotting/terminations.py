@@ -212,14 +212,6 @@ HEADS = {"when": "at", "app": "ended", "held": "held", "idle": "off screen", "wa
          "for": "room for", "user": "the user"}  # fmt: skip
 
 
-def fitted(figure: Figure, text: str, width_in: float, size_pt: float = LINE_PT, weight: str = "normal") -> str:
-    """The text as far as it fits."""
-    text = style.label(text, 200) if text else ""
-    while text and style.text_width_px(figure, text, size_pt) * (1.12 if weight == "bold" else 1) > width_in * style.DPI:
-        text = text[:-2].rstrip() + "…"
-    return text
-
-
 def draw_story(axes: Axes, lines: list[Line], colours: dict[str, str]) -> None:
     """A table in inches: who was ended, why, for whose demand, and what the user has of it."""
     figure = axes.figure
@@ -245,15 +237,16 @@ def draw_story(axes: Axes, lines: list[Line], colours: dict[str, str]) -> None:
         weight = "bold" if is_felt else "normal"
         write(COLUMNS_IN["when"], row, line.when, True)
         chip(COLUMNS_IN["app"], row, line.app)
-        write(COLUMNS_IN["app"] + 0.14, row, fitted(figure, line.app, 0.82, weight=weight), fontweight=weight)  # type: ignore[arg-type]
+        write(COLUMNS_IN["app"] + 0.14, row, style.fitted(figure, line.app, 0.85 * style.DPI, LINE_PT, weight), fontweight=weight)
         for name, text in (("held", line.held), ("idle", line.idle), ("warned", line.warned)):
             write(COLUMNS_IN[name], row, text, True)
-        why = fitted(figure, line.why, COLUMNS_IN["for"] - COLUMNS_IN["why"] - 0.08)  # type: ignore[arg-type]
+        wide_px = (COLUMNS_IN["for"] - COLUMNS_IN["why"] - 0.08) * style.DPI
+        why = style.fitted(figure, line.why, wide_px, LINE_PT)
         write(COLUMNS_IN["why"], row, why, color=style.WANT_COLOUR if line.is_want else style.INK)
         if line.demander:
             chip(COLUMNS_IN["for"], row, line.demander)
-        wide = COLUMNS_IN["user"] - COLUMNS_IN["for"] - 0.18
-        write(COLUMNS_IN["for"] + (0.13 if line.demander else 0), row, fitted(figure, line.demand, wide))  # type: ignore[arg-type]
+        wide_px = (COLUMNS_IN["user"] - COLUMNS_IN["for"] - 0.18) * style.DPI
+        write(COLUMNS_IN["for"] + (0.13 if line.demander else 0), row, style.fitted(figure, line.demand, wide_px, LINE_PT))
         write(COLUMNS_IN["user"], row, line.user, fontweight=weight, color=style.INK if is_felt else style.QUIET)
     for kind in (style.UNFELT, style.FELT):
         at = [(COLUMNS_IN["mark"], ROW_IN * (place + 1.5)) for place, line in enumerate(lines) if line.kind == kind]
@@ -353,7 +346,6 @@ def draw(run: Run) -> Figure | None:
     if "events" in run.missing:
         return None
     table = kills.kills_of(run)
-    title = f"Terminations of {style.label(run.title, 80)}"
     lines, left = story_of(table, memory.level_spans(run), max(run.end_s, 1e-3))
     sized = len(table.dropna(subset=["footprint_bytes", "idle_s"]))
     leads = len(table.dropna(subset=["lead_s"]))
@@ -380,7 +372,7 @@ def draw(run: Run) -> Figure | None:
     def place(left_in: float, bottom: float, width_in: float, tall_in: float) -> Axes:
         return figure.add_axes((left_in / width, bottom / height_in, width_in / width, tall_in / height_in))
 
-    figure.text(0.015, 1 - 0.12 / height_in, title, fontsize=9, fontweight="bold", va="top")
+    style.title(figure, f"Terminations of {run.title}")
     figure.text(0.015, 1 - 0.33 / height_in, headline(run, table), fontsize=7.5, va="top")
     y_in = height_in - TOP_IN - story_in
     if lines:

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
 from optuna.trial import FrozenTrial
 
-from plimsoll_tools.plotting import style
+from plimsoll_tools.plotting import launches, several, style
 from plimsoll_tools.tuning.problem import Problem
 from plimsoll_tools.tuning.search import front, is_feasible
 from plimsoll_tools.tuning.verdict import Difference
@@ -17,9 +20,54 @@ from plimsoll_tools.tuning.verdict import Difference
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
 
 
+def plain(metric: str) -> str:
+    """What people call the metric, with its unit."""
+    title, unit = next(((title, unit) for key, title, _, unit in several.METRICS if key == metric), (metric, ""))
+    return f"{title} (s)" if unit == "s" else title
+
+
+def titled(problem: Problem, text: str) -> str:
+    """The policy, what the picture shows, and on which scenarios and seeds."""
+    return several.described([one.name for one in problem.scenarios], [problem.name], list(map(str, problem.seeds))) + f": {text}"
+
+
+def cover(axes: Axes, metrics: Sequence[str]) -> None:
+    """Round ticks, the outermost of which cover what is drawn; latencies in ms and s."""
+    for axis, metric in zip((axes.xaxis, axes.yaxis), metrics):
+        low, high = map(float, axes.dataLim.intervalx if axis is axes.xaxis else axes.dataLim.intervaly)
+        ticks = list(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high))
+        edge = 0.03 * (ticks[-1] - ticks[0])
+        (axes.set_xlim if axis is axes.xaxis else axes.set_ylim)(ticks[0] - edge, ticks[-1] + edge)
+        axis.set_major_locator(FixedLocator(ticks))
+        if metric.endswith("_ms"):
+            digits = 4 if high - low < 0.1 * max(abs(high), 1) else 3
+            axis.set_major_formatter(FuncFormatter(lambda value, _, digits=digits: latency_text(value, digits)))
+
+
+def latency_text(milliseconds: float, digits: int) -> str:
+    if abs(milliseconds) >= 1e6:
+        return launches.duration_text(milliseconds)
+    return f"{milliseconds / 1000:.{digits}g} s" if abs(milliseconds) >= 1000 else f"{milliseconds:.{digits}g} ms"
+
+
+def staircase(axes: Axes, points: np.ndarray, signs: tuple[float, float]) -> None:
+    """The front as what was reached: between two trials nothing better than the worse of both, on each axis.
+
+    `points` ascend on the first axis; a sign is positive where less is better.
+    """
+    axes.step(points[:, 0], points[:, 1], where="post" if signs[0] > 0 else "pre", color=BLUE, linewidth=1.1, gid="front")
+    axes.plot(points[:, 0], points[:, 1], "o", color=BLUE, markersize=4.5)
+    # Beyond its ends the front goes on to the edges of the picture, on the side of the worse.
+    first, last = (points[0], points[-1]) if signs[0] > 0 else (points[-1], points[0])
+    far_x = axes.get_xlim()[1 if signs[0] > 0 else 0]
+    far_y = axes.get_ylim()[1 if signs[1] > 0 else 0]
+    axes.plot([first[0], first[0]], [first[1], far_y], color=BLUE, linewidth=0.6, linestyle=":")
+    axes.plot([last[0], far_x], [last[1], last[1]], color=BLUE, linewidth=0.6, linestyle=":")
+
+
 def draw_front(problem: Problem, trials: Sequence[FrozenTrial], chosen: FrozenTrial, folder: Path) -> list[Path]:
     """The first two objectives against each other; with one objective, the best so far."""
-    figure, axes = plt.subplots(figsize=(style.WIDTH_IN * 0.75, 3.6), layout="constrained")
+    figure, axes = plt.subplots(figsize=(style.WIDTH_IN, 3.6), layout="constrained")
     able = [trial for trial in trials if is_feasible(trial)]
     if len(problem.objectives) == 1:
         slots = [trial.user_attrs["slot"] + 1 for trial in able]
@@ -28,29 +76,26 @@ def draw_front(problem: Problem, trials: Sequence[FrozenTrial], chosen: FrozenTr
         axes.plot(slots, values, "o", color=style.OTHER_COLOUR, markersize=3.5, label="complete trials")
         axes.step(slots, best, where="post", color=BLUE, linewidth=1.4, label="the best so far")
         axes.set_xlabel("trial")
-        axes.set_ylabel(problem.objectives[0].metric)
+        axes.set_ylabel(plain(problem.objectives[0].metric))
+        cover(axes, ("", problem.objectives[0].metric))
     else:
         points = np.array([trial.values[:2] for trial in able]).reshape(-1, 2)
         edge = sorted(front(problem, trials), key=lambda trial: trial.values[0])
         line = np.array([trial.values[:2] for trial in edge]).reshape(-1, 2)
         axes.plot(points[:, 0], points[:, 1], "o", color=style.OTHER_COLOUR, markersize=3.5, label="complete trials")
-        axes.plot(line[:, 0], line[:, 1], "o-", color=BLUE, markersize=4.5, linewidth=0.9, label="Pareto front")
-        axes.set_xlabel(problem.objectives[0].metric)
-        axes.set_ylabel(problem.objectives[1].metric)
-        axes.annotate(
-            "less is better" if problem.objectives[0].sign > 0 else "more is better",
-            (0.99, 0.02),
-            xycoords="axes fraction",
-            ha="right",
-            fontsize=7,
-            color=style.QUIET,
-        )
+        goals = problem.objectives[:2]
+        cover(axes, [goal.metric for goal in goals])
+        staircase(axes, line, (goals[0].sign, goals[1].sign))
+        axes.plot([], [], "o-", color=BLUE, markersize=4.5, linewidth=1.1, label="Pareto front")
+        sense = ["less is better" if goal.sign > 0 else "more is better" for goal in goals]
+        axes.set_xlabel(f"{plain(goals[0].metric)} ({sense[0]})")
+        axes.set_ylabel(f"{plain(goals[1].metric)} ({sense[1]})")
     standard = next(trial for trial in trials if trial.user_attrs["slot"] == 0)
     for trial, colour, mark, label in ((standard, ORANGE, "s", "the default"), (chosen, GREEN, "*", "chosen")):
         at = trial.values[:2] if len(problem.objectives) > 1 else (trial.user_attrs["slot"] + 1, trial.values[0])
         axes.plot(*at, mark, color=colour, markersize=11 if mark == "*" else 7, label=label, zorder=5)
-    axes.set_title(f"{problem.name}: what the search found on the training seeds", loc="left")
-    axes.legend(fontsize=7)
+    axes.set_title(titled(problem, "what the search found"), loc="left")
+    axes.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0)
     style.bare(axes, "left", "bottom")
     paths = style.save(figure, folder / "front", ("png",))
     plt.close(figure)
@@ -65,7 +110,7 @@ def draw_importance(problem: Problem, shares: dict[str, dict[str, float]], folde
     )
     if not names:
         return []
-    figure, axes = plt.subplots(figsize=(style.WIDTH_IN * 0.75, 0.7 + 0.27 * max(len(names), 3)), layout="constrained")
+    figure, axes = plt.subplots(figsize=(style.WIDTH_IN, 0.7 + 0.27 * max(len(names), 3)), layout="constrained")
     height = 0.8 / len(shares)
     for index, (metric, by_name) in enumerate(shares.items()):
         rows = np.arange(len(names)) + 0.4 - height * (index + 0.5)
@@ -74,11 +119,15 @@ def draw_importance(problem: Problem, shares: dict[str, dict[str, float]], folde
             [by_name.get(name, 0.0) for name in names],
             height=height * 0.92,
             color=(BLUE, ORANGE, GREEN)[index % 3],
-            label=metric,
+            label=plain(metric),
         )
+    highest = max(share for by_name in shares.values() for share in by_name.values())
+    ticks = [float(tick) for tick in MaxNLocator(5).tick_values(0, max(highest, 1e-6)) if tick >= 0]
+    axes.set_xlim(0, ticks[-1])
+    axes.set_xticks(ticks, [f"{tick:.3g}" for tick in ticks])
     axes.set_yticks(np.arange(len(names)), names)
     axes.set_xlabel("share of what decides whether a trial is among the best (PED-ANOVA)")
-    axes.set_title(f"{problem.name}: which parameters matter", loc="left")
+    axes.set_title(titled(problem, "which parameters matter"), loc="left")
     axes.legend(loc="lower right", fontsize=7)
     style.bare(axes, "left", "bottom")
     paths = style.save(figure, folder / "importance", ("png",))
@@ -88,18 +137,29 @@ def draw_importance(problem: Problem, shares: dict[str, dict[str, float]], folde
 
 def draw_verdict(problem: Problem, rows: dict[str, list[Difference]], folder: Path) -> list[Path]:
     """Per objective a panel; per scenario, and for all of a kind together, the difference with its interval."""
-    goals = problem.objectives
-    figure, panels = plt.subplots(
-        1,
-        len(goals),
-        figsize=(style.WIDTH_IN, 0.9 + 0.24 * len(rows)),
-        sharey=True,
-        squeeze=False,
-        layout="constrained",
-    )
-    for axes, goal in zip(panels[0], goals):
-        for row, (name, found) in enumerate(reversed(rows.items())):
-            one = next(one for one in found if one.metric == goal.metric)
+    def of(metric: str) -> dict[str, Difference]:
+        return {name: next(one for one in found if one.metric == metric) for name, found in rows.items()}
+
+    def is_same(metric: str) -> bool:
+        values = [value for one in of(metric).values() for value in (one.mean, one.low, one.high)]
+        return all(value == 0 or np.isnan(value) for value in values)
+
+    # A panel in which nothing differs is a line of text.
+    same = [goal for goal in problem.objectives if is_same(goal.metric)]
+    goals = [goal for goal in problem.objectives if not is_same(goal.metric)]
+    height_in = 0.5 + 0.18 * len(same) + (0.75 + 0.24 * len(rows) if goals else 0)
+    figure = plt.figure(figsize=(style.WIDTH_IN, height_in))
+    below = 0.18 * len(same) / height_in
+    layout = ConstrainedLayoutEngine(rect=(0, below, 1, 1 - 0.3 / height_in - below))
+    figure.set_layout_engine(layout if goals else "none")
+    held_out = several.seeds_text(list(map(str, problem.held_out_seeds)))
+    style.title(figure, f"policy {problem.name}, tuned against default, {held_out}")
+    for place, goal in enumerate(reversed(same)):
+        text = f"{plain(goal.metric)}: no difference in any scenario, under any seed"
+        figure.text(0.015, (0.07 + 0.18 * place) / height_in, text, fontsize=8, color=style.QUIET)
+    panels = figure.subplots(1, len(goals), sharey=True, squeeze=False)[0] if goals else []
+    for axes, goal in zip(panels, goals):
+        for row, (name, one) in enumerate(reversed(of(goal.metric).items())):
             is_good = one.mean * goal.sign < 0
             colour = style.QUIET if not one.is_clear else GREEN if is_good else ORANGE
             is_whole = name.startswith("all ")
@@ -107,9 +167,14 @@ def draw_verdict(problem: Problem, rows: dict[str, list[Difference]], folder: Pa
             axes.plot(one.mean, row, "D" if is_whole else "o", color=colour, markersize=5 if is_whole else 4)
         axes.axvline(0, color=style.INK, linewidth=0.7)
         axes.set_yticks(range(len(rows)), list(reversed(rows)))
-        axes.set_title(goal.metric, loc="left", fontsize=8)
+        axes.set_title(plain(goal.metric), loc="left", fontsize=8)
+        low, high = map(float, axes.dataLim.intervalx)
+        ticks = list(MaxNLocator(5).tick_values(min(low, 0), max(high, 0)))
+        axes.set_xlim(ticks[0], ticks[-1])
+        axes.set_xticks(ticks, [f"{tick:.4g}" for tick in ticks])
         better = "left" if goal.sign > 0 else "right"
-        axes.set_xlabel(f"tuned minus default (better: {better})", fontsize=7)
+        unit = " in ms" if goal.metric.endswith("_ms") else ""
+        axes.set_xlabel(f"tuned minus default{unit} (better: {better})", fontsize=7)
         style.bare(axes, "left", "bottom")
         axes.tick_params(axis="y", length=0)
     paths = style.save(figure, folder / "verdict", ("png",))

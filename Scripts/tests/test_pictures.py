@@ -1,0 +1,557 @@
+"""What pictures say: which ends the user misses, why each happened, where memory peaked, and what is too little for a panel."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import unittest
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from harness import PictureCase
+from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
+from synthetic_run import MIB, write_run
+
+from plimsoll_tools.plotting import (
+    compare,
+    comparison,
+    kills,
+    launches,
+    memory,
+    pressure,
+    states,
+    style,
+    sweep,
+    terminations,
+)
+from plimsoll_tools.plotting.run_directory import read_run
+from plimsoll_tools.tuning import charts
+from plimsoll_tools.tuning.verdict import Difference
+
+SCENARIO = """plimsoll: 1
+name: morning
+seed: 7
+policy:
+  name: lru
+apps:
+- name: chat
+- name: game
+- name: notes
+metrics: { perceived_within: 5min, apps: all }
+"""
+EVENTS = ["time_s", "event", "app", "pid", "scene", "detail", "reason", "state", "level", "action", "exit_reason", "cause",
+          "measure", "observed", "threshold"]  # fmt: skip
+
+
+class StoryCase(PictureCase):
+    """A made-up run whose every end is known."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.addCleanup(plt.close, "all")
+        style.prepare()
+
+    def folder(self, name: str = "run", **options: Any) -> Path:
+        path = self.directory / name
+        write_run(path, **{"apps": 3, "minutes": 2.0, **options})
+        return path
+
+    def table(self, folder: Path, name: str, columns: list[str], rows: list[dict[str, object]]) -> None:
+        with (folder / f"{name}.csv").open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+
+    def story(self) -> Path:
+        """Ten minutes of three apps: chat is ended and wanted 100 s later, notes ended and never wanted, game dies on the
+        screen at its own limit of 64 MiB."""
+        folder = self.folder("story")
+        (folder / "scenario.yaml").write_text(SCENARIO, "utf-8")
+
+        def event(time_s: float, kind: str, app: str, pid: int, **facts: object) -> dict[str, object]:
+            return {"time_s": time_s, "event": kind, "app": app, "pid": pid, **facts}
+
+        self.table(folder, "events", EVENTS, [
+            event(0, "process_state", "chat", 1, state="active"), event(60, "process_state", "chat", 1, state="suspended"),
+            event(60, "process_state", "notes", 2, state="active"), event(90, "process_state", "notes", 2, state="suspended"),
+            event(95, "process_state", "game", 3, state="active"),
+            event(100, "pressure_level", "", 0, level="critical", measure="available_bytes", observed=20 * MIB,
+                  threshold=30 * MIB),
+            event(100, "warning", "game", 3, level="critical"), event(100, "warning", "notes", 2, level=""),
+            event(120, "exit", "chat", 1, exit_reason="memoryPressure", cause="jettisoned"),
+            event(130, "exit", "notes", 2, exit_reason="memoryPressure", cause="jettisoned"),
+            event(220, "launch", "chat", 4), event(221, "process_state", "chat", 4, state="active"),
+            event(300, "exit", "game", 3, exit_reason="memoryResourceLimit", cause="per-process-limit",
+                  measure="footprint_bytes", observed=65 * MIB, threshold=64 * MIB),
+        ])  # fmt: skip
+        decided = {"action": "terminate", "rank": 1, "chosen": "true", "reason": "idle longest", "measure": "available_bytes",
+                   "observed": 20 * MIB, "threshold": 30 * MIB, "demand": "pressure", "outcome": "chosen", "band": "0",
+                   "cause": "jettisoned"}  # fmt: skip
+        columns = ["time_s", "decision", "app", "pid", *decided]
+        self.table(folder, "decisions", columns, [
+            {**decided, "time_s": 120, "decision": 1, "app": "chat", "pid": 1},
+            {**decided, "time_s": 130, "decision": 2, "app": "notes", "pid": 2},
+        ])  # fmt: skip
+        self.table(folder, "launches", ["app", "kind", "tapped_s", "ready_s", "latency_ms", "pid", "outcome"], [
+            {"app": app, "kind": "cold", "tapped_s": at, "ready_s": at + 1, "latency_ms": 1000, "pid": pid, "outcome": "ready"}
+            for app, at, pid in (("chat", 0, 1), ("notes", 59, 2), ("game", 94, 3), ("chat", 220, 4))
+        ])  # fmt: skip
+        held: dict[int, dict[str, int]] = {}
+        for time_s in range(0, 601, 10):
+            held[time_s] = {}
+            if time_s < 120:
+                held[time_s]["chat"] = 50
+            if 60 <= time_s < 130:
+                held[time_s]["notes"] = 30
+            if 95 <= time_s < 300:
+                held[time_s]["game"] = min(12 + 4 * (time_s - 95) // 10, 64)
+        pids = {"chat": 1, "notes": 2, "game": 3}
+        self.table(folder, "apps", ["time_s", "app", "pid", "state", "band", "footprint_bytes"], [
+            {"time_s": time_s, "app": app, "pid": pids[app], "state": "suspended", "band": 0, "footprint_bytes": size * MIB}
+            for time_s, sizes in held.items() for app, size in sizes.items()
+        ])  # fmt: skip
+        columns = ["time_s", "ceiling_bytes", "resident_bytes", "available_bytes", "pressure_level", "peak_resident_bytes"]
+        rows: list[dict[str, object]] = []
+        for time_s, sizes in held.items():
+            resident = 20 + sum(sizes.values())
+            # Between the samples of 110 s and 120 s there was more than either of them found.
+            peak = 180 if time_s >= 120 else max([resident, *(int(str(row["peak_resident_bytes"])) // MIB for row in rows)])
+            rows.append({"time_s": time_s, "ceiling_bytes": 200 * MIB, "resident_bytes": resident * MIB,
+                         "available_bytes": (200 - resident) * MIB, "peak_resident_bytes": peak * MIB,
+                         "pressure_level": "critical" if 100 <= time_s < 140 else "normal"})  # fmt: skip
+        self.table(folder, "samples", columns, rows)
+        self.table(folder, "summary", ["scenario", "policy", "seed", "ceiling_bytes", "peak_resident_bytes"], [
+            {"scenario": "morning", "policy": "lru", "seed": 7, "ceiling_bytes": 200 * MIB, "peak_resident_bytes": 180 * MIB}
+        ])  # fmt: skip
+        return folder
+
+    @staticmethod
+    def words(figure: Figure | None) -> list[str]:
+        assert figure is not None
+        return [text.get_text() for text in figure.findobj(Text) if isinstance(text, Text) and text.get_text().strip()]
+
+    @staticmethod
+    def xs(line: Line2D) -> list[float]:
+        return [float(x) for x in np.asarray(line.get_xdata())]
+
+    @staticmethod
+    def marked(axes: Axes, name: str) -> list[float]:
+        """The places of the marks that were drawn under this name."""
+        lines = [line for line in axes.lines if line.get_gid() == name]
+        return [float(x) for line in lines[:1] for x in np.asarray(line.get_xdata())]
+
+
+class FeltEnds(StoryCase):
+    def test_an_end_is_felt_on_the_screen_or_when_the_app_is_wanted_soon(self) -> None:
+        folder = self.story()
+        table = kills.kills_of(read_run(folder)).set_index("app")
+        self.assertEqual(table["felt"].to_dict(), {"chat": kills.MISSED, "notes": "", "game": kills.SEEN})
+        self.assertEqual(table.loc["chat", "wanted_s"], 100.0)
+        # Wanted again too late, as the scenario has it, is not felt.
+        (folder / "scenario.yaml").write_text(SCENARIO.replace("5min", "90s"), "utf-8")
+        self.assertEqual(kills.kills_of(read_run(folder))["felt"].tolist(), ["", "", kills.SEEN])
+
+    def test_a_tap_on_a_process_that_is_being_ended_counts_at_its_end(self) -> None:
+        run = read_run(self.story())
+        run.tables["launches"].loc[3, "tapped_s"] = 119.0
+        self.assertEqual(kills.kills_of(run)["felt"].tolist(), [kills.MISSED, "", kills.SEEN])
+        # The user went on before the app was launched again.
+        run.tables["launches"].loc[3, "pid"] = ""
+        self.assertEqual(kills.kills_of(run)["felt"].tolist(), [kills.MISSED, "", kills.SEEN])
+        # A tap before that is no wish for what ends later.
+        run.tables["launches"].loc[3, ["tapped_s", "kind", "pid"]] = [110.0, "hot", "1"]
+        self.assertEqual(kills.kills_of(run)["felt"].tolist(), ["", "", kills.SEEN])
+
+    def test_felt_ends_are_marked_otherwise_than_others_in_memory_and_states(self) -> None:
+        run = read_run(self.story())
+        figure = memory.draw(run)
+        assert figure is not None
+        lane = next(axes for axes in figure.axes if any("terminated" in text.get_text() for text in axes.texts))
+        self.assertEqual((self.marked(lane, "ends-felt"), self.marked(lane, "ends-unfelt")), ([120.0, 300.0], [130.0]))
+        weights = {text.get_text(): (text.get_fontweight(), text.get_color()) for text in lane.texts}
+        self.assertEqual([weights[app][0] for app in ("chat", "game", "notes")], ["bold", "bold", "normal"])
+        self.assertNotEqual(weights["chat"][1], weights["notes"][1])
+        self.assertIn(style.END_NAMES[style.FELT], self.words(figure))
+        looks = [{key: look.get(key) for key in ("marker", "color")} for look in
+                 (style.END_LOOKS[style.FELT][0], style.END_LOOKS[style.UNFELT][0])]  # fmt: skip
+        self.assertNotEqual(*looks)
+        figure = states.draw(run)
+        assert figure is not None
+        marks = {line.get_gid(): list(np.asarray(line.get_xdata())) for line in figure.axes[0].lines if line.get_gid()}
+        self.assertEqual((marks["ends-felt"], marks["ends-unfelt"]), ([300.0], [130.0]))
+        self.assertIn(style.END_NAMES[style.UNFELT], self.words(figure))
+
+    def test_quits_and_crashes_have_marks_of_their_own(self) -> None:
+        run = read_run(self.story())
+        events = run.events
+        events.loc[events["app"] == "notes", "exit_reason"] = events["exit_reason"].replace("memoryPressure", "userTerminated")
+        events.loc[events["exit_reason"] == "memoryResourceLimit", "exit_reason"] = "abnormal"
+        lanes = {lane.app: lane.ended_as for lane in states.lanes_of(run)}
+        self.assertEqual(lanes, {"chat": {style.FELT: [120.0]}, "notes": {style.LEFT: [130.0]}, "game": {style.CRASHED: [300.0]}})
+
+
+class EndedApps(StoryCase):
+    def test_every_ended_app_is_named_however_many_there_are(self) -> None:
+        run = read_run(self.folder(apps=200, minutes=60.0, ceiling=4 << 30))
+        ended = {style.label(app) for app in kills.terminations(run)["app"]}
+        self.assertGreater(len(ended), 60)
+        told = " ".join(self.words(memory.draw(run)))
+        self.assertEqual([app for app in ended if app not in told], [])
+        told = " ".join(self.words(terminations.draw(run)))
+        # The story has no room for a name that is too long.
+        self.assertEqual([app for app in ended if app[:12] not in told], [])
+
+    def test_ends_near_each_other_are_one_mark_with_a_number(self) -> None:
+        ends = [(10.0, "a", style.UNFELT), (10.5, "b", style.FELT), (90.0, "c", style.UNFELT)]
+        figure = plt.figure()
+        lane, axes = figure.add_subplot(2, 1, 1), figure.add_subplot(2, 1, 2)
+        memory.draw_ends(lane, axes, ends, None, px_per_second=10)
+        self.assertEqual([text.get_text() for text in lane.texts], ["2"])
+        # The mark is that of the worst of them.
+        self.assertEqual((self.marked(lane, "ends-felt"), self.marked(lane, "ends-unfelt")), ([10.0], [90.0]))
+
+    def test_warned_apps_are_named_and_counted(self) -> None:
+        words = self.words(memory.draw(read_run(self.story())))
+        self.assertIn("game, notes", words)
+        run = read_run(self.folder("busy", apps=14, minutes=30.0))
+        rows = memory.legend_rows(run, memory.stack_of(run), run.events_named("warning"), kills.ends_of(run, kills.kills_of(run)))
+        counted = {row.layer.apps[0]: row.warned for row in rows if row.layer.apps and row.warned}
+        self.assertEqual(counted, run.events_named("warning")["app"].value_counts().to_dict())
+        self.assertEqual(sum(row.ended for row in rows), len(kills.terminations(run)))
+
+
+class TruePeak(StoryCase):
+    def test_a_peak_between_samples_is_drawn_at_its_moment(self) -> None:
+        run = read_run(self.story())
+        self.assertEqual(memory.peak_of(run), memory.Peak(180 * MIB, 120.0, (20 + 30 + 22) * MIB))
+        figure = memory.draw(run)
+        assert figure is not None
+        tip = next(line for axes in figure.axes for line in axes.lines if line.get_gid() == "peak")
+        self.assertEqual((self.xs(tip), np.asarray(tip.get_ydata()).tolist()), ([120.0], [180 * MIB]))
+        self.assertIn("▼ peak 180 MiB at 2:00, between samples", self.words(figure))
+
+    def test_a_peak_that_only_the_whole_run_knows_is_told_without_a_moment(self) -> None:
+        run = read_run(self.story())
+        run.samples["peak_resident_bytes"] = float("nan")
+        figure = memory.draw(run)
+        self.assertIn("peak 180 MiB, between samples", self.words(figure))
+        run.tables["summary"]["peak_resident_bytes"] = float("nan")
+        peak = memory.peak_of(run)
+        assert peak is not None
+        self.assertFalse(peak.is_between_samples)
+        self.assertEqual(peak.bytes, run.samples["resident_bytes"].max())
+
+
+class OwnLimits(StoryCase):
+    def test_the_limit_at_which_an_app_dies_lies_above_its_layer(self) -> None:
+        run = read_run(self.story())
+        stack = memory.stack_of(run)
+        (limit,) = memory.own_limits(run, stack, kills.kills_of(run))
+        self.assertEqual((limit.app, limit.bytes, limit.times_s[-1]), ("game", 64 * MIB, 300.0))
+        below = 0.0
+        for layer in stack.layers:
+            if layer.apps == ("game",):
+                break
+            below += layer.bytes[list(stack.times_s).index(290.0)]
+        self.assertEqual(limit.heights[-1], below + 64 * MIB)
+        figure = memory.draw(run)
+        assert figure is not None
+        self.assertEqual(sum(line.get_gid() == "own-limit" for axes in figure.axes for line in axes.lines), 1)
+        self.assertIn("game's own limit 64 MiB", self.words(figure))
+
+
+class Story(StoryCase):
+    def test_a_line_per_end_says_who_why_for_whom_and_at_what_price(self) -> None:
+        figure = terminations.draw(read_run(self.story()))
+        assert figure is not None
+        words = self.words(figure)
+        for text in (
+            "critical: 20 MiB free, 30 MiB wanted", "above its own limit of 64 MiB", "game +4 MiB", "itself", "wants it 100 s later",
+            "does not miss it", "saw it vanish", "never", "30 s before", "50 MiB", "2:00", "2:10", "5:00",
+            "The system ended 3 processes; the user misses 2 of them.",
+        ):  # fmt: skip
+            self.assertIn(text, words)
+        self.assertFalse([text for text in words if "%)" in text], "no bar of shares")
+        rows = {text.get_text(): text.get_fontweight() for text in figure.axes[0].texts}
+        self.assertEqual((rows["chat"], rows["notes"]), ("bold", "normal"))
+        self.assert_legible(figure)
+
+    def test_a_waiting_allocation_is_named_by_its_app(self) -> None:
+        run = read_run(self.story())
+        stall = pd.DataFrame([{"time_s": 119.0, "event": "stall", "app": "game", "pid": "3", "cause": "no_room"}])
+        run.tables["events"] = pd.concat([run.events, stall]).fillna({"exit_reason": "", "state": "", "level": ""}).sort_values(
+            "time_s", kind="stable"
+        )
+        run.decisions.loc[0, "demand"] = "allocation"
+        table = kills.kills_of(run)
+        self.assertEqual((table["demander"][0], table["want"][0]), ("game", kills.ANOTHER))
+        self.assertTrue(np.isnan(table["growth_bytes"][0]))
+
+    def test_limits_of_the_device_and_kernel_words_are_told_in_plain_words(self) -> None:
+        def why(**facts: object) -> str:
+            row = {"want": "", "demand": "", "exit_reason": "memoryPressure", "cause": "memoryPressure", "measure": "",
+                   "observed": float("nan"), "threshold": float("nan"), "time_s": 5.0}  # fmt: skip
+            return terminations.why_of(SimpleNamespace(**{**row, **facts}), [(0.0, 9.0, "warning")])
+
+        self.assertEqual(why(demand="background_memory", threshold=640 * MIB), "memory off screen above 640 MiB")
+        self.assertEqual(why(demand="background_processes", threshold=10.0), "more than 10 apps off screen")
+        self.assertEqual(why(demand="pressure"), "level warning")
+        self.assertEqual(why(demand="pressure", cause="idle-exit"), "level warning (idle-exit)")
+        self.assertEqual(why(exit_reason="appWatchdog", cause="appWatchdog"), "took too long (watchdog)")
+
+    def test_more_ends_than_lines_are_told_by_app_and_cause(self) -> None:
+        run = read_run(self.folder(apps=60, minutes=60.0, ceiling=2 << 30))
+        table = kills.kills_of(run)
+        self.assertGreater(len(table), terminations.MOST_LINES)
+        lines, left = terminations.story_of(table, memory.level_spans(run), run.end_s)
+        self.assertLessEqual(len(lines), terminations.MOST_LINES)
+        named = {line.app for line in lines} | {text.rpartition(" ")[0] for text in left}
+        self.assertEqual({style.label(app) for app in named}, {style.label(app) for app in table["app"]})
+        self.assertTrue(all(" of " in line.warned for line in lines))
+        # Those that have no line of their own are named below.
+        lines, left = terminations.story_of(pd.concat([table.assign(app=table["app"] + str(turn)) for turn in range(9)]),
+                                            memory.level_spans(run), run.end_s)  # fmt: skip
+        self.assertEqual((len(lines), len(left) > 0), (terminations.MOST_LINES, True))
+
+
+class TooLittle(StoryCase):
+    def test_a_panel_with_nothing_in_it_is_a_line_of_text(self) -> None:
+        for name, waited, axes, said in (("calm", 0.0, 1, True), ("tight", 0.1, 2, False)):
+            folder = self.folder(name)
+            samples = pd.read_csv(folder / "samples.csv")
+            samples["psi_some_avg10_ratio"] = waited
+            samples.to_csv(folder / "samples.csv", index=False)
+            figure = pressure.draw(read_run(folder))
+            assert figure is not None
+            self.assertEqual((len(figure.axes), "No process waited for memory." in self.words(figure)), (axes, said))
+        run = read_run(self.story())
+        run.tables["events"] = run.events[run.events["event"] != "warning"]
+        figure = terminations.draw(run)
+        assert figure is not None
+        self.assertIn("None of them had been warned.", self.words(figure))
+        self.assertEqual(len(figure.axes), 2, "the story, and footprint against time off screen")
+        run.tables["launches"] = run.launches.iloc[:0]
+        figure = launches.draw(run)
+        assert figure is not None
+        self.assertEqual((figure.axes, figure.get_size_inches()[1] < 1), ([], True))
+
+    def test_a_curve_has_five_points_at_least(self) -> None:
+        folder = self.folder()
+        for count in (4, 5):
+            self.table(folder, "launches", ["app", "kind", "tapped_s", "ready_s", "latency_ms", "pid"], [
+                {"app": "a", "kind": kind, "tapped_s": at, "ready_s": at + 1, "latency_ms": 100 + at, "pid": 1}
+                for kind, times in (("cold", range(8)), ("hot", range(count))) for at in times
+            ])  # fmt: skip
+            figure = launches.draw(read_run(folder))
+            assert figure is not None
+            self.assert_legible(figure)
+            few = [line for axes in figure.axes for line in axes.lines if line.get_gid() == "few-hot"]
+            curves = [line for line in figure.axes[0].lines if line.get_drawstyle() == "steps-post"]
+            self.assertEqual((len(few), len(curves)), (1, 1) if count == 4 else (0, 2))
+            if few:
+                self.assertEqual(self.xs(few[0]), [100, 101, 102, 103])
+            runs = [read_run(folder)]
+            runs[0].tables["launches"] = runs[0].launches[runs[0].launches["kind"] == "hot"]
+            compared = compare.draw(runs, ["a"])
+            few = [line for line in compared.axes[-1].lines if line.get_gid() == "few"]
+            self.assertEqual(len(few), 1 if count == 4 else 0)
+        # How long after a warning, too.
+        table = kills.kills_of(read_run(self.story()))
+        for rows, drawstyle in ((table, "default"), (pd.concat([table.iloc[[1]]] * 5), "steps-post")):
+            axes = plt.figure().add_subplot()
+            terminations.draw_leads(axes, rows)
+            self.assertEqual(axes.lines[0].get_drawstyle(), drawstyle)
+
+    def test_one_end_needs_no_panels(self) -> None:
+        run = read_run(self.story())
+        run.tables["events"] = run.events[(run.events["event"] != "exit") | (run.events["app"] == "game")]
+        figure = terminations.draw(run)
+        assert figure is not None
+        self.assertEqual(len(figure.axes), 1)
+
+
+class Ticks(StoryCase):
+    def test_the_last_tick_covers_the_data(self) -> None:
+        for end_s in (0.7, 1.9, 47.0, 90.0, 131.5, 200.0, 1800.0, 2011.0, 15000.0, 50000.0):
+            axes = plt.figure().add_subplot()
+            style.time_axis(axes, end_s)
+            self.assertAlmostEqual(max(axes.get_xticks()), end_s)
+            plt.close("all")
+        for top in (90, 100, 513, 960, 1030, 5000):
+            axes = plt.figure().add_subplot()
+            style.memory_axis(axes, top * MIB)
+            low, high = axes.get_ylim()
+            self.assertGreaterEqual(max(tick for tick in axes.get_yticks() if low <= tick <= high), top * MIB)
+            plt.close("all")
+        for highest in (0.0, 0.011, 0.4, 3, 4, 97, 1870):
+            axes = plt.figure().add_subplot()
+            style.cover(axes, highest, 4)
+            self.assertGreaterEqual(max(axes.get_yticks()), highest * 0.999)
+            self.assertGreaterEqual(axes.get_ylim()[1], highest)
+            plt.close("all")
+        for shortest, longest in ((55, 3900), (1200, 1400), (1, 1), (0.5, 12), (30, 2e6)):
+            axes = plt.figure().add_subplot()
+            launches.time_ticks(axes, shortest, longest)
+            self.assertGreaterEqual(max(axes.get_xticks()), longest)
+            plt.close("all")
+
+    def test_the_ticks_of_a_comparison_and_of_kills_cover_what_is_drawn(self) -> None:
+        rows = [("lru", "baseline", float("nan"), float("nan"), float("nan")), ("ladder", "candidate", 1.3, 0.9, 1.7)]
+        table = pd.DataFrame(rows, columns=["policy", "role", "difference", "difference_low", "difference_high"])
+        table = table.assign(verdict="worse", mean=3.0, pairs=8)
+        figure = plt.figure(figsize=(8, 3))
+        axes = figure.add_subplot()
+        comparison.draw_panel(axes, table, "terminations")
+        self.assertGreaterEqual(max(axes.get_xticks()), 1.7)
+        for longest in (9, 55, 290, 2000, 9000):
+            axes = plt.figure().add_subplot()
+            terminations.log_time_axis(axes, np.array([1.0, longest]), "")
+            self.assertGreaterEqual(max(axes.get_xticks()), longest)
+
+
+class Titles(StoryCase):
+    def test_every_picture_names_scenario_policy_and_seed(self) -> None:
+        folder = self.story()
+        for name in ("whole", "killed"):
+            if name == "killed":
+                summary = folder / "summary.csv"
+                summary.write_text(summary.read_text("utf-8").splitlines()[0] + "\n", "utf-8")
+            for module in (memory, pressure, states, launches, terminations):
+                words = self.words(module.draw(read_run(folder)))
+                self.assertTrue([text for text in words if "morning, policy lru, seed 7" in text], f"{name}: {words[:3]}")
+        other = self.directory / "other"
+        shutil.copytree(self.story(), other)
+        text = (other / "summary.csv").read_text("utf-8").replace("lru,7", "ladder,8")
+        (other / "summary.csv").write_text(text, "utf-8")
+        words = self.words(compare.draw([read_run(folder), read_run(other)], ["lru", "ladder"]))
+        self.assertIn("2 runs compared: morning, policies lru, ladder, seeds 7 to 8", words)
+
+    def test_a_comparison_names_its_scenarios_policies_and_seeds(self) -> None:
+        rows = [("lru", "baseline", ""), ("ladder", "candidate", "1"), ("none", "yardstick", "2")]
+        table = pd.DataFrame(rows, columns=["policy", "role", "difference"]).assign(
+            scope="scenario", scenario="morning", metric="terminations", sense="lower", runs=3, mean=3, pairs=3,
+            difference_low="", difference_high="", verdict="too_few",
+        )  # fmt: skip
+        table.to_csv(self.directory / "comparison.csv", index=False)
+        self.assertEqual(comparison.seeds(self.directory), "")
+        pd.DataFrame({"seed": [1, 2, 3]}).to_csv(self.directory / "runs.csv", index=False)
+        seeds = comparison.seeds(self.directory)
+        words = self.words(comparison.draw(comparison.read(self.directory), "morning", seeds, "morning, evening"))
+        self.assertIn("morning: ladder against lru, seeds 1 to 3", words)
+        self.assertIn("morning, evening", words)
+
+    def test_a_name_that_is_too_long_is_shortened_and_not_clipped(self) -> None:
+        run = read_run(self.story())
+        run.tables["summary"]["scenario"] = "a-very-long-name-of-a-scenario-" * 6
+        for module in (memory, terminations):
+            self.assert_legible(module.draw(run))
+
+
+class Sweeps(StoryCase):
+    def rows(self, *combinations: tuple[str, str], policy: str = "lru") -> pd.DataFrame:
+        rows = [
+            {"case": 1, "scenario_file": "a.yaml", "policy_label": "", "device.ceiling_bytes": first,
+             "policy.parameters.size_weight_ratio": second, "scenario": "morning", "policy": policy, "seed": str(seed),
+             "terminations": int(first) // MIB + round(10 * float(second)) + seed, "terminations_felt": 2,
+             "hot_launch_ratio": float(second) / 2}
+            for first, second in combinations for seed in (1, 2)
+        ]  # fmt: skip
+        return pd.DataFrame(rows)
+
+    def drawn(self, table: pd.DataFrame) -> list[tuple[str, Figure]]:
+        table.to_csv(self.directory / "sweep.csv", index=False)
+        return sweep.figures(*sweep.read(self.directory))
+
+    GRID = tuple((str(first * MIB), second) for first in (64, 32, 96) for second in ("0", "0.5"))
+
+    def test_two_settings_on_a_grid_are_a_heat_map(self) -> None:
+        ((stem, figure),) = self.drawn(self.rows(*self.GRID))
+        self.assertEqual(stem, "sweep")
+        self.assert_legible(figure)
+        maps = {axes.get_title(loc="left"): axes for axes in figure.axes}
+        self.assertEqual(set(maps), {"hot launches", "terminations"})
+        (mesh,) = [item for item in maps["terminations"].collections if isinstance(item, QuadMesh)]
+        shades = np.asarray(mesh.get_array()).reshape(2, 3)
+        # Ceilings ascend to the right, the weight upwards; the darker, the worse.
+        self.assertTrue((np.diff(shades, axis=1) > 0).all() and (np.diff(shades, axis=0) > 0).all())
+        (mesh,) = [item for item in maps["hot launches"].collections if isinstance(item, QuadMesh)]
+        shades = np.asarray(mesh.get_array()).reshape(2, 3)
+        self.assertTrue((shades[0] > shades[1]).all(), "more hot launches are lighter")
+        words = self.words(figure)
+        for text in ("33.5", "102", "25%", "32 MiB", "96 MiB", "50%", "device.ceiling",
+                     "upwards policy.parameters.size_weight, to the right device.ceiling; means of 2 runs each; the darker, the worse",
+                     "felt: 2 in every run", "morning, policy lru, seeds 1 to 2: 12 runs"):  # fmt: skip
+            self.assertIn(text, words)
+
+    def test_two_policies_have_a_map_each_with_the_same_colours(self) -> None:
+        two = pd.concat([self.rows(*self.GRID), self.rows(*self.GRID, policy="ladder").assign(terminations=5)])
+        found = self.drawn(two)
+        self.assertEqual([stem for stem, _ in found], ["sweep-1", "sweep-2"])
+        for (_, figure), name in zip(found, ("lru", "ladder")):
+            self.assertIn(f"morning, policy {name}, seeds 1 to 2: 12 runs".replace("morning, ", ""), " ".join(self.words(figure)))
+        shades = [[float(np.asarray(item.get_array()).max()) for axes in figure.axes for item in axes.collections
+                   if axes.get_title(loc="left") == "terminations"] for _, figure in found]  # fmt: skip
+        self.assertGreater(shades[0][0], shades[1][0])
+
+    def test_what_is_no_grid_of_two_settings_is_drawn_in_lines(self) -> None:
+        for combinations in (self.GRID[:-1], tuple((first, "0") for first, _ in self.GRID)):
+            ((_, figure),) = self.drawn(self.rows(*combinations))
+            self.assertFalse([item for axes in figure.axes for item in axes.collections if isinstance(item, QuadMesh)])
+            self.assertTrue([axes for axes in figure.axes if axes.lines])
+            self.assertIn("felt: 2 in every run", self.words(figure))
+            self.assertIn(f"morning, policy lru, seeds 1 to 2: {2 * len(combinations)} runs", self.words(figure))
+            self.assert_legible(figure)
+
+
+class Fronts(StoryCase):
+    PROBLEM = SimpleNamespace(
+        name="jetsam", seeds=(1, 2), held_out_seeds=(101, 102), scenarios=(SimpleNamespace(name="morning"),),
+        objectives=(SimpleNamespace(metric="terminations_felt", sign=1.0),
+                    SimpleNamespace(metric="launch_latency_p95_ms", sign=1.0)),
+    )  # fmt: skip
+
+    def test_a_front_is_a_staircase_of_what_was_reached(self) -> None:
+        points = np.array([[2.0, 1800.0], [5.0, 1600.0], [9.0, 1500.0]])
+        for sign, between in ((1.0, 1800.0), (-1.0, 1600.0)):
+            axes = plt.figure().add_subplot()
+            axes.plot(points[:, 0], points[:, 1])
+            charts.cover(axes, ("terminations_felt", "launch_latency_p95_ms"))
+            charts.staircase(axes, points, (sign, 1.0))
+            axes.figure.canvas.draw()
+            front = next(line for line in axes.lines if line.get_gid() == "front")
+            # The corners as they are drawn. Between the first two trials only the worse of both was reached.
+            corners = [(float(x), float(y)) for x, y in np.asarray(front.get_path().vertices)]
+            self.assertEqual(len(corners), 2 * len(points) - 1)
+            self.assertEqual(corners[1], (5.0, between) if sign > 0 else (2.0, between))
+            low, high = axes.get_ylim()
+            ticks = [tick for tick in axes.get_yticks() if low <= tick <= high]
+            self.assertTrue(min(ticks) <= 1500 and max(ticks) >= 1800, ticks)
+
+    def test_metrics_in_which_nothing_differs_are_a_line_of_text(self) -> None:
+        def difference(metric: str, mean: float) -> Difference:
+            low, high = (mean - 1, mean + 1) if mean else (0.0, float("nan"))
+            return Difference(metric, 5.0, 5.0 + mean, mean, low, high, runs=2, confidence=0.95)
+
+        rows = {name: [difference("terminations_felt", -2.0), difference("launch_latency_p95_ms", 0.0)]
+                for name in ("morning", "all training scenarios")}  # fmt: skip
+        saved: list[Figure] = []
+        with mock.patch.object(style, "save", side_effect=lambda figure, *_: saved.append(figure)):
+            charts.draw_verdict(self.PROBLEM, rows, self.directory)  # type: ignore[arg-type]
+        (figure,) = saved
+        self.assertEqual(len(figure.axes), 1)
+        words = self.words(figure)
+        self.assertIn("launch p95: no difference in any scenario, under any seed", words)
+        self.assertIn("policy jetsam, tuned against default, seeds 101 to 102", words)
+
+
+if __name__ == "__main__":
+    unittest.main()
