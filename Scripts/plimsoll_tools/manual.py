@@ -108,10 +108,11 @@ def discussion(text: str) -> Iterator[tuple[str | None, list[str]]]:
 def body(lines: list[str]) -> Iterator[str]:
     """Lines that begin with a space are shown as they are, for they are commands and tables; others are filled."""
     verbatim = False
-    for line in lines:
+    for number, line in enumerate(lines):
         indented = line.startswith(" ")
         if indented != verbatim and line.strip():
-            yield from ((".PP", ".nf", ".RS 4") if indented else (".RE", ".fi", ".PP"))
+            # A heading is above the first line, or a paragraph's beginning.
+            yield from ((*([".PP"] if number else []), ".nf", ".RS 4") if indented else (".RE", ".fi", ".PP"))
             verbatim = indented
         if line.strip():
             yield plain(line.removeprefix("  "))
@@ -135,7 +136,7 @@ def page(path: list[str], command: Command, related: list[str], version: str, da
     name = "-".join(path)
     summary = command.get("abstract", "").rstrip(".")
     lines = [
-        f".TH {name.upper()} 1 {date} \"plimsoll {version}\" \"Plimsoll\"".replace("-", "\\-"),
+        f".TH {name.upper()} 1 {date} \"plimsoll {version}\" \"Plimsoll\"",
         ".nh", ".ad l", ".SH NAME", f"{plain(name)} \\- {plain(summary)}", ".SH SYNOPSIS", synopsis(path, command),
     ]  # fmt: skip
     sections = [(heading, tidied(text)) for heading, text in discussion(command.get("discussion", ""))]

@@ -124,7 +124,7 @@ class Packing(FolderCase):
             runnable = {member.name for member in members if member.isfile() and member.mode & 0o111}
             page = archive.extractfile(f"{NAME}/share/man/man1/plimsoll-run.1")
             assert page
-            self.assertIn(f'2023\\-11\\-14 "plimsoll {VERSION}"', page.read().decode())
+            self.assertIn(f'2023-11-14 "plimsoll {VERSION}"', page.read().decode())
         self.assertEqual(names, sorted(names, key=lambda name: name.split("/")))
         self.assertEqual({name.split("/")[0] for name in names}, {NAME})
         self.assertEqual({(member.uid, member.gid, member.mtime) for member in members}, {(0, 0, 1700000000)})
