@@ -143,7 +143,7 @@ class Packing(FolderCase):
         self.assertLessEqual({f"{NAME}/bin/plimsoll", f"{NAME}/lib/plimsoll/setup-python"}, runnable)
         self.assertEqual([name for name in names if "__pycache__" in name or "/Invalid" in name], [])
 
-    def test_the_same_program_gives_the_same_bytes_whenever_and_whoever_packs_it(self) -> None:
+    def test_the_same_program_gives_the_same_bytes_under_any_umask(self) -> None:
         program = self.compiled()
         digests = set()
         for number, mask in enumerate((0o022, 0o077)):
