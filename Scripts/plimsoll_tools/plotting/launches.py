@@ -99,7 +99,9 @@ def draw_table(figure: Figure, axes: Axes, run: Run) -> None:
     width, height = figure.get_size_inches()
     x0, y0 = axes.get_position().x1 + 0.025, 1 - TOP_IN / height
     columns = (0.0, 0.36, 1.02, 1.58, 2.14)  # inches: line, kind, launches, p50, p95
-    for x, text, right in zip(columns[1:], ("", "n", "p50 ●", "p95 ◆"), (False, True, True, True)):
+    has_curve = any(len(finished(run, kind)) >= style.LEAST_OF_A_CURVE for kind in KINDS)
+    heads = ("", "n", "p50 ●", "p95 ◆") if has_curve else ("", "n")
+    for x, text, right in zip(columns[1:], heads, (False, True, True, True)):
         figure.text(x0 + x / width, y0, text, fontsize=7.5, color=style.QUIET, ha="right" if right else "left", va="top")
     notes = []
     kinds = [kind for kind in KINDS if (run.launches["kind"] == kind).any()]
@@ -126,7 +128,7 @@ def draw_table(figure: Figure, axes: Axes, run: Run) -> None:
     if notes:
         y = y0 - 0.22 * (len(kinds) + 1.3) / height
         figure.text(
-            x0, y, f"never came to a first frame:\n{', '.join(notes)}\np50 and p95 are of the others", fontsize=7,
+            x0, y, f"never came to a first frame:\n{', '.join(notes)}" + "\np50 and p95 are of the others" * has_curve, fontsize=7,
             color=style.QUIET, va="top",
         )  # fmt: skip
 
@@ -141,7 +143,8 @@ def draw(run: Run) -> Figure | None:
     if not by_kind:
         return draw_nothing(run)
     few_in = FEW_IN * len(few) + (0.12 if few and has_curve else 0)
-    height_in = max(TOP_IN + (CURVE_IN if has_curve else 0) + few_in + BOTTOM_IN, 1.55)
+    table_in = 0.22 * (len(set(run.launches["kind"])) + 1.3) + (0.4 if run.launches["latency_ms"].isna().any() else 0)
+    height_in = TOP_IN + max((CURVE_IN if has_curve else 0) + few_in + BOTTOM_IN, table_in)
     figure = plt.figure(figsize=(style.WIDTH_IN, height_in))
     left, wide = 0.085, 0.59
     top_in = height_in - TOP_IN

@@ -16,7 +16,7 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.patheffects import withStroke
 
 from plimsoll_tools.plotting import kills, style
-from plimsoll_tools.plotting.run_directory import Run, app_names
+from plimsoll_tools.plotting.run_directory import Run, app_names, app_peaks
 
 NEEDS = ("samples.time_s", "samples.resident_bytes", "samples.ceiling_bytes", "samples.pressure_level",
          "apps.time_s", "apps.app", "apps.footprint_bytes", "events.event")  # fmt: skip
@@ -39,6 +39,8 @@ LEGEND_ROW_IN = 0.16
 LEGEND_COLUMNS_IN = {"peak": 1.58, "warned": 1.82, "ended": 2.16}
 """Where the legend's figures end, from its left edge."""
 LIST_LINE_IN = 0.13
+TOP_PT = 7.5
+"""The names of the ceiling and the peak."""
 
 @dataclass(frozen=True)
 class Layer:
@@ -250,21 +252,27 @@ def draw_top(axes: Axes, run: Run, peak: Peak | None, end_s: float) -> None:
         axes.step(samples["time_s"], samples["ceiling_bytes"], where="post", color=style.INK, linewidth=1.4, zorder=5)
         last = float(samples["ceiling_bytes"].iloc[-1])
     at_s = draw_peak(axes, peak) if peak else math.nan
+    # The ceiling's name gives way to the peak's, which stands above its moment as far as the picture goes.
     is_late = at_s > 0.5 * end_s
-    look: dict[str, Any] = {"textcoords": "offset points", "va": "bottom", "fontsize": 7.5, "zorder": 9}
-    texts = []
+    look: dict[str, Any] = {"textcoords": "offset points", "va": "bottom", "fontsize": TOP_PT, "zorder": 9}
+    texts, taken = [], 0.0
+    width_px = axes.get_window_extent().width
     if not math.isnan(last):
+        name = f"ceiling {style.bytes_text(last)}"
+        taken = style.text_width_px(axes.figure, name, TOP_PT, "bold") / width_px + 0.03
         texts.append(axes.annotate(
-            f"ceiling {style.bytes_text(last)}", (0 if is_late else 1, last), xycoords=("axes fraction", "data"),
+            name, (0 if is_late else 1, last), xycoords=("axes fraction", "data"),
             xytext=(3 if is_late else -3, 2.5), ha="left" if is_late else "right", fontweight="bold", **look,
         ))  # fmt: skip
     if peak:
-        height = peak.bytes + 0.012 * axes.get_ylim()[1] if math.isnan(last) else last
+        name = peak_text(peak, end_s)
+        half = style.text_width_px(axes.figure, name, TOP_PT) / width_px / 2 + 0.005
         centre = 0.5 if math.isnan(at_s) else at_s / end_s
-        # Within the picture, and away from the ceiling's name.
-        centre = min(max(centre, 0.5), 0.82) if is_late else min(max(centre, 0.18), 0.5)
+        first, last_place = (taken + half, 1 - half) if is_late else (half, 1 - taken - half)
+        height = peak.bytes + 0.012 * axes.get_ylim()[1] if math.isnan(last) else last
         texts.append(axes.annotate(
-            peak_text(peak, end_s), (centre, height), xycoords=("axes fraction", "data"), xytext=(0, 2.5), ha="center", **look
+            name, (max(first, min(centre, last_place)), height), xycoords=("axes fraction", "data"), xytext=(0, 2.5),
+            ha="center", **look,
         ))  # fmt: skip
     for text in texts:
         text.set_path_effects([withStroke(linewidth=2, foreground="white")])
@@ -457,6 +465,8 @@ def legend_rows(run: Run, stack: Stack, warnings: pd.DataFrame, ends: Ends) -> l
     """The layers from the top down, with how often their apps were warned and ended."""
     known = run.apps.dropna(subset=["footprint_bytes"])
     peaks = known.groupby("app", sort=False)["footprint_bytes"].max().to_dict()
+    # What was between the samples only the program knows.
+    peaks |= {app: max(peaks.get(app, 0.0), peak) for app, peak in app_peaks(run.directory).items()}
     warned = warnings["app"].value_counts().to_dict()
     rows = []
     for layer in reversed(stack.layers):

@@ -291,6 +291,16 @@ def app_names(directory: Path) -> list[str]:
     return list(dict.fromkeys(names))
 
 
+def app_peaks(directory: Path) -> dict[str, float]:
+    """App -> the largest footprint of its processes at any moment, as app_summary.csv says; empty without that table."""
+    try:
+        with (directory / "app_summary.csv").open(encoding="utf-8", errors="replace", newline="") as file:
+            rows = [(visible(row.get("app") or ""), row.get("peak_footprint_bytes") or "") for row in csv.DictReader(file)]
+    except (OSError, csv.Error):
+        return {}
+    return {app: float(peak) for app, peak in rows if peak.isdigit()}
+
+
 def scenario_identity(directory: Path) -> dict[str, str]:
     """What the run's scenario says of its name, policy and seed; empty where it says nothing."""
     text = scenario_text(directory)

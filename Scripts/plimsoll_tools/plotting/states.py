@@ -22,8 +22,9 @@ MOST_APPS_WITH_SCENES = 20
 MOST_SCENES = 4
 """Lanes of one app; further scenes are counted in the caption."""
 
-LEFT_IN, RIGHT_IN, TOP_IN = 1.42, 0.3, 0.74
+LEFT_IN, RIGHT_IN, TOP_IN = 1.42, 0.3, 0.54
 APP_IN, SCENE_IN, GAP_IN = 0.15, 0.055, 0.075
+LEGEND_ROW_IN, MOST_MARKS = 0.18, 6
 MARKED_PX = 5
 """Marks of one kind in one lane that are nearer than this are one."""
 
@@ -204,8 +205,8 @@ def draw_lane(axes: Axes, lane: Lane, top: float, distance_s: float, with_scenes
     return bottom
 
 
-def draw_legend(figure: Figure, lanes: list[Lane], height_in: float) -> None:
-    """Two lines under the title: the states, and the marks that occur."""
+def marks_of(lanes: list[Lane]) -> tuple[list[Any], list[str]]:
+    """The marks that occur, and what they mean."""
 
     def mark(marker: str, size: float, fill: str) -> Line2D:
         return Line2D([], [], linestyle="none", markeredgecolor=style.INK, marker=marker, markersize=size, markerfacecolor=fill,
@@ -223,11 +224,18 @@ def draw_legend(figure: Figure, lanes: list[Lane], height_in: float) -> None:
         if any(kind in lane.ended_as for lane in lanes):
             marks.append(style.end_handle(kind))
             names.append(style.END_NAMES[kind])
+    return marks, names
+
+
+def draw_legend(figure: Figure, marks: list[Any], names: list[str], height_in: float) -> None:
+    """Under the title: the states, and the marks in one line or two."""
     states = [Patch(facecolor=colour, label=state) for state, colour in style.STATE_COLOURS.items()]
-    for handles, texts, top_in in ((states, list(style.STATE_COLOURS), 0.3), (marks, names, 0.48)):
+    rows = [(states, list(style.STATE_COLOURS))]
+    rows += [(marks[at : at + MOST_MARKS], names[at : at + MOST_MARKS]) for at in range(0, len(marks), MOST_MARKS)]
+    for place, (handles, texts) in enumerate(rows):
         figure.legend(
-            handles, texts, loc="upper left", bbox_to_anchor=(0.012, 1 - top_in / height_in), ncols=8, borderaxespad=0,
-            handlelength=1.1, handletextpad=0.4, columnspacing=1.1, borderpad=0.2, fontsize=7,
+            handles, texts, loc="upper left", bbox_to_anchor=(0.012, 1 - (0.3 + LEGEND_ROW_IN * place) / height_in), ncols=8,
+            borderaxespad=0, handlelength=1.1, handletextpad=0.4, columnspacing=1.1, borderpad=0.2, fontsize=7,
         )  # fmt: skip
 
 
@@ -248,7 +256,8 @@ def draw(run: Run) -> Figure | None:
     note = caption(lanes, shown, with_scenes)
     bottom_in = 0.62 if note else 0.46
     lanes_in = sum(lane_height_in(lane, with_scenes) for lane in shown) + GAP_IN
-    height_in = TOP_IN + lanes_in + bottom_in
+    marks, names = marks_of(shown)
+    height_in = TOP_IN + LEGEND_ROW_IN * -(-len(marks) // MOST_MARKS) + lanes_in + bottom_in
     figure = plt.figure(figsize=(style.WIDTH_IN, height_in))
     width_in = style.WIDTH_IN - LEFT_IN - RIGHT_IN
     axes = figure.add_axes(
@@ -271,7 +280,7 @@ def draw(run: Run) -> Figure | None:
 
     left = LEFT_IN / style.WIDTH_IN
     style.title(figure, f"States of {run.title}")
-    draw_legend(figure, shown, height_in)
+    draw_legend(figure, marks, names, height_in)
     if note:
         figure.text(left, 0.1 / height_in, note, fontsize=7, color=style.QUIET, va="bottom")
     return figure

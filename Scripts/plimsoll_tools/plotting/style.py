@@ -236,7 +236,7 @@ def memory_axis(axes: Axes, top_bytes: float) -> None:
 def cover(axes: Axes, highest: float, ticks: int, at_least: float = 0.0, **steps: Any) -> None:
     """From zero to above the highest value, with round ticks, the last of which is not below it."""
     places = [place for place in MaxNLocator(ticks, **steps).tick_values(0, max(highest, at_least) or 1.0) if place >= 0]
-    top = next((place for place in places if place >= highest * (1 - 1e-9)), places[-1])
+    top = next((place for place in places if place >= max(highest, at_least) * (1 - 1e-9)), places[-1])
     axes.set_ylim(0, max(top, highest * 1.04, at_least) or 1.0)
     axes.yaxis.set_major_locator(FixedLocator([place for place in places if place <= top * (1 + 1e-9)]))
 

@@ -219,7 +219,7 @@ def draw_cells(axes: Axes, means: pd.DataFrame, metric: str, ends: tuple[float, 
     if means.shape[1] <= MOST_FIGURES:
         for row, column in np.ndindex(*means.shape):
             value = means.iat[row, column]
-            text = "none" if np.isnan(value) else compare.text_of(float(f"{value:.3g}"), unit)
+            text = "none" if np.isnan(value) else compare.text_of(float(value) if unit else float(f"{value:.3g}"), unit)
             axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=6 if means.shape[1] <= 6 else 5,
                       color="white" if badness[row, column] > 0.55 else style.INK)  # fmt: skip
     arrow = {"low": "less is better", "high": "more is better"}[better]

@@ -124,7 +124,9 @@ def why_of(row: Any, levels: list[tuple[float, float, str]], with_figures: bool 
         level = next((level for start, _, level in reversed(levels) if start <= row.time_s + 1e-6), "")
         text = f"level {level}" if level else "for the monitor's level"
         if with_figures and row.measure == "available_bytes" and row.observed < row.threshold:
-            text = f"{level or 'pressure'}: {size_text(row.observed)} free, {size_text(row.threshold)} wanted"
+            free, wanted = size_text(row.observed), size_text(row.threshold)
+            unit = f" {wanted.rpartition(' ')[2]}"
+            text = f"{level or 'pressure'}: {free} free, {wanted.removesuffix(unit) if free.endswith(unit) else wanted} wanted"
     else:
         return BY_REASON.get(row.cause, str(row.cause))
     return text if row.cause in (row.exit_reason, "jettisoned", "per-process-limit") else f"{text} ({row.cause})"
@@ -205,7 +207,7 @@ def look_of(bands: list[str]) -> dict[str, tuple[str, str]]:
 # --- Drawing ------------------------------------------------------------------------------------------------------------
 
 
-COLUMNS_IN = {"when": 0.58, "mark": 0.7, "app": 0.81, "held": 2.32, "idle": 2.82, "warned": 3.63, "why": 3.74, "for": 5.62,
+COLUMNS_IN = {"when": 0.58, "mark": 0.7, "app": 0.81, "held": 2.26, "idle": 2.84, "warned": 3.63, "why": 3.74, "for": 5.62,
               "user": 6.76}  # fmt: skip
 """Where the columns of the story begin, or end, as those of figures do."""
 HEADS = {"when": "at", "app": "ended", "held": "held", "idle": "off screen", "warned": "warned", "why": "because",
@@ -237,7 +239,7 @@ def draw_story(axes: Axes, lines: list[Line], colours: dict[str, str]) -> None:
         weight = "bold" if is_felt else "normal"
         write(COLUMNS_IN["when"], row, line.when, True)
         chip(COLUMNS_IN["app"], row, line.app)
-        write(COLUMNS_IN["app"] + 0.14, row, style.fitted(figure, line.app, 0.85 * style.DPI, LINE_PT, weight), fontweight=weight)
+        write(COLUMNS_IN["app"] + 0.14, row, style.fitted(figure, line.app, 0.74 * style.DPI, LINE_PT, weight), fontweight=weight)
         for name, text in (("held", line.held), ("idle", line.idle), ("warned", line.warned)):
             write(COLUMNS_IN[name], row, text, True)
         wide_px = (COLUMNS_IN["for"] - COLUMNS_IN["why"] - 0.08) * style.DPI
