@@ -28,6 +28,11 @@ class Policies(ReleaseCase):
         self.check("explain", self.plimsoll, run, self.directory / "explained")
 
     @alone
+    def test_what_explain_names_of_ends_drawn_at_random_does_save_at_that_price(self) -> None:
+        self.check("explain", self.plimsoll, "--kills", 20, "--seed", 1, *sorted((SCENARIOS / "training").glob("*.yaml")),
+                   self.directory / "kills")  # fmt: skip
+
+    @alone
     def test_a_tuned_policy_runs_and_the_same_search_writes_the_same_files(self) -> None:
         first, second = self.directory / "tuned", self.directory / "tuned-again"
         for out in (first, second):

@@ -35,7 +35,7 @@ struct AdvicePrice {
         let kind: Kind
     }
 
-    struct LaunchTime: Hashable {
+    struct LaunchTime: Hashable, Sendable {
         let kind: LaunchKind
         let latency: TimeSpan
 
@@ -64,6 +64,16 @@ struct AdvicePrice {
             return span
         }
 
+        /// How much the loss counts among others of its rank: delays in tenths of a second, everything else once.
+        fileprivate var weight: Int64 {
+            switch self {
+            case .launchesSlower(let time, let before):
+                (time.latency - (before?.latency ?? .zero)).microseconds / 100_000
+            case .waits(let time, let before, _): (time - before).microseconds / 100_000
+            case .endsInForeground, .endsPerceived, .losesLaunch, .ends, .endsSooner: 1
+            }
+        }
+
         /// The severity of the loss; the worst has the smallest rank.
         var rank: Int {
             switch self {
@@ -77,6 +87,25 @@ struct AdvicePrice {
             case .endsSooner: 7
             }
         }
+    }
+
+    /// The losses in figures, the worst kind first. The first figure that differs decides which price is higher.
+    var toll: Toll { Toll(losses) }
+
+    /// A price to compare with another one.
+    struct Toll: Comparable {
+        /// Ends in the foreground, launches without a first frame, and perceived ends; then, in tenths of a second, the
+        /// delay of launches and the waits in the foreground; then other ends; then waits off screen; then ends that
+        /// only come sooner.
+        private let figures: [Int64]
+
+        init(_ losses: [Loss]) {
+            var figures = [Int64](repeating: 0, count: 8)
+            for loss in losses { figures[loss.kind.rank] += loss.kind.weight }
+            self.figures = figures
+        }
+
+        static func < (a: Toll, b: Toll) -> Bool { a.figures.lexicographicallyPrecedes(b.figures) }
     }
 
     var isWorse: Bool { with > without }

@@ -9,50 +9,32 @@ import Simulation
 extension Explainer {
     /// What would save the process, how to try it, and what it costs.
     func saved(_ termination: Termination) throws -> [String] {
-        switch try counsel(for: termination) {
-        case .advice(let advice, let hasOthers):
-            return paragraph("What saves it:", sentence(advice, termination, hasOthers: hasOthers) + ":")
-                + [command(advice.way, termination)] + price(advice.price, termination)
-        case .hopeless(let fate):
-            return paragraph(
-                "What saves it:",
-                "nothing that was tried: \(othersFail(termination)), and protected by name "
-                    + "\(fateIfProtected(fate, termination)):") + [command(.protected, termination)]
+        let counsel = try counsel(for: termination)
+        guard let first = counsel.advices.first else { return hopeless(counsel, termination) }
+        var lines: [String] = []
+        for (index, advice) in counsel.advices.enumerated() {
+            let text = index == 0 ? best(advice, termination) : others(advice, termination, after: first)
+            lines += paragraph(index == 0 ? "What saves it:" : "Or:", text + ":") + command(advice.change)
+            lines += price(advice.price, termination, isFirst: index == 0)
         }
+        return lines + inVain(counsel.failures)
     }
 
     // MARK: The change
 
-    private func sentence(_ advice: Advice, _ termination: Termination, hasOthers: Bool) -> String {
+    /// The change with the lowest price.
+    private func best(_ advice: Advice, _ termination: Termination) -> String {
         let life = life(advice, termination)
-        guard advice.price.isFair else {
-            let what =
-                switch advice.way {
-                case .number(let change): "with \(change.words)"
-                case .warnedFirst: "with \(Explainer.warnedFirst)"
-                case .protected: "\(others(termination, hasOthers)); protected by name"
-                }
-            return advice.price.isWorse
-                ? "nothing that is worth its price: \(what) \(life), but the run is worse than without that"
-                : "nothing for good: \(what) \(life)"
-        }
-        return switch advice.way {
-        case .number(let change):
-            "\(change.words). Asked again about that moment the policy leaves it alone, and in a run with that \(life)"
-        case .warnedFirst: "\(Explainer.warnedFirst); in a run with that \(life)"
-        case .protected: "\(others(termination, hasOthers)); protected by name, \(life)"
-        }
+        if advice.price.isFair { return "\(advice.change.words); \(life)" }
+        return advice.price.isSaved
+            ? "nothing that is worth its price: with \(advice.change.words) \(life), but the run is worse than "
+                + "without that"
+            : "nothing for good: with \(advice.change.words) \(life)"
     }
 
-    private func others(_ termination: Termination, _ hasOthers: Bool) -> String {
-        guard hasOthers else { return othersFail(termination) }
-        return termination.record.decision.isByMonitor
-            ? "\(Explainer.warnedFirst) costs more" : "the numbers of \(plan.policy.title) that were tried cost more"
-    }
-
-    private func othersFail(_ termination: Termination) -> String {
-        termination.record.decision.isByMonitor
-            ? "\(Explainer.warnedFirst) does not" : "no single number of \(plan.policy.title) does"
+    private func others(_ advice: Advice, _ termination: Termination, after first: Advice) -> String {
+        // How long it lives is said again where it differs.
+        advice.fate == first.fate ? advice.change.words : "\(advice.change.words); \(life(advice, termination))"
     }
 
     /// How long the process lives with the change.
@@ -72,6 +54,15 @@ extension Explainer {
         }
     }
 
+    /// No change saves it.
+    private func hopeless(_ counsel: Counsel, _ termination: Termination) -> [String] {
+        guard let fate = counsel.fateIfProtected else {
+            return paragraph("What saves it:", "nothing that was tried.") + inVain(counsel.failures)
+        }
+        let text = "nothing that was tried, and protected by name \(fateIfProtected(fate, termination)):"
+        return paragraph("What saves it:", text) + command(protection(of: termination)) + inVain(counsel.failures)
+    }
+
     private func fateIfProtected(_ fate: Fate, _ termination: Termination) -> String {
         switch fate {
         case .stays: return "it is not shown to stay on the run's own backend"
@@ -83,8 +74,12 @@ extension Explainer {
         }
     }
 
-    private func command(_ way: Way, _ termination: Termination) -> String {
-        "                 plimsoll run \(ShellWord.quoted(scenario)) \(option(way, termination))"
+    private func inVain(_ failures: [String]) -> [String] {
+        failures.isEmpty ? [] : paragraph("In vain:", failures.joined(separator: "; ") + ".")
+    }
+
+    private func command(_ change: Change) -> [String] {
+        ["                 plimsoll run \(ShellWord.quoted(scenario)) \(change.option)"]
     }
 
     // MARK: The price
@@ -92,7 +87,7 @@ extension Explainer {
     /// The most lines for one kind of loss or gain; the rest is summed up by app.
     private static let listed = 12
 
-    private func price(_ price: AdvicePrice, _ termination: Termination) -> [String] {
+    private func price(_ price: AdvicePrice, _ termination: Termination, isFirst: Bool) -> [String] {
         let paying = price.losses.filter { $0.at >= termination.since }
         let earlier = price.losses.filter { $0.at < termination.since }
         var lines =
@@ -101,7 +96,8 @@ extension Explainer {
             : list("Who pays:", paying)
         // The change acts from the start of the run.
         lines += list("Before that:", earlier)
-        return lines + alsoSpared(price) + paragraph("On the whole:", whole(price))
+        // The figures of the whole run sum up what else it saves.
+        return lines + (isFirst ? alsoSpared(price) : []) + paragraph("On the whole:", whole(price))
     }
 
     /// The other ends that the change avoids.

@@ -1,3 +1,5 @@
+import Lifecycle
+import Metrics
 import Quantities
 import Reclaim
 import Scenario
@@ -13,7 +15,28 @@ extension Explainer {
 
     /// What happened and why, one line each.
     func account(of termination: Termination) -> [String] {
-        let record = termination.record
+        switch termination.cause {
+        case .decision(let record): account(of: termination, record)
+        case .rule(let fact, let explanation): account(of: termination, fact, explanation)
+        }
+    }
+
+    /// An end that no policy decided.
+    private func account(
+        of termination: Termination, _ fact: RunTally.TerminationFact, _ explanation: String
+    ) -> [String] {
+        let place = fact.wasForeground ? "in the foreground" : "off screen"
+        let age = clock(.zero + (termination.at - termination.since))
+        return [
+            "\(fact.app) was ended by the system, \(clock(termination.at)) into the run (\(fact.reason.rawValue)).",
+            "  What it was:   \(place), \(age) after its launch; it held \(fact.footprint.readable).",
+            "  Why then:      \(explanation).",
+            "  Why this one:  \(fact.reason.rule)",
+        ]
+    }
+
+    /// A decision of the policy or the monitor.
+    private func account(of termination: Termination, _ record: DecisionRecord) -> [String] {
         let snapshot = record.snapshot
         guard let victim = snapshot.process(termination.pid),
             let chosen = record.chosen
@@ -145,6 +168,21 @@ extension Explainer {
         let ranked = record.decision.ranking[chosen...].filter { $0.action.isTermination }.map { $0.action.target }
         return record.decision.spared.filter { !ranked.contains($0.pid) }.map {
             "  Spared:        \(name($0.pid, record.snapshot)): \($0.reason)."
+        }
+    }
+}
+
+extension ExitReason {
+    /// Why the system ends just this process.
+    fileprivate var rule: String {
+        switch self {
+        case .memoryResourceLimit: "the limit is its own: no policy chose it, and free memory would not help."
+        case .memoryPressure: "it was the one that waited for memory, and nothing was taken from others for it."
+        case .appWatchdog: "its main thread was too slow; the watchdog ends the process that keeps it waiting."
+        case .cpuResourceLimit: "it computed too much off screen; its memory does not matter."
+        case .suspendedWithLockedFile: "it held the lock (0xdead10cc); its memory does not matter."
+        case .backgroundTaskAssertionTimeout: "it held the task; its memory does not matter."
+        case .normalApp, .abnormal, .userTerminated: "it ended by itself, or the user closed it."
         }
     }
 }

@@ -1,3 +1,4 @@
+import Lifecycle
 import Memory
 import Metrics
 import Quantities
@@ -13,11 +14,11 @@ public struct Explainer {
     public let plan: RunPlan
     /// The path of the plan's scenario, for commands that work as printed.
     let scenario: String
-    private let traces: any TraceLibrary
-    private let progress: (Step) -> Void
+    private let player: Player
+    private let workforce: any Workforce
+    private let progress: @Sendable (Step) -> Void
     private let witness: (DecisionRecord) -> Bool
     private let lastEvent: Int
-    private let isInterrupted: () -> Bool
     private let memo = Memo()
 
     /// The user interrupted the explanation.
@@ -27,20 +28,23 @@ public struct Explainer {
     ///   - scenario: The file of the plan. Changes name paths of rules as in the run's own scenario.
     ///   - traces: The traces that the plan's apps play.
     ///   - lastEvent: The number of queue events after which the run was ended from outside; later ones never happened.
+    ///   - workforce: Plays runs with changes on the accounting backend, perhaps several at once. The answer does not
+    ///     depend on it.
     ///   - isInterrupted: Called at every sample; true ends the current step with `Interrupted`.
     ///   - progress: Receives the current step, to show progress.
     ///   - witness: Receives every decision of the repeated run, to compare it with the record. Returns false if the
     ///     recorded run did not come so far; nothing after that is explained.
     public init(
         plan: RunPlan, scenario: String, traces: any TraceLibrary = NoTraces(), lastEvent: Int = .max,
-        isInterrupted: @escaping () -> Bool = { false }, progress: @escaping (Step) -> Void = { _ in },
+        workforce: any Workforce = OneByOne(), isInterrupted: @escaping @Sendable () -> Bool = { false },
+        progress: @escaping @Sendable (Step) -> Void = { _ in },
         witness: @escaping (DecisionRecord) -> Bool = { _ in true }
     ) {
         self.plan = plan
         self.scenario = scenario
-        self.traces = traces
+        player = Player(traces: traces, isInterrupted: isInterrupted)
+        self.workforce = workforce
         self.lastEvent = lastEvent
-        self.isInterrupted = isInterrupted
         self.progress = progress
         self.witness = witness
     }
@@ -49,34 +53,43 @@ public struct Explainer {
     public enum Step: Sendable {
         /// The run is repeated and has come to this instant.
         case repeating(Instant, of: Instant)
-        /// A change is tried in a run of its own: this one of that many.
-        case trying(Int, of: Int)
-        /// A run is followed to its end to find its cost, and has come to this instant.
-        case following(Instant, of: Instant)
+        /// Changes are tried in runs of their own: these many are done or under way, and the first of those under way
+        /// has come to this instant.
+        case trying(Int, Instant, of: Instant)
     }
 
-    /// Results that are computed once for all terminations.
+    /// Runs that were played for one termination and may serve another.
     private final class Memo {
-        var course: RunCourse?
+        /// By the arguments of `--set`; none for the run itself.
+        var replays: [[String]: Replay] = [:]
+        var tried = 0
     }
 
-    /// A termination by the policy, or by the monitor's setting to end suspended apps first.
+    /// An end by the system: by order of the policy, by the monitor's setting to end suspended apps first, or by a rule
+    /// that no policy decides about.
     public struct Termination: Sendable {
         /// The app's name.
         public let app: String
         /// The process that ended.
         public let pid: ProcessID
-        /// The instant of the decision.
+        /// The instant of the decision, or of an end without one.
         public let at: Instant
-        let record: DecisionRecord
-
         /// When the ended process began.
-        var since: Instant {
-            record.snapshot.process(pid)?.launchedAt ?? .zero
+        let since: Instant
+        let cause: Cause
+
+        enum Cause: Sendable {
+            case decision(DecisionRecord)
+            case rule(RunTally.TerminationFact, explanation: String)
+        }
+
+        var record: DecisionRecord? {
+            guard case .decision(let record) = cause else { return nil }
+            return record
         }
     }
 
-    /// The fate, in another run, of a process that the policy ended.
+    /// The fate of a process in another run.
     public enum Fate: Hashable, Sendable {
         /// The process is alive at the instant of its recorded end and at the end of the run.
         case stays
@@ -93,41 +106,52 @@ public struct Explainer {
 
     /// What the repeated run did.
     public struct History {
-        /// The terminations that the policy ordered, in the order of time.
+        /// The ends that the system caused, in the order of time.
         public var terminations: [Termination] = []
-        /// The ends that the system caused without an order of the policy, each with its reason and its app.
-        public var otherEnds: [(reason: String, app: String)] = []
+        /// The ends for other reasons, each with its reason, app and instant: the user closed the app, or it crashed.
+        public var otherEnds: [(reason: String, app: String, at: Instant)] = []
     }
 
-    /// The terminations that the policy ordered, in the order of time; only those of `app` if given, and at most
-    /// `most`.
+    /// The ends that the system caused, in the order of time; only those of `app` if given, and at most `most`.
     public func terminations(of app: String? = nil, most: Int = .max) throws -> [Termination] {
         try history(of: app, most: most).terminations
     }
 
-    /// The run's terminations; only those of `app` if given, and at most `most` by the policy.
+    /// The run's ends; only those of `app` if given, and at most `most` that the system caused.
     public func history(of app: String? = nil, most: Int = .max) throws -> History {
-        var found = History()
-        var isOver = false
-        var ordered: [ProcessID] = []
-        let tally = try play(
-            plan, step: { .repeating($0, of: .zero + plan.duration) },
-            isDecided: { handled, _ in isOver || found.terminations.count >= most || handled >= lastEvent },
-            observer: { record in
-                isOver = isOver || !witness(record)
-                guard !isOver, let termination = Explainer.termination(record),
-                    // An app that was asked to end and then ended at once counts as one termination.
-                    !ordered.contains(termination.pid)
-                else { return }
-                ordered.append(termination.pid)
-                if app == nil || termination.app == app { found.terminations.append(termination) }
+        var decided: [Termination] = []
+        var lives = ProcessLives()
+        var ordered: Set<ProcessID> = []
+        // A killed run came only this far.
+        var over: Instant?
+        func byRule(_ tally: RunTally) -> [RunTally.TerminationFact] {
+            tally.terminations.filter {
+                !ordered.contains($0.pid) && (app == nil || $0.app == app) && $0.at < over ?? .never
             }
-        ).tally
-        found.terminations = Array(found.terminations.prefix(most))
-        found.otherEnds = tally.terminations.filter {
-            !ordered.contains($0.pid) && (app == nil || $0.app == app)
-        }.map { ($0.reason.rawValue, $0.app) }
-        return found
+        }
+        let (course, isWhole) = try player.play(
+            plan, sampled: { progress(.repeating($0, of: .zero + plan.duration)) },
+            isDecided: { run, _ in
+                over != nil || run.handled >= lastEvent || decided.count + byRule(run.tally).count >= most
+            },
+            observer: { record in
+                if over == nil, !witness(record) { over = record.snapshot.now }
+                // An app that was asked to end and then ended at once counts as one termination.
+                guard over == nil, let termination = Explainer.termination(record),
+                    ordered.insert(termination.pid).inserted
+                else { return }
+                if app == nil || termination.app == app { decided.append(termination) }
+            }, watcher: { lives.take($0) })
+        if isWhole && plan.backend == .accounting {
+            memo.replays[[]] = Replay(course: course, lives: lives, reached: nil)
+        }
+        let others = byRule(course.tally).map { termination($0, lives) }
+        let all = (decided + others).enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
+        return History(
+            terminations: Array(all.map(\.element).prefix(most)),
+            otherEnds: lives.ended.filter { ended, end in
+                !Explainer.isBySystem(end.reason) && (app == nil || ended == app) && end.at < over ?? .never
+            }.map { ($0.end.reason, $0.app, $0.end.at) })
     }
 
     private static func termination(_ record: DecisionRecord) -> Termination? {
@@ -136,104 +160,87 @@ public struct Explainer {
         guard action.isTermination,
             let victim = record.snapshot.process(action.target)
         else { return nil }
-        return Termination(app: victim.name, pid: victim.pid, at: record.snapshot.now, record: record)
+        return Termination(
+            app: victim.name, pid: victim.pid, at: record.snapshot.now, since: victim.launchedAt,
+            cause: .decision(record))
     }
 
-    /// Plays the plan until it can yield nothing more of interest.
-    ///
-    /// - Parameters:
-    ///   - step: Returns the step to report at an instant of the run.
-    ///   - isDecided: Receives the number of handled events and the instant of the last sample; true ends the run.
-    ///   - watcher: Receives everything that becomes a row of `events.csv`.
-    @discardableResult
-    private func play(
-        _ plan: RunPlan, step: (Instant) -> Step? = { _ in nil }, isDecided: (Int, Instant) -> Bool,
-        observer: ((DecisionRecord) -> Void)? = nil, watcher: ((RunEvent) -> Void)? = nil
-    ) throws -> RunCourse {
-        let memory = try plan.makeDevice()
-        let sinks = RunSinks { _ in NullSink() }
-        let simulation = Simulation(plan, memory: memory, sinks: sinks, traces: traces, observer: observer)
-        if watcher != nil { simulation.keepEvents() }
-        simulation.keepWaits()
-        func tell() { for event in simulation.takeEvents() { watcher?(event) } }
-        var isGivenUp = false
-        var sampled = Instant.zero
-        _ = try simulation.run(
-            shouldStop: {
-                tell()
-                isGivenUp = isInterrupted()
-                return isGivenUp || isDecided(simulation.handled, sampled)
-            },
-            progress: { now in
-                sampled = now
-                if let step = step(now) { progress(step) }
-            })
-        guard !isGivenUp else { throw Interrupted() }
-        tell()
-        return RunCourse(simulation.tally, waits: simulation.takeWaits())
+    private func termination(_ fact: RunTally.TerminationFact, _ lives: ProcessLives) -> Termination {
+        let life = lives.of(fact.app).last { $0.end?.at == fact.at }
+        return Termination(
+            app: fact.app, pid: fact.pid, at: fact.at, since: life?.since ?? .zero,
+            cause: .rule(fact, explanation: life?.end?.explanation ?? ""))
     }
+
+    /// Whether an exit reason says that the system ended the process.
+    static func isBySystem(_ reason: String) -> Bool { ExitReason(rawValue: reason)?.isBySystem ?? false }
 
     // MARK: Other runs
 
     /// The whole run on the accounting backend.
     func course() throws -> RunCourse {
-        if let course = memo.course { return course }
-        let course = try course(of: plan)
-        memo.course = course
-        return course
+        try replays([(Change(.policy, "", [], plan), nil)])[0].course
     }
 
-    private func course(of plan: RunPlan) throws -> RunCourse {
-        var plan = plan
-        plan.backend = .accounting
-        return try play(
-            plan, step: { .following($0, of: .zero + plan.duration) }, isDecided: { _, _ in false })
+    /// What becomes of the process in a run with the change, and that run's course: to the end of the scenario if the
+    /// process outlives its recorded end by a while.
+    func trial(of termination: Termination, with change: Change) throws -> (fate: Fate, course: RunCourse) {
+        let question = question(about: termination)
+        let replay = try replays([(change, question)])[0]
+        return (question.fate(in: replay.lives), replay.course)
     }
 
-    /// The fate of the process in another run, and that run's course: to the end of the scenario if the process
-    /// outlives its recorded end by a while.
-    func trial(of termination: Termination, in other: RunPlan) throws -> (fate: Fate, course: RunCourse) {
-        var other = other
-        other.backend = .accounting
-        return try follow(termination, in: other) { _ in false }
+    /// Whether the process outlives its recorded end by a while.
+    func question(about termination: Termination) -> Question {
+        Question(
+            app: termination.app, since: termination.since, at: termination.at,
+            fatal: termination.at + Explainer.survival, enough: .never)
+    }
+
+    /// The runs with these changes, each played as far as its question demands, or to its end without one.
+    func replays(_ wanted: [(change: Change, question: Question?)]) throws -> [Replay] {
+        var missing: [[String]: (plan: RunPlan, question: Question?)] = [:]
+        var order: [[String]] = []
+        for (change, question) in wanted where !isKnown(change, question) {
+            if missing[change.assignments] == nil { order.append(change.assignments) }
+            var plan = change.plan
+            plan.backend = .accounting
+            // Two questions to one run: the run is played whole.
+            let isAsked = missing[change.assignments].map { $0.question == question } ?? true
+            missing[change.assignments] = (plan, isAsked ? question : nil)
+        }
+        memo.tried += order.count
+        let (player, progress, tried) = (player, progress, memo.tried)
+        let works = order.enumerated().compactMap { index, key -> (@Sendable () -> Result<Replay, any Error>)? in
+            guard let (plan, question) = missing[key] else { return nil }
+            return {
+                Result {
+                    try player.replay(plan, about: question) { now in
+                        if index == 0 { progress(.trying(tried, now, of: .zero + plan.duration)) }
+                    }
+                }
+            }
+        }
+        for (key, result) in zip(order, workforce.all(works)) { memo.replays[key] = try result.get() }
+        return wanted.compactMap { memo.replays[$0.change.assignments] }
+    }
+
+    private func isKnown(_ change: Change, _ question: Question?) -> Bool {
+        guard let replay = memo.replays[change.assignments] else { return false }
+        return question.map { $0.isAnswered(by: replay) } ?? replay.isWhole
     }
 
     /// Whether the process also outlives its recorded end by a while on the run's own backend.
-    func isConfirmed(_ termination: Termination, in other: RunPlan) throws -> Bool {
+    func isConfirmed(_ termination: Termination, with change: Change) throws -> Bool {
         guard plan.backend != .accounting else { return true }
-        let enough = termination.at + Explainer.survival
-        return outlives(termination, try follow(termination, in: other) { $0 > enough }.fate)
-    }
-
-    func outlives(_ termination: Termination, _ fate: Fate) -> Bool {
-        switch fate {
-        case .stays: true
-        case .ends(let at, _, _): at > termination.at + Explainer.survival
-        case .isAbsent: false
+        var question = question(about: termination)
+        question.enough = question.fatal
+        do {
+            return question.isSaved(question.fate(in: try player.replay(change.plan, about: question).lives))
+        } catch is DeviceMemoryFailure where change.kind == .device {
+            // The host has no room for the larger device, so the command would be refused.
+            return false
         }
-    }
-
-    private func follow(
-        _ termination: Termination, in other: RunPlan, isEnough: (Instant) -> Bool
-    ) throws -> (fate: Fate, course: RunCourse) {
-        let enough = termination.at + Explainer.survival
-        var isThere = false
-        var exit: RunEvent?
-        let course = try play(
-            other, step: { $0 > enough ? .following($0, of: .zero + other.duration) : nil },
-            isDecided: { _, now in isEnough(now) || exit.map { $0.at <= enough } ?? false },
-            watcher: { event in
-                guard exit == nil, event.app == termination.app else { return }
-                switch event.kind {
-                case .launch where event.at <= termination.at: isThere = true
-                // An earlier process of the app may have to end before this one can begin.
-                case .exit where event.at <= termination.since: isThere = false
-                case .exit where isThere: exit = event
-                default: break
-                }
-            })
-        if let exit { return (.ends(exit.at, reason: exit.detail, explanation: exit.reason ?? ""), course) }
-        return (isThere ? .stays : .isAbsent, course)
     }
 
     /// Whether the changed policy would spare this process at the moment of the decision.
@@ -243,6 +250,4 @@ public struct Explainer {
         let chosen = ranking.first { record.guardrails.refusal(of: $0.action, in: record.snapshot) == nil }
         return !(chosen.map { $0.action.isTermination && $0.action.target == victim } ?? false)
     }
-
-    func tell(_ step: Step) { progress(step) }
 }

@@ -71,7 +71,7 @@ public protocol TraceReader: AnyObject {
 }
 
 /// The source of a run's traces. They were surveyed before the run, so they can be replayed.
-public protocol TraceLibrary {
+public protocol TraceLibrary: Sendable {
     /// What the trace does, up to the line at which it ends.
     func survey(of trace: TraceProfile) -> TraceSurvey
     /// A reader at the first line. Throws if the file cannot be read.

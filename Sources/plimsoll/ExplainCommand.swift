@@ -5,22 +5,25 @@ import Interchange
 import Quantities
 import Scenario
 import Simulation
+import Synchronization
 
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Says why an app was ended, which apps were spared, and what would have saved it.",
+        abstract: "Says why an app was ended, what would have saved it, and at what price.",
         usage: "plimsoll explain [<options>] <directory>",
         discussion: """
             `explain` repeats the run from its scenario.yaml, as far as the run came, to get the snapshots that the \
             policy saw. It warns on stderr if the folder lacks files or contradicts the repetition. Without --app and \
-            --at it explains the first few terminations.
+            --at it explains the first few terminations: those that the policy ordered, and those by a rule, such as \
+            the app's own limit or the watchdog.
 
-            To find what would have saved an app, `explain` asks the policy again about the same snapshot, with other \
-            values of each of its numbers, in growing steps. For the first few values that spare the app it repeats \
-            the run to the end of the scenario, which shows how long the app lives and what each other app pays: its \
-            end, a slower launch, or a wait for memory. It names the value that costs least, or says that none is \
-            worth its price. A smaller change between two steps may do, too.
+            To find what would have saved an app, `explain` tries changes, each in a run of its own to the end of the \
+            scenario: the numbers of the policy, the limit that demanded the end, what the app does when it is warned \
+            or leaves the screen, its size, the size of the device, and protecting it by name. Of sizes it looks for \
+            the smallest change that is enough. For each change that saves the app it says how long the app lives and \
+            what each other app pays: its end, a slower launch, or a wait for memory. The change with the lowest \
+            price comes first. Values are tried in steps, so a smaller change may do, too.
 
             EXAMPLES
               plimsoll run Scenarios/evening-commute.yaml
@@ -66,7 +69,8 @@ struct ExplainCommand: ParsableCommand {
             case .success(let loaded): plan = loaded
             }
             if let app, !plan.apps.contains(where: { $0.name == app }) {
-                throw Failure(.invalidInput, "the run has no app '\(app)'")
+                let advice = Nearest.advice(for: app, among: plan.apps.map(\.name), kind: "apps")
+                throw Failure(.invalidInput, "the run has no app '\(app)'\(advice)")
             }
             let record = try RunRecord(directory, plan)
             guard !record.isDryRun else {
@@ -81,7 +85,7 @@ struct ExplainCommand: ParsableCommand {
             // The status line disappears however the command ends.
             defer { line.clear() }
             let explainer = Explainer(
-                plan: plan, scenario: path, traces: traces, lastEvent: record.lastEvent,
+                plan: plan, scenario: path, traces: traces, lastEvent: record.lastEvent, workforce: Cores(),
                 isInterrupted: { Interruption.signalNumber != 0 }, progress: { line.draw($0.text) },
                 witness: { record.compare($0) })
             // Without a time, the repetition stops after the terminations that are explained.
@@ -105,20 +109,17 @@ struct ExplainCommand: ParsableCommand {
         }
     }
 
-    /// Says that the policy ended no app, and lists the terminations with other causes.
+    /// Says that the system ended no app, and lists the ends with other causes.
     private func withoutTermination(_ history: Explainer.History, _ record: RunRecord) -> [String] {
         let run = "in this run\(record.isWhole ? "" : ", as far as it came")"
-        let head = app.map { "The policy did not end \($0) \(run)." } ?? "The policy ended no app \(run)."
+        let head = app.map { "\($0) was not ended by the system \(run)." } ?? "The system ended no app \(run)."
         guard !history.otherEnds.isEmpty else { return [head] }
-        let count = history.otherEnds.count
         let reasons = Set(history.otherEnds.map(\.reason)).sorted().map { reason in
             let ends = history.otherEnds.filter { $0.reason == reason }
             let names = Set(ends.map(\.app)).sorted().joined(separator: ", ")
             return "  \(reason): \(ends.count)\(app == nil ? " (\(names))" : "")"
         }
-        return [
-            "\(head) \(count.counted("exit")) had another cause; events.csv gives the reason of each:"
-        ] + reasons
+        return ["\(head) These ends came from the app or the user:"] + reasons
     }
 
     private func chosen(of all: [Explainer.Termination]) -> [Explainer.Termination] {
@@ -138,30 +139,52 @@ extension Explainer.Step {
         switch self {
         case .repeating(let now, let end):
             "repeating the run: \(Progress.clock(now - .zero)) of \(Progress.clock(end - .zero))"
-        case .trying(let number, let count): "looking for what would have saved it: change \(number) of \(count)"
-        case .following(let now, let end):
-            "measuring what that costs: \(Progress.clock(now - .zero)) of \(Progress.clock(end - .zero))"
+        case .trying(let count, let now, let end):
+            "looking for what would have saved it: \(count.counted("change")) tried, \(Progress.clock(now - .zero)) of "
+                + "\(Progress.clock(end - .zero))"
         }
     }
 }
 
-/// One line on a terminal's stderr that is redrawn in place; nothing where there is no terminal.
-private final class StatusLine {
+/// Plays runs on all cores of the host.
+private struct Cores: Workforce {
+    func all<Value: Sendable>(_ works: [@Sendable () -> Value]) -> [Value] {
+        let results = Mutex([Value?](repeating: nil, count: works.count))
+        DispatchQueue.concurrentPerform(iterations: works.count) { index in
+            let value = works[index]()
+            results.withLock { $0[index] = value }
+        }
+        return results.withLock { $0.compactMap(\.self) }
+    }
+}
+
+/// One line on a terminal's stderr that is redrawn in place, from the third second on; nothing where there is no
+/// terminal.
+private final class StatusLine: Sendable {
+    private struct State {
+        var due = ContinuousClock.now + .seconds(2)
+        var hasDrawn = false
+    }
+
     private let isShown = Terminal.showsProgress
-    private var drawn = ContinuousClock.now
-    private var hasDrawn = false
+    private let state = Mutex(State())
 
     func draw(_ text: @autoclosure () -> String) {
-        let clock = ContinuousClock.now
-        guard isShown, !hasDrawn || clock - drawn > .milliseconds(100) else { return }
-        (drawn, hasDrawn) = (clock, true)
-        Terminal.draw("\r\(text().prefix(max(10, Terminal.width - 1)))\u{1B}[K")
+        guard isShown else { return }
+        let now = ContinuousClock.now
+        state.withLock { state in
+            guard now >= state.due else { return }
+            (state.due, state.hasDrawn) = (now + .milliseconds(100), true)
+            Terminal.draw("\r\(text().prefix(max(10, Terminal.width - 1)))\u{1B}[K")
+        }
     }
 
     func clear() {
-        guard hasDrawn else { return }
-        hasDrawn = false
-        Terminal.draw("\r\u{1B}[K")
+        state.withLock { state in
+            guard state.hasDrawn else { return }
+            state.hasDrawn = false
+            Terminal.draw("\r\u{1B}[K")
+        }
     }
 }
 

@@ -36,10 +36,14 @@ struct ExplainPriceTests {
         let ends = try exits(of: "game", in: loadedPlan(Self.editor, ["limits.protected=[editor]"]))
         #expect(ends == [.zero + .seconds(56)])
         let text = try explained(Self.editor)
-        #expect(text.contains("What saves it: nothing that is worth its price: "), "\(text)")
-        #expect(text.contains("\n  Who pays:      game, in the FOREGROUND: it ends 56.0 s into the run.\n"), "\(text)")
+        let protection = try #require(text.split(separator: "  Or: ").last)
+        #expect(protection.contains("protection by name"), "\(text)")
         #expect(
-            text.contains("On the whole:  worse: 1 termination as before, 1 in the foreground instead of 0"), "\(text)")
+            protection.contains("\n  Who pays:      game, in the FOREGROUND: it ends 56.0 s into the run.\n"),
+            "\(text)")
+        #expect(
+            protection.contains("On the whole:  worse: 1 termination as before, 1 in the foreground instead of 0"),
+            "\(text)")
     }
 
     /// `n` leaks slowly off screen while `f` is in front.
@@ -66,16 +70,15 @@ struct ExplainPriceTests {
     func delayed() throws {
         let explainer = Explainer(plan: try loadedPlan(Self.leaking), scenario: "r/scenario.yaml")
         let termination = try #require(try explainer.terminations().first)
-        guard case .advice(let advice, _) = try explainer.counsel(for: termination) else {
-            Issue.record("nothing delays it")
-            return
-        }
-        let ends = try exits(of: "n", in: explainer.plan(advice.way, termination))
+        let advices = try explainer.counsel(for: termination).advices
+        let advice = try #require(advices.first { $0.change.kind == .protection }, "nothing delays it")
+        let ends = try exits(of: "n", in: advice.change.plan)
         let end = try #require(ends.first)
         #expect(end > termination.at + Explainer.survival && !advice.price.isFair)
         let text = try explainer.explain(termination).joined(separator: "\n")
-        #expect(text.contains("What saves it: nothing for good: with available < "), "\(text)")
         let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        #expect(words.contains("Or: protection by name; it lives "), "\(text)")
+        #expect(words.contains("What saves it: without its leak: apps.n.memory.leak = 0B/s instead of 1MiB/s; "))
         let until = "until it is ended \(explainer.clock(end)) into the run (memoryPressure)"
         #expect(words.contains(" longer, \(until)"), "\(text)")
         #expect(words.contains("before the user wants it again"), "\(text)")
@@ -88,21 +91,26 @@ struct ExplainPriceTests {
         let text = TightPhone.scenario(policy, seconds: 100, taps: TightPhone.rounds("abcd"))
         let explainer = Explainer(plan: try loadedPlan(text), scenario: "r/scenario.yaml")
         for termination in try explainer.terminations() {
-            guard case .advice(let advice, _) = try explainer.counsel(for: termination) else { continue }
-            let other = explainer.plan(advice.way, termination)
-            let simulation = Simulation(other, memory: try other.makeDevice(), sinks: RunSinks { _ in NullSink() })
-            _ = try simulation.run()
-            let ends = simulation.tally.terminations
-            #expect(ends.count == advice.price.with.terminations)
-            #expect(ends.count(where: \.wasForeground) == advice.price.with.foreground)
-            for loss in advice.price.losses where loss.kind.isEnd {
-                #expect(ends.contains { $0.app == loss.app && $0.at == loss.at }, "\(loss)")
-            }
-            // Every end is accounted for: the new ends equal the additional ends plus the spared ones.
-            let spared = advice.price.spared.count + (advice.price.isSaved ? 1 : 0)
-            let more = advice.price.losses.count { $0.kind.isEnd && $0.kind.lead == nil }
-            #expect(advice.price.without.terminations - spared + more == ends.count, "\(advice)")
+            for advice in try explainer.counsel(for: termination).advices { try check(advice, text) }
         }
+    }
+
+    private func check(_ advice: Explainer.Advice, _ text: String) throws {
+        // The command, not the plan that was tried.
+        let other = try loadedPlan(text, advice.change.assignments)
+        #expect(other == advice.change.plan, "\(advice.change.words)")
+        let simulation = Simulation(other, memory: try other.makeDevice(), sinks: RunSinks { _ in NullSink() })
+        _ = try simulation.run()
+        let ends = simulation.tally.terminations
+        #expect(ends.count == advice.price.with.terminations)
+        #expect(ends.count(where: \.wasForeground) == advice.price.with.foreground)
+        for loss in advice.price.losses where loss.kind.isEnd {
+            #expect(ends.contains { $0.app == loss.app && $0.at == loss.at }, "\(loss)")
+        }
+        // Every end is accounted for: the new ends equal the additional ends plus the spared ones.
+        let spared = advice.price.spared.count + (advice.price.isSaved ? 1 : 0)
+        let more = advice.price.losses.count { $0.kind.isEnd && $0.kind.lead == nil }
+        #expect(advice.price.without.terminations - spared + more == ends.count, "\(advice)")
     }
 }
 
@@ -209,19 +217,18 @@ extension ExplainPriceTests {
         let explainer = Explainer(plan: try loadedPlan(text), scenario: "r/scenario.yaml")
         let ends = try explainer.terminations(of: "a")
         let second = try #require(ends.dropFirst().first, "a ends once only")
-        let protected = explainer.plan(.protected, second)
-        let trial = try explainer.trial(of: second, in: protected)
+        let trial = try explainer.trial(of: second, with: explainer.protection(of: second))
         let price = AdvicePrice(saving: second.pid, without: try explainer.course(), with: trial.course)
         #expect(price.spared.contains { $0.pid == ends[0].pid })
         let early = try #require(price.losses.first { $0.at < second.since }, "\(price.losses)")
         let words = try explainer.explain(second).joined(separator: "\n")
-        let lines = words.split(separator: "\n").map(String.init)
+        let all = words.split(separator: "\n").map(String.init)
+        let lines = all.drop { !$0.contains("protection by name") }
         let paid = try #require(lines.firstIndex { $0.hasPrefix("  Who pays:") })
         let before = try #require(lines.firstIndex { $0.hasPrefix("  Before that:") }, "\(words)")
         let at = explainer.clock(early.at)
         #expect(!lines[paid..<before].contains { $0.contains(at) }, "\(words)")
         #expect(lines[before].contains(at), "\(words)")
-        #expect(words.contains("\n  Saved as well: "), "\(words)")
     }
 
     @Test("of a policy that does not name those it spares, explain names the processes that it did not rank")
@@ -251,7 +258,9 @@ extension ExplainPriceTests {
         let explainer = Explainer(plan: plan, scenario: "r/scenario.yaml")
         let victim = try #require(record.snapshot.process(record.decision.ranking[0].action.target))
         let words = explainer.account(
-            of: .init(app: victim.name, pid: victim.pid, at: record.snapshot.now, record: record)
+            of: .init(
+                app: victim.name, pid: victim.pid, at: record.snapshot.now, since: victim.launchedAt,
+                cause: .decision(record))
         ).joined(separator: "\n")
         #expect(!words.contains("there was no other choice"), "\(words)")
         #expect(words.contains("; no other process was ranked."), "\(words)")

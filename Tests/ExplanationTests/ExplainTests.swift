@@ -30,25 +30,25 @@ struct ExplainTests {
         let changes = explainer.changesOfDecision(termination)
         let change = try #require(
             try changes.first { change in
-                let other = explainer.plan(.number(change), termination)
-                return explainer.outlives(termination, try explainer.trial(of: termination, in: other).fate)
+                let fate = try explainer.trial(of: termination, with: change).fate
+                return explainer.question(about: termination).isSaved(fate)
             }, "nothing saves it under \(policy)")
-        let other = Explainer(plan: try plan(policy, [change.assignment]), scenario: "r/scenario.yaml")
+        let other = Explainer(plan: try plan(policy, change.assignments), scenario: "r/scenario.yaml")
         let saved = try other.terminations().filter {
             $0.app == termination.app && $0.at <= termination.at + Explainer.survival
         }
-        #expect(saved.isEmpty, "\(change.assignment) does not save \(termination.app)")
+        #expect(saved.isEmpty, "\(change.assignments) does not save \(termination.app)")
     }
 
     @Test("a process that pays ends in the changed run, and did not in this one")
     func payers() throws {
         let explainer = Explainer(plan: try plan("lru"), scenario: "r/scenario.yaml")
         let termination = try #require(try explainer.terminations().first)
-        let other = explainer.plan(.protected, termination)
-        let with = try explainer.trial(of: termination, in: other).course
+        let change = explainer.protection(of: termination)
+        let with = try explainer.trial(of: termination, with: change).course
         let price = AdvicePrice(saving: termination.pid, without: try explainer.course(), with: with)
         for loss in price.losses where loss.kind.isEnd {
-            let (now, then) = (try exits(of: loss.app, in: other), try exits(of: loss.app, in: explainer.plan))
+            let (now, then) = (try exits(of: loss.app, in: change.plan), try exits(of: loss.app, in: explainer.plan))
             #expect(now.contains(loss.at) && !then.contains(loss.at), "\(loss)")
         }
         #expect(price.losses.contains { $0.kind.isEnd }, "\(price.losses)")
@@ -113,18 +113,18 @@ struct ExplainTests {
         // Without the setting the policy ends it a little later.
         let lru = try explained(["policy=lru"])
         #expect(lru.hasPrefix("old was ended by the monitor's end_suspended_first, "), "\(lru)")
-        #expect(lru.flat.contains("monitor.end_suspended_first=false does not; protected"), "\(lru)")
+        #expect(lru.flat.contains("In vain: monitor.end_suspended_first = false instead of true"), "\(lru)")
         #expect(lru.contains("--set 'limits.protected=[old]'\n  Who pays:      "), "\(lru)")
     }
 
-    @Test("a policy without a parameter that helps is said to have none")
+    @Test("a policy without a number that helps is said to have none")
     func hopeless() throws {
         let explainer = Explainer(plan: try plan("lru", ["device.ceiling=128MiB"]), scenario: "r/scenario.yaml")
         let termination = try #require(try explainer.terminations().first)
         let text = try explainer.explain(termination).joined(separator: "\n")
         #expect(
-            text.flat.contains("no single number of lru does; protected by name, it is still there when the run ends:"),
-            "\(text)")
+            text.flat.contains("In vain: the numbers of lru") && text.flat.contains("Or: protection by name"), "\(text)"
+        )
         let command = "plimsoll run r/scenario.yaml --set 'limits.protected=[\(termination.app)]'\n  Who pays:      "
         #expect(text.contains(command), "\(text)")
     }
@@ -160,13 +160,13 @@ extension ExplainTests {
     func endsAllTheSame(policy: String) throws {
         let explainer = Explainer(plan: try leaking(["policy=\(policy)"]), scenario: "r/scenario.yaml")
         let termination = try #require(try explainer.terminations(of: "n").first)
-        if case .advice(let advice, _) = try explainer.counsel(for: termination) {
-            let ends = try exits(of: "n", in: explainer.plan(advice.way, termination))
+        for advice in try explainer.counsel(for: termination).advices {
+            let ends = try exits(of: "n", in: advice.change.plan)
             let until = termination.at + Explainer.survival
-            #expect(ends.allSatisfy { $0 > until }, "\(advice.way) does not save it")
+            #expect(ends.allSatisfy { $0 > until }, "\(advice.change.words) does not save it")
         }
-        let protected = explainer.plan(.protected, termination)
-        guard case .ends(let at, let reason, _) = try explainer.trial(of: termination, in: protected).fate else {
+        let protected = explainer.protection(of: termination)
+        guard case .ends(let at, let reason, _) = try explainer.trial(of: termination, with: protected).fate else {
             Issue.record("it is said to stay")
             return
         }

@@ -107,13 +107,32 @@ struct ExplainCommandTests {
         }
     }
 
-    @Test("ends that the policy did not order are said where it ended nobody")
+    @Test("an end that the policy did not order is explained, too; where there is none, the others are counted")
     func otherwise() throws {
         try Experiments.within { folder in
             try run("r", ["--policy", "none", "--set", "device.ceiling=64MiB"], in: folder)
             let all = try Program.run(["explain", "r"], in: folder)
-            #expect(all.out.contains("The policy ended no app in this run."), "\(all.out)")
-            #expect(all.out.contains("had another cause") && all.out.contains("memoryPressure: "), "\(all.out)")
+            #expect(all.out.contains(" was ended by the system, "), "\(all.out)")
+            #expect(all.out.contains("(memoryPressure)") && all.out.contains("no room for "), "\(all.out)")
+            let quit = "user=[{ at: 0s, launch: a }, { at: 5s, quit: a }]"
+            try run("s", ["--policy", "none", "--set", quit], in: folder)
+            let none = try Program.run(["explain", "s", "--app", "a"], in: folder)
+            #expect(none.out.hasPrefix("a was not ended by the system in this run. These ends"), "\(none.out)")
+            #expect(none.out.contains("\n  userTerminated: 1\n"), "\(none.out)")
+        }
+    }
+
+    @Test("a misspelt app is answered with the one that was probably meant, any other word with all of them")
+    func misspelt() throws {
+        try Experiments.within { folder in
+            try edit(folder.appending(path: "tiny.yaml"), "name: b,", "name: browser,")
+            try edit(folder.appending(path: "tiny.yaml"), "launch: b }", "launch: browser }")
+            try run(in: folder)
+            let near = try Program.run(["explain", "r", "--app", "brwoser"], in: folder)
+            let message = "plimsoll: the run has no app 'brwoser'; did you mean 'browser'?\n"
+            #expect(near.status == 65 && near.error == message, "\(near.error)")
+            let far = try Program.run(["explain", "r", "--app", "zzzzzz"], in: folder)
+            #expect(far.status == 65 && far.error.contains("'zzzzzz'; valid apps: a, browser"), "\(far.error)")
         }
     }
 

@@ -1,0 +1,75 @@
+import Quantities
+import Scenario
+import Simulation
+
+/// A change of the scenario that may save a process.
+struct Change: Hashable, Sendable {
+    /// What is changed. Of two changes with the same price, the one with the earlier kind is named first.
+    enum Kind: Int, Comparable, Sendable {
+        /// A number of the policy.
+        case policy
+        /// A setting of the monitor.
+        case monitor
+        /// A limit of the scenario or of the app.
+        case limit
+        /// What the app does.
+        case behaviour
+        /// How large the app is.
+        case size
+        /// How large the device is.
+        case device
+        /// The app is protected by name.
+        case protection
+
+        static func < (a: Kind, b: Kind) -> Bool { a.rawValue < b.rawValue }
+    }
+
+    let kind: Kind
+    /// `device.ceiling = 1104MiB instead of 1GiB`.
+    var words: String
+    /// Several keys in a few words.
+    private var title: String?
+    /// The arguments of `--set`.
+    let assignments: [String]
+    /// The scenario with the change.
+    let plan: RunPlan
+
+    /// The change in few words.
+    var brief: String { title ?? words }
+
+    /// The change as options for a command line, quoted where a shell needs it.
+    var option: String { assignments.map { "--set \(ShellWord.quoted($0))" }.joined(separator: " ") }
+
+    init(_ kind: Kind, _ words: String, _ assignments: [String], _ plan: RunPlan) {
+        (self.kind, self.words, self.assignments, self.plan) = (kind, words, assignments, plan)
+    }
+
+    /// One key of the plan with another value.
+    init<Value: CustomStringConvertible>(
+        _ kind: Kind, of plan: RunPlan, _ key: String, _ path: WritableKeyPath<RunPlan, Value>, to value: Value
+    ) {
+        var other = plan
+        other[keyPath: path] = value
+        self.init(kind, "\(key) = \(value) instead of \(plan[keyPath: path])", ["\(key)=\(value)"], other)
+    }
+
+    /// One key of the plan that may be none, with another value.
+    init<Value: CustomStringConvertible>(
+        _ kind: Kind, of plan: RunPlan, _ key: String, optional path: WritableKeyPath<RunPlan, Value?>, to value: Value?
+    ) {
+        var other = plan
+        other[keyPath: path] = value
+        func text(_ value: Value?) -> String { value.map { "\($0)" } ?? "none" }
+        self.init(
+            kind, "\(key) = \(text(value)) instead of \(text(plan[keyPath: path]))", ["\(key)=\(text(value))"], other)
+    }
+
+    /// Several changes as one.
+    init(_ kind: Kind, _ what: String, _ changes: [Change]) {
+        var plan = changes[0].plan
+        for change in changes.dropFirst() { plan = change.plan }
+        self.init(
+            kind, "\(what): \(changes.map(\.words).joined(separator: ", "))", changes.flatMap(\.assignments), plan)
+        title = what
+    }
+}

@@ -1,0 +1,365 @@
+import Lifecycle
+import Memory
+import Metrics
+import Quantities
+import Reclaim
+import Scenario
+import Simulation
+import Workload
+
+// The changes that are tried for a termination, by its cause.
+extension Explainer {
+    /// The searches for a change that saves the process.
+    func quests(for termination: Termination) -> [any Quest] {
+        guard let app = appIndex(of: termination) else { return [] }
+        switch termination.cause {
+        case .decision(let record): return quests(decided: termination, record, app)
+        case .rule(let fact, let explanation): return quests(fact.reason, explanation, app)
+        }
+    }
+
+    private func quests(decided termination: Termination, _ record: DecisionRecord, _ app: Int) -> [any Quest] {
+        let byPolicy: any Quest =
+            record.decision.isByMonitor
+            ? Attempts([
+                Change(.monitor, of: plan, "monitor.end_suspended_first", \.monitor.endSuspendedFirst, to: false)
+            ])
+            : NumberQuest(changesOfDecision(termination), of: numbers)
+        let limits = [limit(behind: record.snapshot.demand)].compactMap { $0 }
+        let device = limits.isEmpty ? [device].compactMap { $0 } : []
+        return [byPolicy] + limits + [behaviours(of: app)] + sizes(of: app) + device
+            + [Attempts([protection(of: termination)])]
+    }
+
+    /// The changes that may help against a rule that no policy decides about.
+    private func quests(_ reason: ExitReason, _ explanation: String, _ app: Int) -> [any Quest] {
+        switch reason {
+        case .memoryResourceLimit:
+            [ownLimit(of: app, explanation)].compactMap { $0 } + [behaviours(of: app)] + sizes(of: app)
+        case .memoryPressure:
+            [NumberQuest(nearestChanges, of: numbers), guardrails, behaviours(of: app)] + sizes(of: app)
+                + [device].compactMap { $0 }
+        case .appWatchdog: delays(of: app) + [behaviours(of: app)] + [device].compactMap { $0 }
+        case .cpuResourceLimit:
+            [Attempts([plan.own(app, "background.cpu", \.background.cpu, to: .percent(80))])]
+        case .suspendedWithLockedFile:
+            [Attempts([plan.own(app, "background.holds_protected_file", \.background.holdsProtectedFile, to: false)])]
+        case .backgroundTaskAssertionTimeout: tasks(of: app)
+        case .normalApp, .abnormal, .userTerminated: []
+        }
+    }
+
+    private func appIndex(of termination: Termination) -> Int? {
+        plan.apps.firstIndex { $0.name == termination.app }
+    }
+
+    // MARK: The policy
+
+    /// The nearest steps of every number that alter the decision, and a few beyond, nearest first; the distance is a
+    /// share of the number.
+    func changesOfDecision(_ termination: Termination) -> [Change] {
+        guard let record = termination.record else { return [] }
+        let turning = PolicyChange.all(of: plan).filter { turns($0, record, victim: termination.pid) }
+        return few(of: turning, [1, 2, 4, 8, 16, 32])
+    }
+
+    /// The policy's title, if it has numbers.
+    private var numbers: String? { PolicyChange.all(of: plan).isEmpty ? nil : plan.policy.title }
+
+    /// A few steps of every number, nearest first.
+    private var nearestChanges: [Change] { few(of: PolicyChange.all(of: plan), [1, 8, 16]) }
+
+    /// The changes that have one of these places among the changes of their number: a small change that alters one
+    /// decision may not be enough for later ones.
+    private func few(of changes: [PolicyChange], _ places: Set<Int>) -> [Change] {
+        let ordered = changes.enumerated().sorted {
+            ($0.element.distance, $0.offset) < ($1.element.distance, $1.offset)
+        }
+        var seen: [String: Int] = [:]
+        return ordered.map(\.element).filter { change in
+            seen[change.name, default: 0] += 1
+            return places.contains(seen[change.name, default: 0])
+        }.map { change in
+            var other = plan
+            other.policy = change.settings
+            return Change(.policy, change.words, [change.assignment], other)
+        }
+    }
+
+    /// The app is protected by name.
+    func protection(of termination: Termination) -> Change {
+        var other = plan
+        other.limits.protected += plan.apps.indices.filter { plan.apps[$0].name == termination.app }.map { AppID($0) }
+        let names = other.limits.protected.map { plan.apps[$0.index].name }.joined(separator: ", ")
+        return Change(.protection, "protection by name", ["limits.protected=[\(names)]"], other)
+    }
+
+    // MARK: Limits
+
+    /// The limit on apps off screen that demanded memory, loosened.
+    private func limit(behind demand: ReclaimDemand) -> (any Quest)? {
+        switch demand {
+        case .backgroundMemory:
+            guard let limit = plan.limits.backgroundMemory else { return nil }
+            return larger("limits.background_memory", limit) { value in
+                Change(
+                    .limit, of: plan, "limits.background_memory", optional: \.limits.backgroundMemory, to: value)
+            }
+        case .backgroundProcesses:
+            guard let limit = plan.limits.backgroundProcesses else { return nil }
+            return SizeQuest("limits.background_processes up to", last: 16) {
+                "\(limit + $0)"
+            } change: { step in
+                Change(
+                    .limit, of: plan, "limits.background_processes", optional: \.limits.backgroundProcesses,
+                    to: limit + step)
+            }
+        case .nothing, .pressure, .allocation: return nil
+        }
+    }
+
+    /// Limits that may have kept the policy from taking memory from others.
+    private var guardrails: Attempts {
+        let limits = plan.limits
+        var changes: [Change] = []
+        if limits.terminationsPerMinute != nil {
+            changes.append(
+                Change(
+                    .limit, of: plan, "limits.terminations_per_minute", optional: \.limits.terminationsPerMinute,
+                    to: nil))
+        }
+        if limits.minimumStay > .zero {
+            changes.append(Change(.limit, of: plan, "limits.minimum_stay", \.limits.minimumStay, to: .zero))
+        }
+        if limits.protectAudible && plan.apps.contains(where: { $0.backgroundModes.contains(.audio) }) {
+            changes.append(Change(.limit, of: plan, "limits.protect_audible", \.limits.protectAudible, to: false))
+        }
+        return Attempts(changes)
+    }
+
+    /// The app's own limit, raised.
+    private func ownLimit(of app: Int, _ explanation: String) -> (any Quest)? {
+        let limits = plan.apps[app].limits
+        let isInactive = explanation.contains("its inactive limit")
+        guard let limit = isInactive ? limits.inactive : limits.active else { return nil }
+        let key = isInactive ? "limits.inactive" : "limits.active"
+        return larger("apps.\(plan.apps[app].name).\(key)", limit) { value in
+            plan.own(app, key, optional: isInactive ? \.limits.inactive : \.limits.active, to: value, .limit)
+        }
+    }
+
+    // MARK: Behaviour
+
+    /// The app frees more, and at the right moments.
+    private func behaviours(of app: Int) -> Attempts {
+        let profile = plan.apps[app]
+        let memory = profile.memory
+        var changes: [Change] = []
+        func add(_ what: String, _ parts: [(RunPlan) -> Change?]) {
+            var made: [Change] = []
+            for part in parts { if let change = part(made.last?.plan ?? plan) { made.append(change) } }
+            if !made.isEmpty { changes.append(Change(.behaviour, what, made)) }
+        }
+        if memory.leak > .zero { add("without its leak", [{ $0.own(app, "memory.leak", \.memory.leak, to: .zero) }]) }
+        if memory.cache.size > .zero {
+            add(
+                "it answers every memory warning with its whole cache",
+                [
+                    { $0.share(app, "warnings.frees", \.warnings.frees, .one) },
+                    { $0.share(app, "warnings.ignores", \.warnings.ignores, .zero) },
+                ])
+            add(
+                "it frees its whole cache on the way to the background",
+                [
+                    { $0.share(app, "background.frees", \.background.frees, .one) },
+                    { $0.share(app, "background.ignores", \.background.ignores, .zero) },
+                ])
+        }
+        add(
+            "it frees the whole of a scene that is disconnected",
+            [
+                { $0.share(app, "disconnect.frees", \.disconnect.frees, .one) },
+                { $0.share(app, "disconnect.ignores", \.disconnect.ignores, .zero) },
+            ])
+        return Attempts(changes)
+    }
+
+    /// Callbacks that take less time.
+    private func delays(of app: Int) -> [any Quest] {
+        let delays: [(String, WritableKeyPath<AppProfile, TimeSpan>)] = [
+            ("costs.process", \.costs.process), ("costs.launch", \.costs.launch),
+            ("costs.first_launch", \.costs.firstLaunch), ("costs.connect", \.costs.connect),
+            ("costs.enter_foreground", \.costs.enterForeground), ("costs.activate", \.costs.activate),
+            ("costs.resign_active", \.costs.resignActive), ("costs.enter_background", \.costs.enterBackground),
+            ("costs.disconnect", \.costs.disconnect), ("background.delay", \.background.delay),
+            ("warnings.delay", \.warnings.delay), ("disconnect.delay", \.disconnect.delay),
+        ]
+        return delays.compactMap { key, path in
+            let present = plan.apps[app][keyPath: path]
+            // Shorter ones are far from any deadline.
+            guard present >= .seconds(2) else { return nil }
+            let unit = max(.milliseconds(100), TimeSpan(microseconds: present.microseconds / 12_800_000 * 100_000))
+            func value(_ step: Int) -> TimeSpan { present - unit * Int64(step) }
+            let last = Int(present.microseconds / unit.microseconds)
+            return SizeQuest("apps.\(plan.apps[app].name).\(key) down to", last: last) {
+                "\(value($0))"
+            } change: {
+                plan.own(app, key, path, to: value($0))
+            }
+        }
+    }
+
+    /// A background task that ends in time, or more time for it.
+    private func tasks(of app: Int) -> [any Quest] {
+        let profile = plan.apps[app].background
+        var changes: [Change] = []
+        if profile.leaksTask {
+            changes.append(plan.own(app, "background.leaks_task", \.background.leaksTask, to: false))
+        }
+        let time = plan.limits.backgroundTime
+        let unit = max(.seconds(1), TimeSpan(microseconds: time.microseconds / 64_000_000 * 1_000_000))
+        func value(_ step: Int) -> TimeSpan { time + unit * Int64(step) }
+        return [
+            Attempts(changes),
+            SizeQuest("limits.background_time up to", last: 384) {
+                "\(value($0))"
+            } change: {
+                Change(.limit, of: plan, "limits.background_time", \.limits.backgroundTime, to: value($0))
+            },
+        ]
+    }
+
+    // MARK: Sizes
+
+    /// The app with less memory: its base if it is most of the app, or all of its sizes.
+    private func sizes(of app: Int) -> [any Quest] {
+        let profile = plan.apps[app]
+        let sizes = profile.sizes
+        let whole = sizes.reduce(ByteCount.zero) { $0 + profile[keyPath: $1.path] }
+        guard whole > .zero else { return [] }
+        let base = profile.memory.base
+        let isBase = base * 2 >= whole && profile.memory.growth.upTo <= base
+        if isBase, let steps = Steps(downFrom: base) {
+            return [
+                SizeQuest("apps.\(profile.name).memory.base down to", last: steps.last) {
+                    "\(steps.value($0))"
+                } change: {
+                    plan.own(app, "memory.base", \.memory.base, to: steps.value($0), .size)
+                }
+            ]
+        }
+        return [
+            SizeQuest("\(profile.name) down to", last: 90) {
+                "\(100 - $0)% of its size"
+            } change: {
+                shrunk(app, sizes, by: $0)
+            }
+        ]
+    }
+
+    private func shrunk(_ app: Int, _ sizes: [AppSize], by step: Int) -> Change {
+        let share = Ratio.percent(Int64(100 - step))
+        let name = plan.apps[app].name
+        var other = plan
+        var assignments: [String] = []
+        for size in sizes where plan.apps[app][keyPath: size.path] > .zero {
+            let value = ByteCount((plan.apps[app][keyPath: size.path] * share).bytes & ~0xFFF)
+            other.apps[app][keyPath: size.path] = value
+            assignments.append("apps.\(name).\(size.key)=\(value)")
+        }
+        return Change(.size, "\(name) at \(100 - step)% of its size", assignments, other)
+    }
+
+    /// A device with more memory.
+    private var device: (any Quest)? {
+        let needs = PolicyCatalogue.type(named: plan.policy.name)?.needs ?? []
+        guard !needs.contains(.unboundedMemory) else { return nil }
+        return larger("device.ceiling", plan.device.ceiling) { value in
+            Change(.device, of: plan, "device.ceiling", \.device.ceiling, to: value)
+        }
+    }
+
+    /// Larger values of a size, to four times the present one.
+    private func larger(_ name: String, _ size: ByteCount, _ change: @escaping (ByteCount) -> Change) -> SizeQuest? {
+        guard let steps = Steps(upFrom: size, scale: plan.device.scale) else { return nil }
+        return SizeQuest("\(name) up to", last: steps.last) {
+            "\(steps.value($0))"
+        } change: {
+            change(steps.value($0))
+        }
+    }
+}
+
+extension RunPlan {
+    /// One key of an app with another value.
+    fileprivate func own<Value: CustomStringConvertible>(
+        _ app: Int, _ key: String, _ path: WritableKeyPath<AppProfile, Value>, to value: Value,
+        _ kind: Change.Kind = .behaviour
+    ) -> Change {
+        let whole: WritableKeyPath<RunPlan, AppProfile> = \.apps[app]
+        return Change(kind, of: self, "apps.\(apps[app].name).\(key)", whole.appending(path: path), to: value)
+    }
+
+    /// One key of an app that may be none, with another value.
+    fileprivate func own<Value: CustomStringConvertible>(
+        _ app: Int, _ key: String, optional path: WritableKeyPath<AppProfile, Value?>, to value: Value?,
+        _ kind: Change.Kind = .behaviour
+    ) -> Change {
+        let whole: WritableKeyPath<RunPlan, AppProfile> = \.apps[app]
+        return Change(
+            kind, of: self, "apps.\(apps[app].name).\(key)", optional: whole.appending(path: path), to: value)
+    }
+
+    /// Nil if the share has that value already.
+    fileprivate func share(
+        _ app: Int, _ key: String, _ path: WritableKeyPath<AppProfile, Ratio>, _ value: Ratio
+    ) -> Change? {
+        apps[app][keyPath: path] == value ? nil : own(app, key, path, to: value)
+    }
+}
+
+/// A size of an app, with its key in a scenario.
+private typealias AppSize = (key: String, path: WritableKeyPath<AppProfile, ByteCount>)
+
+extension AppProfile {
+    fileprivate var sizes: [AppSize] {
+        let bursts = memory.bursts.indices.map { index -> AppSize in
+            ("memory.bursts.\(index).size", \.memory.bursts[index].size)
+        }
+        return [
+            ("memory.base", \.memory.base), ("memory.scene", \.memory.scene),
+            ("memory.cache.size", \.memory.cache.size), ("memory.growth.up_to", \.memory.growth.upTo),
+            ("memory.scene_growth.up_to", \.memory.sceneGrowth.upTo),
+            ("memory.saw_tooth.size", \.memory.sawTooth.size), ("deferred.memory", \.deferred.memory),
+        ] + bursts
+    }
+}
+
+/// Even steps away from a size, in whole MiB if it is large enough.
+private struct Steps {
+    private let start: ByteCount
+    private let unit: ByteCount
+    let last: Int
+
+    /// Down to nearly nothing; nil if the size is too small for a step.
+    init?(downFrom size: ByteCount) {
+        let unit = Steps.unit(of: size)
+        guard size > unit else { return nil }
+        (start, self.unit, last) = (size, ByteCount(-unit.bytes), (size.bytes - 1) / unit.bytes)
+    }
+
+    /// Up to four times the size; nil if no device may be so large.
+    init?(upFrom size: ByteCount, scale: Ratio) {
+        let unit = Steps.unit(of: size)
+        let highest = MemoryLimits.highestCeiling * min(.one, scale)
+        let last = min(384, (highest - size).bytes / unit.bytes)
+        guard last >= 1 else { return nil }
+        (start, self.unit, self.last) = (size, unit, last)
+    }
+
+    func value(_ step: Int) -> ByteCount { start + unit * step }
+
+    private static func unit(of size: ByteCount) -> ByteCount {
+        ByteCount(size.bytes / 128).roundedUp(toMultipleOf: size >= .mebibytes(16) ? 1 << 20 : 1 << 12)
+    }
+}

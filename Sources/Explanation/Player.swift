@@ -1,0 +1,163 @@
+import Memory
+import Metrics
+import Quantities
+import Scenario
+import Simulation
+import Workload
+
+/// Does independent pieces of work, on several cores if it has them.
+public protocol Workforce: Sendable {
+    /// The results of the works, in their order.
+    func all<Value: Sendable>(_ works: [@Sendable () -> Value]) -> [Value]
+}
+
+/// Does one piece of work after the other.
+public struct OneByOne: Workforce {
+    /// A workforce without state.
+    public init() {}
+
+    public func all<Value: Sendable>(_ works: [@Sendable () -> Value]) -> [Value] { works.map { $0() } }
+}
+
+/// Plays runs. It has no state, so several runs on the accounting backend can be played at once.
+struct Player: Sendable {
+    let traces: any TraceLibrary
+    /// Asked at every sample; true ends the run with `Explainer.Interrupted`.
+    let isInterrupted: @Sendable () -> Bool
+
+    /// Plays the plan to its end, or until it can yield nothing more of interest.
+    ///
+    /// - Parameters:
+    ///   - sampled: Receives the instant of every sample.
+    ///   - isDecided: Asked at every sample and at intervals in between, with the instant of the last sample; true ends
+    ///     the run.
+    ///   - observer: Receives every decision.
+    ///   - watcher: Receives everything that becomes a row of `events.csv`, before `isDecided` is asked.
+    func play(
+        _ plan: RunPlan, sampled: (Instant) -> Void = { _ in },
+        isDecided: (Simulation, Instant) -> Bool, observer: ((DecisionRecord) -> Void)? = nil,
+        watcher: (RunEvent) -> Void
+    ) throws -> (course: RunCourse, isWhole: Bool) {
+        let memory = try plan.makeDevice()
+        let sinks = RunSinks { _ in NullSink() }
+        let simulation = Simulation(plan, memory: memory, sinks: sinks, traces: traces, observer: observer)
+        simulation.keepEvents()
+        simulation.keepWaits()
+        var isGivenUp = false
+        var now = Instant.zero
+        let ending = try simulation.run(
+            shouldStop: {
+                for event in simulation.takeEvents() { watcher(event) }
+                isGivenUp = isInterrupted()
+                return isGivenUp || isDecided(simulation, now)
+            },
+            progress: { instant in
+                now = instant
+                sampled(instant)
+            })
+        guard !isGivenUp else { throw Explainer.Interrupted() }
+        for event in simulation.takeEvents() { watcher(event) }
+        return (RunCourse(simulation.tally, waits: simulation.takeWaits()), ending == .completed)
+    }
+
+    /// The run of a plan, played until it is decided what becomes of a process, or to its end without a question.
+    func replay(_ plan: RunPlan, about question: Question?, sampled: (Instant) -> Void = { _ in }) throws -> Replay {
+        var lives = ProcessLives()
+        var reached = Instant.zero
+        let (course, isWhole) = try play(
+            plan, sampled: sampled,
+            isDecided: { _, now in
+                reached = now
+                return question.map { $0.isAnswered(by: lives, at: now) } ?? false
+            }, watcher: { lives.take($0) })
+        return Replay(course: course, lives: lives, reached: isWhole ? nil : reached)
+    }
+}
+
+/// A question to a run: does the process that was there at an instant live on?
+struct Question: Hashable, Sendable {
+    let app: String
+    /// When the process began in the recorded run.
+    let since: Instant
+    /// When it ended there.
+    let at: Instant
+    /// An end by the system up to this instant says that it does not live on.
+    var fatal: Instant
+    /// The run needs to be played no further than this.
+    var enough: Instant
+
+    /// What became of the process, as far as the lives say.
+    func fate(in lives: ProcessLives) -> Explainer.Fate {
+        let own = lives.of(app).prefix { $0.since <= at }
+        // An earlier process of the app may have to end before this one can begin.
+        let life = own.last { ($0.end?.at ?? .never) > at } ?? own.last { ($0.end?.at ?? .never) > since }
+        guard let life else { return .isAbsent }
+        return life.end.map { .ends($0.at, reason: $0.reason, explanation: $0.explanation) } ?? .stays
+    }
+
+    /// Whether the process is there at the instant of its recorded end, and no end by the system follows soon.
+    func isSaved(_ fate: Explainer.Fate) -> Bool {
+        switch fate {
+        case .stays: true
+        case .ends(let end, let reason, _): end > at && (end > fatal || !Explainer.isBySystem(reason))
+        case .isAbsent: false
+        }
+    }
+
+    fileprivate func isAnswered(by lives: ProcessLives, at now: Instant) -> Bool {
+        guard now > at else { return false }
+        return now > enough || !isSaved(fate(in: lives))
+    }
+
+    /// Whether the run was played far enough to answer it.
+    func isAnswered(by replay: Replay) -> Bool {
+        replay.reached.map { isAnswered(by: replay.lives, at: $0) } ?? true
+    }
+}
+
+/// When the processes of a run began and ended.
+struct ProcessLives: Sendable {
+    private var byApp: [String: [Life]] = [:]
+
+    struct Life: Sendable {
+        let app: String
+        let since: Instant
+        var end: End?
+    }
+
+    struct End: Hashable, Sendable {
+        let at: Instant
+        let reason: String
+        let explanation: String
+    }
+
+    /// The processes of an app, in the order of time.
+    func of(_ app: String) -> [Life] { byApp[app] ?? [] }
+
+    /// All processes that ended, in the order of time.
+    var ended: [(app: String, end: End)] {
+        byApp.keys.sorted().flatMap { app in of(app).compactMap { life in life.end.map { (app, $0) } } }
+            .enumerated().sorted { ($0.element.1.at, $0.offset) < ($1.element.1.at, $1.offset) }.map(\.element)
+    }
+
+    mutating func take(_ event: RunEvent) {
+        guard let app = event.app else { return }
+        switch event.kind {
+        case .launch: byApp[app, default: []].append(Life(app: app, since: event.at))
+        case .exit:
+            guard let last = of(app).indices.last else { return }
+            byApp[app]?[last].end = End(at: event.at, reason: event.detail, explanation: event.reason ?? "")
+        default: break
+        }
+    }
+}
+
+/// What a run did, as far as it was played.
+struct Replay: Sendable {
+    let course: RunCourse
+    let lives: ProcessLives
+    /// The last sample; nil if the run was played to its end.
+    let reached: Instant?
+
+    var isWhole: Bool { reached == nil }
+}

@@ -1,0 +1,192 @@
+import Dispatch
+import Lifecycle
+import Metrics
+import Quantities
+import Simulation
+import Synchronization
+import Testing
+
+@testable import Explanation
+@testable import Scenario
+
+@Suite("which changes are tried to save a process")
+struct ExplainChangesTests {
+    private static func scenario(_ name: String) -> String {
+        let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
+        return "/\(root)/Scenarios/\(name).yaml"
+    }
+
+    private func explainer(_ text: String, _ sets: [String] = []) throws -> Explainer {
+        Explainer(plan: try loadedPlan(text, sets), scenario: "r/scenario.yaml")
+    }
+
+    /// Whether a process of the app ends by the system in a run with these settings.
+    private func ends(_ app: String, _ plan: RunPlan) throws -> Bool {
+        let simulation = Simulation(plan, memory: try plan.makeDevice(), sinks: RunSinks { _ in NullSink() })
+        _ = try simulation.run()
+        return simulation.tally.terminations.contains { $0.app == app }
+    }
+
+    // MARK: An editor behind a game
+
+    @Test("of an editor behind a game: the largest size, the smallest device, and the price of protecting it")
+    func editor() throws {
+        let path = Self.scenario("editor-behind-a-game")
+        func plan(_ sets: [String]) throws -> RunPlan {
+            try ScenarioLoader.load(
+                path: path, overrides: Overrides(sets: sets + ["expect=[]"], backend: .accounting)
+            ).get()
+        }
+        let explainer = Explainer(plan: try plan([]), scenario: path)
+        let termination = try #require(try explainer.terminations().first)
+        #expect(termination.app == "editor")
+        let advices = try explainer.counsel(for: termination).advices
+
+        let size = try #require(advices.first { $0.change.kind == .size }, "no size")
+        let device = try #require(advices.first { $0.change.kind == .device }, "no device")
+        // As the scenario's comment says.
+        #expect(size.change.assignments == ["apps.editor.memory.base=144MiB"])
+        #expect(device.change.assignments == ["device.ceiling=1216MiB"])
+        for advice in [size, device] {
+            #expect(advice.price.isFree, "\(advice.change.words)")
+            #expect(try !ends("editor", plan(advice.change.assignments)))
+            // The nearest value that is not enough is named, and is not.
+            let other = try #require(advice.change.words.firstMatch(of: #/\(with (\S+) it still ends\)/#)?.1)
+            let key = try #require(advice.change.assignments.first?.split(separator: "=").first)
+            #expect(try ends("editor", plan(["\(key)=\(other)"])), "\(advice.change.words)")
+        }
+        let protection = try #require(advices.last)
+        #expect(protection.change.kind == .protection && protection.price.isWorse)
+        #expect(protection.price.losses.first?.app == "game")
+        #expect(protection.price.losses.first?.kind == .endsInForeground)
+        let text = try explainer.explain(termination).joined(separator: "\n")
+        #expect(text.contains("What saves it: apps.editor.memory.base = "), "\(text)")
+        #expect(text.contains("\n  Or:            device.ceiling = "), "\(text)")
+        #expect(text.contains("\n  Or:            protection by name"), "\(text)")
+        #expect(text.contains("game, in the FOREGROUND: it ends "), "\(text)")
+    }
+
+    // MARK: Ends that no policy chose
+
+    private static let alone = """
+        plimsoll: 1
+        name: alone
+        duration: 4min
+        backend: accounting
+        device: { ceiling: 512MiB, reserved: 16MiB }
+        policy: none
+        apps:
+          - { name: a, like: plain }
+          - { name: b, like: plain }
+        user:
+          - { at: 0s, launch: a }
+          - { at: 20s, launch: b }
+          - { at: 3min, switch: a }
+        """
+
+    @Test(
+        "an end by a rule is explained, and what is said to avoid it does",
+        arguments: [
+            (ExitReason.memoryResourceLimit, ["memory.leak=2MiB/s", "limits.active=80MiB"], "memory.leak = 0B/s"),
+            (.memoryResourceLimit, ["memory.base=50MiB", "limits.inactive=60MiB"], "limits.inactive = "),
+            (.suspendedWithLockedFile, ["background.holds_protected_file=true"], "holds_protected_file = false"),
+            (.backgroundTaskAssertionTimeout, ["background.leaks_task=true"], "leaks_task = false"),
+            (.cpuResourceLimit, ["background.cpu=100%", "background_modes=[location]"], "background.cpu = 80%"),
+            (.appWatchdog, ["costs.enter_background=9s"], "costs.enter_background = "),
+        ])
+    func byRule(reason: ExitReason, settings: [String], words: String) throws {
+        let sets = settings.map { "apps.a.\($0)" }
+        let explainer = try explainer(Self.alone, sets)
+        let termination = try #require(try explainer.terminations().first, "nothing ended")
+        guard case .rule(let fact, let explanation) = termination.cause else {
+            Issue.record("a policy did it")
+            return
+        }
+        #expect(fact.reason == reason && !explanation.isEmpty)
+        let text = try explainer.explain(termination).joined(separator: "\n")
+        #expect(text.hasPrefix("a was ended by the system, "), "\(text)")
+        #expect(text.contains("(\(reason.rawValue))") && text.contains(explanation), "\(text)")
+        #expect(text.contains(words), "\(text)")
+        let advices = try explainer.counsel(for: termination).advices
+        let first = try #require(advices.first, "no advice")
+        #expect(first.price.isFair)
+        for advice in advices where advice.price.isSaved {
+            let changed = try loadedPlan(Self.alone, sets + advice.change.assignments)
+            #expect(changed == advice.change.plan)
+            #expect(try exits(of: "a", in: changed).allSatisfy { $0 > termination.at }, "\(advice.change.words)")
+        }
+    }
+
+    @Test("an allocation that finds no room is explained with the sizes of app and device")
+    func noRoom() throws {
+        let explainer = try explainer(
+            Self.alone, ["apps.a.memory.leak=4MiB/s", "apps.b.memory.base=200MiB", "device.ceiling=300MiB"])
+        let termination = try #require(try explainer.terminations().first)
+        let text = try explainer.explain(termination).joined(separator: "\n")
+        #expect(text.contains("(memoryPressure)") && text.contains("no room for "), "\(text)")
+        #expect(text.contains("device.ceiling = "), "\(text)")
+        #expect(!text.contains("protection by name"), "\(text)")
+    }
+
+    // MARK: The limit that demanded it
+
+    @Test("the limit on apps off screen that demanded the end is loosened as far as it takes")
+    func limit() throws {
+        let sets = ["policy=lru", "limits.background_processes=0", "duration=100s", "user.2.at=90s"]
+        let explainer = try explainer(Self.alone, sets)
+        let termination = try #require(try explainer.terminations().first)
+        let first = try #require(try explainer.counsel(for: termination).advices.first)
+        #expect(first.change.assignments == ["limits.background_processes=1"], "\(first.change.words)")
+        #expect(first.price.isFree)
+    }
+
+    // MARK: Searches
+
+    @Test("a search for a size ends at the nearest one that saves, and names a farther one that does not")
+    func search() throws {
+        let plan = try loadedPlan(Self.alone)
+        func search(_ saves: @escaping (Int) -> Bool) -> SizeQuest {
+            var quest = SizeQuest("n up to", last: 384) {
+                "\($0)"
+            } change: {
+                Change(.size, "\($0)", ["n=\($0)"], plan)
+            }
+            var rounds = 0
+            while !quest.wanted.isEmpty {
+                rounds += 1
+                quest.learn(quest.wanted.map { Outcome(isSaved: saves(Int($0.words) ?? 0), isFree: false) })
+                #expect(rounds < 12)
+            }
+            return quest
+        }
+        for least in 1...384 {
+            #expect(search { $0 >= least }.found.first?.assignments == ["n=\(least)"])
+        }
+        #expect(search { $0 >= 9 }.found.first?.words == "9 (with 8 it still ends)")
+        #expect(search { $0 >= 9 && $0 != 64 }.found.first?.words == "9 (with 8 it still ends; with 64 it ends again)")
+        let none = search { _ in false }
+        #expect(none.found.isEmpty && none.failure == "n up to 384")
+    }
+
+    @Test("the answer does not depend on how many runs are played at once")
+    func workforce() throws {
+        let text = TightPhone.scenario("lru", seconds: 100, taps: TightPhone.rounds("abcd"))
+        let plan = try loadedPlan(text)
+        let alone = Explainer(plan: plan, scenario: "r/scenario.yaml")
+        let several = Explainer(plan: plan, scenario: "r/scenario.yaml", workforce: Several())
+        for (a, b) in zip(try alone.terminations(), try several.terminations()) {
+            #expect(try alone.explain(a) == several.explain(b))
+        }
+    }
+
+    private struct Several: Workforce {
+        func all<Value: Sendable>(_ works: [@Sendable () -> Value]) -> [Value] {
+            let results = Mutex([Value?](repeating: nil, count: works.count))
+            DispatchQueue.concurrentPerform(iterations: works.count) { index in
+                let value = works[index]()
+                results.withLock { $0[index] = value }
+            }
+            return results.withLock { $0.compactMap(\.self) }
+        }
+    }
+}
