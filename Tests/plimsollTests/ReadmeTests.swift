@@ -34,7 +34,7 @@ struct ReadmeTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let run = ["run", Program.scenario("evening-commute"), "--backend", "accounting", "--quiet", "--out"]
         #expect(try Program.run(run + ["runs/evening-commute"], in: folder).status == 0)
-        let result = try Program.run(["explain", "runs/evening-commute"], in: folder)
+        let result = try Program.run(["explain", "runs/evening-commute", "--most", "1"], in: folder)
         let lines = try shown(from: "weather was ended")
         let said = result.out.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
         #expect(said.map(String.init) == lines)
