@@ -1,0 +1,16 @@
+/// How soon a person notices that work is late: Apple's quality-of-service classes, the most urgent first.
+///
+/// Source of the names and of their order: Apple's `QualityOfService`. XNU gives threads of these classes the
+/// priorities 46, 37, 31, 20 and 4 (osfmk/kern/thread_policy.c).
+enum ServiceClass: Int, CaseIterable, Comparable {
+    case userInteractive
+    case userInitiated
+    case standard
+    case utility
+    case background
+
+    static func < (a: ServiceClass, b: ServiceClass) -> Bool { a.rawValue < b.rawValue }
+
+    /// The name in files; Apple's `default` is a word of the language.
+    var name: String { self == .standard ? "default" : "\(self)" }
+}
