@@ -10,8 +10,8 @@ public enum ReclaimAction: Hashable, Sendable {
     case suspend(ProcessID)
     /// Disconnect a background or suspended scene; its session is kept.
     case disconnectScene(ProcessID, SceneID)
-    /// Ask the process to end (SIGTERM). It is called back and has `Deadline.terminate`, or its candidate's `grace`. A
-    /// suspended process gets no callback and ends at once.
+    /// Ask the process to end (SIGTERM). The process gets a callback, and the time `Deadline.terminate` or the
+    /// candidate's `grace`. A suspended process gets no callback and ends at once.
     case terminatePolitely(ProcessID)
     /// End the process at once (SIGKILL).
     case terminate(ProcessID)
@@ -106,9 +106,10 @@ public struct Candidate: Hashable, Sendable {
     public var cause: KillCause?
     /// The number of the rule that wants the action; nil if the policy has no rules.
     public var rule: Int?
-    /// What this candidate's rule or step compared; nil: only what the demand already states.
+    /// What this candidate's rule or step compared. Nil: nothing beyond the comparison that the demand states.
     public var evidence: Evidence?
-    /// Whether the action is reported; the decision's report, if any, is written before the first such action.
+    /// Whether the action belongs into a report of kills. The decision's report, if any, is written before the first
+    /// such action.
     public var isReported = true
     /// How long the process has to end after it is asked to, if longer than UIKit allows; nil: UIKit's time.
     public var grace: TimeSpan?
@@ -159,9 +160,10 @@ public struct Decision: Hashable, Sendable {
     public var spared: [Spared]
     /// The policy's own trigger, recorded for the spared processes; nil: the demand's. Each candidate has its own.
     public var evidence: Evidence?
-    /// Why nothing, or nothing beyond the ranking, is asked for. Nil with an empty ranking: no victim is left.
+    /// Why the policy asks for nothing, or for nothing beyond the ranking. If it is nil and the ranking is empty, there
+    /// is no victim left.
     public var standstill: Standstill?
-    /// Do not ask again before this time has passed, except for a waiting allocation or a limit.
+    /// The policy need not be asked again before this time has passed, except for a waiting allocation or a limit.
     public var nextLook: TimeSpan?
     /// The processes, in band order, whose state is written down before the first reported action; nil: no report.
     public var report: [ProcessID]?

@@ -25,7 +25,7 @@ public struct Refusal: Hashable, Sendable {
     public var rule: Rule
     /// Why, for people.
     public var explanation: String
-    /// Whether the action may be allowed later without anything else changing.
+    /// Whether the mere passing of time may lift the rule.
     public var isTemporary: Bool
 }
 
@@ -91,10 +91,11 @@ public struct Guardrails: Sendable {
         return busy(process)
     }
 
-    /// The scene's state decides, not its process's: a window off screen of the app in front is a background scene like
-    /// any other. What protects an app from being ended (its place in front, its name, what it plays, its age) does not
-    /// protect its scenes, because the app lives on and a scene comes back with its session. While a scene connects,
-    /// leaves the screen, goes to the front or is being closed, its process is busy.
+    /// The state of the scene decides, not the state of its process: if the app in front has a window off screen, this
+    /// window is a background scene like any other. The rules that protect an app from being ended (it is in front,
+    /// protected by name, audible, or young) do not protect its scenes. The app lives on, and a scene comes back with
+    /// its session. While a scene connects, leaves the screen, goes to the front or is being closed, its process is
+    /// busy.
     private func refusalOfDisconnection(_ process: ProcessSnapshot, _ scene: SceneID) -> Refusal? {
         guard let found = process.scenes.first(where: { $0.scene == scene }) else {
             return Refusal(rule: .alive, explanation: "there is no such scene", isTemporary: false)

@@ -13,7 +13,7 @@ public struct Parameter<Policy: ReclaimPolicy>: Sendable {
     public let description: PolicyParameter
     /// Sets the field; false if the value is of another kind than the field.
     private let set: @Sendable (inout Policy, ParameterValue) -> Bool
-    /// The value that `table` stands for, in view of the policy's other parameters.
+    /// The value that `table` stands for, given the policy's other parameters.
     private let standing: (@Sendable (Policy, DeviceSize) -> ParameterValue)?
 
     /// A share, a size, a time or a count within a range.
@@ -36,10 +36,11 @@ public struct Parameter<Policy: ReclaimPolicy>: Sendable {
         standing = nil
     }
 
-    /// The same for a figure that the reproduced system takes from a table. Without a value the table decides.
+    /// A share, a size, a time or a count that the reproduced system takes from a table. If the scenario gives no
+    /// value, the table decides.
     ///
-    /// - Parameter table: What the table says on a device, in view of the policy's other parameters; nil: it gives no
-    ///   single figure.
+    /// - Parameter table: The table's value for a device, given the policy's other parameters. Nil: the table has no
+    ///   single value.
     public init<Value: ParameterQuantity>(
         _ field: Field<Value?>, _ name: String, table: (@Sendable (Policy, DeviceSize) -> Value)? = nil,
         from lowest: Value, to highest: Value, isScaled: Bool = true, meaning: String, source: String
@@ -123,8 +124,8 @@ extension ReclaimPolicy {
         }
     }
 
-    /// The values that hold on a device, in the order of the table: the given values, the defaults for the rest, and
-    /// the system's table's figures where the table decides.
+    /// The values that apply on a device, in the order of the policy's parameters. A value that is not given is the
+    /// default, or comes from the reproduced system's table if the default is `table`.
     public static func present(_ given: [PolicySettings.Assignment], on device: DeviceSize) -> [ParameterValue] {
         let policy = Self(given)
         return parameters.map { parameter in
@@ -245,8 +246,8 @@ public struct PolicyParameter: Hashable, Sendable {
     public var choices: [String] = []
     /// How a search spaces the values.
     public var scale = Scale.ranged
-    /// Whether a size refers to this device, so that it is stated at a scale model's own scale. False for a size that
-    /// says which device the model stands for.
+    /// Whether `--scale` multiplies the parameter: true for a size on this device, false for a size that names the
+    /// original device of a scale model.
     public var isScaled = true
     /// What the value does, for lists and the schema.
     public let meaning: String
@@ -284,7 +285,7 @@ public struct PolicyParameter: Hashable, Sendable {
 
     /// How a search spaces the values of a parameter.
     public enum Scale: String, Sendable {
-        /// As the range suggests: evenly, or by powers of ten where it spans several.
+        /// Evenly, or by powers of ten if the range spans several of them.
         case ranged
         /// Evenly, for weights and shares that have no small values of interest.
         case even

@@ -2,8 +2,8 @@ import Lifecycle
 import Pressure
 import Quantities
 
-// What the shipped policies ask and rank with. Every order ends with the process number, so that a decision is the same
-// in every run.
+// Helpers with which the shipped policies question a snapshot and rank actions. Every order ends with the process
+// number, so that a decision is the same in every run.
 
 extension SystemSnapshot {
     /// Whether only ending processes can meet the demand: a waiting allocation, a limit, or pressure at the critical

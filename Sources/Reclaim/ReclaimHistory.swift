@@ -13,7 +13,7 @@ public struct ReclaimHistory: Hashable, Sendable {
     public var kills: [Kill] = []
     /// When the last action of any kind was carried out.
     public var lastAction: Instant?
-    /// When the present session began: the policy has asked for actions since then, and was never content in between.
+    /// When the present session began. Since then the policy has asked for actions, and was never content.
     public var sessionSince: Instant?
     /// Whether a report was written in this session.
     public var sessionHasReport = false
@@ -181,7 +181,8 @@ public struct MemoryLimit: Hashable, Sendable {
         self.isFatal = isFatal
     }
 
-    /// Replaces -1, 0 and the default itself by the default, which is always fatal. Source: xnu-11417.101.15.
+    /// If the request is -1, 0 or equal to the default, the limit is the default, which is always fatal. Source:
+    /// xnu-11417.101.15.
     public init(requested: ByteCount, isFatal: Bool, standard: ByteCount) {
         let isStandard = requested.bytes <= 0 || requested == standard
         self.init(bytes: isStandard ? standard : requested, isFatal: isFatal || isStandard)

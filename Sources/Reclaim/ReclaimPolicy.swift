@@ -20,13 +20,13 @@ public protocol ReclaimPolicy: Sendable {
     /// again and asks again.
     func decide(_ snapshot: SystemSnapshot) -> Decision
 
-    /// With at least this much memory available the policy never acts, whatever the processes and the history, as long
-    /// as nothing is demanded and the level has been normal throughout. The simulation then does not ask it. Nil: a
-    /// policy that needs every sample is asked at every sample.
+    /// With at least this much memory available, the policy does not act, whatever the processes and the history are.
+    /// The promise holds only without a demand, and while the level has been normal throughout. In this case the
+    /// simulation does not ask the policy. Nil: a policy that needs every sample is asked at every sample.
     func contentAbove(on device: DeviceSize) -> ByteCount?
 
-    /// The new state, at this snapshot, of the rule memory that the simulation keeps for the policy in the history. A
-    /// policy requests it in `needs`; following the same snapshot twice gives the same state.
+    /// Updates the rule memory with this snapshot and returns the new state. The simulation keeps the state in the
+    /// history, for a policy that requests it in `needs`. Following the same snapshot twice gives the same state.
     func follow(_ snapshot: SystemSnapshot) -> [RuleMemory]
 }
 

@@ -33,7 +33,7 @@ public struct SystemSnapshot: Sendable {
     public var resident: ByteCount
     /// The ceiling minus `resident`.
     public var available: ByteCount
-    /// How much must be available. Where the monitor measures something other than memory, its threshold as a share of
+    /// How much memory must be available. If the monitor measures something else, this is its threshold as a share of
     /// the device.
     public var threshold: ByteCount
     /// The monitor's measure in its own terms, if it is why the policy is asked.
@@ -50,8 +50,8 @@ public struct SystemSnapshot: Sendable {
     public var oracle: Oracle?
     /// The size of the device, by which a reproduced system's tables are looked up.
     public var device: DeviceSize
-    /// The source of chance for a policy that draws random numbers (`lots`). It follows from the run's seed and the
-    /// instant, so the same run draws the same numbers, and so does the same snapshot when it is asked about again.
+    /// The seed for a policy that draws random numbers (`lots`). It follows from the run's seed and the instant. So the
+    /// same run draws the same numbers, and so does a repeated question about the same snapshot.
     public var seed: UInt64 = 0
 
     /// A snapshot without history, oracle or further measures, of a device that is not a scale model.
@@ -207,18 +207,18 @@ public struct ProcessSnapshot: Hashable, Sendable {
     /// How likely the app is to be launched again soon after its end, judged by `relaunchIntervals`.
     public var relaunchLikelihood: RelaunchLikelihood { RelaunchLikelihood(intervals: relaunchIntervals) }
 
-    /// How long the user has not seen it. A process that was never in front counts from its launch; what an earlier
-    /// process of the app showed does not count. XNU puts a new process at the tail of its band, and Android's activity
-    /// manager takes its start for its last activity, whatever the reason for the start. Sources: xnu-11417.101.15,
-    /// `memorystatus_add`; android-13, `updateLruProcessLocked`. An event that wakes the process later does not count
-    /// as a look at it.
+    /// How long the user has not seen the process. For a process that was never in front, the time counts from its
+    /// launch, even if an earlier process of the app was in front. The real systems do the same, whatever the reason
+    /// for the start: XNU puts a new process at the tail of its band, and Android's activity manager takes the start
+    /// for the last activity. Sources: xnu-11417.101.15, `memorystatus_add`; android-13, `updateLruProcessLocked`. An
+    /// event that wakes the process later does not change its idle time.
     public func idleTime(at now: Instant) -> TimeSpan {
         phase.isForeground ? .zero : now - (lastForeground ?? launchedAt)
     }
 
-    /// How long the user has not seen one of its scenes. A scene that the system connected off screen counts from the
-    /// process's launch, which connected it. A window behind another one of its app goes unseen while the app is seen,
-    /// so a scene's idle time is never less than its process's.
+    /// How long the user has not seen one of the process's scenes. If the system connected the scene off screen, the
+    /// time counts from the process's launch, which connected it. A window may be hidden behind another window of its
+    /// app. So a scene's idle time is never less than that of its process.
     public func idleTime(of scene: SceneSnapshot, at now: Instant) -> TimeSpan {
         scene.phase.isForeground ? .zero : now - (scene.lastForeground ?? launchedAt)
     }

@@ -4,10 +4,10 @@ import Quantities
 
 /// Android's importance of a process, `oom_score_adj`: the higher, the sooner it is killed.
 ///
-/// Source: AOSP lmkd android-13 and the activity manager. The mapping of UIKit's states to it is Plimsoll's own. A process
-/// that plays or navigates is perceptible. One that runs code off screen is a service. The app that was in front before
-/// the present one is protected as "previous". The rest is cached, the longest idle with the highest score. Processes
-/// that were never in front score higher than those that were.
+/// Source: AOSP lmkd android-13 and the activity manager. The mapping of UIKit's states to it is Plimsoll's own. A
+/// process that plays audio or navigates counts as perceptible, another process that runs code off screen as a service.
+/// The app that was in front before the present one is protected as "previous". All other processes are cached; the
+/// longest idle has the highest score. Processes that were never in front score higher than those that were.
 public enum OomScore {
     /// On the screen and active.
     public static let foreground = 0
@@ -74,8 +74,8 @@ struct ScoredProcess {
 
 extension SystemSnapshot {
     /// Victims as lmkd picks them: processes with a score of at least `floor`, the highest first, and the least
-    /// recently used among equal scores. At scores up to `heaviestAt` it takes the largest of equal scores instead,
-    /// because every loss is felt there and one should be enough.
+    /// recently used among equal scores. At scores up to `heaviestAt` it takes the largest of equal scores instead: the
+    /// user notices every kill there, so one kill should be enough.
     func rankingByScore(floor: Int, heaviestAt: Int, because why: String) -> Decision {
         var decision = Decision()
         var victims: [ScoredProcess] = []

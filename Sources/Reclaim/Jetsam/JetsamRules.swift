@@ -7,8 +7,8 @@ import Quantities
 /// Sources: the releases of `JetsamKernel`. Available memory is free, file-backed or purgeable; thresholds are shares
 /// of all RAM. The order is re-evaluated after every single kill; the victim's unused pages are purged first. The
 /// releases differ in three things: how band 0 is treated before the shortage is critical, whether there is a reaper,
-/// and their thresholds. Where the source of only one of the four releases was read, the other three are assumed to
-/// behave like it.
+/// and their thresholds. Some rules were read in the source of one release only; the other three are assumed to follow
+/// them, too.
 struct JetsamRules: Sendable {
     var kernel = JetsamKernel.standard
     /// Thresholds as shares of RAM. If one is nil, the value comes from the kernel's table of thresholds, from the row
@@ -149,8 +149,8 @@ struct JetsamRules: Sendable {
         return sustainedIsDue(snapshot) && snapshot.now - last.at < sustainedSpacing
     }
 
-    /// Every idle app would soon be launched again, so ending idle apps only moves the shortage: go to higher bands
-    /// instead.
+    /// The aggressive mode. Every idle app would soon be launched again, so ending idle apps would only postpone the
+    /// shortage. This step ends apps in higher bands instead.
     private func aggressiveStep(_ snapshot: SystemSnapshot) -> Step? {
         guard snapshot.availableForJetsam <= snapshot.ceiling * aggressiveAvailable else { return nil }
         let idle = snapshot.idleProcesses
@@ -193,9 +193,9 @@ struct JetsamRules: Sendable {
             }
         }
 
-        /// Whether ending this process calls for a report. Ending an idle process does not if an idle step ends it, or
-        /// if the critical step applies only because band 0 is occupied. A jetsam session (the time since the policy
-        /// was last content) with no other victims writes no report.
+        /// Whether the end of this process needs a report. An idle process needs none in two cases: an idle step ends
+        /// it, or the critical step applies only because band 0 is occupied. A jetsam session (the time since the
+        /// policy was last content) with no other victims writes no report.
         ///
         /// Source: `memorystatus_kill_top_process`, which takes no snapshot for a victim in the idle band.
         func reports(_ process: ProcessSnapshot) -> Bool {
@@ -206,7 +206,7 @@ struct JetsamRules: Sendable {
 
     // MARK: Victims
 
-    /// The victims of the first step, then those that only the next step adds, and so on.
+    /// Ranks the victims of the first step, then the further victims of the next step, and so on.
     private func answer(_ snapshot: SystemSnapshot, _ steps: [Step]) -> Decision {
         let ordered = JetsamOrder.sorted(snapshot.processes)
         var victims: [Victim] = []

@@ -2,8 +2,8 @@ import Quantities
 
 /// Ends the app that is cheapest to bring back per byte freed (SWAM's idea).
 ///
-/// The cost is the declared time of a cold launch, filling its memory included. It does not say how likely the app is
-/// to be wanted; `minimum_idle` keeps apps that were seen a moment ago until last.
+/// The cost is the declared time of a cold launch, filling its memory included. The cost ignores how likely the user is
+/// to want the app. `minimum_idle` puts apps that were seen a moment ago last.
 public struct CheapestRelaunch: ReclaimPolicy {
     public static let name = "cheapest-relaunch"
     public static let summary = "ends the app that costs least to bring back per byte freed"

@@ -2,10 +2,11 @@ import Quantities
 
 /// earlyoom: a small daemon that acts before the kernel does.
 ///
-/// At or below one share of available memory and free swap it asks the largest process to end; at or below a lower
-/// share it kills it. The more headroom there is, the less often it looks. It reads again before it kills, and waits up
-/// to `wait` for a victim before it escalates, because Linux itself sets no deadline after SIGTERM. Source: earlyoom's
-/// documentation. Without swap, swap counts as used up.
+/// There are two shares of available memory and free swap. At or below the higher one, the policy asks the largest
+/// process to end; at or below the lower one, it kills it. The more headroom there is, the less often the policy looks.
+/// It reads the measures again before it kills. It waits up to `wait` for the victim before it escalates, because Linux
+/// itself sets no deadline after SIGTERM. Source: earlyoom's documentation. On a device without swap, swap counts as
+/// used up.
 public struct EarlyOOM: ReclaimPolicy {
     public static let name = "earlyoom"
     public static let summary = "Linux's earlyoom: asks the largest to end, then kills it"

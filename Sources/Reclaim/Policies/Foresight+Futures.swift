@@ -4,11 +4,12 @@ import Quantities
 extension Foresight {
     /// The futures that may follow a decision: which apps are live at each launch, and what it cost to make room.
     ///
-    /// A future is a set of live apps. A launch that finds its app live costs nothing. Otherwise, and when the limits
-    /// on the background demand it, apps are ended until there is room. An app that is ended and wanted again costs one
-    /// relaunch; the number of relaunches decides, then their time. No app is ended before it has to be, because a live
-    /// app can still be ended later. The search follows all sets, the cheapest first and at most `width` at a time, for
-    /// as many launches as `waysOfEach` allows: it is exact as long as there are no more.
+    /// A future is a set of live apps. A launch costs nothing if its app is live. If it is not, or if the limits on the
+    /// background demand it, apps are ended until there is room. An app that is ended and wanted again costs one
+    /// relaunch. The future with fewer relaunches is better; on a tie, the one with less relaunch time. No app is ended
+    /// before it has to be, because a live app can still be ended later. The search follows the cheapest sets first. It
+    /// keeps at most `width` sets at a time, and looks ahead over as many launches as `waysOfEach` allows. Its result
+    /// is exact if neither bound cuts anything off.
     struct Futures {
         /// An app as the search knows it.
         struct App {
@@ -38,11 +39,11 @@ extension Foresight {
         private let mostOffScreen: Int64?
         private let roomOffScreen: Int64?
         private let width: Int
-        /// How many more endings of apps the search may try, over all futures; below zero it follows no further launch.
+        /// How many more terminations the search may try, over all futures. Below zero, it follows no further launch.
         private var ways: Int
 
-        /// For each future. Enough for the next thirty launches among thirty apps, or a hundred among ten, if each
-        /// launch ends one app.
+        /// The terminations to try for each future. They suffice for the next thirty launches among thirty apps, or a
+        /// hundred among ten, if each launch ends one app.
         private static let waysOfEach = 1_000
 
         /// Nil: there are more apps than the search can represent, or the future is unknown.
@@ -138,7 +139,7 @@ extension Foresight {
             return fitting.isEmpty ? paths : fitting
         }
 
-        /// Ends one app after another in every order until `isWell`; keeps at most `width` ways.
+        /// Ends one app after another, in every order, until `isWell` holds. Keeps at most `width` paths.
         private mutating func removing(
             from paths: [Path], at now: Instant, keeping kept: UInt64 = 0,
             until isWell: (Futures, Path) -> Bool

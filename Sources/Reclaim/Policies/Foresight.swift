@@ -3,19 +3,20 @@ import Quantities
 /// Knows when each app is wanted: a reference that no policy without that knowledge can reach.
 ///
 /// It acts only when an allocation waits or a limit demands it, so nothing is ended earlier than necessary. Unused
-/// pages go first. Then it follows the futures that each choice of victims opens, to the end of the scenario, and takes
-/// the one in which the fewest apps have to be relaunched; among these, the one with the least relaunch time. It thus
-/// minimizes the number of terminations that the user notices.
+/// pages go first. Then, for each choice of victims, the policy works out what follows until the end of the scenario.
+/// It takes the choice after which the fewest apps have to be relaunched; on a tie, the one with the least relaunch
+/// time. In this way it minimizes the number of terminations that the user notices.
 ///
-/// It is exact while it can follow all futures (`futures` of them at once) and apps hold what it expects: their present
-/// footprint, and from their next time in front the footprint in their profile. It does not know what chance adds, so
-/// in a run it is a reference and no proof. It ends whole processes, so a policy that disconnects scenes may end fewer.
+/// Its choice is the best one under two conditions. It must be able to follow all futures, `futures` of them at once.
+/// And apps must hold what it expects: their present footprint, and from their next time in front on the footprint in
+/// their profile. It does not know what chance adds, so in a run it is a reference and no proof. It ends whole
+/// processes, so a policy that disconnects scenes may end fewer.
 ///
-/// With more futures than it can follow, it follows the cheapest. One decision takes at most a thousand steps for each
-/// future, each of which ends one app: among thirty apps it sees some thirty launches ahead that need room, among ten a
-/// hundred, and nothing beyond. With more than 64 apps, or with `futures` at zero, it ends first the app that frees the
-/// most room for the longest time at the least cost: footprint times the time until it is wanted, divided by the cost
-/// of relaunching it.
+/// If there are more futures than it can follow, it follows the cheapest ones. One decision takes at most a thousand
+/// steps for each future; each step ends one app. So among thirty apps it looks ahead over some thirty launches that
+/// need room, and among ten over a hundred. With more than 64 apps, or with `futures` at zero, it uses a simple score
+/// instead: the footprint times the time until the app is wanted, divided by the cost of relaunching the app. The
+/// highest score goes first.
 public struct Foresight: ReclaimPolicy {
     public static let name = "foresight"
     public static let summary = "knows the future launches: a reference that no real policy can reach"

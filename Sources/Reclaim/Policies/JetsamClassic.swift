@@ -2,8 +2,8 @@ import Quantities
 
 /// `Jetsam` with kernel 11215 (iOS 18.0) under its former name: it has the idle step and no reaper.
 ///
-/// It used to lack the idle step as well, which no release does. It is kept so that scenarios that name it still run;
-/// they are told what to write instead.
+/// The policy used to lack the idle step as well, but every release has that step. The name is kept so that older
+/// scenarios still run; a message says what to write instead.
 public struct JetsamClassic: ReclaimPolicy {
     public static let name = "jetsam-classic"
     public static let summary = "jetsam with kernel 11215, under its former name: no reaper (xnu-11215)"

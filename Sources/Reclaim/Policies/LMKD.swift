@@ -2,11 +2,11 @@ import Quantities
 
 /// Android's low-memory killer, driven by pressure stall information.
 ///
-/// A stall of `partial_stall` within a second wakes it; it then looks at every sample for `poll_window`. The first
-/// condition that holds sets the lowest score that may be killed, and each look kills one process. While the last
-/// victim is dying it waits. The thrashing limit falls with every kill. Reproduces AOSP lmkd android-13, and
-/// android-14's last condition behind a flag. This device has no file cache and no swap, so a run meets only the
-/// conditions on stalls and watermarks; tests reach the others with given facts.
+/// A stall of `partial_stall` within a second wakes the policy. For `poll_window` it then looks at every sample. The
+/// first condition that holds sets the lowest score that may be killed. Each look kills one process; while a victim is
+/// dying, the policy waits. The thrashing limit falls with every kill. Reproduces AOSP lmkd android-13, and
+/// android-14's last condition behind a flag. This device has no file cache and no swap. So only the conditions on
+/// stalls and watermarks occur in a run; tests supply the facts for the others.
 public struct LMKD: ReclaimPolicy {
     public static let name = "lmkd"
     public static let summary = "Android's killer by pressure stalls and watermarks (lmkd android-13)"

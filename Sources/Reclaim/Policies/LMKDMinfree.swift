@@ -2,12 +2,13 @@ import Quantities
 
 /// Android's older low-memory killer: a table of free memory against importance.
 ///
-/// The first row whose figure is above both free memory and the file cache sets the floor. A process whose score is at
-/// least the floor may be killed, the highest score first. Reproduces AOSP lmkd android-13 with `use_minfree_levels`.
+/// The table has a size for each score. The first row whose size is above both free memory and the file cache sets the
+/// floor. Processes with a score of at least the floor may be killed, the highest score first. Reproduces AOSP lmkd
+/// android-13 with `use_minfree_levels`.
 ///
-/// The figures are not lmkd's: the activity manager computes them from the device's RAM at boot and sends them. It also
-/// computes figures from the display and takes the larger of the two. Here the display has 480 by 800 pixels or fewer,
-/// so RAM alone decides.
+/// The sizes do not come from lmkd: the activity manager computes them from the device's RAM at boot and sends them to
+/// lmkd. It also computes sizes from the display and uses the larger ones. Here the display has 480 by 800 pixels or
+/// fewer, so RAM alone decides.
 public struct LMKDMinfree: ReclaimPolicy {
     public static let name = "lmkd-minfree"
     public static let summary = "Android's table of free memory against importance (lmkd android-13)"
@@ -18,8 +19,7 @@ public struct LMKDMinfree: ReclaimPolicy {
     /// Free memory in KiB: `small` for devices with at most 350 MiB of RAM, `large` for at least 700 MiB.
     static let small = [12_288, 18_432, 24_576, 36_864, 43_008, 49_152]
     static let large = [73_728, 92_160, 110_592, 129_024, 147_456, 184_320]
-    /// The large table of a 64-bit device: half as much again in the row for cached processes, three quarters more in
-    /// the last.
+    /// The large table of a 64-bit device: 50 % more in the row for cached processes, 75 % more in the last row.
     static let large64 = Array(large[..<4]) + [large[4] * 3 / 2, large[5] * 7 / 4]
     /// Between these amounts of RAM, in MiB, the figures rise in proportion.
     static let between = 350...700

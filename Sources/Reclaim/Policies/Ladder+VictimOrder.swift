@@ -3,11 +3,11 @@ import Quantities
 extension Ladder {
     /// Which of the apps off screen the ladder ends first.
     ///
-    /// Without weights, the longest idle. `size_weight` mixes in the footprint, so that one kill makes room for several
-    /// small apps. `relaunch_weight` subtracts the cost of bringing the app back, as GreedyDual-Size does with cost and
-    /// size of a cached document (Cao and Irani, USENIX 1997). `spare_recent` keeps apps that were seen a moment ago
-    /// until last. Idle time, size and cost count as shares of the greatest among the processes off screen; a score is
-    /// in microseconds of idle time.
+    /// Without weights, the longest idle app goes first. `size_weight` adds the footprint to the score: ending one
+    /// large app makes room for several small ones. `relaunch_weight` subtracts the cost of bringing the app back, as
+    /// GreedyDual-Size does with cost and size of a cached document (Cao and Irani, USENIX 1997). `spare_recent` puts
+    /// apps that were seen a moment ago last. Idle time, size and cost are each divided by the greatest value among the
+    /// processes off screen. The unit of a score is a microsecond of idle time.
     struct VictimOrder {
         static let parameters: [Parameter<Ladder>] = [
             Parameter(

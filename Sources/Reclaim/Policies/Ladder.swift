@@ -6,10 +6,11 @@ import Quantities
 /// disconnect scenes, end background processes.
 ///
 /// The monitor warns; the ladder gives warned apps `warning_grace` to answer before it climbs past purging. Within a
-/// rung the longest idle goes first, ties by the lower process number. Audible and navigating apps go last. Windows off
-/// screen of an app in front are disconnected like other scenes off screen, for pressure and for a waiting allocation;
-/// a limit on background memory counts neither them nor that app's dirty pages. What is on screen is never taken. The
-/// order, time and extent of terminations can be tuned: see `VictimOrder`, `terminate_after` and `terminate_below`.
+/// rung the longest idle goes first, ties by the lower process number. Audible and navigating apps go last. If an app
+/// in front has windows off screen, they are disconnected like other scenes off screen, for pressure and for a waiting
+/// allocation. A limit on background memory counts neither these windows nor the dirty pages of that app. Scenes on
+/// screen are never taken. Parameters decide the order, time and extent of terminations: see `VictimOrder`,
+/// `terminate_after` and `terminate_below`.
 public struct Ladder: ReclaimPolicy {
     public static let name = "ladder"
     public static let summary = "warn, purge, suspend, disconnect scenes, then end background processes"
@@ -100,15 +101,16 @@ public struct Ladder: ReclaimPolicy {
         rungs.spare(process, "in the foreground; only windows off screen may be taken, the one on screen never")
     }
 
-    /// Why an app in front keeps its windows off screen whatever happens in the next moments; nil: they may be taken.
+    /// Why an app in front keeps its windows that are off screen, whatever happens in the next moments. Nil: the
+    /// windows may be taken.
     private func keepsWindows(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> String? {
         if process.pid == snapshot.requester { return Spared.requester }
         let mayGo = process.scenesOffScreen.contains { isRested($0, of: process, snapshot) }
         return mayGo ? nil : "seen within disconnect_idle"
     }
 
-    /// Why it keeps them for a moment. A busy app off screen may still be ended; from this one nothing else may be
-    /// taken, and a process that needs the memory waits for it.
+    /// Why the app keeps these windows for a moment. A busy app off screen could be ended instead. From an app in front
+    /// nothing else may be taken, so a process that needs the memory waits.
     private func keepsWindowsForNow(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> String? {
         if waitsForAnswer(process, snapshot) { return "was warned and may still answer" }
         return process.isBusy ? "it is busy" : nil
@@ -165,7 +167,7 @@ public struct Ladder: ReclaimPolicy {
         let order: VictimOrder.Among
         private var entries: [(rung: Int, candidate: Candidate)] = []
         private var spared: [Spared] = []
-        /// Why no process is ended although one could be; the first reason stands for all.
+        /// Why the ladder ends no process although it could end one. The first reason found is recorded.
         private var standstill: Standstill?
 
         init(_ snapshot: SystemSnapshot, _ order: VictimOrder.Among) {

@@ -1,4 +1,4 @@
-/// Never reclaims: what the ceiling alone does. The lower bound of every comparison.
+/// Never reclaims, so a run shows what the ceiling alone does. The lower bound of every comparison.
 public struct None: ReclaimPolicy {
     public static let name = "none"
     public static let summary = "never reclaims: what the ceiling alone does"

@@ -16,8 +16,8 @@ public struct LadderRule: Hashable, Sendable {
     /// disconnects tests each scene off screen; scenes of an app in front are included unless the demand is a limit.
     /// `idle` and `footprint` are then the scene's own, here and in `order`.
     public var who: RuleCondition<ProcessClaim>
-    /// The tiers of the ranking: a candidate belongs to the first tier whose members include it; one in no tier is left
-    /// alone.
+    /// The tiers of the ranking. A candidate belongs to the first tier whose members include it. A candidate in no tier
+    /// is left alone.
     public var order: [RuleTier]
     /// How much the rule takes before it rests: for `coolDown`, or, if that is zero, until `when` has ceased to hold.
     /// Nil: no limit.

@@ -89,8 +89,8 @@ extension LadderRule {
         return "is not due: \(when) does not hold"
     }
 
-    /// Whether the rule may act after mere waiting. A resting rule may, once its rest is over. A rule that has taken
-    /// its amount and has no cool-down must first cease to be due and then become due again.
+    /// Whether the rule may act later although only time passes. A resting rule may, once its rest is over. If the rule
+    /// has taken its amount and has no cool-down, it must first cease to be due and then become due again.
     func mayActLater(_ memory: RuleMemory, _ snapshot: SystemSnapshot) -> Bool {
         guard memory.isSpent && coolDown == .zero else { return mayBeDue(true, memory, snapshot) }
         let isNew = zip(when.claims, memory.holding).contains { claim, since in
@@ -99,7 +99,7 @@ extension LadderRule {
         return isNew && mayBeDue(false, memory, snapshot)
     }
 
-    /// Whether `when` holds, or may come to hold after mere waiting; with `outcome` false, the same of not holding.
+    /// Whether `when` holds, or may come to hold as time passes. With `outcome` false: whether it may come not to hold.
     private func mayBeDue(_ outcome: Bool, _ memory: RuleMemory, _ snapshot: SystemSnapshot) -> Bool {
         when.mayBe(outcome) { number, claim, outcome in
             LadderRule.holds(claim, memory.holding[number], snapshot.now) == outcome

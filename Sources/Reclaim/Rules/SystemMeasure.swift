@@ -67,9 +67,9 @@ public enum SystemMeasure: String, CaseIterable, Sendable {
         }
     }
 
-    /// The range of readings after a process has waited for memory for a while and nothing else has happened. The time
-    /// lost to waiting grows, up to all time; with it grows the level of a monitor that looks only at stalls. Kills
-    /// grow old.
+    /// The range that readings may reach if a process waits for memory and nothing else happens. The share of time lost
+    /// to waiting grows, up to all time. If the monitor looks only at stalls, its level grows, too. The number of
+    /// recent kills falls.
     func readings(afterWaitingFrom value: Int64, _ monitor: MonitorSettings) -> ClosedRange<Int64> {
         switch self {
         case .level where monitor.measure == .stall && !monitor.riseNeedsFewerProcesses:
@@ -144,7 +144,7 @@ public struct SystemClaim: Hashable, Sendable, CustomStringConvertible {
     /// The claim counts only after it has held this long without a break.
     public var duration: TimeSpan
 
-    /// A claim that `measure` stands in this comparison to `value`, for at least `duration`.
+    /// A claim that the comparison of `measure` with `value` has held for at least `duration`.
     public init(_ measure: SystemMeasure, _ comparison: RuleComparison, _ value: RuleValue, for duration: TimeSpan) {
         self.measure = measure
         self.comparison = comparison
@@ -164,7 +164,7 @@ public struct SystemClaim: Hashable, Sendable, CustomStringConvertible {
         return comparison.holds(reading.value, reading.threshold(value, measure.kind))
     }
 
-    /// Whether mere waiting may lead to a reading for which the claim holds; with `outcome` false, does not hold.
+    /// Whether the claim may come to hold as time passes. With `outcome` false: whether it may come not to hold.
     func mayHold(_ outcome: Bool, afterWaitingFrom snapshot: SystemSnapshot) -> Bool {
         guard let reading = measure.reading(snapshot) else { return !outcome }
         let threshold = reading.threshold(value, measure.kind)
