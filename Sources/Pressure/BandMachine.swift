@@ -77,7 +77,8 @@ public struct BandMachine: Hashable, Sendable {
         return isTracked ? .idle : requested
     }
 
-    /// Whether the band stays as it is unless the process or the system changes it.
+    /// Whether the band stays as it is until the process or the system changes it; that is, whether no ageing is under
+    /// way.
     public func isSettled(at now: Instant) -> Bool { nextChange(after: now) == nil }
 
     /// When the current ageing ends and the band may change by itself; nil when the process is not ageing.
@@ -147,7 +148,7 @@ public struct BandMachine: Hashable, Sendable {
         if isTracked { age(at: now) }
     }
 
-    /// The process kept its assertion too long: it loses it and ages in band 10, then in band 15.
+    /// The process kept its assertion too long. It loses the assertion and ages in band 10, then in band 15.
     public mutating func assertionIsStuck(at now: Instant) {
         guard assertion != nil else { return }
         assertion = nil

@@ -46,7 +46,7 @@ public struct MonitorSettings: Hashable, Sendable {
     public var coolDown = TimeSpan.zero
     /// Whether suspended apps are ended, longest idle first, before running apps are warned.
     public var endSuspendedFirst = false
-    /// Whether the level rises only when there are fewer processes than at the last sample; it falls freely.
+    /// Whether the level rises only when there are fewer processes than at the last sample. It may fall at any time.
     public var riseNeedsFewerProcesses = false
 
     /// Creates settings. `measure` and all properties declared after it have their default values.
@@ -71,7 +71,7 @@ public struct MonitorSettings: Hashable, Sendable {
 public struct LevelThresholds: Hashable, Sendable {
     /// The level begins here: below it for free or uncompressed memory, above it for other measures.
     public var enter: Threshold
-    /// The level ends on the other side of this; equal to `enter` for no hysteresis.
+    /// The level ends on the other side of this value. If it is equal to `enter`, there is no hysteresis.
     public var leave: Threshold
 
     /// Both thresholds are of the same measure.
@@ -85,10 +85,10 @@ extension MonitorSettings {
     /// A device like an iPhone with up to 3 GB.
     ///
     /// Source: xnu-11417.101.15. The levels enter at jetsam's `soft` (15 %) and `critical` (5 %) thresholds of
-    /// available memory. The kernel's own warning ratio (0.50/0.60 and 0.30/0.35) needs a compressor, which this
-    /// device does not have. Its hysteresis is kept: the levels are left at 6/5 and 7/6 of where they are entered. The
-    /// hold (5 s), spacing (250 ms), rest (25 s), repetition (30 min) and smallest footprint warned (6 MB) are the
-    /// kernel's.
+    /// available memory. The kernel's own warning ratio (0.50/0.60 and 0.30/0.35) needs a compressor, which this device
+    /// does not have. The hysteresis of that ratio is kept: the warning level ends at 6/5 and the critical level at 7/6
+    /// of the value where it begins. The hold (5 s), spacing (250 ms), rest (25 s), repetition (30 min) and smallest
+    /// footprint warned (6 MB) are the kernel's.
     public static let ios = MonitorSettings(
         preset: "ios", interval: .milliseconds(100),
         warning: LevelThresholds(enter: .percent(15), leave: .percent(18)),
@@ -119,13 +119,15 @@ extension MonitorSettings {
     /// Android: the level is warning if some process stalls for 70 ms in a second, and critical if all processes stall
     /// at once for 700 ms in a second.
     ///
-    /// A level rises only when a process has ended since the last sample: stalls without a loss are no shortage yet.
+    /// A level rises only if a process has ended since the last sample: stalls without a lost process do not count as a
+    /// shortage.
     ///
     /// Source: AOSP lmkd android-13 (triggers, 100 ms polling), and the activity manager's
     /// `AppProfiler.updateLowMemStateLSP` (android-12 on), which lets its memory factor worsen only when the number of
-    /// processes has fallen. The thresholds for leaving a level are Plimsoll's, so that it does not flicker. Two things
-    /// differ: the activity manager looks when a process changes, the monitor at every sample; and the activity manager
-    /// disregards processes that it ends itself, as when the user swipes an app away.
+    /// processes has fallen. The thresholds for leaving a level are Plimsoll's own; they keep the level from
+    /// flickering. Two things differ from Android. The activity manager looks when a process changes; the monitor looks
+    /// at every sample. And the activity manager does not count processes that it ends itself, for example when the
+    /// user swipes an app away.
     public static let android = MonitorSettings.ios.changed {
         $0.preset = "android"
         $0.measure = .stall

@@ -22,7 +22,8 @@ public enum PressureMeasure: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether memory that other processes give back helps. A process near its own limit has to shrink by itself.
+    /// Whether memory that other processes give back improves the measure. A process near its own limit has to shrink
+    /// by itself.
     public var concernsDevice: Bool {
         switch self {
         case .available, .uncompressed, .stall: true
@@ -112,7 +113,7 @@ public struct PressureObservation: Hashable, Sendable {
                 ?? Int64(threshold.bytes(of: ceiling).bytes))
     }
 
-    /// The measure as headroom in bytes of the device, so that less is worse for every measure.
+    /// The measure as headroom, in bytes of the device. For every measure, less headroom is worse.
     func headroom(_ measure: PressureMeasure, for level: PressureLevel, of ceiling: ByteCount) -> ByteCount {
         switch measure {
         case .available: available

@@ -37,7 +37,8 @@ public struct LevelChange: Hashable, Sendable {
 public struct PressureDemand: Hashable, Sendable {
     /// The level that a policy should act at.
     public var level: PressureLevel
-    /// The headroom that is missing before the pressure ends. A measure in shares is converted to bytes of the device.
+    /// How much headroom is missing until the pressure ends. If the measure is a share, it is converted to bytes of the
+    /// device.
     public var deficit: ByteCount
     /// The headroom at which the level is left, in bytes like `deficit`.
     public var threshold: ByteCount
@@ -86,7 +87,7 @@ public struct PressureMonitor: Sendable {
         let enter: ByteCount
         let leave: ByteCount
 
-        /// For a measure that rises with pressure, headroom is the distance to its whole.
+        /// If a measure rises with pressure, headroom is 100 % minus the measure.
         init(_ thresholds: LevelThresholds, _ measure: PressureMeasure, of ceiling: ByteCount) {
             func headroom(_ threshold: Threshold) -> ByteCount {
                 let bytes = threshold.bytes(of: ceiling)
@@ -103,8 +104,8 @@ public struct PressureMonitor: Sendable {
         var nextAt: Instant
     }
 
-    /// Whether the level was entered during the rest after its last round. Its new round begins after the rest, if the
-    /// level still holds.
+    /// Whether the level began again during the rest after its last round. Its new round then begins after the rest, if
+    /// the level still holds.
     private var owesRound = false
 
     /// A monitor at the normal level.
@@ -222,9 +223,9 @@ public struct PressureMonitor: Sendable {
         demand(PressureObservation(available: available))
     }
 
-    /// The memory that must become free before the pressure ends, and the level that a policy should act at. That level
-    /// is critical until the observation has crossed the critical level's `leave`. Nil when no memory is missing, or
-    /// when freed memory would not help.
+    /// The memory that must become free before the pressure ends, and the level that a policy should act at. This level
+    /// stays critical until the observation has crossed the critical level's `leave`. Nil if no memory is missing, or
+    /// if freed memory would not help.
     public func demand(_ observation: PressureObservation) -> PressureDemand? {
         guard level > .normal, settings.measure.concernsDevice else { return nil }
         let missing = warning.leave - headroom(observation, .warning)
@@ -259,8 +260,8 @@ public struct PressureMonitor: Sendable {
         if !owesRound { round = Round(level: level, nextAt: now) }
     }
 
-    /// Begins a round that a rest put off. Otherwise begins another round when the level has persisted for
-    /// `warningRepeat` and the last round ended at least that long ago.
+    /// Begins a round that was delayed by a rest. Otherwise begins another round if the level has lasted for
+    /// `warningRepeat` and the last round ended at least `warningRepeat` ago.
     private mutating func repeatIfStuck(at now: Instant) {
         guard level > .normal, round == nil else { return }
         if owesRound {

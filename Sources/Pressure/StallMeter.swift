@@ -20,9 +20,9 @@ public struct StallAverages: Hashable, Sendable {
 /// Pressure stall information: *some* is the time in which at least one process waits for memory, *full* the time in
 /// which every process that could run waits.
 ///
-/// It keeps exponential averages in integers, updated every 2 s like the Linux kernel's, and the time lost within a
-/// sliding second, which a trigger looks at. It has no clock: the caller of `advance` says how the time since the last
-/// call was spent.
+/// The meter keeps exponential averages in integers, updated every 2 s as in the Linux kernel. It also keeps the time
+/// lost within a sliding second, for triggers. It has no clock: the caller of `advance` says how the time since the
+/// last call was spent.
 public struct StallMeter: Hashable, Sendable {
     /// How often the averages are updated, as in the kernel.
     public static let period = TimeSpan.seconds(2)
@@ -56,7 +56,7 @@ public struct StallMeter: Hashable, Sendable {
     public private(set) var fullTotal: TimeSpan = .zero
     /// The latest updates, oldest first; at most `remembered`.
     public var updates: ArraySlice<Update> { history.suffix(StallMeter.remembered) }
-    /// Holds up to twice `remembered` updates, then drops the older half at once: dropping them one by one would move
+    /// Holds up to twice `remembered` updates, then drops the older half at once. Dropping single updates would move
     /// all the others each time.
     private var history: [Update] = []
     private var clock: Instant = .zero
@@ -109,8 +109,8 @@ public struct StallMeter: Hashable, Sendable {
         Ratio(partsPerMillion: lost.microseconds * 1_000_000 / StallMeter.period.microseconds)
     }
 
-    /// The time lost within the last second, as a trigger counts it: the growth in this window plus the share of the
-    /// previous window's growth that the second still covers.
+    /// The time lost within the last second, as a trigger counts it. It is the growth in the present window, plus a
+    /// share of the growth in the previous window: the share that the last second still covers.
     public var lostWithinWindow: (some: TimeSpan, full: TimeSpan) {
         let elapsed = clock - windowStart
         return (someWindow.growth(after: elapsed, to: someTotal), fullWindow.growth(after: elapsed, to: fullTotal))

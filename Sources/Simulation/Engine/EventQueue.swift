@@ -8,37 +8,38 @@ enum SimulationEvent {
     case userEvent(index: Int)
     case interruptionEnds(serial: Int)
     case unlock
-    /// The main thread goes on: a cost was paid or a slice of memory was filled.
+    /// The main thread goes on, because a cost was paid or a slice of memory was filled.
     case mainThread(ProcessReference, serial: Int)
     /// The app's memory changes as time passes.
     case tick(ProcessReference, serial: Int)
     case warnNext
     case decay(ProcessReference)
-    /// The grace time after leaving the screen, a background task or an event's work ends by itself.
+    /// One of these ends by itself: the grace time after leaving the screen, a background task, or the work for an
+    /// event.
     case assertionEnds(ProcessReference, id: Int)
-    /// Background tasks are told that their time is running out; a few seconds later it is over.
+    /// The expiry handlers of background tasks are called; a few seconds later the tasks' time is over.
     case tasksExpire(ProcessReference, serial: Int)
     case taskTimeOver(ProcessReference, serial: Int)
     /// The background modes have no more work.
     case modesOver(ProcessReference, serial: Int)
     case cpuLimit(ProcessReference, serial: Int)
     case deadline(ProcessReference, serial: Int)
-    /// The time of a process that was told to end is over, in case it waits for memory.
+    /// The time of a process that was told to end is over. The event matters only if the process waits for memory.
     case overdue(ProcessReference)
     case deferredWorkDone(ProcessReference, serial: Int)
     case reclaimDone(serial: Int)
     case retryWaiters
     /// The time of a process that was asked to end is over.
     case politenessEnds(ProcessReference)
-    /// The device reports the end of work that it could not foresee, and how long the work took by itself.
+    /// The device reports the end of a piece of work whose end it could not foresee, and how long the work itself took.
     case workDone(WorkOrder, taking: TimeSpan)
 }
 
 /// The queue of one run, ordered by instant, ties by the order of insertion.
 ///
-/// Most kinds of events are inserted in the order in which they happen: ticks always come one interval later, decay a
-/// fixed time later, and the user's events are sorted. Each such kind has a lane, in which events are appended at the
-/// end and taken from the front. Events out of order and all other kinds are kept in a heap.
+/// Most kinds of events are inserted in the order in which they happen: a tick comes one interval later, decay comes a
+/// fixed time later, and the user's events are sorted. Each of these kinds has a lane: a simple queue. Events out of
+/// order, and all other kinds, are kept in a heap.
 struct EventQueue {
     private struct Key: Comparable {
         let at: Instant
@@ -66,7 +67,7 @@ struct EventQueue {
         private(set) var front = Key.none
         private var last = Instant.zero
 
-        /// Appends an event; false if it would have to stand before another one.
+        /// Appends an event to the lane; false if the event comes before the last one in it.
         mutating func append(_ waiting: Waiting) -> Bool {
             guard events.isEmpty || waiting.key.at >= last else { return false }
             last = waiting.key.at

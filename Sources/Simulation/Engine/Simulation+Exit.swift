@@ -9,7 +9,7 @@ extension Simulation {
         if let ending { end(process, ending.reason, ending.explanation) }
     }
 
-    /// Ends the process now. None of its code is notified: every callback due has been delivered before.
+    /// Ends the process now. Its code gets no callback: every callback that was due has been delivered before.
     func end(_ process: LiveProcess, _ reason: ExitReason, _ explanation: String, _ fact: ExitFact? = nil) {
         let wasForeground = process.phase.isForeground
         let footprint = memory.books(of: process.slot).footprint
@@ -64,8 +64,8 @@ extension Simulation {
         if let warned = process.warnings.lastAt { recorder.tally.warningLeads.append(now - warned) }
     }
 
-    /// Adds up how long the process lived, how long of that it was suspended, and the most that it held. Called when it
-    /// ends or the run does.
+    /// Adds to the tally how long the process lived, how long it was suspended, and its largest footprint. Called when
+    /// the process or the run ends.
     func countLife(of process: LiveProcess) {
         recorder.tally.lives.time += now - process.launch.at
         let peak = memory.peakFootprint(of: process.slot)

@@ -69,8 +69,8 @@ extension Simulation {
         }
     }
 
-    /// The user wants an app back. Every recent termination of it by the system counts as perceived, even if a push or
-    /// a refresh has relaunched the app since: what it had on screen is gone all the same.
+    /// The user wants an app back. Every recent termination of the app by the system counts as perceived. This holds
+    /// even if a push or a refresh has launched the app again: what it had on screen is gone all the same.
     func countWish(for app: AppRecord, tapped: Instant) {
         for fact in app.want(tapped: tapped, perceivedWithin: plan.perceivedWithin) {
             recorder.tally.terminations[fact].wasPerceived = true
@@ -80,7 +80,7 @@ extension Simulation {
 
     // MARK: The new process
 
-    /// The process exists from the tap on, but no policy takes it for one that may be ended.
+    /// The process exists from the tap on, but policies do not treat it as one that may be ended.
     func spawn(_ process: LiveProcess) {
         let event: ProcessEvent = process.course.goal == .background ? .launchToBackground : .launchToForeground
         let signals = event.signals(in: process.profile.scenes.world).filter { $0 != .change }
@@ -132,7 +132,8 @@ extension Simulation {
         recorder.launch(launch, app: process.profile.name, pid: process.pid, ready: nil, outcome: outcome)
     }
 
-    /// Records a tap that waited for the end of the old process while the user went on; no new process was made for it.
+    /// Records a tap for which no process was made: it waited for the end of the old process, and meanwhile the user
+    /// went on.
     func abandonTap(at tapped: Instant, on app: AppRecord) {
         recorder.launch(
             PendingLaunch(.cold, tapped: tapped), app: app.profile.name, pid: nil, ready: nil, outcome: .abandoned)

@@ -22,7 +22,7 @@ extension Simulation {
         for process in processes.live where processes.isAlive(process) { advance(process) }
     }
 
-    /// The process has reached its goal; what waits for that goes on.
+    /// The process has reached its goal. Actions and taps that wait for this go on.
     private func settle(_ process: LiveProcess) {
         process.thread.settle()
         process.thread.meet(.launch)
@@ -205,8 +205,8 @@ extension Simulation {
     /// The process gives up the display, if it owns it.
     func releaseDisplay(by owner: LiveProcess) {
         guard display.release(by: owner.pid) else { return }
-        // A process that wants the screen may have it at this very instant. It looks for the screen in an event of its
-        // own, not in the middle of this step, and not before the work under way is done.
+        // A process that waits for the screen may take it at this instant. It does so in a separate event, so that this
+        // step and the work under way are finished first.
         if let process = display.frontApp.flatMap({ processes.process(of: $0) }), process.isQuiet {
             process.thread.lookAgain()
             agenda.schedule(.mainThread(process.reference, serial: process.thread.serial), at: now)

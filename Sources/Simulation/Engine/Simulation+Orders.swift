@@ -5,8 +5,8 @@ import Reclaim
 
 // Carries out what the reclaimer orders, and asks again.
 extension Simulation {
-    /// An allocation that nothing serves is given up after this time, so that a policy that only waits does not stop
-    /// the run.
+    /// An allocation that gets no memory is given up after this time. Otherwise a policy that only waits would stop the
+    /// run.
     static let patience = TimeSpan.seconds(60)
 
     /// Asks the policy if there is a demand. One action at a time.
@@ -86,8 +86,8 @@ extension Simulation {
 
     // MARK: No process is left to reclaim from
 
-    /// Nothing is done for a waiting allocation. If memory may still come back by itself, the process waits on;
-    /// otherwise it is ended, by the rules.
+    /// The policy does nothing for a waiting allocation. If memory may still come back by itself, the process goes on
+    /// waiting. Otherwise the process ends.
     private func leaveUnserved(_ allocation: UnservedAllocation) {
         guard let process = processes.process(allocation.pid) else { return }
         let isPatient = waiters.since(process).map { now - $0 < Simulation.patience } ?? true
@@ -95,8 +95,8 @@ extension Simulation {
         giveUp(process, allocation)
     }
 
-    /// Whether memory of this process may soon come back by itself or become reclaimable: dirty pages decay, a warned
-    /// process answers, a process that is leaving the screen or ending completes that.
+    /// Whether memory of this process may soon come back by itself or become reclaimable. This is so if it has dirty
+    /// pages that will decay, has yet to answer a warning, is leaving the screen, or is ending.
     private func mayStillFree(_ process: LiveProcess, for requester: LiveProcess) -> Bool {
         if process.ticker.decayIsScheduled && memory.hasDirtyPages(process.slot) { return true }
         guard process !== requester, !waiters.isWaiting(process) || process.isEnding else { return false }

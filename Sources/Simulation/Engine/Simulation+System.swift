@@ -2,7 +2,7 @@ import Lifecycle
 import Quantities
 import Workload
 
-// What the system does to apps, and what it notifies all of them of.
+// The system's actions on single apps, and its notifications to all apps.
 extension Simulation {
     // MARK: Off screen
 
@@ -21,7 +21,8 @@ extension Simulation {
         guard !process.isEnding else { return record(name, app, refused: .isBeingEnded) }
         record(name, app)
         if process.course.connecting != nil {
-            // It is being launched for an event. This event comes after that one, when there is a scene.
+            // The app is being launched for an earlier event. This event comes after the earlier one, when the app has
+            // a scene.
             return process.course.addLaunchEvent(.backgroundEvent(reason, lasting: time))
         }
         if process.phase == .suspended { Planner(process: process, display: display).queueProcess(.resume) }

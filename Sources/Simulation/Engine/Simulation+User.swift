@@ -92,7 +92,7 @@ extension Simulation {
         let isThere = process.isInMemory(scene)
         process.launch.begin(isThere ? .hot : .warm, tapped: now)
         process.course.show(scene)
-        // A scene that has yet to connect gets the reason in its connection options, which hold one reason.
+        // A scene that has not connected yet gets the reason in its connection options. These hold only one reason.
         if isThere || !process.profile.scenes.support || hasOptions(process.record.session(scene)) {
             process.deliver(reason, to: scene)
         } else {
@@ -102,7 +102,8 @@ extension Simulation {
         advance(process)
     }
 
-    /// Whether the scene's connection options are settled: it was told of them, or they hold what it is opened with.
+    /// Whether the scene's connection options can no longer change: the scene has received them, or they already hold a
+    /// reason.
     private func hasOptions(_ session: SceneSession) -> Bool {
         session.isTold || session.reason.delivery(in: .sceneBased) != nil
     }
@@ -115,7 +116,7 @@ extension Simulation {
         advance(process)
     }
 
-    /// The process is to leave the screen. A main thread that waits for memory has a deadline for that too.
+    /// The process is to leave the screen. There is a deadline for this, also while its main thread waits for memory.
     private func leaveScreen(_ process: LiveProcess) {
         abandonLaunch(of: process, outcome: .abandoned)
         process.course.leaveScreen(at: now)
@@ -161,8 +162,8 @@ extension Simulation {
         advance(process)
     }
 
-    /// The user closes the scene, so the system does not take it away; an action that was to do so ends when the scene
-    /// is gone.
+    /// The user closes the scene, so the system need not take it away. If an action was to do so, the action is over
+    /// when the scene is gone.
     func leaveToUser(_ scene: SceneID, of process: LiveProcess) {
         process.course.keep(scene)
         guard !process.record.session(scene).machine.phase.isConnected else { return }
@@ -181,7 +182,7 @@ extension Simulation {
         process.course.swipeAway()
         abandonLaunch(of: process, outcome: .abandoned)
         display.leave(app.id)
-        // A process that is ending already keeps the reason and the time that it was given.
+        // A process that is already ending keeps its reason and its time.
         guard !process.isEnding else { return }
         if process.phase == .suspended && process.isQuiet {
             return end(process, .userTerminated, "swiped away while suspended: no code ran")

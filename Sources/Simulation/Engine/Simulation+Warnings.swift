@@ -53,7 +53,7 @@ extension Simulation {
     }
 
     /// Warns a process that comes near its own limit, once per approach. It also warns a process that is above a soft
-    /// limit without having allocated, because another limit applies than before. Only changed processes are looked at.
+    /// limit although it has not allocated: a different limit has begun to apply. It looks only at changed processes.
     private func warnNearLimits() {
         guard worker.hasLimits else { return }
         for reference in changes.all() {

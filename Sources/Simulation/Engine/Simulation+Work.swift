@@ -9,7 +9,8 @@ extension Simulation {
     ///
     /// - Parameters:
     ///   - answersWarning: What the cache held before, if the work answers a memory warning.
-    ///   - isDueToWarning: Whether a memory warning causes the work; then it is no part of a launch's own cost.
+    ///   - isDueToWarning: Whether a memory warning causes the work. Such work does not count as part of a launch's own
+    ///     cost.
     func start(
         _ work: CallbackWork, of process: LiveProcess, answersWarning: ByteCount? = nil, isDueToWarning: Bool = false
     ) {
@@ -35,16 +36,16 @@ extension Simulation {
         WorkOrder(kind: kind, owner: process.reference, serial: process.thread.expectContinuation())
     }
 
-    /// Schedules the end of the work at the instant that the device names; if the device names none, it will report the
-    /// end.
+    /// Schedules the end of the work at the instant that the device names. If the device names none, it reports the end
+    /// later.
     func follow(_ answer: WorkAnswer, _ order: WorkOrder) {
         guard case .done(let at, let span) = answer else { return }
         count(order, took: span)
         agenda.schedule(order.completion, at: at)
     }
 
-    /// The device reports the end of work that it could not foresee. A process that waits for something else by now
-    /// does not go on.
+    /// The device reports the end of a piece of work whose end it could not foresee. If the process waits for something
+    /// else by now, it does not go on.
     func finish(_ order: WorkOrder, taking span: TimeSpan) {
         let process = order.owner.flatMap { processes.process($0) }
         if process?.thread.serial == order.serial { count(order, took: span) }
@@ -57,7 +58,7 @@ extension Simulation {
         processes.process(owner)?.launch.add(fill: span)
     }
 
-    /// The process has ended: no work is done for it any more, and work queued behind its own finishes earlier.
+    /// The process has ended. The device drops its work, so work that was queued behind it finishes earlier.
     func releaseDevice(of process: LiveProcess) {
         for advance in device.release(process.reference, at: now) {
             guard let other = processes.process(advance.owner) else { continue }
@@ -117,7 +118,7 @@ extension Simulation {
 
     private func beginWaiting(_ process: LiveProcess, _ shortage: MemoryWaiters.Shortage) {
         guard waiters.begin(process, shortage) else { return }
-        // A victim that waits for memory itself cannot finish the action that waits for it.
+        // An action waits for this process to give back a scene. A process that waits for memory cannot do that.
         reclaimer.stopWaiting(forScenesOf: process)
         background.expectLeaving(of: process)
     }
@@ -203,8 +204,7 @@ extension Simulation {
     func tick(_ process: LiveProcess, _ serial: Int) {
         guard process.ticker.serial == serial else { return }
         guard process.isQuiet else {
-            // The main thread is busy, so the app's memory does not move yet. The time is not lost: it passes at once
-            // later.
+            // The main thread is busy, so the app's memory does not move yet. The next tick makes up for the time.
             let serial = process.ticker.postpone()
             return agenda.schedule(.tick(process.reference, serial: serial), after: AppWorkload.interval)
         }
@@ -216,7 +216,7 @@ extension Simulation {
             if processes.isAlive(process) { advance(process) }
             return
         }
-        // The process has arrived as above; the planner need not be asked again.
+        // The process has reached its goal (see above), so the planner need not be asked again.
         if verifies {
             faults.claim(
                 !Planner(process: process, display: display).next(), "\(process.profile.name) has not arrived")

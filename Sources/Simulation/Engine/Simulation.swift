@@ -37,10 +37,10 @@ public enum RunFailure: Error, Sendable {
 
 /// One run: the clock, the queue and the dispatch. It uses no wall clock and no tasks, and runs on one thread.
 ///
-/// In a step of the run the queue gives the earliest event; the lifecycle machines answer with callbacks; the app's
-/// workload answers with work; the device does the work; the monitor looks; the policy ranks; one action is carried
-/// out, and the policy is asked again. Each component owns its state. A flow that concerns several components is an
-/// extension of this type.
+/// A run goes like this: The queue gives the earliest event. The life cycle's machines answer with callbacks, and the
+/// app's workload answers a callback with work. The device does the work. At samples, the monitor measures memory and
+/// the policy ranks actions. The run carries out one action and asks the policy again. Each component owns its state.
+/// Code that concerns several components (a flow) is an extension of this type.
 public final class Simulation {
     /// The plan of the run.
     public let plan: RunPlan

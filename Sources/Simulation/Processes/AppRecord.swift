@@ -79,7 +79,7 @@ final class AppRecord {
         return tapAfterExit
     }
 
-    /// The system has ended its process.
+    /// The system has ended the app's process.
     ///
     /// - Parameter fact: The index of the termination in the run's tally.
     func wasTerminated(at now: Instant, fact: Int, perceivedWithin span: TimeSpan) {
@@ -153,7 +153,7 @@ final class AppRecord {
         sessions.removeAll()
     }
 
-    /// Whether sessions were discarded that the app has not been told of. Resets the count.
+    /// Whether the user closed sessions of which the app has not been told. Resets the count.
     func takeDiscarded() -> Bool {
         defer { discardedWhileDead = 0 }
         return discardedWhileDead > 0
@@ -171,9 +171,9 @@ final class AppRecord {
         return left
     }
 
-    /// The process leaves the tables: its scenes lose their memory and their pending launch reasons. Scenes that the
-    /// user closed while it was ending are discarded, and so is a session of the second display, which has no use
-    /// without the process.
+    /// The process leaves the tables. Its scenes lose their memory and their pending launch reasons. Two kinds of
+    /// sessions are discarded: those that the user closed while the process was ending, and the second display's, which
+    /// has no use without the process.
     func forgetProcess(closing: [SceneID], external: SceneID?) {
         for index in sessions.indices { sessions[index].forgetProcess() }
         discardedWhileDead += closing.count
@@ -182,7 +182,7 @@ final class AppRecord {
     }
 }
 
-/// The times the system ended an app, as far as the user may still perceive them.
+/// When the system ended an app: the terminations that the user may still perceive.
 struct SystemEnds {
     /// The last time, until the user has launched the app again.
     private var last: Instant?

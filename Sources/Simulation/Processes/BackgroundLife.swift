@@ -23,7 +23,7 @@ struct ProcessEnding {
 ///
 /// They set the timers and return what follows; the engine carries it out.
 struct BackgroundLife {
-    /// Using more than this share of a core over a minute is a violation off screen. Source: the CPU usage exceptions
+    /// Off screen, a process may not use more than this share of a core over a minute. Source: the CPU usage exceptions
     /// in Apple's crash reports ("exceeded limit of 80% cpu over 60 seconds": 48 s of CPU time).
     static let cpu = Ratio.percent(80)
     static let cpuTime: TimeSpan = .seconds(48)
@@ -66,7 +66,8 @@ struct BackgroundLife {
         } else if let span = profile.modesLast {
             agenda.schedule(.modesOver(process.reference, serial: process.stay.serial), after: span)
         }
-        // At once, not after the snapshot: an app that needs more time requests it while it leaves the screen.
+        // The task begins at once and not after the snapshot, because an app requests more time while it leaves the
+        // screen.
         if (profile.task != nil || profile.leaksTask) && !process.reasons.holdsTask {
             beginTask(of: process, lasting: profile.leaksTask ? nil : profile.task)
         }
@@ -109,7 +110,7 @@ struct BackgroundLife {
         return true
     }
 
-    /// The background modes have no more work; false if that was an earlier stay.
+    /// The background modes have no more work. False if the timer belongs to an earlier stay.
     func endModes(of process: LiveProcess, _ serial: Int) -> Bool {
         guard process.stay.serial == serial else { return false }
         process.reasons.endModes()
@@ -145,7 +146,8 @@ struct BackgroundLife {
         scheduleExpiry(of: process)
     }
 
-    /// The time for tasks runs from entering the background. While a mode keeps the app running it has no end.
+    /// The time for tasks begins when the app enters the background. It does not run out while a background mode keeps
+    /// the app running.
     private func scheduleExpiry(of process: LiveProcess) {
         guard process.reasons.holdsTask, !process.reasons.hasModes, let since = process.stay.since else { return }
         let end = since + time
@@ -196,7 +198,7 @@ struct BackgroundLife {
 
     // MARK: News
 
-    /// Tells the process what happened while it was suspended and is still true.
+    /// Tells the process what happened while it was suspended, if it still holds.
     private func tellWhatWasMissed(_ process: LiveProcess) {
         if process.missed.protectedData && !display.isLocked { tellThatProtectedDataIsBack(process) }
         if process.missed.timeChange { tellOfTimeChange(process) }
@@ -248,8 +250,8 @@ struct BackgroundLife {
         agenda.schedule(.deadline(process.reference, serial: serial), after: kind.span)
     }
 
-    /// The process was told to end. Later deadlines begin with their own steps, but a main thread that waits for memory
-    /// takes no steps: for such a process the time runs from here.
+    /// The process was told to end. Its deadlines normally begin with their steps. But a main thread that waits for
+    /// memory takes no steps, so for such a process the time begins here.
     func expectEnd(of process: LiveProcess) {
         agenda.schedule(.overdue(process.reference), after: Deadline.terminate.span)
     }

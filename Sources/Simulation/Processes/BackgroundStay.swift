@@ -7,7 +7,7 @@ struct BackgroundStay {
     /// Numbers the stays; the timers of an earlier stay are void.
     private(set) var serial = 0
     private var suspendedSince: Instant?
-    /// The stay in which the expiry handlers of all tasks held were called.
+    /// The stay in which the expiry handlers were called, for all tasks held then.
     private var expiryCalled: Int?
     /// The handlers are called as soon as the main thread is free; they end every task held by then.
     private(set) var isExpiring = false
@@ -51,7 +51,7 @@ struct BackgroundStay {
 
     mutating func endExpiring() { isExpiring = false }
 
-    /// A new task's handler has yet to be called, unless calls are pending anyway: these cover it.
+    /// A new task's expiry handler will have to be called. If calls are already pending, they include it.
     mutating func expectExpiry() {
         if !isExpiring { expiryCalled = nil }
     }

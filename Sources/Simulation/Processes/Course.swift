@@ -25,7 +25,7 @@ struct QuitReason {
     }
 }
 
-/// What the user, the system and the policy want of a process and what has not happened yet.
+/// What the user, the system and the policy want the process to do, and has not happened yet.
 struct Course {
     private(set) var goal: Goal
     /// A policy asks to suspend it.
@@ -43,7 +43,8 @@ struct Course {
     private(set) var isSwipedAway = false
     /// When it was last told to leave the screen.
     private(set) var leavingSince: Instant?
-    /// The events to be handled after that scene has connected, or after a tap turns this into the user's launch.
+    /// The events to handle after `connecting` has connected. If the user taps the app first, they are handled after
+    /// the user's launch.
     private(set) var launchEvents: [Step] = []
     /// What its scenes are still to be told, each before it is active.
     private(set) var deliveries: [Delivery] = []

@@ -25,7 +25,7 @@ struct PendingLaunch {
 
     mutating func add(fill span: TimeSpan) { fill += span }
 
-    /// Adds a wait for memory; the part before the tap does not belong to this launch.
+    /// Adds a wait for memory to the launch, without the part before the tap.
     mutating func addWait(from since: Instant, until now: Instant) { memoryWait += now - max(since, tapped) }
 }
 

@@ -42,11 +42,12 @@ private struct ChangeMarks {
     var hasChanged = false
     /// Whether something other than its memory has changed.
     var stateHasChanged = true
-    /// Whether what policies last saw of it still holds, apart from what its main thread is doing.
+    /// Whether the process's last snapshot for policies still holds, apart from what its main thread is doing.
     var isShownAsItIs = false
 }
 
-/// A live process and its own state. What other components know about it they keep themselves, by its memory slot.
+/// A live process and its own state. Other components keep what they know about the process themselves, by its memory
+/// slot.
 ///
 /// Rows, snapshots and the planner keep what they derived from its state until the state changes. Every property that
 /// they read therefore reports its own changes in a `didSet`, so that no caller can forget to: `stateDidChange()` for
@@ -127,14 +128,14 @@ final class LiveProcess {
 
     // MARK: Changes
 
-    /// What rows, policies or the planner know of the process may be out of date.
+    /// The process's state has changed: its rows, its snapshot and the planner's result may be out of date.
     func stateDidChange() {
         thread.lookAgain()
         marks.stateHasChanged = true
         memoryDidChange()
     }
 
-    /// Only what rows and policies know of its memory may be out of date.
+    /// Only the process's memory has changed: its rows and its snapshot may be out of date.
     func memoryDidChange() {
         marks.isShownAsItIs = false
         guard !marks.hasChanged else { return }
@@ -154,7 +155,7 @@ final class LiveProcess {
 
     /// Policies have seen the process.
     ///
-    /// - Parameter isSettled: Whether what they saw does not change with time alone.
+    /// - Parameter isSettled: Whether the snapshot stays valid as time passes.
     func wasShown(isSettled: Bool) { marks.isShownAsItIs = isSettled }
 
     /// The process has ended: it changes no more.
@@ -167,7 +168,8 @@ final class LiveProcess {
 
     func wasSeen(at now: Instant) { lastForeground = now }
 
-    /// The process has waited for memory: its own memory did not move meanwhile, and a launch under way took longer.
+    /// The process has waited for memory. Its own memory did not move during this time, and a launch under way took
+    /// longer.
     func hasWaited(from since: Instant, until now: Instant) {
         ticker.pause(now - since)
         launch.addWait(from: since, until: now)
@@ -193,8 +195,8 @@ final class LiveProcess {
     /// Whether its memory moves.
     var mayTick: Bool { phase == .active || worksOffScreen }
 
-    /// Whether it is leaving the device's own screen. A process that is on the second display alone has left it
-    /// already.
+    /// Whether the process is leaving the device's own screen. A process that is only on the second display has already
+    /// left it.
     var isLeavingScreen: Bool {
         guard course.goal == .background, phase.isForeground else { return false }
         let shown = record.sessions.filter { $0.machine.phase.isForeground }
@@ -205,7 +207,8 @@ final class LiveProcess {
     func isInMemory(_ scene: SceneID) -> Bool {
         guard profile.scenes.support else { return launch.hasFinished }
         let phase = record.session(scene).machine.phase
-        // A scene that is being taken away counts as gone: it is removed before it comes back.
+        // A scene that is being disconnected for its memory counts as gone, because it disconnects before it can come
+        // back.
         return phase.isForeground || phase.isConnected && !course.reclaiming.contains(scene)
     }
 

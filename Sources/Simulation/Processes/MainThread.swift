@@ -7,8 +7,9 @@ struct MainThread {
     private var steps: Deque<Step> = []
     /// Whether it is paying a cost, filling pages or waiting for memory.
     private(set) var isRunning = false
-    /// The planner is idle and its inputs are unchanged since; no steps are left. A change of the device (its display,
-    /// lock or interruptions) does not reset it: the engine then advances the processes that it concerns.
+    /// The planner found nothing to do, its inputs have not changed since, and no steps are left. A change of the
+    /// device (its display, lock or interruptions) does not reset it: the engine then advances the processes that it
+    /// concerns.
     private(set) var hasArrived = false
     /// Numbers the continuations; an earlier one is void.
     private(set) var serial = 0

@@ -128,7 +128,8 @@ struct Planner {
             return
         }
         let events = process.course.endConnecting()
-        // The launch is over, and what follows has deadlines of its own; a launch by the user lasts to the first frame.
+        // A launch off screen is over here; later steps have their own deadlines. A launch by the user lasts until the
+        // first frame.
         if session.machine.phase != .unattached { process.thread.meet(.launch) }
         guard !events.isEmpty else { return }
         process.thread.append(events)

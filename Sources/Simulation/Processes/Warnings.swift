@@ -43,7 +43,8 @@ struct Warnings {
         if isInactive { ofInactiveLimit = told } else { ofActiveLimit = told }
     }
 
-    /// Resets what the process was told about each limit that it is well below, whether or not the limit applies now.
+    /// For each limit that the process is well below, forgets what the process was told about it, even if the limit
+    /// does not apply now.
     mutating func forget(_ limits: ProcessLimits, above footprint: ByteCount) {
         func isFar(_ limit: MemoryLimit?) -> Bool { limit.map { footprint < $0.near } ?? false }
         if isFar(limits.whileActive) { ofActiveLimit = ToldOfLimit() }

@@ -6,12 +6,12 @@ import Reclaim
 /// An action that is not done yet.
 struct ActionUnderWay {
     let serial: Int
-    /// A process that was asked to end may be ended at once: the same action, made harder.
+    /// The action may change: a process that was asked to end may later be ended at once.
     var action: ReclaimAction
     let since: Instant
     /// The cause and band under which a termination is counted once the process has ended.
     var kill: (cause: KillCause, band: JetsamBand)?
-    /// The app for whose sake a process ends; nil for the sake of none.
+    /// The app for whose sake a process ends; nil if it ends for no app's sake.
     var beneficiary: RunTally.Beneficiary?
     /// Whether pages are on their way back to the device.
     var isFreeing = false

@@ -37,7 +37,8 @@ struct Demands {
             threshold: shortage.wanted)
     }
 
-    /// What is missing until the monitor leaves its level; nil: nothing, although the level may last for a while.
+    /// The memory that is missing until the monitor leaves its level. Nil if none is missing, although the level may
+    /// last a while longer.
     func byPressure() -> Question? {
         guard let demand = watch.demand() else { return nil }
         return Question(
@@ -46,7 +47,7 @@ struct Demands {
     }
 
     func byLimits() -> Question? {
-        // With no more processes than the limit allows, or less memory in all, there is nothing to count.
+        // The exact count is needed only if all processes together exceed the limit.
         if let most = limits.backgroundProcesses, processes.live.count > most {
             let count = processes.live.count(where: \.countsInBackground)
             if count > most {
@@ -65,7 +66,7 @@ struct Demands {
 }
 
 extension LiveProcess {
-    /// Whether it counts against the limits: in memory, not in front of the user, and not ending. A process that is
-    /// ending answers a limit by itself.
+    /// Whether the process counts against the limits: it is in memory, not in front of the user, and not ending. A
+    /// process that is ending will soon stop counting by itself.
     fileprivate var countsInBackground: Bool { (phase == .background || phase == .suspended) && !isEnding }
 }

@@ -54,8 +54,7 @@ extension UserAction {
     }
 }
 
-/// What is to come, for a policy that knows the future: every launch of the scenario, each app's expected footprint,
-/// and the limits.
+/// The future, for a policy that knows it: every launch of the scenario, each app's expected footprint, and the limits.
 struct Foresight {
     /// For each app, the instants at which it is wanted, rising.
     private let wanted: [[Instant]]

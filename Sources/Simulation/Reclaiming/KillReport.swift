@@ -23,8 +23,8 @@ public struct KillReport: Sendable {
         public let isWanted: Bool
         /// The largest footprint observed: at the monitor's samples, and when its state was taken.
         public let largest: ByteCount
-        /// 0 for processes that were there when the report was taken; from 1, in the order of their ends, for those
-        /// added.
+        /// 0 for processes that lived when the report was begun. Processes added later are numbered from 1, in the
+        /// order of their ends.
         public let generation: Int
         /// Its end in this session, if the system ended it for memory.
         public internal(set) var kill: Kill?

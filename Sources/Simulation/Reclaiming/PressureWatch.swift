@@ -12,7 +12,7 @@ final class PressureWatch {
     /// The instant that the next warning is queued for; queued events at other instants belong to rounds that have
     /// ended.
     private var warningDue: Instant?
-    /// The instant up to which the time of each level has been counted.
+    /// The last sample. The time at each level has been counted up to this instant.
     private(set) var lastSampleAt: Instant = .zero
     private let settings: MonitorSettings
     private let memory: any DeviceMemory
@@ -61,7 +61,8 @@ final class PressureWatch {
         return change
     }
 
-    /// What is missing until the monitor leaves its level; nil: nothing, although the level may last for a while.
+    /// The memory that is missing until the monitor leaves its level. Nil if none is missing, although the level may
+    /// last a while longer.
     func demand() -> PressureDemand? {
         guard monitor.level > .normal else { return nil }
         return monitor.demand(observation())
@@ -99,8 +100,8 @@ final class PressureWatch {
 
     // MARK: Warnings
 
-    /// Queues the monitor's next warning, once. A round that ends leaves its event in the queue; a round that replaces
-    /// it has an instant of its own.
+    /// Queues the monitor's next warning, once. When a round ends early, its event stays in the queue. A later round
+    /// has a different instant, so the old event is recognized and ignored.
     func scheduleWarning() {
         // At the normal level no process is warned, so the round need not be looked at.
         guard monitor.level > .normal, let due = monitor.nextWarning, due != warningDue else { return }

@@ -31,8 +31,8 @@ enum ReclaimAnswer {
     case unserved(UnservedAllocation)
 }
 
-/// Asks the policy, checks its ranking against the limits, and remembers what was done: a question goes in, an order
-/// comes out. One action at a time; the next question waits until it is done.
+/// Asks the policy, checks its ranking against the limits, and remembers what was done. It takes a question and returns
+/// an order. There is one action at a time; the next question waits until the action is done.
 final class Reclaimer {
     private let policy: any ReclaimPolicy
     private let needs: PolicyNeeds
@@ -42,7 +42,8 @@ final class Reclaimer {
     /// The action under way; no other action begins before it is done.
     private var acting: ActionUnderWay?
     private var lastAction = 0
-    /// Questions since the last action that led to no action, with their answers: recorded once, not at every sample.
+    /// The questions since the last action that led to no action, with their answers. Each is recorded once and not at
+    /// every sample.
     private var said: [String] = []
     /// What a policy may know of the past.
     private var history = ReclaimHistory()
@@ -116,7 +117,7 @@ final class Reclaimer {
         return nil
     }
 
-    /// What the limits demand, whatever was done about pressure; nil: nothing, or an action is under way.
+    /// The demand of the limits, even if there is also pressure. Nil if there is none, or if an action is under way.
     func questionOfLimits() -> Question? { acting == nil ? demands.byLimits() : nil }
 
     /// Whether enough memory is available for the policy not to be asked.
@@ -165,7 +166,7 @@ final class Reclaimer {
 
     /// The guardrails' answers to a ranking.
     private struct Verdict {
-        /// For each rank, the refusal or nil; those after the chosen rank are left out unless they are needed.
+        /// For each rank, the refusal or nil. The ranks after the chosen one are left out, unless they are needed.
         var refusals: [Refusal?] = []
         /// The first rank that is allowed.
         var chosen: Int?
@@ -198,8 +199,8 @@ final class Reclaimer {
         return asked == nil ? .nothing : hasten(snapshot)
     }
 
-    /// The policy may cut short the time that a process was given to end; no other process is touched meanwhile. The
-    /// ending process already answers a limit on background apps.
+    /// The policy may cut short the time that a process was given to end. Until it has ended, no other process is
+    /// touched. A limit on background apps needs no further action, because the ending process no longer counts.
     private func hasten(_ snapshot: SystemSnapshot) -> ReclaimAnswer {
         switch snapshot.demand {
         case .backgroundProcesses, .backgroundMemory: return .nothing
@@ -213,8 +214,8 @@ final class Reclaimer {
         return order(decision, chosen, snapshot)
     }
 
-    /// Ends the suspended app that was idle for longest, before a running one is warned; nil if there is none. Does
-    /// nothing while an action is under way, or if nothing is missing any more although the level holds.
+    /// Ends the suspended app that has been idle longest, before a running app is warned. Nil if there is no such app,
+    /// while an action is under way, or if no memory is missing any more although the level holds.
     func endSuspended() -> ReclaimAnswer? {
         guard demands.level > .normal, demands.measureConcernsDevice else { return nil }
         guard acting == nil, let question = demands.byPressure() else { return .nothing }
@@ -267,7 +268,7 @@ final class Reclaimer {
         }
     }
 
-    /// The action freed nothing: it is not tried again before the pressure is over.
+    /// The action freed nothing, so it is not tried again before the pressure is over.
     func forbid(fruitless action: ReclaimAction) { guardrails.noteFruitless(action) }
 
     // MARK: Orders
@@ -298,7 +299,7 @@ final class Reclaimer {
         return .order(ReclaimOrder(candidate: candidate, target: process, why: why, demand: snapshot.demand))
     }
 
-    /// A process that was asked to end may be ended at once: the same action, made harder.
+    /// If the process was asked to end before, this is the same action, made harder.
     private func begin(_ action: ReclaimAction) {
         if acting?.asked == action.target {
             acting?.action = action
@@ -350,13 +351,14 @@ final class Reclaimer {
     /// The process was asked to end: no other process is touched until it is gone.
     func expectEnd(of process: LiveProcess) { guardrails.ending = process.pid }
 
-    /// The action under way ends a process for this app's sake. A process that was asked to end and is then ended at
-    /// once ends for the sake of the app for which it was asked.
+    /// The action under way ends a process for this app's sake. If the process was asked to end before, it keeps the
+    /// app for whose sake it was asked.
     func note(_ beneficiary: RunTally.Beneficiary) {
         if acting?.beneficiary == nil { acting?.beneficiary = beneficiary }
     }
 
-    /// The app for whose sake the policy ends the process; nil if something else ends it, or for the sake of none.
+    /// The app for whose sake the policy ends the process. Nil if something else ends it, or if it ends for no app's
+    /// sake.
     func beneficiary(of process: LiveProcess, _ reason: ExitReason) -> RunTally.Beneficiary? {
         guard reason == .memoryPressure, let acting, acting.ends(process), acting.kill != nil else { return nil }
         return acting.beneficiary
@@ -388,8 +390,8 @@ final class Reclaimer {
         return true
     }
 
-    /// The scene no longer has to be taken away: the system has taken it, the user has closed it meanwhile, or the app
-    /// has quit. An action waits for that, and for nothing else they do.
+    /// The scene no longer has to be taken away: the system has taken it, the user has closed it, or the app has quit.
+    /// The action waits for one of these three, and for nothing else.
     func stopWaiting(for scene: SceneID, of process: LiveProcess) {
         guard case .disconnectScene(process.pid, scene)? = acting?.action else { return }
         actionTakes(.zero)
@@ -407,8 +409,8 @@ final class Reclaimer {
         return acting.kill.map { .decided($0.cause) }
     }
 
-    /// A process has ended. An action that was to end it now only has to bring its pages back, at the device's rate.
-    /// Waiting processes continue when that is done.
+    /// A process has ended. If an action was to end it, only its pages have to be brought back now, at the device's
+    /// rate. Then waiting processes continue.
     func processEnded(_ process: LiveProcess, _ reason: ExitReason, held footprint: ByteCount) {
         stopWaiting(forScenesOf: process)
         guard let acting, acting.ends(process) else { return }

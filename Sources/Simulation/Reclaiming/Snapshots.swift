@@ -5,7 +5,8 @@ import Quantities
 import Reclaim
 import Workload
 
-/// Makes the snapshots that policies see, and keeps them: a question costs only what has changed since the last one.
+/// Makes the snapshots that policies see, and keeps them, so that a question renews only what has changed since the
+/// last one.
 final class Snapshots {
     /// What only policies look at, for one process.
     private struct Observed {
@@ -119,7 +120,7 @@ final class Snapshots {
         return snapshot(process, in: process.bands)
     }
 
-    /// The snapshot that a policy would get now. The process itself keeps its present place in its band.
+    /// The snapshot that a policy would get now. Making it does not move the process in its band.
     func preview(_ process: LiveProcess) -> ProcessSnapshot {
         var bands = process.bands
         if bands.requested != process.naturalBand { bands.set(process.naturalBand, at: agenda.now) }
