@@ -23,7 +23,7 @@ public struct ExperimentPlan: Hashable, Sendable, Codable {
     /// The seeds to run; nil stands for the scenario's own.
     public var seeds: [UInt64?]
 
-    /// A scenario file, with the fingerprints of all that its runs read.
+    /// A scenario file, with the fingerprints of all files that its runs read.
     public struct ScenarioInput: Hashable, Sendable, Codable {
         /// The path as given on the command line.
         public var path: String
@@ -55,7 +55,7 @@ public struct ExperimentPlan: Hashable, Sendable, Codable {
         }
     }
 
-    /// A plan of the scenarios' own settings, unless others are given.
+    /// A plan with the scenarios' own settings, except for those that are given.
     public init(
         program: String, scenarios: [ScenarioInput], backend: String? = nil, scale: String? = nil, sets: [String] = [],
         policies: [PolicyInput?] = [nil], keys: [String] = [], combinations: [[SettingValue]] = [[]],

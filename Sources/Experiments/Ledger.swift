@@ -12,7 +12,7 @@ public enum LedgerFault: Error, Hashable, Sendable {
     case output(OutputFailure)
 }
 
-/// The append-only list of finished runs: one line each, on the disk before the next begins.
+/// The append-only list of finished runs. Each run is one line, which is on the disk before the next run begins.
 ///
 /// A line holds the case's index, a checksum of the rest, and the run's row. A process killed while it writes a line
 /// leaves one without its end or with a wrong checksum. Such lines do not count, and their cases run again. Memory

@@ -20,8 +20,8 @@ public struct SettingKey: Hashable, Sendable {
     /// Whether this key equals the other or contains it.
     public func covers(_ other: SettingKey) -> Bool { other.steps.starts(with: steps) }
 
-    /// Whether this key covers the other if a number in one and a name in the other mean the same element of a list.
-    /// Only a scenario knows which name has which number.
+    /// Whether this key may cover the other. One key may name an element of a list by number and the other by name.
+    /// Only a scenario knows which name has which number, so the two are taken for the same element.
     ///
     /// - Complexity: O(*n*³) in the steps. A key of more than 64 steps fits no scenario and covers nothing.
     public func mayCover(_ other: SettingKey) -> Bool {

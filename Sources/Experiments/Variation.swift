@@ -21,7 +21,8 @@ public struct Variation: Hashable, Sendable {
         let low: Int64
         let high: Int64
         let isLogarithmic: Bool
-        /// Values are rounded to whole multiples of this so that they read well: KiB where both ends are whole KiB.
+        /// Values are rounded to whole multiples of this amount so that they read well. If both ends are whole KiB, for
+        /// example, it is a KiB.
         let grain: Int64
     }
 
@@ -98,7 +99,8 @@ public struct Variation: Hashable, Sendable {
 }
 
 extension Variation {
-    /// Refuses two variations that set the same, wholly or in part: their columns would show values that no run had.
+    /// Refuses two variations that set the same key, or a key and a part of it. Their columns would show values that no
+    /// run had.
     ///
     /// - Parameter earlier: The variation that is set before this one. It may name a policy whose parameters this one
     ///   sets.

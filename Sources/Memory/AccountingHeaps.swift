@@ -12,10 +12,12 @@ final class AccountingDevice: NamedDevice {
 
 /// jemalloc 5.3's decisions without its memory, for sweeps and for exact expectations in tests.
 ///
-/// It follows every decision of jemalloc that affects pages: size classes and slabs; the current slab, then the oldest
-/// and lowest slab with room; dirty runs, oldest and lowest first, split when longer, joined when they are 16 KiB or
-/// more; then new pages from the device, first fit by address. It also follows 5.3.0 where that does not find the
-/// oldest and lowest: see `ExtentTable.Heap`. Sources: `arena.c`, `eset.c`, `extent.c`, `pac.c` and `ph.h` of 5.3.0.
+/// It follows every decision of jemalloc that affects pages. Small objects go by size class into the current slab, then
+/// into the oldest and lowest slab with room. New slabs and large objects take dirty runs first, the oldest and lowest
+/// of them. A run that is too long is split; freed runs of 16 KiB or more are joined with their neighbours. If no dirty
+/// run fits, new pages come from the device, first fit by address. Version 5.3.0 does not always find the oldest and
+/// lowest; this follows it there, too: see `ExtentTable.Heap`. Sources: `arena.c`, `eset.c`, `extent.c`, `pac.c` and
+/// `ph.h` of 5.3.0.
 ///
 /// Limits: the cost of an arena before its first extent is a constant of 5.3.0 on 64-bit machines; only `metadata`
 /// depends on it. Alignments count from the device's first page, jemalloc's from address 0. The region starts at a
@@ -33,12 +35,13 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         let pages: Int16
     }
 
-    /// The slab from which a size class takes objects. Every allocation and release reads it, so it is stored apart
-    /// from the others, and eight classes share a cache line.
+    /// The slab from which a size class takes objects. Every allocation and release reads this value, so it is stored
+    /// apart from the other slabs, and the values of eight classes share a cache line.
     private struct CurrentSlab {
         /// The extent's number; -1 without a current slab.
         var number: Int32 = -1
-        /// How many more objects it takes. Only this copy is current; a change of slab updates the table.
+        /// How many more objects the slab takes. Only this copy is current; the table of extents is updated when the
+        /// current slab changes.
         var room: Int16 = 0
     }
 
@@ -52,7 +55,8 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
     /// The dirty runs of one class (`eset_bin_t`).
     private struct DirtyRuns {
         var heap = ExtentTable.Heap()
-        /// The least key, as jemalloc notes it beside the heap; differs from the first in a heap out of order.
+        /// The least key, as jemalloc notes it beside the heap. In a heap that is out of order, the first extent has a
+        /// different key.
         var least: UInt64 = 0
     }
 
@@ -97,7 +101,8 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         var pages = 0
         var active = 0
         var serial: UInt32 = 0
-        /// The number of extents now, and the most ever: jemalloc never gives their descriptions back.
+        /// The number of extents now, and the largest number so far. The latter counts for `metadata`, because jemalloc
+        /// never gives descriptions of extents back.
         var extents: Int32 = 0
         var mostExtents: Int32 = 0
         /// Objects with pages of their own, oldest first.
@@ -230,8 +235,8 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         idle.append(slot)
     }
 
-    /// Gives back the run that has been dirty longest, over and over. A run that can be joined is joined instead; the
-    /// result counts as the youngest.
+    /// Gives back one run after another, the one that has been dirty longest first. If that run can be joined with a
+    /// neighbour, it is joined instead, and the result counts as the youngest.
     mutating func purge(_ slot: Int) throws(AllocatorError) {
         while heaps[slot].dirtyByAge.first >= 0 {
             let number = Int(heaps[slot].dirtyByAge.first)
@@ -257,7 +262,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         extents.remove(number)
     }
 
-    /// Counts the description that jemalloc takes before it knows whether it needs one.
+    /// Counts one more description of an extent: jemalloc takes it before it knows whether it needs one.
     private mutating func describeOneMore(_ slot: Int) {
         heaps[slot].mostExtents = max(heaps[slot].mostExtents, heaps[slot].extents + 1)
     }
@@ -396,7 +401,7 @@ extension AccountingHeaps {
         if isEmpty { makeDirty(number, slot) } else { lower(number, bin, slot) }
     }
 
-    /// Files a slab that has room again; if it is older or lower than the current slab, it replaces that.
+    /// Files a slab that has room again. If it is older or lower than the current slab, it becomes the current slab.
     private mutating func lower(_ number: Int, _ bin: Int, _ slot: Int) {
         let current = Int(currentSlab(bin, slot).pointee.number)
         guard current >= 0, extents[current].key > extents[number].key else {
@@ -461,8 +466,9 @@ extension AccountingHeaps {
     }
 
     /// Takes a run for a large object that starts at a multiple of `alignment` pages (`eset_fit`,
-    /// `extent_split_interior`): a dirty run long enough at any place, otherwise one that happens to be placed well,
-    /// otherwise a new one. The pages before and after it become dirty runs, in this order.
+    /// `extent_split_interior`). The first choice is a dirty run that is long enough wherever it starts, the second a
+    /// dirty run that happens to be well placed, the third a new run. The pages before and after the object become
+    /// dirty runs, in this order.
     private mutating func takeLarge(_ pages: Int, alignedTo alignment: Int, _ slot: Int) -> Int? {
         guard let found = takeFitting(pages + alignment - 1, slot) ?? takeCrossing(pages, alignment, slot) else {
             describeOneMore(slot)

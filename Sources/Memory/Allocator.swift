@@ -43,8 +43,8 @@ public struct AllocatorDescription: Hashable, Sendable {
         foreignFile = AllocatorDescription.link("/etc/malloc.conf")
     }
 
-    /// Ends the watch over `MALLOC_CONF` that begins before jemalloc's first allocation. Call it once, when the program
-    /// starts.
+    /// Ends the watch over `MALLOC_CONF`, which begins before jemalloc's first allocation. Call it once, when the
+    /// program starts.
     ///
     /// - Returns: jemalloc's message about a rejected option, if `abort_conf:true` demands that the program ends then;
     ///   nil otherwise.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// All arenas of a device, dense by slot. They are made in batches, lent to processes and reused.
+/// All arenas of a device, dense by slot. The stock makes arenas in batches, lends them to processes and reuses them.
 ///
 /// Why batches: jemalloc shows an arena's counter of active pages only after a refresh of all statistics, which costs
 /// about 18 microseconds for every arena. A batch that grows with the stock keeps the sum linear.

@@ -2,9 +2,9 @@ import Quantities
 
 /// A device's memory: an exact ledger of the heaps of its processes.
 ///
-/// The books are exact at every moment and free to read. Each call books its objects and their sizes, each hand-out
-/// counts its pages, and after a call that moves objects the device reads the active pages of that heap. The same code
-/// keeps the books for every backend; `NamedDevice` compiles it for each.
+/// The books are exact at every moment, and reading them costs nothing. Each call books its objects and their sizes.
+/// Each run of pages that is handed out is counted. After a call that makes or frees objects, the device reads the
+/// active pages of that heap. The same code keeps the books for both backends; `NamedDevice` has it compiled for each.
 ///
 /// Limits: one thread; at most `MemoryLimits.liveProcesses` processes at once. The object tables are Plimsoll's own
 /// memory, not the device's.
@@ -98,8 +98,8 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         return processes[index].books(activePages: active, dirtyPages: heaps.pages(index) - active)
     }
 
-    /// Within a call a heap's pages only grow, for pages go back to the device by purging alone. So the pages after
-    /// each call are its most.
+    /// Within a call a heap's pages only grow, because only a purge gives pages back to the device. So the largest
+    /// footprint is the largest one after a call.
     func peakFootprint(of slot: MemorySlot) -> ByteCount { pageBytes(processes[live(slot)].peakPages) }
 
     func allocate(_ sizes: borrowing Span<Int>, in pool: PoolID, limit: ByteCount?) -> AllocationResult {

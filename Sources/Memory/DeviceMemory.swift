@@ -105,8 +105,8 @@ public struct DeviceBooks: Hashable, Sendable {
 
 /// Why an object was not allocated.
 public enum AllocationRefusal: Hashable, Sendable {
-    /// The device has too few free pages. `free` enough but `longestRun` too short would mean fragmentation, which is
-    /// not expected, because any free pages make a run.
+    /// The device has too few free pages. If `free` is large enough but `longestRun` is too short, memory is
+    /// fragmented. This is not expected, because any free pages can form a run.
     case noRoom(wanted: ByteCount, free: ByteCount, longestRun: ByteCount)
     /// The footprint has crossed the given limit. The object that crossed it was allocated.
     case limitCrossed(footprint: ByteCount)
@@ -220,14 +220,14 @@ public enum MemoryBackend: String, CaseIterable, Sendable {
 /// One owner uses it from one thread. Calls take batches, so that dynamic dispatch costs once per batch, not per
 /// object. Every call must name a live slot and pool; anything else is a fault of Plimsoll and stops the run.
 public protocol DeviceMemory: AnyObject {
-    /// The device's size relative to the device that it stands for; see `ScaleModel`. Requests to pools and the
-    /// contents of pools are in the original device's bytes, everything else in this device's own.
+    /// The device's size relative to the original device that it stands for; see `ScaleModel`. Requests to pools and
+    /// the contents of pools are in bytes of the original; everything else is in bytes of this device.
     var scale: Ratio { get }
 
     /// The figures of the whole device; reading them is free.
     var books: DeviceBooks { get }
 
-    /// Free memory: `books.available`, computed faster because it is read most.
+    /// Free memory: the same as `books.available`, but faster, because it is read most often.
     var available: ByteCount { get }
 
     /// The longest run of pages that can be handed out.
@@ -264,7 +264,8 @@ public protocol DeviceMemory: AnyObject {
     /// Frees objects from one end of the pool until at least `bytes` requested bytes are freed or the pool is empty.
     func release(_ bytes: ByteCount, from pool: PoolID, order: ReleaseOrder) -> ReleaseResult
 
-    /// Frees objects that the generator draws, up to the same amount; this leaves holes.
+    /// Frees objects that the generator draws, until at least `bytes` requested bytes are freed or the pool is empty;
+    /// this leaves holes.
     func releaseScattered(
         _ bytes: ByteCount, from pool: PoolID, using generator: inout SeededGenerator
     ) -> ReleaseResult
@@ -274,7 +275,7 @@ public protocol DeviceMemory: AnyObject {
     func touch(_ bytes: ByteCount, in pool: PoolID) -> ByteCount
 
     /// Allocates and writes one object outside the pools, for traces, whose objects come and go by name. The holder of
-    /// the handle frees it; otherwise it ends with the process.
+    /// the handle frees the object; otherwise it is freed when the process ends.
     /// - Parameters:
     ///   - size: May be zero: such an object has the smallest size class.
     ///   - alignment: A power of two; nil for the allocator's own.
@@ -283,8 +284,9 @@ public protocol DeviceMemory: AnyObject {
         _ size: ByteCount, alignment: ByteCount?, in slot: MemorySlot, limit: ByteCount?
     ) -> ObjectAllocation
 
-    /// Gives the object another size. Within its size class it stays in place; otherwise a new object is made before
-    /// the old one is freed, as when `realloc` moves. Without room the old object stays.
+    /// Gives the object another size. If the size class is the same, the object stays in place. Otherwise a new object
+    /// is made before the old one is freed, as when `realloc` moves an object. If there is no room, the old object
+    /// stays.
     func resizeObject(
         _ object: ObjectHandle, to size: ByteCount, in slot: MemorySlot, limit: ByteCount?
     ) -> ObjectAllocation
@@ -308,7 +310,7 @@ public protocol DeviceMemory: AnyObject {
     /// Gives the process's dirty pages back to the device. Returns their bytes.
     func purge(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount
 
-    /// Whether the process has unused pages; in a scale model, whether it has them there or on the original.
+    /// Whether the process has unused pages. In a scale model: whether it has any in the model or on the original.
     func hasDirtyPages(_ slot: MemorySlot) -> Bool
 
     /// The figures of one process; reading them is free.
@@ -324,8 +326,8 @@ public protocol DeviceMemory: AnyObject {
     /// Refreshes the allocator's statistics and compares the device and every live process with the books, byte for
     /// byte.
     ///
-    /// - Parameter refreshingMetadata: Whether `metadata` is read anew, for the device and for each process. It goes
-    ///   into files, so it must not depend on how often audits run.
+    /// - Parameter refreshingMetadata: Whether `metadata` is updated, for the device and for each process. Its value
+    ///   goes into files, so it must not depend on how often audits run.
     func audit(refreshingMetadata: Bool) throws(AuditFailure)
 }
 

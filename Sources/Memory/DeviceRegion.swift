@@ -16,7 +16,7 @@ final class DeviceRegion {
     init(_ size: DevicePages) throws(DeviceMemoryFailure) {
         try DeviceRegion.probe(size.promised)
         let base = try DeviceRegion.map(size.ceiling * PageBooks.spread, of: size.ceiling)
-        // All of the reserved part is written at once, so huge pages back no unused memory there.
+        // The whole reserved part is written at once, so huge pages waste no memory there.
         _ = madvise(base, size.reserved.bytes, MADV_HUGEPAGE)
         state = .allocate(capacity: 1)
         state.initialize(to: RegionState(base: base, size: size))
@@ -30,7 +30,8 @@ final class DeviceRegion {
         state.deallocate()
     }
 
-    /// Asks the host for all memory that the device may need, by the host's own rules of what it can promise.
+    /// Asks the host for all memory that the device may need. The host's own rules decide whether it can promise that
+    /// much.
     private static func probe(_ size: ByteCount) throws(DeviceMemoryFailure) {
         let start = mmap(nil, size.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         guard let start, start != MAP_FAILED else { throw .notMapped(size, code: errno) }

@@ -1,9 +1,10 @@
 // jemalloc 5.3.0's pairing heap (`ph.h`), shape for shape.
 //
-// The shape decides which extent is first, not the keys alone. In 5.3.0 a root without children may be removed while
-// other extents wait beside it. The next of them becomes the root although it need not be the least, and an extent less
-// than this root is then put above all of them. From then on the first extent is not always the least. 5.3.1 fixes
-// this (jemalloc pull request 2565). Only the shapes of 5.3.0 give the pages of 5.3.0.
+// The shape of the heap, and not the keys alone, decides which extent is first. In 5.3.0 a root without children may be
+// removed while other extents wait beside it. The next waiting extent then becomes the root, even if it is not the
+// least. Later, an extent that is less than this root is put above all waiting extents. From then on the first extent
+// is not always the least. 5.3.1 fixes this (jemalloc pull request 2565). Only the shapes of 5.3.0 give the pages of
+// 5.3.0.
 extension ExtentTable {
     /// The extents of one class; the first is usually the oldest and lowest.
     struct Heap {

@@ -2,8 +2,8 @@ import Glibc
 
 /// All extents of an accounting device: runs of pages that one heap holds, like jemalloc's `edata_t` without memory.
 ///
-/// An extent is an entry of the table; its number is its name and is reused. Numbers decide nothing: extents are
-/// ordered by serial and page, as in jemalloc, where the serial says when the pages came from the device.
+/// An extent is an entry of the table, and is named by its number, which is reused. Numbers do not affect the order. As
+/// in jemalloc, extents are ordered by serial and page; the serial tells when the pages came from the device.
 struct ExtentTable: ~Copyable {
     /// A run of pages, and its links in a list and in a heap.
     ///

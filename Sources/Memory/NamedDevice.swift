@@ -2,9 +2,9 @@ import Quantities
 
 /// A device that forwards every call to a device of a type that it names.
 ///
-/// The compiler then specialises what the engine calls through `any DeviceMemory` for that type, down to the heaps. A
-/// generic class called that way has one body for all of its types, which would look up the type at each call and for
-/// every object.
+/// The compiler then specialises the methods that the engine calls through `any DeviceMemory` for that type, down to
+/// the heaps. A generic class would have one body for all of its types, and this body would look up the type at each
+/// call and for every object.
 protocol NamedDevice: DeviceMemory {
     associatedtype Device: DeviceMemory
     var device: Device { get }

@@ -2,9 +2,9 @@ import Glibc
 
 /// The memory of an object table's ring.
 ///
-/// A short ring comes from Plimsoll's heap. A long ring is a mapping of its own: the host backs it as it is written,
-/// and gets pieces back while a ring is copied into one of twice the length and when a piece has lost its objects. So
-/// a table costs what its live objects cost, and no more after a peak.
+/// A short ring comes from Plimsoll's heap. A long ring is a separate mapping, which the host backs as it is written.
+/// The host gets pieces back in two cases: while a ring is copied into one of twice the length, and when a piece has
+/// lost its objects. So a table takes memory only for its live objects, also after a peak.
 enum ObjectRing {
     typealias Entry = ObjectTable.Entry
 
@@ -18,7 +18,7 @@ enum ObjectRing {
         guard let memory, memory != MAP_FAILED else {
             preconditionFailure("the host has no memory for a table of \(capacity) objects: errno \(errno)")
         }
-        // Huge pages would back places that are not written, and stay when only half of one is given back.
+        // A huge page would back places that are not written, and would stay if only half of it is given back.
         _ = madvise(memory, bytes(capacity), MADV_NOHUGEPAGE)
         return memory.bindMemory(to: Entry.self, capacity: capacity)
     }

@@ -2,8 +2,9 @@ import Quantities
 
 /// The live objects of one pool in the order of their creation: place and size in 8 bytes each.
 ///
-/// A ring: the oldest and newest objects leave for free. When an object leaves from the middle, the newest moves into
-/// its place, so after a scattered release the order is no longer quite that of creation.
+/// The table is a ring, so removing the oldest or the newest object costs nothing. When an object leaves from the
+/// middle, the newest one moves into its place. So after a scattered release, the order is no longer exactly that of
+/// creation.
 ///
 /// The ring is raw memory with one owner: an array would check for every object whether it is shared. A long ring takes
 /// 8 bytes of host memory for each live object plus less than 2 MiB, also while it grows and after objects have left;

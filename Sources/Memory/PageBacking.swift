@@ -2,11 +2,11 @@ import Glibc
 
 /// The addresses of the region that the host has backed with memory: never more than the ceiling has pages.
 ///
-/// A page that comes back stays backed, so that it can be handed out again without a fault. Only when runs have spread
-/// so far that more pages would be backed than the ceiling allows, free pages go back to the host, from the top.
+/// A page that comes back stays backed, so that it can be handed out again without a fault. Runs may spread so far that
+/// more pages would be backed than the ceiling allows. Only then do free pages go back to the host, from the top.
 ///
-/// The host is asked for sixteen or more pages at a time (`MADV_POPULATE_WRITE`, Linux 5.14), because a fault for each
-/// costs twice as much. A host without this advice faults pages in one by one; nothing else differs.
+/// Plimsoll asks the host for sixteen or more pages at a time (`MADV_POPULATE_WRITE`, Linux 5.14), because a fault for
+/// each page costs twice as much. On a host without this advice, pages are faulted in one by one; nothing else differs.
 struct PageBacking: ~Copyable {
     private let base: UnsafeMutableRawPointer
     private let addresses: Int

@@ -31,8 +31,8 @@ struct DevicePages {
 /// The pages of a device: how many are handed out, and where.
 ///
 /// The ceiling counts pages. There are four times as many addresses, as on a device with paging, where any free pages
-/// make a run. With only as many addresses as pages, holes between slabs made a full gibibyte refuse objects of 1 MiB
-/// while 200 MiB were free.
+/// make a run. With only as many addresses as pages, holes between slabs were a problem: a device of 1 GiB refused
+/// objects of 1 MiB while 200 MiB were free.
 struct PageBooks: ~Copyable {
     /// Addresses per page of the ceiling.
     static let spread = 4

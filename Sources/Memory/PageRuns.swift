@@ -79,7 +79,8 @@ struct PageRuns: ~Copyable {
 
     /// Takes exactly `count` pages from `page` on, if a free run starts there and is long enough.
     ///
-    /// A caller extends a run that it holds: the page before is its own, so only a free run that starts at `page` fits.
+    /// The caller extends a run that it holds. The page before `page` belongs to that run, so only a free run that
+    /// starts at `page` fits.
     mutating func take(_ count: Int, startingAt page: Int) -> Bool {
         guard page >= 0, page + count <= pages, Int(tree[page]) >= count else { return false }
         carve(count, at: page, outOf: page)

@@ -93,8 +93,8 @@ extension ProcessHeaps where Self: ~Copyable {
         return (batch, nil)
     }
 
-    /// Frees objects that `next` takes out of the table until at least this many requested bytes are freed or no object
-    /// is left.
+    /// Frees one object after another, as `next` takes them out of the table. Stops when at least this many requested
+    /// bytes are freed or no object is left.
     @inline(__always)
     mutating func release(
         _ table: inout ObjectTable, _ bytes: Int, _ slot: Int, _ next: (inout ObjectTable) -> ObjectTable.Entry

@@ -12,8 +12,8 @@ struct ProcessSample {
 
     private let geometry: AllocatorGeometry
     private let scale: Int64
-    /// By size class: the part of the next object to make that is due, in parts per million. It starts at half an
-    /// object, so that the sample is as often too large as too small.
+    /// By size class: which part of the next object is due, in parts per million. The object is made when the whole of
+    /// it is due. The part starts at half an object, so that the sample is as often too large as too small.
     private var due: [Int64]
     private var pools: [Pool] = []
 
@@ -32,9 +32,9 @@ struct ProcessSample {
 
     mutating func endPool(_ index: Int) { pools[index] = Pool() }
 
-    /// How many objects to make for the original's next object of this size. Small objects are made in turn, each size
-    /// class by itself; objects with pages of their own are not made, because runs make up the rest. A quarter fewer
-    /// than the share are made, because the sample's slabs have more than their share of holes, and runs can only add
+    /// How many objects to make for the original's next object of this size. Each size class of small objects counts by
+    /// itself. Objects with pages of their own are not made; page runs stand in for them. The sample has a quarter
+    /// fewer objects than the scale asks for: its slabs have more than their share of holes, and page runs can only add
     /// pages.
     mutating func copies(of size: Int) -> Int {
         guard size <= geometry.largestSmall else { return 0 }

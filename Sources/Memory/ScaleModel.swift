@@ -2,20 +2,22 @@ import Quantities
 
 /// A device with real memory that stands for a larger or smaller device, the original, and keeps the original's books.
 ///
-/// Slabs and pages do not scale: every process has as many partly empty slabs at every scale, and no object takes a
-/// quarter of a page. A device that made only a quarter of the objects would hold 1 % too much here and release 2 % too
-/// little there, and so warn and end other processes. So the accounting backend books the apps' requests at full size;
-/// it also decides when there is no room and when a limit is crossed. The model follows: each process holds its share
-/// of the original's pages in use and dirty pages, to the page, as real objects. These are a sample of the small
-/// objects, each size class in turn (three of each at 400 %), and page runs for the rest.
+/// Slabs and pages do not scale: a process has the same number of partly empty slabs at every scale, and no object
+/// takes a quarter of a page. A device that merely made a quarter of the objects would hold up to 1 % too much and
+/// release up to 2 % too little. It would therefore warn and end other processes. So the accounting backend books the
+/// apps' requests at full size. It also decides when there is no room and when a limit is crossed. The model follows
+/// the original: each process holds, as real objects, its share of the original's pages in use and dirty pages, to the
+/// page. These objects are a sample of the small objects, taken from each size class by itself (three of each object at
+/// 400 %), and page runs for the rest.
 ///
 /// Requests to pools, and the answer of `requested(in:)`, are in the original's bytes, so that an app asks for the same
 /// at every scale and no rounding moves its objects. Everything else is the model's own: its ceiling, limits, pages,
 /// refusals and `books`.
 ///
-/// Limits: for objects made by name (`makeObject`, `play`) the model holds only page runs; pools release only from
-/// either end; the original has at most the highest ceiling. Calls that cannot fail on a device may need a purge here;
-/// if the allocator refuses it, the next call that can fail does, at the latest the next audit.
+/// Limits: for objects made by name (`makeObject`, `play`) the model holds only page runs. Pools release only from
+/// either end. The original has at most the highest ceiling. Some calls that cannot fail on other devices may need a
+/// purge here. If the allocator refuses the purge, the next call that can fail reports the failure; the next audit is
+/// the latest.
 final class ScaleModel: DeviceMemory {
     private let device: any DeviceMemory
     /// The device that the model stands for, without memory.
@@ -95,7 +97,7 @@ final class ScaleModel: DeviceMemory {
             copies.append(isExcessive ? 0 : samples[pool.slot.index].copies(of: sizes[index]))
             drawn.append(contentsOf: repeatElement(sizes[index], count: copies[index]))
         }
-        // If the model has no room, the process goes without until there is room.
+        // If the model has no room, the process's objects are made later, when there is room.
         var made = device.allocate(drawn.span, in: pool, limit: nil).objects
         for index in 0..<booked.objects {
             let count = min(copies[index], made)
@@ -138,7 +140,8 @@ final class ScaleModel: DeviceMemory {
         return Int((pages * scale.partsPerMillion + 500_000) / 1_000_000)
     }
 
-    /// The pages in use that the process lacks to its share, and the dirty pages; negative if it has too many.
+    /// How many pages in use, and how many dirty pages, the process lacks from its share. A negative number means that
+    /// it has too many.
     private func owed(_ slot: MemorySlot) -> (active: Int, dirty: Int) {
         let (meant, real) = (original.books(of: slot), device.books(of: slot))
         return (
@@ -167,7 +170,8 @@ final class ScaleModel: DeviceMemory {
         if owed(slot).dirty < 0 { _ = try device.purge(slot) }
         while case let owed = owed(slot).active, owed > 0, makeRun(owed, slot) > 0 {}
         guard owed(slot).dirty != 0 else { return }
-        // Dirty runs would be reused, so they are purged, and as many new pages as are due are made and freed.
+        // New runs would reuse the dirty pages. So these are purged first; then as many new pages as are due are made
+        // and freed.
         _ = try device.purge(slot)
         var due = owed(slot).dirty
         var runs = 0

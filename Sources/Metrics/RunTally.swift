@@ -37,7 +37,7 @@ public struct RunTally: Sendable {
     public var stalls = 0
     /// The time that processes waited for memory, summed.
     public var stallTime: TimeSpan = .zero
-    /// Times that the policy ranked a process, or was asked for memory and ranked none.
+    /// How often the policy ranked a process, or was asked for memory and ranked none.
     public var decisions = 0
     /// Actions that a limit refused.
     public var actionsRefused = 0
@@ -142,7 +142,7 @@ public struct RunTally: Sendable {
         public var wasPerceived: Bool
         /// The process's footprint when it ended.
         public var footprint: ByteCount
-        /// The app for whose sake it was ended; nil if the policy did not end it, or for the sake of none.
+        /// The app for whose sake it was ended. Nil if the policy did not end it, or if it ended for no app's sake.
         public var beneficiary: Beneficiary?
 
         /// All facts of one termination.

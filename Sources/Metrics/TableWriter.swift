@@ -73,7 +73,7 @@ public final class MemorySink: ByteSink {
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// Discards everything: a table that goes here is not even encoded.
+/// Discards everything. A table with this sink is not even encoded.
 public final class NullSink: ByteSink {
     /// A sink without state.
     public init() {}
@@ -81,7 +81,8 @@ public final class NullSink: ByteSink {
     public func write(_ bytes: Span<UInt8>) {}
 }
 
-/// The cells after the first of a row, kept to be written again: repeating an unchanged row costs one copy.
+/// The cells of a row, except the first, kept for the next row. If they have not changed, writing them again costs one
+/// copy.
 public final class RowMemo {
     fileprivate private(set) var bytes: UnsafeMutablePointer<UInt8>?
     fileprivate private(set) var count = 0
@@ -109,8 +110,8 @@ public final class RowMemo {
 
 /// Writes one CSV (RFC 4180) as bytes; cells come in the order of the schema's columns.
 ///
-/// The writer keeps the first failure and drops everything after it, so that the engine need not handle errors within
-/// a step: it reads `failure` between steps. For a `NullSink` the writer counts rows and encodes nothing.
+/// The writer keeps the first failure and drops everything after it. So the engine need not handle errors within a
+/// step; it reads `failure` between steps. For a `NullSink` the writer counts rows and encodes nothing.
 public final class TableWriter {
     /// The table that is written.
     public let schema: TableSchema
@@ -247,7 +248,7 @@ public final class TableWriter {
         declared = writer
         writer.count = 0
         table.write(row, to: writer)
-        // Bytes given to the sink in the meantime are still in the buffer.
+        // Bytes that the sink has received in the meantime are still in the buffer.
         let written = UnsafeBufferPointer(start: buffer + position, count: min(writer.count, capacity - position))
         precondition(
             written.elementsEqual(UnsafeBufferPointer(start: writer.buffer, count: writer.count)),
@@ -512,8 +513,9 @@ private struct BytePen {
         place += length
     }
 
-    /// The eight decimal digits of a number below 10^8, one byte each, the first in the lowest byte. Halves, quarters
-    /// and digits are each divided at once, by multiplications that are exact for numbers this small.
+    /// The eight decimal digits of a number below 10^8, one byte each, the first in the lowest byte. The number is
+    /// split into halves of four digits, these into pairs, and the pairs into digits. Each step divides all parts at
+    /// once, by multiplications that are exact for numbers this small.
     @inline(__always)
     private static func digits(of number: UInt64) -> UInt64 {
         let (high, low) = number.quotientAndRemainder(dividingBy: 10_000)

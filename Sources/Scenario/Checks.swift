@@ -32,7 +32,7 @@ struct CrossChecks {
         guard decoding.isSound("monitor") else { return }
         let monitor = plan.monitor
         let rises = monitor.measure.risesWithPressure
-        // Shares compare alike on every device, so any ceiling will do when the scenario's own is faulty.
+        // Shares compare in the same way on every device, so any ceiling will do if the scenario's own is faulty.
         let ceiling = plan.device.ceiling >= .mebibytes(1) ? plan.device.ceiling : .gibibytes(1)
         func isBeyond(_ a: Threshold, _ b: Threshold) -> Bool {
             let (x, y) = (a.bytes(of: ceiling), b.bytes(of: ceiling))

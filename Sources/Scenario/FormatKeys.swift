@@ -2,8 +2,8 @@ import Quantities
 
 /// The vocabulary of scenario files, read from the schema, for tests that must use all of it.
 package enum FormatKeys {
-    /// Every key by its path (`apps[].memory.base`) and every named value (`monitor.preset=ios`), once each, in the
-    /// order of the definitions.
+    /// Every key by its path (`apps[].memory.base`), and every named value (`monitor.preset=ios`). Each occurs once, in
+    /// the order of the definitions.
     package static let all: [String] = {
         var keys: [String] = []
         collect(ScenarioSchema.schema, at: "", into: &keys)

@@ -10,7 +10,8 @@ struct ParameterSteps {
         switch present {
         case .flag(let flag): values = [(.flag(!flag), 0.5)]
         case .choice(let choice):
-            // Another choice is a larger step than a flag, and as large as doubling a number.
+            // Changing a choice counts as a larger step than changing a flag, and as the same step as doubling a
+            // number.
             values = parameter.choices.filter { $0 != choice }.map { (.choice($0), 1) }
         case .ratio, .bytes, .time, .count, .table:
             guard let numbers = parameter.numbers else { preconditionFailure("\(parameter.name) has no range") }
@@ -21,8 +22,9 @@ struct ParameterSteps {
         }
     }
 
-    /// Steps that start at a fiftieth of the value and each grow by a quarter, plus the lowest and highest value. The
-    /// distance is a share of the value, or of a thousandth of the range where the value is zero.
+    /// Values around the present one. The first step is a fiftieth of the value, and each further step is a quarter
+    /// larger. The lowest and the highest value are added. The distance is a share of the value, or of a thousandth of
+    /// the range if the value is zero.
     static func around(_ value: Int64, _ low: Int64, _ high: Int64, unit: Int64) -> [(Int64, Double)] {
         let scale = value > 0 ? value : max(unit, (high - low) / 1_000)
         var found: [Int64] = []

@@ -16,8 +16,8 @@ extension RunPlan {
     /// The apps stay as they are: their requests are granted at the device's scale (`Device.scale`). Their limits are
     /// scaled, because limits count pages. Not scaled are times, counts and ratios; the rate at which apps fill memory,
     /// because it counts their requests; and expectations, so a claim about bytes applies to the scaled run. Pages and
-    /// the allocator's own metadata do not shrink either, so very small scales distort. Results stay within what a
-    /// scenario allows, and policy parameters within their table.
+    /// the allocator's own metadata do not shrink, either, so very small scales distort the results. The scaled values
+    /// stay within the ranges of a scenario, and parameters within the range in their policy's table.
     public func scaled(by ratio: Ratio) -> RunPlan {
         var plan = self
         plan.device = device.scaled(by: ratio)

@@ -37,8 +37,8 @@ public struct Bootstrap: Hashable, Sendable {
         (self.resamples, self.confidence) = (resamples, confidence)
     }
 
-    /// The interval of the mean of the strata's means; nil when a stratum has values, but fewer than `fewest`: its
-    /// variation would be missed, and the interval would be too narrow or have no width at all.
+    /// The interval of the mean of the strata's means. Nil if a stratum has values, but fewer than `fewest`: the
+    /// interval would miss its variation, and be too narrow or have no width at all.
     ///
     /// - Parameters:
     ///   - strata: Values that belong together, for example all seeds of one scenario. Each stratum is resampled within
@@ -66,8 +66,9 @@ public struct Bootstrap: Hashable, Sendable {
 
     /// A percentile interval widened for few values: for verdicts, which must also hold with five seeds.
     ///
-    /// The variance of a resample of n values is (n - 1) / n of the true one, and it ignores that the spread itself is
-    /// uncertain. The quantile of Student's t divided by the normal's corrects the latter (expansion by Hill, 1970).
+    /// The interval is corrected twice. The variance of a resample of n values is (n - 1) / n of the true variance. And
+    /// a plain interval ignores that the spread itself is uncertain; dividing the quantile of Student's t by the
+    /// normal's corrects this (expansion by Hill, 1970).
     ///
     /// - Parameters:
     ///   - strata: As for `interval(ofMeanOf:stream:)`; a stratum with a single value counts and has no spread.
@@ -95,8 +96,8 @@ public struct Bootstrap: Hashable, Sendable {
         return (0..<resamples).map { _ in Bootstrap.resampledMean(strata, &generator) }.sorted()
     }
 
-    /// How far the resamples' median is from the mean, in standard deviations of a normal distribution. Resamples equal
-    /// to the mean count half, because there are many of them when there are few different values.
+    /// How far the resamples' median is from the mean, in standard deviations of a normal distribution. A resample that
+    /// is equal to the mean counts half: if there are few different values, there are many such resamples.
     private func bias(of means: [Double], around mean: Double) -> Double {
         // Sums of equal values in different orders differ in their last bits.
         let tolerance = abs(mean) * 1e-12

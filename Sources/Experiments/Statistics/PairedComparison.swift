@@ -13,7 +13,8 @@ public struct PairedComparison: Hashable, Sendable {
     public let pairs: Int
     /// The mean of the policy minus the baseline; nil without pairs.
     public let difference: Double?
-    /// The interval of the difference; nil for too few pairs, and where no seed changes the user or the difference.
+    /// The interval of the difference. Nil if there are too few pairs, or if neither the user nor the difference
+    /// changes with the seed.
     public let interval: Interval?
     /// Whether in each scenario the user and the difference (for the baseline, its values) are the same under every
     /// seed. Each scenario is then one case, however many seeds it ran under. False for a single seed.
@@ -51,7 +52,7 @@ public struct PairedComparison: Hashable, Sendable {
         case lower
         /// The seemingly better policy lost more launches, which a latency leaves out.
         case notComparable = "not_comparable"
-        /// No seed changes the user or the difference, so there is no sample for an interval.
+        /// Neither the user nor the difference changes with the seed, so there is no sample for an interval.
         case sameUnderEverySeed = "same_under_every_seed"
         /// Fewer pairs than an interval needs.
         case tooFew = "too_few"
@@ -64,8 +65,8 @@ public struct PairedComparison: Hashable, Sendable {
     ///   - baseline: The baseline's values, of the same shape; nil when the policy is the baseline.
     ///   - isOneUser: Per scenario, whether the user does the same under every seed.
     ///   - stream: The name of the bootstrap's random stream.
-    ///   - losses: The comparison of lost launches, for a metric that covers only finished ones. A policy that is shown
-    ///     to lose more, or loses more under every seed alike, is not called better.
+    ///   - losses: The comparison of lost launches, for a metric that covers only finished launches. A policy is not
+    ///     called better if it is shown to lose more launches, or loses the same number more under every seed.
     public init(
         _ values: [[Double?]], against baseline: [[Double?]]?, sense: MetricSense, isOneUser: [Bool],
         bootstrap: Bootstrap, stream: String, losses: PairedComparison? = nil

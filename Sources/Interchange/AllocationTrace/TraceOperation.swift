@@ -126,7 +126,7 @@ extension TraceOperation {
         case malloc, calloc, realloc, memalign, free
         case threadDone = "thread_done"
 
-        /// Compares length and first letter before the whole word, and makes no string.
+        /// Compares length and first letter before the whole word, and creates no string.
         init?(_ text: borrowing Span<UInt8>, _ word: Range<Int>) {
             let candidate: Name
             switch (word.count, text[word.lowerBound]) {
@@ -160,7 +160,8 @@ private enum QuickWord {
         let ones: UInt64 = 0x0101_0101_0101_0101
         // A decimal digit's value is its lower half; a letter's value is its lower half plus nine.
         var value = (text & 0x0f0f_0f0f_0f0f_0f0f) &+ ((text >> 6) & ones) &* 9
-        // The value must format to the same text. No carry reaches the next byte, because a value is at most 24 here.
+        // Checks that the value, written again as digits, gives the same text. No carry reaches the next byte, because
+        // a value is at most 24 here.
         let letters = ((value &+ 6 &* ones) >> 4) & ones
         guard value & (0xf0 &* ones) == 0, value &+ 0x30 &* ones &+ letters &* 0x27 == text else { return nil }
         value = value.byteSwapped

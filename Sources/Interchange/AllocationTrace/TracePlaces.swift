@@ -1,6 +1,7 @@
 import Quantities
 
-/// The places of live objects by name. Uses open addressing, because a dictionary's hashing cost more than the replay.
+/// The places of live objects by name. It uses open addressing, because the hashing of a dictionary cost more than the
+/// replay itself.
 ///
 /// A name keeps its slot after a free, because recorded addresses recur. The table is looked up, never iterated, so the
 /// order of its slots affects nothing.
@@ -27,8 +28,8 @@ struct TracePlaces: Sendable {
         return index
     }
 
-    /// Gives a new object a place, or returns nil if the name is already live. `place` is for an object that only
-    /// changes its name.
+    /// Gives a new object a place, or returns nil if the name is already live. For an object that only changes its
+    /// name, pass the object's `place`.
     mutating func add(_ name: UInt64, _ size: Int, at place: Int? = nil) -> Int? {
         if used * 2 > slots.count { grow() }
         let index = slot(of: name)

@@ -204,7 +204,8 @@ struct JetsamDevice: Sendable {
         ceiling = max(ram, uncompressed.roundedUp(toMultipleOf: page))
         added = ceiling - ram
         var available = reported
-        // A larger device needs more available memory. The iteration converges quickly, because the share is small.
+        // A larger device needs more available memory, so the size is computed iteratively. This converges quickly,
+        // because the share is small.
         for _ in 0..<16 {
             let least = JetsamDevice.leastAvailable(on: ceiling) + passing
             available = max(reported, least.roundedUp(toMultipleOf: 1 << 20))
@@ -217,8 +218,8 @@ struct JetsamDevice: Sendable {
         reserved = max(.zero, ByteCount((ceiling - held - available).bytes / page * page))
     }
 
-    /// The most memory that apps are still to return within 10 s of leaving the screen; freed pages stay with them for
-    /// that time.
+    /// The most memory that apps may have freed but not yet returned: freed pages stay with an app for 10 s after it
+    /// leaves the screen.
     private static func passing(_ apps: [ByteCount]) -> ByteCount {
         let each = apps.map { JetsamEventImport.cache(of: $0) + JetsamEventImport.snapshot(of: $0) }
         // Apps follow each other at intervals of at least 2 s.

@@ -54,7 +54,7 @@ public struct JetsamReport: Sendable {
     public let pages: Pages
     /// The processes in the report's order: band by band, least recently used first. Jetsam ends them in this order.
     public let processes: [Process]
-    /// The offset of the process list, for faults that concern the whole list.
+    /// The offset of the process list in the text, for faults that concern the whole list.
     let source: SourceText
     let listOffset: Int
 

@@ -49,7 +49,7 @@ extension JetsamReport {
     func band(of process: Process) -> JetsamBand? {
         guard let priority = process.priority else { return nil }
         guard hasOldBands else { return JetsamBand(priority) }
-        // iOS 16 multiplied the scale by ten, and so does this for bands that the table lacks.
+        // iOS 16 multiplied the scale by ten. Bands that the table lacks are therefore multiplied by ten.
         return JetsamBand.band(before16: priority) ?? JetsamBand(priority * 10)
     }
 

@@ -191,8 +191,8 @@ private struct UsagePlay {
         if !isSwitch { add(.home, at: record.at) }
     }
 
-    /// After this much silence the user has put the phone away, unless the app in front is closed next: then it was a
-    /// film.
+    /// After `UserModel.silence` without a record, the user counts as having put the phone away. But if the next record
+    /// closes the app in front, the user was probably watching a film.
     private mutating func leaveIfSilent(until record: UsageRecord) {
         guard let app = front, record.at - last > UserModel.silence, record.isUse || apps[app] != record.app
         else { return }

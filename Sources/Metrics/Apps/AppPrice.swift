@@ -1,8 +1,8 @@
 import Quantities
 
 extension AppMetric {
-    /// What other apps paid for it: their processes that the policy ended for its sake. That is the app whose
-    /// allocation had found no room; if there was none, the app in front.
+    /// What other apps paid for this app: their processes that the policy ended for its sake. A process ends for the
+    /// sake of the app whose allocation found no room; if there is none, for the sake of the app in front.
     static let paid: [AppMetric] = [
         count("others_ended", "Processes of other apps that the policy ended for its sake: the next three together") {
             $0.paid.count

@@ -1,6 +1,6 @@
 extension SummaryMetric {
     /// The terminations that the user feels: an app vanishes while in use, or has to be launched again when wanted. A
-    /// policy that saves elsewhere by letting an app run out of memory pays for it here.
+    /// policy may lower other figures by letting an app run out of memory; the termination then counts here.
     static let felt: [SummaryMetric] = [
         SummaryMetric(
             "terminations_felt", .integer,

@@ -171,7 +171,7 @@ extension JSON {
         ])
     }
 
-    /// Whether JSON writes the values of this scalar's schema as text.
+    /// Whether the values that this scalar's schema allows are texts in JSON.
     fileprivate var isText: Bool {
         if case .array(let types)? = self["type"] { return types.first == .string("string") }
         return self["type"] == .string("string") || self["enum"] != nil

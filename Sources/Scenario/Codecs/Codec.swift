@@ -79,7 +79,7 @@ final class Decoding {
 
     private func markAround() {
         var around = path
-        // A marked path has marked ancestors, so the loop can stop there.
+        // The ancestors of a marked path are already marked, so the loop can stop there.
         while aroundFaults.insert(around).inserted, around.popLast() != nil {}
     }
 

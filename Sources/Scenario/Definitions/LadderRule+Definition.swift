@@ -121,7 +121,7 @@ extension Codec where Value == RuleOrder {
 }
 
 extension Codec where Value == Ratio {
-    /// A weight from -1000 to 1000. A negative weight prefers smaller values.
+    /// A weight from -1000 to 1000. With a negative weight, smaller values go first.
     fileprivate static var weight: Codec {
         .scalar(
             expected: "a weight from -1000 to 1000, such as 0.5", quoted: false,

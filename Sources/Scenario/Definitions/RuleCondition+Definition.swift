@@ -106,7 +106,7 @@ enum ConditionShape<Claim: RuleClaim> {
 
     static func encode(_ condition: RuleCondition<Claim>) -> Tree {
         switch condition {
-        // Writes the fewest levels possible, so a condition that could be read can be written and read again.
+        // Writes as few levels as possible, so that any condition that was read can be written and read again.
         case .all(let parts): .list(parts.map(encode))
         case .any(let parts): .record([("any", .list(parts.map(encode)))])
         case .not(let part): .record([("not", encode(part))])

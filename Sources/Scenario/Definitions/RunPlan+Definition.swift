@@ -113,7 +113,7 @@ extension Device: Described {
 }
 
 extension ByteRate {
-    /// With a slower device the time of a single fill would exceed the range of virtual time.
+    /// On a slower device, the time of a single fill could exceed the range of virtual time.
     static let slowest = ByteRate(bytesPerSecond: 1 << 20)
 }
 

@@ -12,7 +12,7 @@ public enum InputFile {
     ///   - path: A path, or `-` for standard input.
     ///   - kind: The expected kind of file, with an article.
     ///   - mostBytes: A longer file is refused.
-    /// - Throws: Why the file cannot be read, or that it is too long. It reads at most one byte beyond the limit.
+    /// - Throws: Why the file cannot be read, or that it is too long. `read` reads at most one byte beyond the limit.
     public static func read(
         _ path: String, as kind: String, atMost mostBytes: Int = longestScenario
     ) throws(ScenarioFault) -> [UInt8] {

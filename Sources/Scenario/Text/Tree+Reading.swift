@@ -28,7 +28,7 @@ extension Tree {
         if let fault = forbiddenCharacter(in: text) ?? hazardousKey(in: text) { throw fault }
         let root: Node?
         do {
-            // The key decides the type of a plain text, not its appearance.
+            // The key decides the type of a plain text; the form of the text does not.
             root = try Parser(yaml: text, resolver: .basic, encoding: .utf8).singleRoot()
         } catch let error as YamlError {
             throw Fault(error, text: text, kind: kind)
@@ -173,8 +173,9 @@ extension Tree {
         return nil
     }
 
-    /// The parser compares keys deeply. A key made of a collection of aliases would cost exponential time, so keys in a
-    /// text with anchors must be plain text. This check is conservative and works line by line.
+    /// The parser compares keys with all their contents. A key that is a collection of aliases could cost exponential
+    /// time. So in a text with anchors, keys must be plain text. This check works line by line and may refuse harmless
+    /// texts.
     private static func hazardousKey(in text: String) -> Fault? {
         guard text.contains("&") else { return nil }
         var number = 0

@@ -16,7 +16,7 @@ extension Tree {
 private struct TreeWriter {
     private(set) var bytes: [UInt8] = []
     private let isDense: Bool
-    /// Whether the next line follows a list's dash, which replaces its indentation.
+    /// Whether the next line follows the dash of a list; the dash replaces the line's indentation.
     private var isBehindDash = false
 
     private static let width = 110
