@@ -66,9 +66,9 @@ public struct Bootstrap: Hashable, Sendable {
 
     /// A percentile interval widened for few values: for verdicts, which must also hold with five seeds.
     ///
-    /// The interval is corrected twice. The variance of a resample of n values is (n - 1) / n of the true variance. And
-    /// a plain interval ignores that the spread itself is uncertain; dividing the quantile of Student's t by the
-    /// normal's corrects this (expansion by Hill, 1970).
+    /// Two faults are corrected. The variance of a resample of n values is only (n - 1) / n of the true variance. And a
+    /// plain interval ignores that the spread itself is uncertain: the quantile of Student's t, divided by the
+    /// normal's, corrects this (expansion by Hill, 1970).
     ///
     /// - Parameters:
     ///   - strata: As for `interval(ofMeanOf:stream:)`; a stratum with a single value counts and has no spread.

@@ -66,7 +66,7 @@ struct Demands {
 }
 
 extension LiveProcess {
-    /// Whether the process counts against the limits: it is in memory, not in front of the user, and not ending. A
-    /// process that is ending will soon stop counting by itself.
+    /// Whether the process counts against the limits: it is in memory, not in front of the user, and not ending. An
+    /// ending process helps to meet the limit by itself.
     fileprivate var countsInBackground: Bool { (phase == .background || phase == .suspended) && !isEnding }
 }
