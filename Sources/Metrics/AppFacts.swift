@@ -1,6 +1,6 @@
 /// All facts of one app of a run, from which its row of `app_summary.csv` is computed.
 public struct AppFacts: Sendable {
-    /// What happened to it, apart from launches and terminations.
+    /// What happened to the app, apart from launches and terminations.
     public let tally: AppTally
     /// Its launches by the user, in order.
     public fileprivate(set) var launches: [RunTally.LaunchFact] = []

@@ -11,9 +11,9 @@ public struct AppTally: Sendable {
     public var launchesBySystem = 0
     /// Processes that were alive at the end of the run: one or none.
     public var processesAtEnd = 0
-    /// Why its processes ended, in order.
+    /// Why the app's processes ended, in order.
     public var ends: [ExitReason] = []
-    /// The largest footprint of any of its processes, between samples, too.
+    /// The largest footprint of any of the app's processes, between samples, too.
     public var peakFootprint: ByteCount = .zero
     /// Memory warnings sent to it.
     public var warnings = 0
@@ -23,7 +23,7 @@ public struct AppTally: Sendable {
     public var scenesDisconnected = 0
     /// Times that an allocation found no room.
     public var stalls = 0
-    /// The time that its processes waited for memory.
+    /// The time that the app's processes waited for memory.
     public var stallTime: TimeSpan = .zero
     /// The time in each state so far, in the order of `ProcessPhase.allCases`.
     private var states = [TimeSpan](repeating: .zero, count: ProcessPhase.allCases.count)

@@ -132,9 +132,9 @@ public struct RunTally: Sendable {
         public var app: String
         /// The process that ended.
         public var pid: ProcessID
-        /// When it ended.
+        /// When the process ended.
         public var at: Instant
-        /// Why the system ended it.
+        /// Why the system ended the process.
         public var reason: ExitReason
         /// Whether the app was on screen.
         public var wasForeground: Bool

@@ -49,7 +49,7 @@ public enum ReclaimAction: Hashable, Sendable {
     /// The action's name in the CSV.
     public var name: String { kind.rawValue }
 
-    /// The process it acts on.
+    /// The process on which the action acts.
     public var target: ProcessID {
         switch self {
         case .warn(let pid), .purge(let pid), .suspend(let pid), .disconnectScene(let pid, _),
@@ -58,7 +58,7 @@ public enum ReclaimAction: Hashable, Sendable {
         }
     }
 
-    /// The scene it disconnects; nil for every other action.
+    /// The scene that the action disconnects; nil for every other action.
     public var scene: SceneID? {
         guard case .disconnectScene(_, let scene) = self else { return nil }
         return scene

@@ -30,15 +30,15 @@ public struct ReclaimHistory: Hashable, Sendable {
 
     /// One termination.
     public struct Kill: Hashable, Sendable {
-        /// When it was ordered.
+        /// When the kill was ordered.
         public var at: Instant
         /// The process that was ended.
         public var pid: ProcessID
-        /// The band it was in.
+        /// The process's band when the kill was ordered.
         public var band: JetsamBand
         /// Why, in jetsam's words; nil if none fits.
         public var cause: KillCause?
-        /// What it held.
+        /// What the process held.
         public var footprint: ByteCount
 
         /// A termination at an instant.
@@ -169,7 +169,7 @@ public enum RelaunchLikelihood: String, CaseIterable, Sendable {
 
 /// A limit on one process, as the kernel understands a request for one.
 public struct MemoryLimit: Hashable, Sendable {
-    /// The footprint that it limits the process to.
+    /// The footprint that the process may not exceed.
     public var bytes: ByteCount
     /// Whether the process is ended at once, on the allocation that crosses the limit. With a soft limit it is warned,
     /// and ended only when available memory is below the soft threshold.

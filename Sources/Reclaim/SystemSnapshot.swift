@@ -90,7 +90,7 @@ public struct SystemSnapshot: Sendable {
 
 /// How large a device is, and which size of device it stands for.
 public struct DeviceSize: Hashable, Sendable {
-    /// All of its RAM.
+    /// All RAM of the device.
     public var ceiling: ByteCount
     /// All RAM of the device that this one stands for: more than `ceiling` in a scale model. A reproduced system's
     /// tables are looked up by it.
@@ -131,27 +131,27 @@ public struct MemorySnapshot: Hashable, Sendable {
 
 /// A live process.
 public struct ProcessSnapshot: Hashable, Sendable {
-    /// The app that it is a process of.
+    /// The app to which the process belongs.
     public var app: AppID
     /// The app's name.
     public var name: String
     /// The process number; a relaunched app gets a new one.
     public var pid: ProcessID
-    /// Its state in its life cycle.
+    /// The process's state in its life cycle.
     public var phase: ProcessPhase
     /// Its jetsam band.
     public var band: JetsamBand
-    /// What it holds.
+    /// What the process holds.
     public var memory: MemorySnapshot
-    /// When its launch began.
+    /// When the process's launch began.
     public var launchedAt: Instant
-    /// When it was last in the foreground; nil: never, because the system launched it off screen.
+    /// When the process was last in the foreground; nil: never, because the system launched it off screen.
     public var lastForeground: Instant?
-    /// The background modes that it holds right now.
+    /// The background modes that the process holds right now.
     public var modes: [BackgroundMode]
-    /// When it was last sent a memory warning.
+    /// When the process was last sent a memory warning.
     public var warnedAt: Instant?
-    /// Whether it is still answering that warning.
+    /// Whether the process is still answering that warning.
     public var answersWarning: Bool
     /// Whether a launch, a callback or an earlier action is under way.
     public var isBusy: Bool
@@ -159,20 +159,20 @@ public struct ProcessSnapshot: Hashable, Sendable {
     public var relaunchCost: TimeSpan
     /// Its scenes.
     public var scenes: [SceneSnapshot]
-    /// Since when it has had its place in its band. The earliest is the head of the band.
+    /// Since when the process has had its place in its band. The earliest is the head of the band.
     public var positionedAt: Instant
-    /// The explicit memory limit that applies to it now.
+    /// The explicit memory limit that applies to the process now.
     public var limit: MemoryLimit?
-    /// Whether it was asked to end and has not ended yet.
+    /// Whether the process was asked to end and has not ended yet.
     public var isEnding = false
     /// The time from each termination by the system to the next launch, oldest first.
     public var relaunchIntervals: [TimeSpan] = []
     /// The number of its group of processes that belong together; nil: it is alone. In the foreground band jetsam ends
     /// the largest group first.
     public var group: Int?
-    /// What it is in its group.
+    /// What the process is in its group.
     public var role: GroupRole = .undefined
-    /// The name of the archetype that it was made from.
+    /// The name of the archetype from which the app was made.
     public var like = ""
     /// Its footprint divided by its average footprint.
     public var growth = Ratio.one
@@ -201,7 +201,8 @@ public struct ProcessSnapshot: Hashable, Sendable {
         positionedAt = lastForeground ?? launchedAt
     }
 
-    /// Whether it is called back when it is asked to end. A suspended process gets no callback and is gone at once.
+    /// Whether the process gets a callback when it is asked to end. A suspended process gets no callback and is gone at
+    /// once.
     public var hearsTermination: Bool { phase.runsCode }
 
     /// How likely the app is to be launched again soon after its end, judged by `relaunchIntervals`.
@@ -227,7 +228,7 @@ public struct ProcessSnapshot: Hashable, Sendable {
     /// front.
     public var scenesOffScreen: [SceneSnapshot] { scenes.filter(\.isOffScreen) }
 
-    /// Whether it is on a screen, and only on the second display.
+    /// Whether the process is on a screen, and only on the second display.
     public var isOnSecondDisplayAlone: Bool {
         let shown = scenes.filter { $0.phase.isForeground }
         return !shown.isEmpty && shown.allSatisfy(\.isExternal)
@@ -284,13 +285,14 @@ public enum GroupRole: Int, CaseIterable, Comparable, Sendable {
 public struct SceneSnapshot: Hashable, Sendable {
     /// The scene's number.
     public var scene: SceneID
-    /// Its state in its life cycle.
+    /// The scene's state in its life cycle.
     public var phase: ScenePhase
-    /// The memory that its objects hold.
+    /// The memory that the scene's objects hold.
     public var size: ByteCount
-    /// When it was last on a screen; nil: never since its process began, because the system connected it off screen.
+    /// When the scene was last on a screen; nil: never since its process began, because the system connected it off
+    /// screen.
     public var lastForeground: Instant?
-    /// Whether it belongs to the second display.
+    /// Whether the scene belongs to the second display.
     public var isExternal = false
 
     /// A scene of the main display.
@@ -301,7 +303,7 @@ public struct SceneSnapshot: Hashable, Sendable {
         self.lastForeground = lastForeground
     }
 
-    /// Whether it is connected, and not on a screen.
+    /// Whether the scene is connected and not on a screen.
     public var isOffScreen: Bool {
         switch phase {
         case .background, .suspended: true

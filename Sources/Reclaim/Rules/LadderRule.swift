@@ -9,7 +9,7 @@ public struct LadderRule: Hashable, Sendable {
     public var name: String
     /// When the rule begins to act.
     public var when: RuleCondition<SystemClaim>
-    /// What it does.
+    /// What the rule does.
     public var action: RuleAction
     /// Which targets the rule may touch. In any case, a rule never suspends or ends an app in front, and never
     /// suspends, disconnects or ends a process whose own allocation is waiting or that is ending. A rule that

@@ -27,7 +27,7 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
     case band
     case oomScore = "oom_score"
 
-    /// The kind of its values.
+    /// The kind of the feature's values.
     public var kind: RuleKind {
         switch self {
         case .state: .choice(ProcessPhase.allCases.filter { $0 != .notRunning }.map(\.rawValue))
@@ -42,7 +42,7 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         }
     }
 
-    /// What it says about a process, for lists.
+    /// What the feature says about a process, for lists.
     public var meaning: String {
         switch self {
         case .state: "its state"
@@ -70,7 +70,7 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether it is a number, so that an order can weigh it.
+    /// Whether the feature is a number, so that an order can weigh it.
     public var isNumber: Bool {
         switch kind {
         case .memory, .share, .time, .count: true
@@ -153,7 +153,7 @@ final class RuleView {
 
 /// A claim about a process: `state == suspended`, `footprint >= 8MiB`.
 public struct ProcessClaim: Hashable, Sendable, CustomStringConvertible {
-    /// The feature it is about.
+    /// The feature that the claim is about.
     public var feature: ProcessFeature
     /// How the feature is compared with the value.
     public var comparison: RuleComparison

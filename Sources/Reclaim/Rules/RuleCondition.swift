@@ -9,8 +9,8 @@ public indirect enum RuleCondition<Claim: Hashable & Sendable>: Hashable, Sendab
     case not(RuleCondition)
     case claim(Claim)
 
-    /// Whether it holds, given `judge`'s answer for each claim. Every claim is judged; `judge` gets the claim's number
-    /// in the order of the text.
+    /// Whether the condition holds, given `judge`'s answer for each claim. Every claim is judged; `judge` gets the
+    /// claim's number in the order of the text.
     public func holds(_ judge: (Int, Claim) -> Bool) -> Bool {
         mayBe(true) { number, claim, outcome in judge(number, claim) == outcome }
     }

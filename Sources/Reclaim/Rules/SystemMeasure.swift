@@ -29,7 +29,7 @@ public enum SystemMeasure: String, CaseIterable, Sendable {
     case level
     case demand
 
-    /// The kind of its values.
+    /// The kind of the measure's values.
     public var kind: RuleKind {
         switch self {
         case .available, .used, .largest, .fileCache, .swapFree, .swapUsed: .memory
@@ -42,7 +42,7 @@ public enum SystemMeasure: String, CaseIterable, Sendable {
         }
     }
 
-    /// What it measures, for lists.
+    /// What is measured, for lists.
     public var meaning: String {
         switch self {
         case .available: "memory that is free"
@@ -135,7 +135,7 @@ public enum SystemMeasure: String, CaseIterable, Sendable {
 
 /// A claim about the device: `psi_full_avg10 > 60% for 30s`.
 public struct SystemClaim: Hashable, Sendable, CustomStringConvertible {
-    /// The measure it is about.
+    /// The measure that the claim is about.
     public var measure: SystemMeasure
     /// How the measure is compared with the value.
     public var comparison: RuleComparison
@@ -158,7 +158,7 @@ public struct SystemClaim: Hashable, Sendable, CustomStringConvertible {
         return duration == .zero ? claim : "\(claim) for \(duration)"
     }
 
-    /// Whether it holds at this moment, regardless of its duration.
+    /// Whether the claim holds at this moment, regardless of its duration.
     func holds(in snapshot: SystemSnapshot) -> Bool {
         guard let reading = measure.reading(snapshot) else { return false }
         return comparison.holds(reading.value, reading.threshold(value, measure.kind))

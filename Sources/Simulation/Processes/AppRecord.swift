@@ -22,9 +22,9 @@ final class AppRecord {
     /// Its live process; nil if there is none.
     private(set) var process: LiveProcess?
     private(set) var wasLaunched = false
-    /// Whether the user swiped it away: pushes and refreshes do not launch it until the user opens it again.
+    /// Whether the user swiped the app away: pushes and refreshes do not launch it until the user opens it again.
     private(set) var wasSwipedAway = false
-    /// The number of sessions that the user closed while the app was not running; it is told at the next launch.
+    /// The number of sessions that the user closed while the app was not running; the app is told at its next launch.
     private var discardedWhileDead = 0
     /// The terminations by the system that the user may still perceive.
     private(set) var ends = SystemEnds()
@@ -59,7 +59,7 @@ final class AppRecord {
         wasSwipedAway = false
     }
 
-    /// The user swipes it away, and does not want back what the system ended before.
+    /// The user swipes the app away, and does not want back what the system ended before.
     func swipeAway() {
         wasSwipedAway = true
         ends.forgetLast()

@@ -12,7 +12,7 @@ struct QuitReason {
     let reason: ExitReason
     let explanation: String
     let since: Instant
-    /// How long it has: the time UIKit gives an app to return from `applicationWillTerminate`, or longer.
+    /// How long the process has: the time UIKit gives an app to return from `applicationWillTerminate`, or longer.
     let time: TimeSpan
     /// Whether the process has extra time, so that the system's own deadlines do not apply.
     var hasGrace: Bool { time > Deadline.terminate.span }
@@ -39,9 +39,9 @@ struct Course {
     /// Its scene on the second display.
     private(set) var externalScene: SceneID?
     private(set) var quit: QuitReason?
-    /// The user has swiped it away: its sessions go with it, and the user does not want it back.
+    /// The user has swiped the app away: its sessions go with it, and the user does not want it back.
     private(set) var isSwipedAway = false
-    /// When it was last told to leave the screen.
+    /// When the process was last told to leave the screen.
     private(set) var leavingSince: Instant?
     /// The events to handle after `connecting` has connected. If the user taps the app first, they are handled after
     /// the user's launch.

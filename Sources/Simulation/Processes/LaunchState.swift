@@ -32,7 +32,7 @@ struct PendingLaunch {
 /// How a process was launched, and how far its launch has come.
 struct LaunchState {
     let at: Instant
-    /// What it was launched for.
+    /// What the process was launched for.
     let reason: LaunchReason
     /// The declared time of a cold launch, memory to fill included.
     let relaunchCost: TimeSpan

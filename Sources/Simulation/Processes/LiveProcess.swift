@@ -40,7 +40,7 @@ struct MissedNews {
 private struct ChangeMarks {
     /// Whether something in the next sample may differ from the last one.
     var hasChanged = false
-    /// Whether something other than its memory has changed.
+    /// Whether something other than the process's memory has changed.
     var stateHasChanged = true
     /// Whether the process's last snapshot for policies still holds, apart from what its main thread is doing.
     var isShownAsItIs = false
@@ -62,7 +62,7 @@ final class LiveProcess {
     }
     var thread = MainThread()
     var ticker: Ticker
-    /// What keeps it running off screen.
+    /// What keeps the process running off screen.
     var reasons: RunReasons {
         didSet { stateDidChange() }
     }
@@ -82,7 +82,7 @@ final class LiveProcess {
     let trace: TracePlayback?
     /// Its index among the live processes, which are sorted by process number; the table of processes sets it.
     var position: Int
-    /// When it was last in front; nil: never.
+    /// When the process was last in front; nil: never.
     private(set) var lastForeground: Instant? {
         didSet { stateDidChange() }
     }
@@ -179,7 +179,7 @@ final class LiveProcess {
 
     var isQuiet: Bool { thread.isQuiet }
 
-    /// Whether it was asked to end and has not ended yet.
+    /// Whether the process was asked to end and has not ended yet.
     var isEnding: Bool { course.quit != nil }
 
     /// Whether a launch, a callback or an earlier action is under way. A task or an event is work only off screen; in
@@ -188,11 +188,11 @@ final class LiveProcess {
         !isQuiet || launch.pending != nil || isEnding || !phase.isForeground && reasons.holdsMoreThanFinishing
     }
 
-    /// Whether it runs off screen for a reason of its own (a mode, a task, an event), not only for the few seconds that
-    /// every app gets. Then its memory moves, and its active limit applies.
+    /// Whether the process runs off screen for a reason of its own (a mode, a task, an event), not only for the few
+    /// seconds that every app gets. Then its memory moves, and its active limit applies.
     var worksOffScreen: Bool { phase == .background && (reasons.hasModes || reasons.holdsMoreThanFinishing) }
 
-    /// Whether its memory moves.
+    /// Whether the process's memory moves.
     var mayTick: Bool { phase == .active || worksOffScreen }
 
     /// Whether the process is leaving the device's own screen. A process that is only on the second display has already

@@ -5,7 +5,7 @@ import Quantities
 /// A process's main thread: the steps queued on it, and whether it is busy.
 struct MainThread {
     private var steps: Deque<Step> = []
-    /// Whether it is paying a cost, filling pages or waiting for memory.
+    /// Whether the thread is paying a cost, filling pages or waiting for memory.
     private(set) var isRunning = false
     /// The planner found nothing to do, its inputs have not changed since, and no steps are left. A change of the
     /// device (its display, lock or interruptions) does not reset it: the engine then advances the processes that it

@@ -7,7 +7,7 @@ struct RunReasons {
     private var assertions = RunAssertions()
     /// Whether the background modes have work: the app came from the screen, and they are not over.
     private(set) var modesAreActive = true
-    /// Whether it was launched off screen for an event that has not reached it yet.
+    /// Whether the process was launched off screen for an event that has not reached it yet.
     private(set) var awaitsEvent = false
     /// Those of its background modes that keep it running.
     private let lastingModes: [BackgroundMode]
@@ -21,20 +21,20 @@ struct RunReasons {
         lastingBand = JetsamBand.band(of: .background, modes: lastingModes)
     }
 
-    /// The background modes that keep it running off screen; other modes only launch it.
+    /// The background modes that keep the process running off screen; other modes only launch it.
     var modes: [BackgroundMode] { modesAreActive ? lastingModes : [] }
 
     var hasModes: Bool { modesAreActive && hasLastingModes }
 
-    /// Whether it holds an assertion.
+    /// Whether the process holds an assertion.
     var holdsAny: Bool { !assertions.isEmpty }
 
     var holdsTask: Bool { assertions.holdsTask }
 
-    /// Whether it holds a task or an event: more than the few seconds that every app gets.
+    /// Whether the process holds a task or an event: more than the few seconds that every app gets.
     var holdsMoreThanFinishing: Bool { assertions.holdsMoreThanFinishing }
 
-    /// Whether nothing keeps it running.
+    /// Whether nothing keeps the process running.
     var isEmpty: Bool { assertions.isEmpty && !hasModes }
 
     /// Its band in the background. An event raises it while it lasts, as a mode does.

@@ -5,19 +5,19 @@ import Quantities
 /// A scene's session. It outlives the connection and the process; only the user discards it.
 struct SceneSession {
     let id: SceneID
-    /// Whether it is shown on the second display.
+    /// Whether the scene is shown on the second display.
     let isExternal: Bool
     private(set) var machine = SceneMachine()
     private(set) var wasConnected = false
     private(set) var hasRestorationActivity = false
     private(set) var pool: PoolID?
-    /// When it was last on a screen; nil: never since its process began.
+    /// When the scene was last on a screen; nil: never since its process began.
     private(set) var lastForeground: Instant?
-    /// Whether the system took it away to reclaim memory and it has not come back.
+    /// Whether the system took the scene away to reclaim memory, and it has not come back.
     private var wasReclaimed = false
-    /// Why it was requested, until it has connected.
+    /// Why the scene was requested, until it has connected.
     private(set) var reason = LaunchReason.userTap
-    /// Whether it is connecting and has been told why. It is told further reasons when it is on a screen.
+    /// Whether the scene is connecting and has been told why. It is told further reasons when it is on a screen.
     private(set) var isTold = false
 
     init(id: SceneID, isExternal: Bool = false) {

@@ -5,7 +5,7 @@ import Workload
 /// What a process was told about one of its limits since it was last well below it.
 struct ToldOfLimit {
     var near = false
-    /// Whether it was told that it is above a soft limit.
+    /// Whether the process was told that it is above a soft limit.
     var above = false
 }
 
@@ -14,9 +14,9 @@ struct Warnings {
     private(set) var lastAt: Instant?
     /// Whether the last warning is not yet answered.
     private(set) var isAnswering = false
-    /// Whether the warning that it is answering came from the policy.
+    /// Whether the warning that the process is answering came from the policy.
     private var isByPolicy = false
-    /// What it was told about its active limit, and about its inactive limit if it has one.
+    /// What the process was told about its active limit, and about its inactive limit if it has one.
     private var ofActiveLimit = ToldOfLimit()
     private var ofInactiveLimit = ToldOfLimit()
 

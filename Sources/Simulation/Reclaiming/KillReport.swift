@@ -19,7 +19,7 @@ public struct KillReport: Sendable {
     public struct Process: Sendable {
         /// Its state when the report was taken, or when it was added.
         public let state: ProcessSnapshot
-        /// Whether the user wants to see it.
+        /// Whether the user wants to see the app.
         public let isWanted: Bool
         /// The largest footprint observed: at the monitor's samples, and when its state was taken.
         public let largest: ByteCount
@@ -32,7 +32,7 @@ public struct KillReport: Sendable {
 
     /// The end of a process.
     public struct Kill: Hashable, Sendable {
-        /// When it was ended.
+        /// When the process was ended.
         public let at: Instant
         /// Why, in jetsam's words.
         public let cause: KillCause

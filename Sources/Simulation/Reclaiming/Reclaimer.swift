@@ -10,7 +10,7 @@ struct ReclaimOrder {
     let candidate: Candidate
     let target: LiveProcess
     let why: String
-    /// What it is done for.
+    /// What the action is done for.
     let demand: ReclaimDemand
 }
 
