@@ -209,6 +209,8 @@ class EndedApps(StoryCase):
         told = " ".join(self.words(terminations.draw(run)))
         # The story has no room for a name that is too long.
         self.assertEqual([app for app in ended if app[:12] not in told], [])
+        told = " ".join(self.words(states.draw(run)))
+        self.assertEqual([app for app in ended if app[:12] not in told], [])
 
     def test_ends_near_each_other_are_one_mark_with_a_number(self) -> None:
         ends = [(10.0, "a", style.UNFELT), (10.5, "b", style.FELT), (90.0, "c", style.UNFELT)]

@@ -623,7 +623,7 @@ class Kills(RunDirectoryCase):
 
 class Pressure(RunDirectoryCase):
     def test_labels_of_stalls_say_where_their_lines_are(self) -> None:
-        for highest in (0.0, 0.003, 0.012, 0.03, 0.07, 0.4, 1.0):
+        for highest in (0.0002, 0.003, 0.012, 0.03, 0.07, 0.4, 1.0):
             run = self.make(f"stalled-{highest}")
             samples = pd.read_csv(run / "samples.csv")
             samples["psi_some_avg10"] = highest
@@ -814,9 +814,9 @@ class PairedPictures(unittest.TestCase):
         with tempfile.TemporaryDirectory() as directory:
             self.directory = Path(directory)
             nan = float("nan")
-            self.assertIn("8 pairs under the same seeds; bars are confidence intervals", self.drawn(8, "worse", 1, 3))
+            self.assertIn("differences from ladder; 8 pairs under the same seeds; bars are confidence intervals", self.drawn(8, "worse", 1, 3))
             self.assertIn(
-                "4 pairs under the same seeds; too few for confidence intervals", self.drawn(4, "too_few", nan, nan)
+                "differences from ladder; 4 pairs under the same seeds; too few for confidence intervals", self.drawn(4, "too_few", nan, nan)
             )
 
 

@@ -140,25 +140,30 @@ def lanes_of(run: Run) -> list[Lane]:
     return sorted((lane for lane in lanes.values() if lane.process), key=lambda lane: lane.first_s)
 
 
+def was_ended(lane: Lane) -> bool:
+    return bool(lane.ended_as.keys() - {style.LEFT})
+
+
 def chosen(lanes: list[Lane]) -> list[Lane]:
-    """The most eventful, when there are too many, and every one that the system ended; the order stays."""
+    """Where there are too many, those that were ended first, and the most eventful of them; the order stays."""
     if len(lanes) <= MOST_APPS:
         return lanes
-    ended = [lane for lane in lanes if lane.ended_as.keys() - {style.LEFT}]
-    ranked = sorted(lanes, key=lambda lane: -lane.eventfulness)[:MOST_APPS]
-    if len(ended) > MOST_APPS:
-        ranked = ended
-    elif ended:
-        others = [lane for lane in ranked if not lane.ended_as.keys() - {style.LEFT}]
-        ranked = ended + others[: MOST_APPS - len(ended)]
+    ranked = sorted(lanes, key=lambda lane: (not was_ended(lane), -lane.eventfulness))[:MOST_APPS]
     kept = {lane.app for lane in ranked}
     return [lane for lane in lanes if lane.app in kept]
+
+
+def ended_elsewhere(lanes: list[Lane], shown: list[Lane]) -> str:
+    """The names of the ended apps that have no lane."""
+    kept = {lane.app for lane in shown}
+    names = [style.label(lane.app) for lane in lanes if was_ended(lane) and lane.app not in kept]
+    return f"Ended as well: {', '.join(names)}" if names else ""
 
 
 def caption(lanes: list[Lane], shown: list[Lane], with_scenes: bool) -> str:
     parts = []
     if len(shown) < len(lanes):
-        parts.append(f"The {len(shown)} most eventful of {len(lanes)} apps that ran; of those left out none was ended.")
+        parts.append(f"The {len(shown)} most eventful of {len(lanes)} apps that ran; the rest is left out.")
     hidden = sum(max(len(lane.scenes) - MOST_SCENES, 0) for lane in shown)
     if not any(lane.scenes for lane in shown):
         return " ".join(parts)
@@ -254,11 +259,14 @@ def draw(run: Run) -> Figure | None:
     end_s = max(run.end_s, 1e-3)
 
     note = caption(lanes, shown, with_scenes)
-    bottom_in = 0.62 if note else 0.46
+    figure = plt.figure(figsize=(style.WIDTH_IN, 1))
+    listed = ended_elsewhere(lanes, shown)
+    notes = [note] * bool(note) + (style.wrapped(figure, listed, 7, (style.WIDTH_IN - LEFT_IN - 0.1) * style.DPI) if listed else [])
+    bottom_in = 0.46 + (0.03 + 0.13 * len(notes) if notes else 0)
     lanes_in = sum(lane_height_in(lane, with_scenes) for lane in shown) + GAP_IN
     marks, names = marks_of(shown)
     height_in = TOP_IN + LEGEND_ROW_IN * -(-len(marks) // MOST_MARKS) + lanes_in + bottom_in
-    figure = plt.figure(figsize=(style.WIDTH_IN, height_in))
+    figure.set_size_inches(style.WIDTH_IN, height_in)
     width_in = style.WIDTH_IN - LEFT_IN - RIGHT_IN
     axes = figure.add_axes(
         (LEFT_IN / style.WIDTH_IN, bottom_in / height_in, width_in / style.WIDTH_IN, lanes_in / height_in)
@@ -281,6 +289,5 @@ def draw(run: Run) -> Figure | None:
     left = LEFT_IN / style.WIDTH_IN
     style.title(figure, f"States of {run.title}")
     draw_legend(figure, marks, names, height_in)
-    if note:
-        figure.text(left, 0.1 / height_in, note, fontsize=7, color=style.QUIET, va="bottom")
+    figure.text(left, 0.08 / height_in, "\n".join(notes), fontsize=7, color=style.QUIET, va="bottom")
     return figure

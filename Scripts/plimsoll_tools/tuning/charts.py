@@ -35,6 +35,9 @@ def cover(axes: Axes, metrics: Sequence[str]) -> None:
     """Round ticks, the outermost of which cover what is drawn; latencies in ms and s."""
     for axis, metric in zip((axes.xaxis, axes.yaxis), metrics):
         low, high = map(float, axes.dataLim.intervalx if axis is axes.xaxis else axes.dataLim.intervaly)
+        if not np.isfinite([low, high]).all():
+            # No trial kept the constraints.
+            continue
         ticks = list(MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]).tick_values(low, high))
         edge = 0.03 * (ticks[-1] - ticks[0])
         (axes.set_xlim if axis is axes.xaxis else axes.set_ylim)(ticks[0] - edge, ticks[-1] + edge)
@@ -55,6 +58,8 @@ def staircase(axes: Axes, points: np.ndarray, signs: tuple[float, float]) -> Non
 
     `points` ascend on the first axis; a sign is positive where less is better.
     """
+    if not len(points):
+        return
     axes.step(points[:, 0], points[:, 1], where="post" if signs[0] > 0 else "pre", color=BLUE, linewidth=1.1, gid="front")
     axes.plot(points[:, 0], points[:, 1], "o", color=BLUE, markersize=4.5)
     # Beyond its ends the front goes on to the edges of the picture, on the side of the worse.
