@@ -111,8 +111,9 @@ class Experiments(RunDirectoryCase):
         self.assertEqual(settings, list(wide))
         figure = sweep.draw(table, settings)
         assert figure is not None
-        # Perceived terminations are empty: a metric that no run has is left out.
-        self.assertEqual(len(figure.axes), 4 * 3)
+        # A metric that no run has is left out, and one that is the same in every run is a line of text.
+        self.assertEqual(len(figure.axes), 2 * 3)
+        self.assertEqual([text.get_text().endswith(" in every run") for text in figure.texts].count(True), 2)
         self.assertEqual([axes.get_xscale() for axes in figure.axes[:3]], ["log", "linear", "linear"])
         style.prepare()
         status, err = self.plot(str(self.directory / "s"), "--format", "png")
