@@ -399,7 +399,8 @@ def draw_ends(lane: Axes, axes: Axes, ends: Ends, names: Names | None, px_per_se
             write_name(lane, name, style.INK if kind != style.UNFELT else style.QUIET)
     for kind, at in marks.items():
         style.mark_ends(lane, at, kind)
-    for time_s, _, kind in ends:
+    # Lines for very many ends would hide the layers.
+    for time_s, _, kind in ends if names is not None else ():
         is_felt = kind == style.FELT
         axes.axvline(time_s, color=style.INK if is_felt else style.HARMLESS, linewidth=0.8 if is_felt else 0.5,
                      linestyle=(0, (1, 1)) if is_felt else (0, (1, 3)), zorder=4)  # fmt: skip
