@@ -68,7 +68,7 @@ def rows(folder: Path, table: str) -> Iterator[dict[str, str]]:
 
 
 def acts(folder: Path) -> Iterator[Act]:
-    """Who was warned and what was done to whom, in order: the warnings and the policy's actions and victims."""
+    """The warnings, the policy's actions and the exits in order, with the apps that they concern."""
     for row in rows(folder, "events"):
         if row["event"] == "warning":
             yield ("warning", row["app"], row["level"] or row["cause"], row["time_s"], row["reason"])

@@ -233,7 +233,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--backend", choices=["accounting", "jemalloc"], default="accounting")
     parser.add_argument("--besides", action="append", default=[], metavar="COLUMN", help="it may differ; TABLE.COLUMN: in that table alone")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="how many runs at the same time")
-    parser.add_argument("--show", type=int, default=20, help="of so many runs it says what differs")
+    parser.add_argument("--show", type=int, default=20, help="how many runs that differ are described")
     options = parser.parse_args()
     if not options.worlds and not options.scenarios:
         options.worlds, options.scenarios = "1..300", True

@@ -13,7 +13,7 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-# The bounds, and who lets apps fail for want of memory.
+# The bounds, and the policy that lets apps fail because there is no memory.
 NO_RIVALS = {"foresight", "unbounded", "none"}
 # These take scenes away, too, which foresight does not.
 TAKE_MORE = {"ladder"}

@@ -4,9 +4,9 @@
 
 FOLDER is made, and holds a run per policy. The scenario's limits on background processes and background memory are off: most
 ends would be for them, whatever the policy. `unbounded` is never beaten on what it bounds: terminations that the user feels.
-`foresight`, a reference and no bound, is beaten by one at most; who does better here is played under other seeds, for a single
-evening may be luck. `none` is never better than all others. The rows in Policies.md must be those of the runs; a policy that has
-no row yet is named. --write puts the whole table there. Ends with 1 where something does not hold.
+`foresight`, a reference and no bound, is beaten by one at most; a policy that does better here is played under other seeds, for
+a single evening may be luck. `none` is never better than all others. The rows in Policies.md must be those of the runs; a policy
+that has no row yet is named. --write puts the whole table there. Ends with 1 where something does not hold.
 """
 
 from __future__ import annotations

@@ -26,6 +26,8 @@ CASES = (
         "deferred", "observers")),
     *(("apps", "[{ name: a, memory: { %s: } }]" % key) for key in ("base", "cache", "growth", "bursts", "objects", "trace")),
     ("monitor", "{ warning: }"), ("apps", "[]"), ("policy", "{ name: lru, parameters: }"),
+    # A key that does not exist.
+    ("nonsense", "1"), ("device", "{ ceiling: 512MiB, nonsense: 1 }"), ("apps", "[{ name: a, nonsense: 1 }]"),
     # Quoted, and written in other ways.
     ("plimsoll", '"1"'), ("plimsoll", "2"), ("seed", '"5"'), ("seed", '"five"'), ("seed", "5.5"), ("seed", "-1"),
     ("device", '{ ceiling: 512MiB, cores: "2" }'), ("device", "{ ceiling: 512MiB, cores: 2.5 }"),

@@ -93,7 +93,7 @@ class Postgres:
 
 
 @unittest.skipUnless(SERVER, "no PostgreSQL server is installed here (Debian: apt-get install postgresql)")
-@unittest.skipUnless(USER, "no user whom a PostgreSQL server could run as")
+@unittest.skipUnless(USER, "there is no user for a PostgreSQL server")
 class ManyWorkers(FolderCase):
     def setUp(self) -> None:
         super().setUp()
@@ -169,7 +169,7 @@ class ManyWorkers(FolderCase):
         self.assertEqual(again.user_attrs["round_0"], marked.user_attrs["round_0"])
         self.assertNotEqual(again.user_attrs["worker"], marked.user_attrs["worker"])
 
-        # So it is with the verdict's runs, and all who are left say the same.
+        # So it is with the verdict's runs, and all workers that are left say the same.
         runs = [trial.user_attrs["slot"] for trial in studies["verdict"] if trial.state == TrialState.COMPLETE]
         self.assertEqual(sorted(runs), list(range(HELD_OUT)))
         results = [self.directory / f"out-{workers.index(worker)}" for worker in survivors]

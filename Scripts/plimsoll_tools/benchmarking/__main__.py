@@ -114,7 +114,7 @@ def write_csv(path: Path, results: Sequence[Result], force: bool) -> None:
 
 
 def program(build: bool) -> str:
-    """The release build, made here if it is to be: once everything that was asked for is known to make sense."""
+    """The release build, or without --build the program that PLIMSOLL names. Called once the arguments make sense."""
     if build:
         command = ["swift", "build", "--package-path", str(ROOT), "-c", "release", "--product", "plimsoll"]
         try:
@@ -122,7 +122,7 @@ def program(build: bool) -> str:
             subprocess.run(command, check=True, stdout=sys.stderr)
         except (OSError, subprocess.CalledProcessError) as error:
             raise BenchFailure(f"the release build failed: {error}") from error
-    path = RELEASE_BUILD
+    path = RELEASE_BUILD if build else Path(os.environ.get("PLIMSOLL") or RELEASE_BUILD)
     if not path.exists():
         raise BenchFailure(f"{path} is not there: call Scripts/bench without --no-build")
     return str(path)

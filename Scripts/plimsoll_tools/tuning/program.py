@@ -184,7 +184,7 @@ class Program:
         try:
             _, words = process.communicate()
             if process.returncode < 0:
-                # Another process ended it, perhaps the host for want of memory.
+                # Another process ended it, perhaps the host, which had no memory left.
                 name = signal.Signals(-process.returncode).name
                 raise Fault(71, f"{job.scenario}, seed {job.seed}: the run was ended by {name}; what is done is kept")
             if process.returncode:
