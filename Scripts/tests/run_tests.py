@@ -5,11 +5,11 @@ With --program: the tests of that release build of plimsoll (release_*.py), a pr
 keeps all cores busy, or needs gigabytes, runs alone.
 
 Needs the packages of `Scripts/setup.sh python`; tests that need those of `bench` or `tests`, too, are skipped without them.
-Exit status: 0 all passed or were skipped, 1 some failed, 64 usage, 66 there is no such program.
+Exit status: 0 all passed or were skipped, 1 some failed, 64 usage, 66 there is no such program, 130 interrupted.
 
 Examples:
-  Scripts/tests/run_tests.py test_plots
-  Scripts/tests/run_tests.py --program .build/release/plimsoll "lower ceiling"
+  .venv/bin/python Scripts/tests/run_tests.py test_plots
+  .venv/bin/python Scripts/tests/run_tests.py --program .build/release/plimsoll "lower ceiling"
 """
 
 from __future__ import annotations
@@ -218,4 +218,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
