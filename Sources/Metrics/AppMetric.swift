@@ -54,7 +54,10 @@ public enum AppMetrics {
 extension TableWriter {
     /// The rows of `app_summary.csv`.
     public func appSummaryRows(of tally: RunTally) {
-        guard isRead else { return tally.apps.forEach { _ in skipRow() } }
+        guard isRead else {
+            for _ in tally.apps { skipRow() }
+            return
+        }
         for facts in tally.appFacts {
             for metric in AppMetrics.all { cell(metric.value(facts)) }
             endRow()

@@ -163,7 +163,7 @@ struct ListCommand: ParsableCommand {
     private func metrics() {
         for metric in SummaryMetrics.all { Terminal.say("\(pad(metric.name, 26)) \(metric.meaning)") }
         Terminal.say("")
-        Terminal.say("of each app, in app_summary.csv; a claim puts the app's name before them (maps.terminations == 0):")
+        Terminal.say("Of each app, in app_summary.csv; in a claim after the app's name (maps.terminations == 0):")
         for metric in AppMetrics.comparable { Terminal.say("  \(pad(metric.name, 40)) \(metric.column.meaning)") }
     }
 

@@ -14,12 +14,11 @@ struct AppClaimTests {
 
     @Test("a metric after the app's name and a dot; names may have dots and blanks of their own")
     func metrics() throws {
-        let claims = try plan(
-            "only.terminations == 0, a.b c.launch_latency_p95_ms <= 1.5s, 'a.b c . peak_footprint_bytes < 300MiB'")
-            .expectations
+        let list = "only.terminations == 0, a.b c.launch_latency_p95_ms <= 1.5s, 'a.b c . peak_footprint_bytes < 3MiB'"
+        let claims = try plan(list).expectations
         #expect(claims.map(\.app) == ["only", "a.b c", "a.b c"])
         #expect(claims.map(\.metric) == ["terminations", "launch_latency_p95_ms", "peak_footprint_bytes"])
-        #expect(claims.map(\.value) == [0, 1500, Double(300 << 20)])
+        #expect(claims.map(\.value) == [0, 1500, Double(3 << 20)])
     }
 
     @Test("`survives` says that the system ended none of its processes")

@@ -15,6 +15,11 @@ struct CompareCommandTests {
                 in: folder)
             #expect(result.status == 0, "\(result.error)")
             #expect(result.out.contains("identical: every pair is equal"))
+            let last = result.out.split(separator: "\n").suffix(2)
+            let sentences = ["lru-2", "twin"].map {
+                "Over 5 seeds of tiny, \($0) and lru are identical on all 10 metrics: every pair of runs is equal."
+            }
+            #expect(last.map(String.init) == sentences, "\(last)")
             let rows = try Experiments.rows(folder.appending(path: "c/comparison.csv"))
             let twins = rows.filter { ["lru-2", "twin"].contains($0["policy"]) }
             #expect(twins.count == 20)
@@ -37,10 +42,42 @@ struct CompareCommandTests {
             #expect(result.status == 0, "\(result.error)")
             #expect(result.out.contains("Identical under every seed: nothing was held out"), "\(result.out)")
             #expect(result.out.contains("identical under every seed: no interval"), "\(result.out)")
+            let last = String(result.out.split(separator: "\n").last ?? "")
+            let said =
+                "Over 5 seeds of tiny, nothing is shown about none and lru beyond these very runs; the user does the "
+                + "same under every seed, so this is one case, in which none has "
+            #expect(last.hasPrefix(said), "\(last)")
             let rows = try Experiments.rows(folder.appending(path: "c/comparison.csv"))
             let none = try #require(rows.first { $0["policy"] == "none" && $0["metric"] == "terminations" })
             #expect(none["verdict"] == "same_under_every_seed" && none["difference"] != "0", "\(none)")
             #expect(none["difference_low"] == "" && none["difference_high"] == "", "\(none)")
+        }
+    }
+
+    @Test("--format markdown prints a table with the sentence, and the line about the runs goes to stderr")
+    func markdown() throws {
+        try Experiments.within { folder in
+            let result = try Program.run(
+                ["compare", "tiny.yaml", "--policy", "lru", "--policy", "none", "--format", "markdown"] + usual,
+                in: folder)
+            #expect(result.status == 0 && result.error.contains("written to c"), "\(result.error)")
+            let lines = result.out.split(separator: "\n").map(String.init)
+            #expect(lines[0] == "**`tiny`**, 5 seeds, differences from `lru` with 95 % intervals (BCa bootstrap)")
+            let table = lines.filter { $0.hasPrefix("|") }
+            // Ten metrics, each with two policies and two yardsticks beside them; a head and a rule.
+            #expect(table.count == 2 + 10 * 4, "\(table.count)")
+            #expect(table.allSatisfy { $0.split(separator: "|").count == 7 }, "\(table)")
+            #expect(table[2].hasPrefix("| `launch_latency_p50_ms`, lower is better | `lru` | baseline | "))
+            let sentence = lines.last ?? ""
+            #expect(
+                sentence.hasPrefix("> Over 5 seeds of tiny, lru is better than none on stall\\_time\\_s by "),
+                "\(sentence)")
+            #expect(sentence.contains("; the user does the same under every seed, so this is one case, in which none "))
+            let alone = try Program.run(
+                ["compare", "tiny.yaml", "--policy", "lru", "--seeds", "1", "--out", "d"], in: folder)
+            let said =
+                "Over 1 seed of tiny, lru ran beside the yardsticks only: a second --policy is compared with it.\n"
+            #expect(alone.out.hasSuffix(said), "\(alone.out)")
         }
     }
 

@@ -11,7 +11,9 @@ import Testing
 struct GoldenRunTests {
     private static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden")
 
-    @Test("quickstart writes what it always wrote", arguments: ["events", "launches", "decisions", "summary", "app_summary"])
+    @Test(
+        "quickstart writes what it always wrote",
+        arguments: ["events", "launches", "decisions", "summary", "app_summary"])
     func golden(table: String) throws {
         let tables = try Self.tables.get()
         let written = try #require(tables[table])

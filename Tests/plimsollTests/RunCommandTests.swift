@@ -75,7 +75,7 @@ struct RunCommandTests {
                 #expect(both[0] == both[1], "\(table)")
             }
             let left = try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "b").path())
-            #expect(left.filter { $0.hasSuffix(".csv") } .sorted() == ["app_summary.csv", "summary.csv"])
+            #expect(left.filter { $0.hasSuffix(".csv") }.sorted() == ["app_summary.csv", "summary.csv"])
             #expect(!(try Program.text(folder.appending(path: "b/datapackage.json")).contains("\"apps.csv\"")))
         }
     }

@@ -21,6 +21,37 @@ struct SweepCommandTests {
         try Program.run(arguments, in: folder)
     }
 
+    @Test("the last line names the best setting and what it costs; in Markdown below a table; merged parts say it, too")
+    func sentence() throws {
+        try Experiments.within { folder in
+            let sweep = [
+                "sweep", "tiny.yaml", "--vary", "device.ceiling=96MiB,256MiB", "--seeds", "1..5", "--metric",
+                "terminations", "--metric", "stalls",
+            ]
+            let text = try Program.run(sweep + ["--out", "a"], in: folder)
+            let last = text.out.split(separator: "\n").last ?? ""
+            #expect(
+                last.hasPrefix("Over 5 seeds of tiny: terminations has its best mean, 0, with device.ceiling=256MiB, "),
+                "\(text.out)\(text.error)")
+            #expect(last.contains("so this is one case"), "\(last)")
+            for part in ["1/2", "2/2"] {
+                let arguments = ["--out", "part-\(part.prefix(1))", "--shard", part]
+                let said = try Program.run(sweep + arguments, in: folder)
+                #expect(said.status == 0 && !said.out.contains("Over 5 seeds"), "\(said.out)")
+            }
+            let merge = ["sweep", "merge", "part-1", "part-2", "--out", "whole", "--format", "markdown"]
+            let merged = try Program.run(
+                merge + ["--metric", "terminations", "--metric", "stalls"], in: folder)
+            let lines = merged.out.split(separator: "\n")
+            #expect(merged.status == 0 && merged.error.contains("10 runs of 2 parts"), "\(merged.error)")
+            #expect(lines.filter { $0.hasPrefix("|") }.count == 4 && lines[1].hasPrefix("| setting | verdict | mean |"))
+            #expect(lines[4].hasPrefix("| `device.ceiling=256MiB` | one case: no interval | 0 | -"), "\(merged.out)")
+            #expect(lines.last?.hasPrefix("> Over 5 seeds of tiny: terminations has its best mean, 0,") == true)
+            let refused = try Program.run(sweep.dropLast(4) + ["--metric", "warnings", "--out", "b"], in: folder)
+            #expect(refused.status == 64 && refused.error.contains("neither end of it is better"), "\(refused.error)")
+        }
+    }
+
     @Test("a row per case in the order of the plan, the varied setting in its unit")
     func table() throws {
         try Experiments.within { folder in

@@ -5,8 +5,8 @@ extension AppMetric {
     static let terminations: [AppMetric] = [
         AppMetric(
             "survived", .integer,
-            "1 if the system ended no process of the app, otherwise 0; empty if the app had no process. A claim may say "
-                + "`NAME survives` for it",
+            "1 if the system ended no process of the app, otherwise 0; empty if the app had no process. A claim may "
+                + "say `NAME survives` for it",
             optional: true
         ) { $0.tally.processes == 0 ? .absent : .count($0.terminations.isEmpty ? 1 : 0) },
         count("terminations", "Processes ended by the system") { $0.terminations.count },

@@ -22,6 +22,10 @@ struct CompareCommand: ParsableCommand {
                 --policy Scenarios/policies/weighted.yaml --seeds 1..5
               plimsoll compare Scenarios/quickstart.yaml --policy lru --seeds 1..5 \\
                 --backend accounting --metric terminations --metric bytes_reclaimed
+              plimsoll compare Scenarios/quickstart.yaml --policy lru --policy jetsam \\
+                --seeds 1..5 --format markdown
+
+            The last line says which policy is better on what, by how much, and what it costs on the other metrics.
 
             Exit status: 0 done; 129, 130 and 143 interrupted (nothing is written); if a run fails, its status, and \
             runs.csv has the others.
@@ -47,9 +51,7 @@ struct CompareCommand: ParsableCommand {
         }
         _ = try ExperimentPlanner.seeds(seeds)
         for metric in metrics {
-            if let complaint = SummaryMetrics.complaint(about: metric) {
-                throw ValidationError("--metric \(metric): \(complaint)")
-            }
+            try ExperimentOptions.check(metric: metric)
             if metric == "seed" { throw ValidationError("--metric seed: the seed is the same for all policies") }
         }
     }
@@ -146,9 +148,14 @@ struct CompareCommand: ParsableCommand {
             intervals: "BCa bootstrap of paired differences, \(bootstrap.resamples) resamples, "
                 + "confidence \(bootstrap.confidence)")
         guard !options.quiet else { return }
-        Terminal.say(comparison.text)
         let seconds = String(format: "%.1f s, %.1f s of CPU", clock.seconds, cost.cpuSeconds)
-        Terminal.say("\(plan.count.counted("run")) in \(seconds), \(jobs) at a time; written to \(folder.path)")
+        let done = "\(plan.count.counted("run")) in \(seconds), \(jobs) at a time; written to \(folder.path)"
+        switch options.format {
+        case .text: Terminal.say(([comparison.text, done, ""] + comparison.conclusions).joined(separator: "\n"))
+        case .markdown:
+            Terminal.complain(done)
+            Terminal.say(comparison.markdown)
+        }
     }
 }
 

@@ -11,7 +11,7 @@ struct Comparison {
     /// The number of policies on the command line. The first is the baseline; the plan's further policies are
     /// yardsticks.
     let asked: Int
-    private let sections: [Section]
+    let sections: [Section]
 
     enum Role: String {
         case baseline
@@ -221,15 +221,16 @@ extension Comparison {
         return ["", Terminal.bold(block.metric) + hint, head + "  \(left("regret", 10))"] + rows
     }
 
-    private func words(_ row: Row) -> String {
+    /// - Parameter isPlain: Without a terminal's colours.
+    func words(_ row: Row, isPlain: Bool = false) -> String {
         let result = row.result
         let balance = result.balance.map { " (\($0.better) better, \($0.same) same, \($0.worse) worse)" } ?? ""
         return switch result.verdict {
         case .baseline: "baseline"
         case .identical: "identical: every pair is equal"
         case .notShown: "no difference shown: the interval contains 0\(balance)"
-        case .better: Terminal.green("better") + constancy(result) + balance
-        case .worse: Terminal.red("worse") + constancy(result) + balance
+        case .better: (isPlain ? "better" : Terminal.green("better")) + constancy(result) + balance
+        case .worse: (isPlain ? "worse" : Terminal.red("worse")) + constancy(result) + balance
         case .notComparable: "not comparable: the one that lost more launches looks faster"
         case .sameUnderEverySeed: "identical under every seed: no interval"
         case .higher: "higher"
@@ -246,13 +247,13 @@ extension Comparison {
     }
 
     /// A number with about four significant digits.
-    private func figure(_ value: Double) -> String {
+    func figure(_ value: Double) -> String {
         let magnitude = abs(value)
         let digits = magnitude >= 1000 || value == value.rounded() ? 0 : magnitude >= 100 ? 1 : magnitude >= 1 ? 2 : 4
         return String(format: "%.\(digits)f", value)
     }
 
-    private func signed(_ value: Double) -> String {
+    func signed(_ value: Double) -> String {
         let text = figure(value)
         return value > 0 ? "+" + text : text == "-0" ? "0" : text
     }

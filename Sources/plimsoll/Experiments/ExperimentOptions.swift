@@ -3,10 +3,19 @@ import Experiments
 import Foundation
 import Interchange
 import Memory
+import Metrics
 import Quantities
 import Scenario
 import Simulation
 import Workload
+
+/// How `compare` and `sweep` print their result.
+enum ExperimentFormat: String, CaseIterable, ExpressibleByArgument {
+    case text
+    case markdown
+
+    static let help = ArgumentHelp("How to print the result; markdown is a table for a pull request.")
+}
 
 /// The options that `compare` and `sweep` share.
 struct ExperimentOptions: ParsableArguments {
@@ -50,6 +59,16 @@ struct ExperimentOptions: ParsableArguments {
 
     @Flag(help: "Print no summary and no progress.")
     var quiet = false
+
+    @Option(help: ExperimentFormat.help)
+    var format: ExperimentFormat = .text
+
+    /// Refuses a metric that is none, or none that can be compared.
+    static func check(metric: String) throws {
+        if let complaint = SummaryMetrics.complaint(about: metric) {
+            throw ValidationError("--metric \(metric): \(complaint)")
+        }
+    }
 
     func validate() throws {
         if scenarios.isEmpty { throw ValidationError("name at least one scenario") }

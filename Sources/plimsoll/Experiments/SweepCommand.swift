@@ -28,6 +28,9 @@ struct SweepCommand: ParsableCommand {
             with a step (1..10:3) or a count (256MiB..1GiB/4), a range of whole numbers (1..10), or a range on a log \
             scale (log:1MiB..1GiB/4). With --sample, a range needs neither a step nor a count.
 
+            The last line names the setting that is best on the metric of --metric (terminations_felt), by how much, \
+            and what it costs on the other metrics, or says that no setting changes it.
+
             A sweep records each finished run in ledger.txt at once. If it is interrupted, the same command with \
             --resume makes the missing runs, and sweep.csv has the same bytes as without the interruption.
 
@@ -47,6 +50,8 @@ struct SweepRun: ParsableCommand {
             """)
 
     @OptionGroup var options: ExperimentOptions
+
+    @OptionGroup var best: BestSetting
 
     @Option(
         name: .customLong("vary"),
@@ -146,23 +151,31 @@ struct SweepRun: ParsableCommand {
             }
             if cost.failures > 0 { try folder.note(cost, clock, jobs: jobs, ending: .failed) }
             try cost.check(retry: "; --resume runs them again")
-            try folder.finish()
+            let values = try folder.finish(keeping: best.metrics)
             try folder.note(cost, clock, jobs: jobs, ending: .completed)
-            if !options.quiet { report(plan, shard, folder, clock, cost, jobs) }
+            if !options.quiet {
+                let settings = values.map { SettingsComparison(plan, metrics: best.metrics, $0) }
+                report(settings, done: done(shard, folder, clock, cost, jobs))
+            }
             return .success
         }
     }
 
-    private func report(
-        _ plan: ExperimentPlan, _ shard: Shard, _ folder: SweepFolder, _ clock: ExperimentClock, _ cost: CaseCrew.Cost,
-        _ jobs: Int
-    ) {
+    /// The lines about the runs and the folder.
+    private func done(
+        _ shard: Shard, _ folder: SweepFolder, _ clock: ExperimentClock, _ cost: CaseCrew.Cost, _ jobs: Int
+    ) -> String {
         let seconds = String(format: "%.1f s, %.1f s of CPU", clock.seconds, cost.cpuSeconds)
-        Terminal.say("\(cost.runs.counted("run")) in \(seconds), \(jobs) at a time")
-        Terminal.say(
+        let place =
             shard == .whole
-                ? "written to \(folder.folder.path)/\(SweepFolder.table)"
-                : "part \(shard) is in \(folder.folder.path); `plimsoll sweep merge` joins the parts")
+            ? "written to \(folder.folder.path)/\(SweepFolder.table)"
+            : "part \(shard) is in \(folder.folder.path); `plimsoll sweep merge` joins the parts"
+        return "\(cost.runs.counted("run")) in \(seconds), \(jobs) at a time\n\(place)"
+    }
+
+    private func report(_ settings: SettingsComparison?, done: String) {
+        guard let settings else { return Terminal.say(done) }
+        BestSetting.report(settings, done: done, options.format)
     }
 }
 
@@ -170,6 +183,7 @@ struct SweepMerge: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "merge",
         abstract: "Joins the parts of a sweep: sweep.csv has the same bytes as from one machine.",
+        usage: "plimsoll sweep merge [<options>] <parts> ... --out <out>",
         discussion: """
             EXAMPLES
               plimsoll sweep Scenarios/quickstart.yaml --vary device.cores=1,2,4 \\
@@ -190,15 +204,21 @@ struct SweepMerge: ParsableCommand {
     @Flag(help: "Print no summary.")
     var quiet = false
 
+    @OptionGroup var best: BestSetting
+
+    @Option(help: ExperimentFormat.help)
+    var format: ExperimentFormat = .text
+
     func validate() throws { try refuseEmpty(out, "--out") }
 
     func run() throws {
         try reporting {
-            let plan = try SweepFolder.merge(parts, to: out)
+            let (plan, values) = try SweepFolder.merge(parts, to: out, keeping: best.metrics)
             if !quiet {
-                Terminal.say(
+                let done =
                     "\(plan.count.counted("run")) of \(parts.count.counted("part")); written to "
-                        + "\(out)/\(SweepFolder.table)")
+                    + "\(out)/\(SweepFolder.table)"
+                BestSetting.report(SettingsComparison(plan, metrics: best.metrics, values), done: done, format)
             }
             return .success
         }

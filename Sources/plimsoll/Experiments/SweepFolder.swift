@@ -158,14 +158,20 @@ extension SweepFolder {
     }
 
     /// Writes the table of a whole sweep; a part has none until `merge`.
-    mutating func finish() throws {
-        guard shard == .whole else { return }
+    ///
+    /// - Returns: These metrics of all runs; nil for a part.
+    mutating func finish(keeping metrics: [String]) throws -> RunValues? {
+        guard shard == .whole else { return nil }
         warnOfMixture()
-        try SweepFolder.write(plan, to: folder) { _ in ledger }
+        var values = RunValues(metrics, of: plan)
+        try SweepFolder.write(plan, to: folder, &values) { _ in ledger }
+        return values
     }
 
     /// Writes the table in the order of the plan, with at most 500 rows in memory.
-    private static func write(_ plan: ExperimentPlan, to folder: ExperimentFolder, _ ledger: (Int) -> Ledger) throws {
+    private static func write(
+        _ plan: ExperimentPlan, to folder: ExperimentFolder, _ values: inout RunValues, _ ledger: (Int) -> Ledger
+    ) throws {
         let list = RunList("sweep", of: plan)
         let names = plan.scenarios.map(\.name).joined(separator: ", ")
         try folder.directory.write(
@@ -179,6 +185,7 @@ extension SweepFolder {
                 }
                 for (index, summary) in zip(indices, RunList.cells(of: rows)) {
                     list.write(index, summary: summary, to: table)
+                    values.add(index, summary: summary)
                 }
             }
         }
@@ -194,8 +201,10 @@ extension SweepFolder {
 
     /// Joins all parts of a sweep.
     ///
-    /// - Returns: The plan that the parts share.
-    static func merge(_ paths: [String], to out: String) throws -> ExperimentPlan {
+    /// - Returns: The plan that the parts share, and these metrics of all runs.
+    static func merge(
+        _ paths: [String], to out: String, keeping metrics: [String]
+    ) throws -> (ExperimentPlan, RunValues) {
         guard let first = paths.first, let (plan, text) = try readPlan(first) else {
             throw Failure(.missingInput, "\(paths.first ?? "") holds no part of a sweep: there is no \(planFile)")
         }
@@ -225,8 +234,9 @@ extension SweepFolder {
         try folder.directory.write(text, to: planFile)
         try folder.directory.write(list(builds), to: buildsFile)
         let byNumber = parts.sorted { $0.shard.number < $1.shard.number }
-        try write(plan, to: folder) { byNumber[$0 % count].ledger }
-        return plan
+        var values = RunValues(metrics, of: plan)
+        try write(plan, to: folder, &values) { byNumber[$0 % count].ledger }
+        return (plan, values)
     }
 
     private static func part(

@@ -1,0 +1,45 @@
+import Metrics
+
+/// Some metrics of the runs of an experiment: eight bytes each, so that a sweep of many runs stays small.
+public struct RunValues: Sendable {
+    /// The metrics' names, each once.
+    public let metrics: [String]
+    private let plan: ExperimentPlan
+    /// Where the metrics are among the cells of `summary.csv`.
+    private let columns: [Int]
+    /// Per metric, per run; not a number where a run has none.
+    private var values: [[Double]]
+
+    /// - Parameter metrics: Columns of `summary.csv`. Those by which lost launches and users are told are added.
+    public init(_ metrics: [String], of plan: ExperimentPlan) {
+        let names = RunTables.summary.columns.map(\.name)
+        var all: [String] = []
+        for metric in metrics + MetricSense.launches where !all.contains(metric) { all.append(metric) }
+        self.metrics = all
+        self.plan = plan
+        columns = all.map { metric in
+            guard let column = names.firstIndex(of: metric) else { preconditionFailure("no metric \(metric)") }
+            return column
+        }
+        values = all.map { _ in [Double](repeating: .nan, count: plan.count) }
+    }
+
+    /// Adds a run.
+    ///
+    /// - Parameter summary: The cells of its row of `summary.csv`.
+    public mutating func add(_ index: Int, summary: [String]) {
+        for (place, column) in columns.enumerated() { values[place][index] = Double(summary[column]) ?? .nan }
+    }
+
+    /// The values of a metric with one policy and one combination of settings: per scenario, per seed.
+    func values(of metric: String, policy: Int, combination: Int) -> [[Double?]] {
+        guard let place = metrics.firstIndex(of: metric) else { preconditionFailure("\(metric) was not kept") }
+        return plan.scenarios.indices.map { scenario in
+            let above = (scenario * plan.policies.count + policy) * plan.combinations.count + combination
+            return plan.seeds.indices.map { seed in
+                let value = values[place][above * plan.seeds.count + seed]
+                return value.isNaN ? nil : value
+            }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import ArgumentParser
+import Experiments
+import Metrics
+import Scenario
+
+/// The metrics by which a sweep names its best setting, and what it prints about it.
+struct BestSetting: ParsableArguments {
+    @Option(
+        name: .customLong("metric"),
+        help: ArgumentHelp(
+            "The column of summary.csv that decides which setting is best. Repeatable; the further ones tell the cost.",
+            valueName: "name"))
+    var given: [String] = []
+
+    static let usual = "terminations_felt"
+
+    /// The deciding metric, then those that tell what the best setting costs.
+    var metrics: [String] {
+        var all: [String] = []
+        let wanted = given.isEmpty ? [BestSetting.usual] + MetricSense.usual : given
+        for metric in wanted where !all.contains(metric) { all.append(metric) }
+        return all
+    }
+
+    func validate() throws {
+        for metric in given { try ExperimentOptions.check(metric: metric) }
+        guard let first = given.first, MetricSense(ofMetric: first) == .neither else { return }
+        throw ValidationError("--metric \(first): neither end of it is better, so no setting is best")
+    }
+
+    /// Prints the result of a whole sweep.
+    ///
+    /// - Parameter done: The lines about the runs and the folder.
+    static func report(_ settings: SettingsComparison, done: String, _ format: ExperimentFormat) {
+        switch format {
+        case .text: Terminal.say("\(done)\n\n\(settings.conclusion)")
+        case .markdown:
+            Terminal.complain(done)
+            Terminal.say(settings.markdown)
+        }
+    }
+}
