@@ -9,11 +9,14 @@ import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 
 class Parser(argparse.ArgumentParser):
-    """Ends with 64 on a fault of usage, as the program does."""
+    """Ends with 64 on a fault of usage, as the program does. Bears the name by which the program was asked for it."""
+
+    def __init__(self, *, prog: str, **given: Any) -> None:
+        super().__init__(prog=os.environ.get("PLIMSOLL_COMMAND") or prog, **given)
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)

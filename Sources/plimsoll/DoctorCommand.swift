@@ -22,7 +22,9 @@ struct DoctorCommand: ParsableCommand {
             Exit status: 71 if the host lacks something that a run needs.
             """)
 
-    @Argument(help: "A scenario file: also check whether the host has the memory for its run.")
+    @Argument(
+        help: "A scenario file: also check whether the host has the memory for its run.",
+        completion: Candidates.scenarios)
     var scenario: String?
 
     @Option(help: "The backend, in place of the scenario's.")

@@ -35,10 +35,10 @@ struct ExplainCommand: ParsableCommand {
             little memory; 129, 130 and 143 interrupted.
             """)
 
-    @Argument(help: "The folder of a run.")
+    @Argument(help: "The folder of a run.", completion: Candidates.runFolders)
     var directory: String
 
-    @Option(help: "Explain the terminations of this app only.")
+    @Option(help: "Explain the terminations of this app only.", completion: Candidates.apps)
     var app: String?
 
     @Option(

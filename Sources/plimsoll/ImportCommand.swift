@@ -34,7 +34,7 @@ struct ImportMemoryReplay: ParsableCommand {
             74 if it cannot be written.
             """)
 
-    @Argument(help: "The trace.")
+    @Argument(help: "The trace.", completion: .file())
     var file: String
 
     @OptionGroup var output: ImportOutput
@@ -77,7 +77,7 @@ struct ImportJetsamEvent: ParsableCommand {
             exists or cannot be created; 74 if it cannot be written.
             """)
 
-    @Argument(help: "The report.")
+    @Argument(help: "The report.", completion: .file())
     var file: String
 
     @OptionGroup var output: ImportOutput
@@ -117,7 +117,7 @@ struct ImportAppUsage: ParsableCommand {
             or cannot be created; 74 if it cannot be written.
             """)
 
-    @Argument(help: "The trace.")
+    @Argument(help: "The trace.", completion: .file())
     var file: String
 
     @Option(help: "The user to follow; required if the trace holds several.")
@@ -150,7 +150,8 @@ struct ImportAppUsage: ParsableCommand {
 
 /// Where an import writes its scenario.
 struct ImportOutput: ParsableArguments {
-    @Option(help: "The scenario to write; without it, the command only prints figures.")
+    @Option(
+        help: "The scenario to write; without it, the command only prints figures.", completion: Candidates.scenarios)
     var out: String?
 
     @Flag(help: "Overwrite the file that --out names; never the input itself.")

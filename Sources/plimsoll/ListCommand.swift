@@ -34,7 +34,8 @@ struct ListCommand: ParsableCommand {
     @Argument(help: "What to list.")
     var kind: Kind
 
-    @Argument(help: "A policy or an archetype: list only this one, with its details.")
+    @Argument(
+        help: "A policy or an archetype: list only this one, with its details.", completion: Candidates.listed)
     var name: String?
 
     @Flag(help: "List the details of every policy or archetype.")
@@ -47,7 +48,7 @@ struct ListCommand: ParsableCommand {
         transform: OptionValue.footprint)
     var footprint: ByteCount?
 
-    @Option(help: "The folder of the scenarios to list.")
+    @Option(help: "The folder of the scenarios to list.", completion: .directory)
     var folder = "Scenarios"
 
     @Option(help: "json is for policies: every parameter with type, default, range, unit, choices and source.")

@@ -42,9 +42,10 @@ struct Plimsoll: ParsableCommand {
             """,
         version: plimsollVersion,
         subcommands: [
-            RunCommand.self, CompareCommand.self, SweepCommand.self, ExplainCommand.self, ValidateCommand.self,
-            ImportCommand.self, ListCommand.self, SchemaCommand.self, DoctorCommand.self, CaseCommand.self,
-            BuildCommand.self, IntervalCommand.self,
+            RunCommand.self, CompareCommand.self, SweepCommand.self, ExplainCommand.self, PlotCommand.self,
+            ReportCommand.self, TuneCommand.self, ValidateCommand.self, ImportCommand.self, ListCommand.self,
+            SchemaCommand.self, DoctorCommand.self, CompletionsCommand.self, CaseCommand.self, BuildCommand.self,
+            IntervalCommand.self,
         ])
 
     static func main() {
@@ -53,12 +54,35 @@ struct Plimsoll: ParsableCommand {
         do {
             try reporting {
                 try refuseEnvironment()
+                try showPythonHelp()
                 return .success
             }
-            var command = try parseAsRoot()
+            var command = try parse()
             try command.run()
         } catch {
             leave(with: error)
+        }
+    }
+
+    /// `plimsoll plot --help` shows the tool's own help, which lists its options; without Python, the short one.
+    private static func showPythonHelp() throws {
+        guard let tool = PythonTool.askedForHelp(CommandLine.arguments) else { return }
+        do throws(Failure) {
+            try tool.replaceProgram(["--help"])
+        } catch {
+            error.lines.forEach(Terminal.complain)
+        }
+    }
+
+    /// The command of the command line. A command that does not exist gets a suggestion.
+    private static func parse() throws -> any ParsableCommand {
+        do {
+            return try parseAsRoot()
+        } catch {
+            guard exitCode(for: error) != .success, let near = NearCommand(Array(CommandLine.arguments.dropFirst()))
+            else { throw error }
+            near.complain()
+            throw ExitStatus.wrongUsage.code
         }
     }
 

@@ -33,14 +33,14 @@ struct RunCommand: ParsableCommand {
         case json
     }
 
-    @Argument(help: "The scenario file; - reads standard input.")
+    @Argument(help: "The scenario file; - reads standard input.", completion: Candidates.scenarios)
     var scenario: String
 
     @Option(
         help: """
             The folder to write. By default runs/NAME with the scenario's name, or the first of runs/NAME-2, -3, … \
             that is free.
-            """)
+            """, completion: .directory)
     var out: String?
 
     @Flag(
@@ -59,13 +59,14 @@ struct RunCommand: ParsableCommand {
         help: ArgumentHelp(
             "Change one setting of the scenario. Repeatable; the last value of a key counts.",
             valueName: "key=value"),
-        transform: OptionValue.assignment)
+        completion: Candidates.settings, transform: OptionValue.assignment)
     var sets: [String] = []
 
     @Option(
         help: ArgumentHelp(
             "The policy, in place of the scenario's: a name, with its default parameters, or a policy file.",
-            valueName: "name|file"))
+            valueName: "name|file"),
+        completion: Candidates.policies)
     var policy: String?
 
     @Option(help: "jemalloc takes real memory; accounting does jemalloc's arithmetic without memory.")
@@ -87,7 +88,8 @@ struct RunCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Also write a timeline for trace viewers (chrome://tracing, ui.perfetto.dev).", valueName: "file"))
+            "Also write a timeline for trace viewers (chrome://tracing, ui.perfetto.dev).", valueName: "file"),
+        completion: .file())
     var trace: String?
 
     @Flag(

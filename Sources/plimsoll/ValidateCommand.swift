@@ -19,12 +19,13 @@ struct ValidateCommand: ParsableCommand {
                 --policy Scenarios/policies/weighted.yaml
             """)
 
-    @Argument(help: "Scenario files.")
+    @Argument(help: "Scenario files.", completion: Candidates.scenarios)
     var scenarios: [String]
 
     @Option(
         help: ArgumentHelp(
-            "Check the scenarios with this policy: a name or a policy file.", valueName: "name|file"))
+            "Check the scenarios with this policy: a name or a policy file.", valueName: "name|file"),
+        completion: Candidates.policies)
     var policy: String?
 
     func validate() throws {

@@ -27,12 +27,13 @@ struct ExcerptTests {
             return
         }
         let shown = fault.illustrated.split(separator: "\n")
-        #expect(fault.description.split(separator: "\n") == shown.enumerated().filter { $0.offset % 3 == 0 }.map(\.element))
+        let faults = shown.enumerated().filter { $0.offset % 3 == 0 }.map(\.element)
+        #expect(faults.count == 2 && fault.description.split(separator: "\n") == faults)
     }
 
     @Test("wide letters, tabs and control characters keep the caret where a terminal shows the column")
     func widths() {
-        let wide = "plimsoll: 1\nname: a\nduration: 1s\ndevice: { ceiling: 1GiB }\napps: [{ name: 地図 }]\nuser: [{at: 地図, 1: 2}]"
+        let wide = "plimsoll: 1\nname: a\nduration: 1s\ndevice: { ceiling: 1GiB }\napps: [{ name: 地図 }]\n"
         let lines = below(wide)
         #expect(lines == ["    5 | apps: [{ name: 地図 }]", "      |                ^"])
         let place = Excerpt(line: 7, scalars: Array("地図\tx\u{1B}[2J\u{301}y".unicodeScalars), column: 10)
@@ -55,8 +56,9 @@ struct ExcerptTests {
     @Test("lines end as YAML's do, and a byte order mark has no column")
     func lines() {
         for end in ["\n", "\r\n", "\r"] {
-            let text = "\u{FEFF}" + ["plimsoll: 1", "name: a", "duration: 1s", "device: { ceilng: 1GiB }"].joined(separator: end)
-            #expect(below(text) == ["    4 | device: { ceilng: 1GiB }", "      |           ^"])
+            let lines = ["plimsoll: 1", "name: a", "duration: 1s", "device: { ceilng: 1GiB }"]
+            let shown = below("\u{FEFF}" + lines.joined(separator: end))
+            #expect(shown == ["    4 | device: { ceilng: 1GiB }", "      |           ^"])
         }
         #expect(below("\u{FEFF}plimsol: 1").first == "    1 | plimsol: 1")
     }

@@ -137,7 +137,33 @@ struct UsageTests {
             #expect(checked.status == 0 && checked.error == "idle.yaml: \(words){ at: 0s, launch: a }\n")
             let run = try Program.run(["run", "idle.yaml", "--out", "r"], in: folder)
             #expect(run.status == 0 && run.error.contains("plimsoll: \(words)"), "\(run.error)")
-            #expect(!(try Program.run(["validate", "tiny.yaml"], in: folder)).error.contains("no events"))
+            let busy = try Program.run(["validate", "tiny.yaml"], in: folder)
+            #expect(!busy.error.contains("no events"))
+        }
+    }
+
+    @Test("a misspelt command gets a suggestion")
+    func commands() throws {
+        try Experiments.within { folder in
+            let cases: [([String], String, String)] = [
+                (["comapre", "x"], "'comapre'; did you mean 'compare'?", "plimsoll"),
+                (["lsit"], "'lsit'; did you mean 'list'?", "plimsoll"),
+                (["import", "jetsam-evnt", "x"], "'jetsam-evnt'; did you mean 'jetsam-event'?", "plimsoll import"),
+                (["zzz"], "'zzz'; valid commands: run, compare, sweep", "plimsoll"),
+            ]
+            for (arguments, words, command) in cases {
+                let result = try Program.run(arguments, in: folder)
+                let lines = result.error.split(separator: "\n")
+                #expect(result.status == 64 && lines.count == 2, "\(result.error)")
+                #expect(lines[0].hasPrefix("Error: there is no command \(words)"), "\(lines)")
+                #expect(lines[1] == "  See '\(command) --help' for more information.")
+            }
+            // Options have suggestions of their own, and what is no command stays what it was.
+            try expect(["run", "tiny.yaml", "--polcy", "lru"], 64, "Did you mean '--policy'?", in: folder)
+            try expect(["sweep", "none.yaml", "--dry-run"], 66, "there is no such file", in: folder)
+            try expect(["interval", "/x"], 64, "plimsoll: interval takes no arguments", in: folder)
+            let one = try Program.run(["interval", "/x"], in: folder)
+            #expect(one.error.split(separator: "\n").count == 1)
         }
     }
 

@@ -38,10 +38,13 @@ struct CompareCommand: ParsableCommand {
 
     @Option(
         name: .customLong("metric"),
-        help: ArgumentHelp("A column of summary.csv, in place of the usual ones. Repeatable.", valueName: "name"))
+        help: ArgumentHelp("A column of summary.csv, in place of the usual ones. Repeatable.", valueName: "name"),
+        completion: Candidates.metrics)
     var metrics: [String] = []
 
-    @Option(help: "The folder to write. By default runs/compare, or the first of runs/compare-2, -3, … that is free.")
+    @Option(
+        help: "The folder to write. By default runs/compare, or the first of runs/compare-2, -3, … that is free.",
+        completion: .directory)
     var out: String?
 
     func validate() throws {

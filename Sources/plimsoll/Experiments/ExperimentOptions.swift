@@ -19,12 +19,13 @@ enum ExperimentFormat: String, CaseIterable, ExpressibleByArgument {
 
 /// The options that `compare` and `sweep` share.
 struct ExperimentOptions: ParsableArguments {
-    @Argument(help: "Scenario files.")
+    @Argument(help: "Scenario files.", completion: Candidates.scenarios)
     var scenarios: [String]
 
     @Option(
         name: .customLong("policy"),
-        help: ArgumentHelp("A policy: a name or a policy file. Repeatable.", valueName: "name|file"))
+        help: ArgumentHelp("A policy: a name or a policy file. Repeatable.", valueName: "name|file"),
+        completion: Candidates.policies)
     var policies: [String] = []
 
     @Option(
@@ -32,7 +33,7 @@ struct ExperimentOptions: ParsableArguments {
         help: ArgumentHelp(
             "Change one setting in every run. Repeatable; the last value of a key counts.",
             valueName: "key=value"),
-        transform: OptionValue.assignment)
+        completion: Candidates.settings, transform: OptionValue.assignment)
     var sets: [String] = []
 
     @Option(

@@ -26,8 +26,15 @@ struct IntervalCommand: ParsableCommand {
         let high: Double
     }
 
+    @Argument(parsing: .allUnrecognized, help: .hidden)
+    var words: [String] = []
+
     func run() throws {
         try reporting {
+            if let word = words.first {
+                throw Failure(
+                    .wrongUsage, "interval takes no arguments but a question on standard input; not '\(word)'")
+            }
             let given = FileHandle.standardInput.readDataToEndOfFile()
             guard let question = JSONDocument.read(Question.self, given), question.isSound else {
                 throw Failure(.wrongUsage, "standard input does not describe an interval")

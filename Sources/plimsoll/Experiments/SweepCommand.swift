@@ -56,8 +56,8 @@ struct SweepRun: ParsableCommand {
     @Option(
         name: .customLong("vary"),
         help: ArgumentHelp(
-            "A setting, as in --set, and its values. Repeatable.", valueName: "key=values")
-    )
+            "A setting, as in --set, and its values. Repeatable.", valueName: "key=values"),
+        completion: Candidates.settings)
     var variations: [String] = []
 
     @Option(
@@ -78,7 +78,7 @@ struct SweepRun: ParsableCommand {
     @Flag(help: "Continue the sweep in --out, if there is one; all else must be as in the first command.")
     var resume = false
 
-    @Option(help: "The folder to write.")
+    @Option(help: "The folder to write.", completion: .directory)
     var out: String?
 
     func validate() throws {
@@ -195,10 +195,10 @@ struct SweepMerge: ParsableCommand {
             Exit status: 65 if parts are missing, unfinished, doubled or of another sweep; 66 if a folder holds no part.
             """)
 
-    @Argument(help: "The folders of all parts, in any order.")
+    @Argument(help: "The folders of all parts, in any order.", completion: .directory)
     var parts: [String]
 
-    @Option(help: "The folder to write.")
+    @Option(help: "The folder to write.", completion: .directory)
     var out: String
 
     @Flag(help: "Print no summary.")

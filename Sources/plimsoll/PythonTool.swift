@@ -1,0 +1,159 @@
+import Foundation
+import Quantities
+import Scenario
+
+/// A part of Plimsoll that is written in Python: found where it is installed, and called in the program's place.
+enum PythonTool: String, CaseIterable {
+    case plot
+    case report
+    case tune
+
+    /// The module that Python runs.
+    private var module: String {
+        switch self {
+        case .plot: "plimsoll_tools.plotting"
+        case .report: "plimsoll_tools.reporting"
+        case .tune: "plimsoll_tools.tuning"
+        }
+    }
+
+    /// The group of requirements in the Python package that the tool belongs to.
+    private var group: String { self == .tune ? "tune" : "plot" }
+
+    /// Modules that an environment with the group has.
+    private var needs: [String] {
+        ["plimsoll_tools", "matplotlib", "pandas", "yaml"] + (self == .tune ? ["optuna", "sqlalchemy"] : [])
+    }
+
+    /// The tool that the command line asks for help about, as in `plimsoll plot --help`.
+    static func askedForHelp(_ arguments: [String]) -> PythonTool? {
+        guard arguments.count == 3, ["--help", "-h"].contains(arguments[2]) else { return nil }
+        return PythonTool(rawValue: arguments[1])
+    }
+
+    /// Replaces this process by the tool; its exit status is the program's. Returns only by throwing.
+    func replaceProgram(_ arguments: [String]) throws(Failure) -> Never {
+        let place = ProgramPlace.current
+        guard let command = try command(place) else {
+            throw Failure(.hostRefuses, "\(rawValue) needs Python packages that are not installed; \(advice(place))")
+        }
+        // The tool calls itself by the name that the person typed, and finds the program that called it.
+        setenv("PLIMSOLL_COMMAND", "plimsoll \(rawValue)", 1)
+        if let file = place.file { setenv("PLIMSOLL", file, 0) }
+        // An ignored signal stays ignored in the new program.
+        signal(SIGPIPE, SIG_DFL)
+        var words = (command + arguments).map { strdup($0) }
+        words.append(nil)
+        execv(command[0], words)
+        throw Failure(.hostRefuses, "\(command[0]) cannot be run: \(String(cString: strerror(errno)))")
+    }
+
+    /// The command that runs the tool, without its arguments; nil if it is not installed.
+    private func command(_ place: ProgramPlace) throws(Failure) -> [String]? {
+        // -I: neither PYTHONPATH, nor the user's own packages, nor what lies in the current folder may change a result.
+        func call(_ python: String) -> [String] { [python, "-I", "-m", module] }
+        if let named = ProcessInfo.processInfo.environment["PLIMSOLL_PYTHON"], !named.isEmpty {
+            guard let python = ProgramPlace.onPath(named) else {
+                throw Failure(.hostRefuses, "PLIMSOLL_PYTHON names \(named), which is no program")
+            }
+            guard isComplete(python) else {
+                throw Failure(
+                    .hostRefuses,
+                    "PLIMSOLL_PYTHON names \(named), which lacks some of the packages that \(rawValue) needs: "
+                        + needs.joined(separator: ", "))
+            }
+            return call(python)
+        }
+        for python in place.pythons where access(python, X_OK) == 0 && isComplete(python) { return call(python) }
+        return ProgramPlace.onPath("plimsoll-\(rawValue)").map { [$0] }
+    }
+
+    /// Whether the interpreter finds every module that the tool needs.
+    private func isComplete(_ python: String) -> Bool {
+        let process = Process()
+        process.executableURL = URL(filePath: python)
+        let question = "import sys; from importlib.util import find_spec as f; sys.exit(None in map(f, sys.argv[1:]))"
+        process.arguments = ["-I", "-c", question] + needs
+        (process.standardInput, process.standardOutput) = (FileHandle.nullDevice, FileHandle.nullDevice)
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationReason == .exit && process.terminationStatus == 0
+    }
+
+    /// What to type to install the tool, for this place of the program.
+    private func advice(_ place: ProgramPlace) -> String {
+        if let sources = place.checkout {
+            return "install them with: \(ShellWord.quoted(sources + "/Scripts/setup.sh")) \(group)"
+        }
+        if let package = place.pythonPackage, let venv = place.ownEnvironment {
+            let (folder, source) = (ShellWord.quoted(venv), ShellWord.quoted("\(package)[\(group)]"))
+            let pip = ShellWord.quoted(venv + "/bin/pip")
+            return "install them with: python3 -m venv \(folder) && \(pip) install \(source)"
+        }
+        return "install the package in Plimsoll's folder Scripts with pip install './Scripts[\(group)]', and name the "
+            + "interpreter in PLIMSOLL_PYTHON"
+    }
+}
+
+/// Where the running program lies, and what lies around it.
+struct ProgramPlace {
+    /// The program's own file, without links; nil if the kernel does not say.
+    let file: String?
+
+    static var current: ProgramPlace {
+        guard let path = realpath("/proc/self/exe", nil) else { return ProgramPlace(file: nil) }
+        defer { free(path) }
+        return ProgramPlace(file: String(cString: path))
+    }
+
+    /// The folder around `bin`, in which a package is unpacked.
+    private var prefix: String? {
+        guard let file else { return nil }
+        let folder = URL(filePath: file).deletingLastPathComponent()
+        guard folder.lastPathComponent == "bin" else { return nil }
+        return folder.deletingLastPathComponent().standardizedFileURL.path(percentEncoded: false).withoutSlash
+    }
+
+    /// The environment that an unpacked archive has for Python.
+    var ownEnvironment: String? { prefix.map { $0 + "/lib/plimsoll/venv" } }
+
+    /// The Python package in an unpacked archive; nil if there is none.
+    var pythonPackage: String? {
+        guard let path = prefix.map({ $0 + "/share/plimsoll/python" }) else { return nil }
+        return access(path + "/pyproject.toml", R_OK) == 0 ? path : nil
+    }
+
+    /// The sources in whose build folder the program lies.
+    var checkout: String? {
+        guard let file else { return nil }
+        var folder = URL(filePath: file).deletingLastPathComponent()
+        while folder.path() != "/" {
+            if folder.lastPathComponent == ".build" {
+                let root = folder.deletingLastPathComponent().path(percentEncoded: false).withoutSlash
+                return access(root + "/Scripts/setup.sh", X_OK) == 0 ? root : nil
+            }
+            folder = folder.deletingLastPathComponent()
+        }
+        return nil
+    }
+
+    /// Where an interpreter may be, the preferred one first.
+    var pythons: [String] {
+        [ownEnvironment, checkout.map { $0 + "/.venv" }].compactMap { $0.map { $0 + "/bin/python" } }
+    }
+
+    /// The program of that name on PATH, or of that path; nil if there is none.
+    static func onPath(_ name: String) -> String? {
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        let candidates = name.contains("/") ? [name] : folders.map { "\($0)/\(name)" }
+        return candidates.first { candidate in
+            var status = stat()
+            return stat(candidate, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(candidate, X_OK) == 0
+        }
+    }
+}
+
+extension String {
+    fileprivate var withoutSlash: String { count > 1 && hasSuffix("/") ? String(dropLast()) : self }
+}
