@@ -49,6 +49,77 @@ struct LiveScreenTests {
         for line in lines { #expect(LiveScreen.columns(of: line) <= size.0, "\(line)") }
     }
 
+    /// The screen after a sample at `seconds`, with a run that stands still.
+    private func paused(at seconds: Double, _ columns: Int, _ rows: Int) -> [String] {
+        var still = screen(columns, rows, apps: 3)
+        still.isPaused = true
+        var glance = still.glance
+        glance.now = Instant(microseconds: Int64(seconds * 1_000_000))
+        return LiveScreen(
+            plan: still.plan, glance: glance, log: still.log, speed: "paused", size: still.size, usesColour: false,
+            usesBlocks: true, isPaused: true
+        ).lines
+    }
+
+    @Test(
+        "every step is seen: the clock of a run that stands still has tenths",
+        arguments: [(30, 8), (80, 24), (200, 50)])
+    func stepping(size: (Int, Int)) {
+        let titles = [90.0, 90.5, 91].map { paused(at: $0, size.0, size.1)[0] }
+        #expect(titles[0].contains("1:30.0 of 30:00") && titles[1].contains("1:30.5") && titles[2].contains("1:31.0"))
+        #expect(screen(size.0, size.1, apps: 3).lines[0].contains("1:30 of 30:00"))
+        let keys = paused(at: 90, size.0, size.1)[size.1 - 1]
+        #expect(keys.hasPrefix("space go on  s step") && keys.contains("q"))
+        for line in paused(at: 90, size.0, size.1) { #expect(LiveScreen.columns(of: line) <= size.0) }
+    }
+
+    @Test("the clock has as many decimals as tell two samples apart")
+    func decimals() {
+        let spans = [(1_000_000, 1), (500_000, 1), (100_000, 1), (250_000, 2), (50_000, 2), (1_000, 3), (1, 3)]
+        for (microseconds, digits) in spans {
+            #expect(LiveScreen.decimals(of: TimeSpan(microseconds: Int64(microseconds))) == digits)
+        }
+    }
+
+    @Test("a legend says what the signs of the bar mean, as far as there is room")
+    func legend() {
+        let wide = screen(200, 50, apps: 3).lines[2]
+        #expect(wide.contains("▒ system  █ apps  · free  W warning  C critical  ] ceiling 1.0 GiB"))
+        #expect(screen(80, 24, apps: 3).lines[2].contains("▒ system  █ apps  · free  W warning  C critical"))
+        #expect(Array(screen(30, 8, apps: 3).lines[2]).contains("W"))
+        var plain = screen(80, 24, apps: 3)
+        plain = LiveScreen(
+            plan: plain.plan, glance: plain.glance, log: [], speed: "10x", size: plain.size, usesColour: false,
+            usesBlocks: false)
+        #expect(plain.lines[2].contains("= system  # apps  . free"))
+    }
+
+    @Test("the wall time that is left stands beside the speed, where there is room")
+    func timeLeft() {
+        var screen = screen(100, 24, apps: 3)
+        screen.left = .seconds(171)
+        #expect(screen.lines[0].hasSuffix("1:30 of 30:00  10x, 2:51 to go"))
+        var narrow = self.screen(40, 24, apps: 3)
+        narrow.left = .seconds(171)
+        #expect(narrow.lines[0].hasSuffix("1:30 of 30:00  10x"))
+    }
+
+    @Test("a falling level is told with the value at which the worse one was left")
+    func falling() {
+        var level = PressureLevel.normal
+        let levels = ["warning", "critical", "warning", "normal"].map {
+            RunEvent(
+                at: .zero, kind: .pressureLevel, app: nil, detail: $0,
+                reason: "109.5 MiB available, threshold 61.4 MiB")
+        }
+        let lines = LiveScreen.told(levels, from: &level).map { LiveScreen.line(for: $0) }
+        #expect(level == .normal)
+        let rising = "109.5 MiB available, threshold 61.4 MiB"
+        let left = "109.5 MiB available, leaves the level at 61.4 MiB"
+        let expected = [("warning", rising), ("critical", rising), ("warning", left), ("normal", left)]
+        #expect(lines == expected.map { "0:00  pressure \($0): \($1)" })
+    }
+
     @Test("a dry run is called one")
     func dryRun() {
         var dry = screen(80, 24, apps: 3)
@@ -105,6 +176,8 @@ struct LiveScreenTests {
         let watched = try Program.run(["run", scenario, "--live", "--out", "a", "--trace", "t.json"], in: folder)
         #expect(watched.status == 0)
         #expect(watched.error.contains("pressure warning:") && !watched.error.contains("\u{1B}"))
+        #expect(watched.error.hasPrefix("quickstart: policy ladder, seed 1, 1:00 of virtual time\n"))
+        #expect(watched.error.contains(" available, leaves the level at "))
         #expect(try Program.run(["run", scenario, "--quiet", "--out", "b"], in: folder).status == 0)
         for table in RunTables.all {
             let one = try Data(contentsOf: folder.appending(path: "a/\(table.file)"))

@@ -16,6 +16,10 @@ struct LiveScreen {
     let usesBlocks: Bool
     /// Whether the policy's decisions are not carried out.
     var isDryRun = false
+    /// Whether the run stands still, so that a step may be too short for a clock of whole seconds.
+    var isPaused = false
+    /// The wall time that the rest of the run takes; nil if its speed has no limit, or if it stands still.
+    var left: Duration?
 
     var lines: [String] {
         let rows = max(1, size.rows)
@@ -33,10 +37,31 @@ struct LiveScreen {
 
     private var title: String {
         let left = "\(isDryRun ? "dry run of " : "")\(plan.name)  \(plan.policy.title)  seed \(plan.seed)"
-        let right = "\(Progress.clock(glance.now - .zero)) of \(Progress.clock(plan.duration))  \(speed)"
+        let clock = "\(time(glance.now)) of \(Progress.clock(plan.duration))  \(speed)"
+        let rest = self.left.map { ", \(Progress.clock(TimeSpan(microseconds: Int64($0 / .microseconds(1))))) to go" }
+        // What the run is called gives way to the clock, and to it the time that is left.
+        let right = rest.map { size.columns - clock.count - $0.count > 30 ? clock + $0 : clock } ?? clock
         let room = size.columns - right.count - 2
         guard room > 8 else { return fit(right) }
         return paint(fit(left, to: room), .strong) + "  " + right
+    }
+
+    /// The virtual time; while the run stands still with as many decimals as a sample's instant has.
+    private func time(_ instant: Instant) -> String {
+        LiveScreen.time(instant, decimals: isPaused ? LiveScreen.decimals(of: plan.monitor.interval) : 0)
+    }
+
+    /// How many decimals of a second tell two samples apart: at least one, at most three.
+    static func decimals(of interval: TimeSpan) -> Int {
+        let scales: [Int64] = [100_000, 10_000]
+        return (scales.firstIndex { interval.microseconds % $0 == 0 } ?? scales.count) + 1
+    }
+
+    private static func time(_ instant: Instant, decimals: Int) -> String {
+        let whole = Progress.clock(instant - .zero)
+        guard decimals > 0 else { return whole }
+        let digits = String(instant.microseconds % 1_000_000 + 1_000_000).dropFirst().prefix(decimals)
+        return "\(whole).\(digits)"
     }
 
     private func column(of bytes: ByteCount) -> Int {
@@ -62,10 +87,21 @@ struct LiveScreen {
             let place = 1 + column(of: max(.zero, glance.ceiling - threshold.bytes(of: glance.ceiling)))
             if place < cells.count { cells[place] = Character(mark) }
         }
-        let note = " W warning, C critical, ] ceiling \(glance.ceiling.readable)"
         let first = cells.firstIndex { $0 != " " } ?? cells.count
-        for (index, character) in note.enumerated() where index < first - 1 { cells[index] = character }
+        for (index, character) in legend(room: first - 2).enumerated() { cells[index + 1] = character }
         return String(cells)
+    }
+
+    /// What the signs of the bar mean; the parts that have room.
+    private func legend(room: Int) -> String {
+        let signs = usesBlocks ? "▒ system  █ apps  · free" : "= system  # apps  . free"
+        let parts = [signs, "W warning  C critical", "] ceiling \(glance.ceiling.readable)"]
+        var legend = ""
+        for part in parts {
+            let longer = legend.isEmpty ? part : legend + "  " + part
+            if LiveScreen.columns(of: longer) <= room { legend = longer }
+        }
+        return legend
     }
 
     private var figures: String {
@@ -78,7 +114,15 @@ struct LiveScreen {
         return level + fit(text, to: size.columns - glance.level.rawValue.count)
     }
 
-    private var keys: String { "space pause  s step  1 real time  2 10x  3 max  q or Ctrl-C stop" }
+    /// What the keys do; the longest form that has room.
+    private var keys: String {
+        let pause = isPaused ? "space go on" : "space pause"
+        let forms = [
+            "\(pause)  s step  1 real time  2 10x  3 max  q or Ctrl-C stop",
+            "\(pause)  s step  1 2 3 speed  q stop", "\(pause)  s step  q stop",
+        ]
+        return forms.first { $0.count <= size.columns } ?? forms[2]
+    }
 
     // MARK: Apps
 
@@ -120,6 +164,20 @@ struct LiveScreen {
 
     // MARK: Events
 
+    /// The events as a person reads them: beside a level that falls stands the value at which the worse one was left.
+    ///
+    /// - Parameter level: The level before the events; afterwards the one after them.
+    static func told(_ events: [RunEvent], from level: inout PressureLevel) -> [RunEvent] {
+        events.map { event in
+            guard event.kind == .pressureLevel, let next = PressureLevel(rawValue: event.detail) else { return event }
+            defer { level = next }
+            guard next < level else { return event }
+            var told = event
+            told.reason = event.reason?.replacing(", threshold ", with: ", leaves the level at ")
+            return told
+        }
+    }
+
     /// Whether the event matters to a person who watches the run.
     static func isWorthALine(_ event: RunEvent) -> Bool {
         switch event.kind {
@@ -129,7 +187,8 @@ struct LiveScreen {
         }
     }
 
-    static func line(for event: RunEvent) -> String {
+    /// - Parameter decimals: Of the time, in seconds.
+    static func line(for event: RunEvent, decimals: Int = 0) -> String {
         let what =
             switch event.kind {
             case .pressureLevel: "pressure \(event.detail)"
@@ -139,7 +198,7 @@ struct LiveScreen {
             default: "\(event.detail) \(event.app ?? "")"
             }
         let reason = event.reason.map { ": \($0)" } ?? ""
-        return "\(Progress.clock(event.at - .zero))  \(what)\(reason)"
+        return "\(time(event.at, decimals: decimals))  \(what)\(reason)"
     }
 
     private func lastEvents(rows: Int) -> [String] {
@@ -150,7 +209,8 @@ struct LiveScreen {
                 case .warning, .pressureLevel: .warning
                 default: .plain
                 }
-            return paint(fit(LiveScreen.line(for: event)), look)
+            let decimals = isPaused ? LiveScreen.decimals(of: plan.monitor.interval) : 0
+            return paint(fit(LiveScreen.line(for: event, decimals: decimals)), look)
         }
         return shown + Array(repeating: "", count: max(0, rows - shown.count))
     }

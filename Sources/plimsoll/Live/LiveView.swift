@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Pressure
 import Quantities
 import Simulation
 
@@ -35,6 +36,7 @@ final class LiveView {
     private var drawnAt = ContinuousClock.now - .seconds(1)
     private var drawnSize = ScreenSize(columns: 0, rows: 0)
     private var log: [RunEvent] = []
+    private var level = PressureLevel.normal
     private var saidTenths = 0
     private static let kept = 200
 
@@ -45,12 +47,15 @@ final class LiveView {
         // Without a terminal there is no picture to slow down for.
         self.speed = speed ?? (screen == nil ? .max : .ten)
         anchor = (ContinuousClock.now, .zero)
-        if isDryRun && screen == nil { Terminal.complain("dry run: the policy's decisions are not carried out") }
+        guard screen == nil else { return }
+        let length = Progress.clock(plan.duration)
+        Terminal.complain("\(plan.name): policy \(plan.policy.title), seed \(plan.seed), \(length) of virtual time")
+        if isDryRun { Terminal.complain("dry run: the policy's decisions are not carried out") }
     }
 
     /// Called at every sample of the run; returns when the run may continue.
     func update(_ simulation: Simulation) {
-        let events = simulation.takeEvents()
+        let events = LiveScreen.told(simulation.takeEvents(), from: &level)
         let glance = simulation.glance
         guard let screen else {
             say(glance, events)
@@ -95,6 +100,13 @@ final class LiveView {
         return .microseconds(Int64(due)) - (ContinuousClock.now - anchor.wall)
     }
 
+    /// The wall time that the rest of the run takes; nil if that is not known.
+    private func timeLeft(at now: Instant) -> Duration? {
+        guard let factor = speed.factor, !isPaused else { return nil }
+        let rest = plan.duration - (now - .zero)
+        return max(.zero, .microseconds(Int64(Double(rest.microseconds) / factor)))
+    }
+
     private func listen(_ screen: RawTerminal, for span: Duration, at now: Instant) {
         guard let key = screen.key(within: span) else { return }
         switch key {
@@ -121,7 +133,8 @@ final class LiveView {
         guard size != drawnSize || ContinuousClock.now - drawnAt >= .milliseconds(50) else { return }
         let content = LiveScreen(
             plan: plan, glance: glance, log: log, speed: isPaused ? "paused" : speed.rawValue, size: size,
-            usesColour: screen.usesColour, usesBlocks: screen.usesBlocks, isDryRun: isDryRun)
+            usesColour: screen.usesColour, usesBlocks: screen.usesBlocks, isDryRun: isDryRun, isPaused: isPaused,
+            left: timeLeft(at: glance.now))
         screen.show(content.lines, isFresh: size != drawnSize)
         drawnSize = size
         drawnAt = ContinuousClock.now
