@@ -101,7 +101,10 @@ enum Candidates {
         let policy = (named ?? plan?.policy.name).flatMap(PolicyCatalogue.type)
         let parameters = (policy?.parameterTable ?? []).map { "policy.parameters.\($0.name)" }
         let keys = FormatKeys.all.filter { !$0.contains("=") }
-        let plain = keys.filter { !$0.contains("[]") && $0 != "apps" && $0 != "policy.parameters" }
+        let plain = keys.filter { key in
+            !key.contains("[]") && key != "apps" && key != "policy.parameters"
+                && !key.hasPrefix("policy.parameters.")
+        }
         let ofApps = keys.filter { $0.hasPrefix("apps[].") && !$0.dropFirst(7).contains("[]") }
         return plain + parameters
             + (plan?.apps ?? []).flatMap { app in ofApps.map { "apps.\(app.name)" + $0.dropFirst(6) } }

@@ -47,7 +47,19 @@ struct CompletionsCommand: ParsableCommand {
 
 
         _plimsoll_and_stay() {
-            _plimsoll "$@"
+            # `plimsoll sweep` without a command of its own is `plimsoll sweep run`.
+            if [[ ${COMP_WORDS[1]} == sweep && $COMP_CWORD -ge 2 && ! ${COMP_WORDS[2]} =~ ^(run|merge)$ ]]; then
+                local words=()
+                [[ $COMP_CWORD -eq 2 ]] && _plimsoll "$@" && words=("${COMPREPLY[@]}")
+                local -a COMP_WORDS=("${COMP_WORDS[@]:0:2}" run "${COMP_WORDS[@]:2}")
+                local -i COMP_CWORD=$((COMP_CWORD + 1)) COMP_POINT=$((COMP_POINT + 4))
+                local COMP_LINE="${COMP_LINE/ sweep / sweep run }"
+                COMPREPLY=()
+                _plimsoll "$@"
+                COMPREPLY+=("${words[@]}")
+            else
+                _plimsoll "$@"
+            fi
             # More follows the dot of a key and its equals sign.
             if [[ ${#COMPREPLY[@]} -gt 0 && ${COMPREPLY[0]} == *[=.] ]]; then
                 compopt -o nospace

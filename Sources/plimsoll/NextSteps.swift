@@ -1,6 +1,7 @@
 import Foundation
 import Metrics
 import Quantities
+import Reclaim
 import Scenario
 import Simulation
 
@@ -42,7 +43,11 @@ struct NextSteps {
     /// The run's policy and another; nil if no value of `--policy` stands for the run's.
     private var policies: [String]? {
         let own = plan.policy
-        guard policyFile != nil || (own.rules.isEmpty && own.parameters.isEmpty) else { return nil }
+        let table = PolicyCatalogue.type(named: own.name)?.parameterTable ?? []
+        let isPlain = own.parameters.allSatisfy { set in
+            table.contains { $0.name == set.name && $0.standard == set.value }
+        }
+        guard policyFile != nil || (own.rules.isEmpty && isPlain) else { return nil }
         return [policyFile ?? own.name, own.name == "jetsam" ? "ladder" : "jetsam"]
     }
 

@@ -58,4 +58,21 @@ struct TableParameterTests {
         #expect("\(fault)".contains("policy.parameters.critical: expected "), "\(fault)")
         #expect("\(fault)".contains(", or table, not 'tabel'"), "\(fault)")
     }
+
+    @Test(
+        "a value in a foreign unit is refused with both forms that would be right",
+        arguments: [
+            ("critical: 5MiB", "expected a share such as 5% or 0.05, or table, not '5MiB'"),
+            ("critical: 0B", "expected a share such as 5% or 0.05, or table, not '0B'"),
+            ("ram: 0%", "expected a size with its unit, such as 512KiB, 38MiB or 1.5GiB, or table, not '0%'"),
+            ("critical: 120%", "120% is too large; at most 100%"),
+        ])
+    func units(parameter: String, expected: String) {
+        let text = Samples.minimal + "policy: { name: jetsam, parameters: { \(parameter) } }\n"
+        guard case .failure(let fault) = ScenarioLoader.load(text: text, file: "t.yaml") else {
+            Issue.record("it is taken")
+            return
+        }
+        #expect("\(fault)".hasSuffix(expected), "\(fault)")
+    }
 }

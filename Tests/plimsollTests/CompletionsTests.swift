@@ -100,8 +100,13 @@ struct CompletionsTests {
             #expect(try offered(run + ["policy.parameters."], in: folder) == parameters)
             let jetsam = ["run", "tiny.yaml", "--policy", "jetsam", "--set", "policy.parameters.ball"]
             #expect(try offered(jetsam, in: folder) == ["compopt -o nospace", "policy.parameters.ballast="])
-            let vary = ["sweep", "tiny.yaml", "--vary", "device.cor"]
-            #expect(try offered(vary, in: folder) == ["compopt -o nospace", "device.cores="])
+            // `sweep` without a command of its own is `sweep run`.
+            for sweep in [["sweep"], ["sweep", "run"]] {
+                let vary = sweep + ["tiny.yaml", "--vary", "device.cor"]
+                #expect(try offered(vary, in: folder) == ["compopt -o nospace", "device.cores="])
+            }
+            let first = try offered(["sweep", ""], in: folder)
+            #expect(Set(["run", "merge", "tiny.yaml"]).isSubset(of: first), "\(first)")
         }
     }
 

@@ -24,7 +24,7 @@ struct ReadmeTests {
             ["run", Program.scenario("quickstart"), "--out", "runs/quickstart", "--report-follows"], in: folder,
             shell: "PATH=\"${1%/*}:$PATH\"; shift; plimsoll \"$@\"")
         // The first line shows the duration, which varies.
-        let lines = try shown(from: "quickstart: policy", to: "to ask why").dropFirst()
+        let lines = try shown(from: "quickstart: policy", to: "to compare").dropFirst()
         #expect(result.out.split(separator: "\n").dropFirst().map(String.init) == Array(lines))
     }
 

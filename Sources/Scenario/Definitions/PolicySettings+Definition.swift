@@ -250,7 +250,7 @@ extension Codec where Value == ParameterValue {
             expected: expected,
             decode: { tree, existing, decoding in
                 if tree.text == table { return .table }
-                guard let text = tree.text, text.first?.isNumber == true else {
+                guard let text = tree.text, parameter.isQuantity(text) else {
                     decoding.faultHere(tree.origin, "expected \(expected), not \(tree.summary)")
                     return nil
                 }
@@ -265,6 +265,19 @@ extension Codec where Value == ParameterValue {
                     "anyOf": .array([.object(["const": .string(table)]), schema(nil)]), "default": .string(table),
                 ])
             })
+    }
+}
+
+extension PolicyParameter {
+    /// Whether the text has the form of the parameter's quantity, whatever its range.
+    fileprivate func isQuantity(_ text: String) -> Bool {
+        guard text.first?.isNumber == true else { return false }
+        return switch lowest {
+        case .ratio: (try? Ratio(parsing: text)) != nil
+        case .bytes: (try? ByteCount(parsing: text)) != nil
+        case .time: (try? TimeSpan(parsing: text)) != nil
+        case .count, .flag, .choice, .names, .table: true
+        }
     }
 }
 
