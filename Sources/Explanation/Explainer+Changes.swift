@@ -37,7 +37,7 @@ extension Explainer {
         case .memoryResourceLimit:
             [ownLimit(of: app, explanation)].compactMap { $0 } + [behaviours(of: app)] + sizes(of: app)
         case .memoryPressure:
-            [NumberQuest(nearestChanges, of: numbers), guardrails, behaviours(of: app)] + sizes(of: app)
+            [NumberQuest(someChanges, of: numbers), guardrails, behaviours(of: app)] + sizes(of: app)
                 + [device].compactMap { $0 }
         case .appWatchdog: delays(of: app) + [behaviours(of: app)] + [device].compactMap { $0 }
         case .cpuResourceLimit:
@@ -55,34 +55,36 @@ extension Explainer {
 
     // MARK: The policy
 
-    /// The nearest steps of every number that alter the decision, and a few beyond, nearest first; the distance is a
-    /// share of the number.
+    /// A few steps of every number that alter the decision; the distance is a share of the number.
     func changesOfDecision(_ termination: Termination) -> [Change] {
         guard let record = termination.record else { return [] }
         let turning = PolicyChange.all(of: plan).filter { turns($0, record, victim: termination.pid) }
-        return few(of: turning, [1, 2, 4, 8, 16, 32])
+        return few(of: turning)
     }
 
     /// The policy's title, if it has numbers.
     private var numbers: String? { PolicyChange.all(of: plan).isEmpty ? nil : plan.policy.title }
 
-    /// A few steps of every number, nearest first.
-    private var nearestChanges: [Change] { few(of: PolicyChange.all(of: plan), [1, 8, 16]) }
+    /// A few steps of every number.
+    private var someChanges: [Change] { few(of: PolicyChange.all(of: plan)) }
 
-    /// The changes that have one of these places among the changes of their number: a small change that alters one
-    /// decision may not be enough for later ones.
-    private func few(of changes: [PolicyChange], _ places: Set<Int>) -> [Change] {
+    /// Of each number the nearest step, then the farthest, then two between. A small change that alters one decision
+    /// may not be enough for later ones.
+    private func few(of changes: [PolicyChange]) -> [Change] {
         let ordered = changes.enumerated().sorted {
             ($0.element.distance, $0.offset) < ($1.element.distance, $1.offset)
+        }.map(\.element)
+        var places: [String: [Int]] = [:]
+        for (index, change) in ordered.enumerated() { places[change.name, default: []].append(index) }
+        var chosen: [Int] = []
+        for share in [0, 12, 6, 3] {
+            let round = places.values.map { $0[($0.count - 1) * share / 12] }.sorted()
+            chosen += round.filter { !chosen.contains($0) }
         }
-        var seen: [String: Int] = [:]
-        return ordered.map(\.element).filter { change in
-            seen[change.name, default: 0] += 1
-            return places.contains(seen[change.name, default: 0])
-        }.map { change in
+        return chosen.map { index in
             var other = plan
-            other.policy = change.settings
-            return Change(.policy, change.words, [change.assignment], other)
+            other.policy = ordered[index].settings
+            return Change(.policy, ordered[index].words, [ordered[index].assignment], other)
         }
     }
 

@@ -34,14 +34,14 @@ struct Attempts: Quest {
     }
 }
 
-/// Tries changes of the policy's numbers, nearest first, a few at a time, until one costs nothing or a few are found.
+/// Tries changes of the policy's numbers in their order, a few at a time, until one costs nothing or a few are found.
 struct NumberQuest: Quest {
     /// How many are tried at a time. It must not depend on the host: the advice would.
     private static let atOnce = 4
     /// After this number of changes that save the process the search is over.
     private static let compared = 3
     /// The most changes that are tried.
-    private static let most = 8
+    private static let most = 12
 
     private var left: ArraySlice<Change>
     private let title: String?

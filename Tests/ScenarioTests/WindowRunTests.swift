@@ -176,7 +176,7 @@ struct WindowRunTests {
         let explainer = Explainer(plan: plan, scenario: "r/scenario.yaml")
         let words = try explainer.explain(#require(try explainer.terminations().first)).joined(separator: "\n")
         let why = "notes: in the foreground; its windows off screen stay, too: seen within disconnect_idle."
-        #expect(words.contains("What saves it: disconnect_idle = 0s"), "\(words)")
+        #expect(words.contains("What saves it: disconnect_idle = "), "\(words)")
         #expect(words.contains("other was ended") && words.contains("Spared:        \(why)"), "\(words)")
     }
 
