@@ -14,6 +14,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from harness import PictureCase, call_main, load_main
+from matplotlib.figure import Figure
 from matplotlib.text import Text
 from synthetic_run import MIB, write_run
 
