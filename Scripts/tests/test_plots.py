@@ -54,6 +54,12 @@ def seen(colour: str, view: np.ndarray) -> np.ndarray:
     return oklab
 
 
+def drawn(figure: Figure | None) -> Figure:
+    """The picture of a run that has something to draw."""
+    assert figure is not None, "there is nothing to draw"
+    return figure
+
+
 class RunDirectoryCase(PictureCase):
     """A folder of its own, and the program to call."""
 
@@ -462,8 +468,9 @@ class Launches(RunDirectoryCase):
 
 
 class Kills(RunDirectoryCase):
-    HEADER = "time_s,event,app,pid,scene,reason,state,level,action,exit_reason,cause,measure,threshold"
-    FACTS: ClassVar[dict[str, int]] = {"process_state": 6, "warning": 7, "action": 8, "exit": 9}
+    COLUMNS = ("time_s", "event", "app", "pid", "scene", "reason", "state", "level", "action", "exit_reason", "cause", "measure",
+               "threshold")  # fmt: skip
+    FACTS: ClassVar[dict[str, str]] = {"process_state": "state", "warning": "level", "action": "action", "exit": "exit_reason"}
 
     def run_of(self, events: str, causes: dict[str, str] | None = None) -> Run:
         """A run with these events: time, kind, app, process, scene, the fact that the kind has, and the reason.
@@ -472,14 +479,14 @@ class Kills(RunDirectoryCase):
         """
         rows = []
         for time_s, kind, app, pid, scene, fact, reason in csv.reader(events.splitlines()):
-            row = [time_s, kind, app, pid, scene, reason, *[""] * 7]
-            row[self.FACTS[kind]] = fact
-            if kind == "exit":
-                row[10] = (causes or {}).get(pid, "")
-            rows.append(row)
+            row = {"time_s": time_s, "event": kind, "app": app, "pid": pid, "scene": scene, "reason": reason}
+            cause = (causes or {}).get(pid, "") if kind == "exit" else ""
+            rows.append({**row, self.FACTS[kind]: fact, "cause": cause})
         run = self.make()
         with (run / "events.csv").open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows([self.HEADER.split(","), *rows])
+            table = csv.DictWriter(file, self.COLUMNS, lineterminator="\n")
+            table.writeheader()
+            table.writerows(rows)
         return read_run(run)
 
     def test_idle_time_counts_from_the_last_time_on_screen(self) -> None:
@@ -512,10 +519,10 @@ class Kills(RunDirectoryCase):
         run = self.run_of("7,exit,a,1,,abnormal,crashed\n8,exit,b,2,,memoryPressure,why\n")
         self.assertEqual(kills.kills_of(run)["app"].tolist(), ["b"])
         self.assertEqual(kills.crashes(run)["app"].tolist(), ["a"])
-        words = [text.get_text() for text in memory.draw(run).findobj(Text)]
+        words = [text.get_text() for text in drawn(memory.draw(run)).findobj(Text)]
         self.assertIn("1 terminated\n1 crashed", words)
         self.assertIn("a (crash)", words)
-        self.assertTrue(any("1 more app crashed" in text.get_text() for text in terminations.draw(run).findobj(Text)))
+        self.assertTrue(any("1 more app crashed" in text.get_text() for text in drawn(terminations.draw(run)).findobj(Text)))
 
     def test_the_spared_are_those_of_the_same_decision(self) -> None:
         run = read_run(self.make(apps=14, minutes=30.0))
@@ -593,7 +600,7 @@ class Kills(RunDirectoryCase):
         run = read_run(run.directory)
         table = kills.kills_of(run)
         self.assertEqual(table["want"].tolist(), ["own", "another", ""])
-        words = terminations.draw(run).findobj(Text)
+        words = drawn(terminations.draw(run)).findobj(Text)
         coloured = {text.get_text() for text in words if text.get_color() == style.WANT_COLOUR}
         self.assertEqual(
             coloured,
@@ -603,7 +610,7 @@ class Kills(RunDirectoryCase):
             },
         )
         # A run in which every allocation found room has no such line.
-        plain = terminations.draw(self.run_of("9,exit,c,3,,memoryPressure,why\n"))
+        plain = drawn(terminations.draw(self.run_of("9,exit,c,3,,memoryPressure,why\n")))
         self.assertFalse(any("found no room" in text.get_text() for text in plain.findobj(Text)))
 
     def test_many_bands_and_causes_and_a_footprint_of_nothing_are_legible(self) -> None:
@@ -648,8 +655,7 @@ class Pressure(RunDirectoryCase):
         lines = (run / "samples.csv").read_text("utf-8").splitlines()
         lines = [lines[0] + ",psi_some_avg10,psi_full_avg300"] + [f"{line},0.0{index % 10},0" for index, line in enumerate(lines[1:])]
         (run / "samples.csv").write_text("\n".join(lines) + "\n", "utf-8")
-        without = pressure.draw(read_run(self.make("other")))
-        figure = pressure.draw(read_run(run))
+        without, figure = (drawn(pressure.draw(read_run(folder))) for folder in (self.make("other"), run))
         self.assertEqual((len(without.axes), len(figure.axes)), (1, 2))
         self.assert_legible(figure)
 
@@ -746,16 +752,16 @@ class Comparisons(RunDirectoryCase):
         self.assertEqual(compare.may_be_best(groups, "launch_latency_p95_ms"), [True, False])
         self.assertEqual(compare.may_be_best(groups, "terminations"), [True, True])
         figure = compare.draw(runs, ["whole", "lossy"])
-        tops = [line.get_ydata()[-1] for line in figure.axes[-1].lines if line.get_linestyle() != "None"]
+        tops = [np.asarray(line.get_ydata())[-1] for line in figure.axes[-1].lines if line.get_linestyle() != "None"]
         self.assertEqual(tops, [1.0, 0.75])
         words = {text.get_text(): text.get_fontweight() for text in figure.findobj(Text)}
         self.assertEqual((words["100 ms"], words["100 ms*"]), ("bold", "normal"))
         self.assertEqual((words["0"], words["5"]), ("bold", "normal"))
 
     def test_a_single_runs_curve_lacks_what_was_lost(self) -> None:
-        figure = launches.draw(self.losing("lossy", 15, 5))
+        figure = drawn(launches.draw(self.losing("lossy", 15, 5)))
         curve, *marks = figure.axes[0].lines
-        self.assertEqual(curve.get_ydata()[-1], 0.75)
+        self.assertEqual(np.asarray(curve.get_ydata())[-1], 0.75)
         self.assertEqual([float(np.asarray(mark.get_ydata())[0]) for mark in marks], [0.375, 0.7125])
         self.assertTrue(any("never came" in text.get_text() for text in figure.findobj(Text)))
 

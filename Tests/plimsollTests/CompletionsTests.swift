@@ -43,7 +43,7 @@ struct CompletionsTests {
 
     @Test("bash completes commands and options")
     func commands() throws {
-        try within { folder in
+        try within { folder throws in
             #expect(try offered(["co"], in: folder) == ["compare", "completions"])
             #expect(try offered([""], in: folder).contains("tune"))
             #expect(try offered(["run", "--see"], in: folder) == ["--seed"])
