@@ -46,8 +46,8 @@ public struct MemoryReplayImport: Sendable {
         return """
             # The allocation trace \(URL(filePath: path).lastPathComponent.onOneLine), played by one app that does \
             nothing else.
-            # \(survey.lines.counted("operation")); at most \(survey.peakRequested.bytes.counted("byte")) requested, in \
-            at most \(survey.peakObjects.counted("object")).
+            # \(survey.lines.counted("operation")); at most \(survey.peakRequested.bytes.counted("byte")) \
+            requested, in at most \(survey.peakObjects.counted("object")).
             plimsoll: 1
             name: memory-replay
             duration: \(seconds + 10)s

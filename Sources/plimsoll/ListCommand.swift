@@ -10,6 +10,7 @@ struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
         abstract: "Lists the policies, the app archetypes, the metrics, or the scenarios.",
+        usage: "plimsoll list [<options>] <kind> [<name>]",
         discussion: """
             With the name of a policy it lists the policy's parameters, with the name of an archetype all of the \
             archetype's settings, as a scenario writes them.

@@ -54,23 +54,12 @@ struct Plimsoll: ParsableCommand {
         do {
             try reporting {
                 try refuseEnvironment()
-                try showPythonHelp()
                 return .success
             }
             var command = try parse()
             try command.run()
         } catch {
             leave(with: error)
-        }
-    }
-
-    /// `plimsoll plot --help` shows the tool's own help, which lists its options; without Python, the short one.
-    private static func showPythonHelp() throws {
-        guard let tool = PythonTool.askedForHelp(CommandLine.arguments) else { return }
-        do throws(Failure) {
-            try tool.replaceProgram(["--help"])
-        } catch {
-            error.lines.forEach(Terminal.complain)
         }
     }
 

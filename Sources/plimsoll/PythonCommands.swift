@@ -21,7 +21,9 @@ struct PlotCommand: ParsableCommand {
         completion: Candidates.runFolders)
     var arguments: [String] = []
 
-    func run() throws { try PythonPart.run(.plot, arguments) }
+    func run() throws {
+        try PythonPart.run(.plot, of: PlotCommand.self, arguments)
+    }
 }
 
 struct ReportCommand: ParsableCommand {
@@ -45,7 +47,9 @@ struct ReportCommand: ParsableCommand {
         completion: Candidates.runFolders)
     var arguments: [String] = []
 
-    func run() throws { try PythonPart.run(.report, arguments) }
+    func run() throws {
+        try PythonPart.run(.report, of: ReportCommand.self, arguments)
+    }
 }
 
 struct TuneCommand: ParsableCommand {
@@ -59,7 +63,7 @@ struct TuneCommand: ParsableCommand {
 
             EXAMPLES
               plimsoll tune Scenarios/quickstart.yaml --policy ladder --trials 5 \\
-                --seeds 1..2 --held-out-seeds 3..4 --out tunings/ladder
+                --seeds 1..2 --held-out-seeds 101..105 --out tunings/ladder
 
             \(PythonPart.place)
             """)
@@ -69,7 +73,9 @@ struct TuneCommand: ParsableCommand {
         completion: Candidates.scenarios)
     var arguments: [String] = []
 
-    func run() throws { try PythonPart.run(.tune, arguments) }
+    func run() throws {
+        try PythonPart.run(.tune, of: TuneCommand.self, arguments)
+    }
 }
 
 /// What the three commands share.
@@ -80,10 +86,17 @@ private enum PythonPart {
         on PATH.
         """
 
-    static func run(_ tool: PythonTool, _ arguments: [String]) throws {
+    /// Becomes the tool, also for its own help, which lists its options; without Python the command's help does.
+    static func run(_ tool: PythonTool, of command: any ParsableCommand.Type, _ arguments: [String]) throws {
         try reporting {
-            // `plimsoll plot -- RUN` is `plimsoll plot RUN`.
-            try tool.replaceProgram(arguments.first == "--" ? Array(arguments.dropFirst()) : arguments)
+            do throws(Failure) {
+                // `plimsoll plot -- RUN` is `plimsoll plot RUN`.
+                try tool.replaceProgram(arguments.first == "--" ? Array(arguments.dropFirst()) : arguments)
+            } catch {
+                guard ["--help", "-h"].contains(arguments.first) else { throw error }
+                error.lines.forEach(Terminal.complain)
+                throw CleanExit.helpRequest(command)
+            }
         }
     }
 }

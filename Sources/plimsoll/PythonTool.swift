@@ -25,12 +25,6 @@ enum PythonTool: String, CaseIterable {
         ["plimsoll_tools", "matplotlib", "pandas", "yaml"] + (self == .tune ? ["optuna", "sqlalchemy"] : [])
     }
 
-    /// The tool that the command line asks for help about, as in `plimsoll plot --help`.
-    static func askedForHelp(_ arguments: [String]) -> PythonTool? {
-        guard arguments.count == 3, ["--help", "-h"].contains(arguments[2]) else { return nil }
-        return PythonTool(rawValue: arguments[1])
-    }
-
     /// Replaces this process by the tool; its exit status is the program's. Returns only by throwing.
     func replaceProgram(_ arguments: [String]) throws(Failure) -> Never {
         let place = ProgramPlace.current

@@ -15,7 +15,7 @@ struct ExcerptTests {
 
     @Test("the caret stands below the column")
     func caret() {
-        let text = "plimsoll: 1\nname: a\nduration: 1s\ndevice: { ceilng: 512MiB }\n"
+        let text = "plimsoll: 1\nname: a\nduration: 1s\ndevice: { ceilng: 512MiB }\napps: [{ name: a }]\n"
         #expect(below(text) == ["    4 | device: { ceilng: 512MiB }", "      |           ^"])
     }
 
@@ -56,7 +56,9 @@ struct ExcerptTests {
     @Test("lines end as YAML's do, and a byte order mark has no column")
     func lines() {
         for end in ["\n", "\r\n", "\r"] {
-            let lines = ["plimsoll: 1", "name: a", "duration: 1s", "device: { ceilng: 1GiB }"]
+            let lines = [
+                "plimsoll: 1", "name: a", "duration: 1s", "device: { ceilng: 1GiB }", "apps: [{ name: a }]",
+            ]
             let shown = below("\u{FEFF}" + lines.joined(separator: end))
             #expect(shown == ["    4 | device: { ceilng: 1GiB }", "      |           ^"])
         }

@@ -43,8 +43,9 @@ struct CompletionsTests {
 
     @Test("bash completes commands and options")
     func commands() throws {
-        try within { folder throws in
-            #expect(try offered(["co"], in: folder) == ["compare", "completions"])
+        try within { folder in
+            let commands = try offered(["co"], in: folder)
+            #expect(commands == ["compare", "completions"])
             #expect(try offered([""], in: folder).contains("tune"))
             #expect(try offered(["run", "--see"], in: folder) == ["--seed"])
             #expect(try offered(["run", "tiny.yaml", "--backend", ""], in: folder) == ["accounting", "jemalloc"])

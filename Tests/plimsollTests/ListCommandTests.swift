@@ -1,4 +1,5 @@
 import Foundation
+import Quantities
 import Reclaim
 import Testing
 import Workload
@@ -97,7 +98,7 @@ struct ListCommandTests {
             let size = footprint.isEmpty ? "300MiB" : footprint
             let lead = "An app of yours that peaks at \(size): "
             #expect(said.hasPrefix(lead), "\(said)")
-            let wanted = try #require(["300MiB": 300, "80MiB": 80, "1GiB": 1024][size])
+            let wanted = Double(try ByteCount(parsing: size).bytes) / 1_048_576
             let seen = try peak(of: String(said.dropFirst(lead.count)), in: folder) / 1_048_576
             #expect(abs(seen - wanted) < 0.02 * wanted, "\(said): \(seen)")
         }

@@ -219,7 +219,9 @@ struct OutputTests {
             let words = arguments.map { $0 == "S" ? Program.scenario("quickstart") : $0 }
             let result = try Program.run(words, in: folder)
             #expect(result.error.contains(expected), "\(result.error)")
-            #expect(result.error.split(separator: "\n").allSatisfy { $0.contains(": ") })
+            // The lines of the file below a message are indented.
+            let messages = result.error.split(separator: "\n").filter { !$0.hasPrefix(" ") }
+            #expect(!messages.isEmpty && messages.allSatisfy { $0.contains(": ") })
         }
     }
 

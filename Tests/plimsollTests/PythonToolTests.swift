@@ -5,7 +5,7 @@ import Testing
 struct PythonToolTests {
     /// Runs the arguments in the folder, with nothing of Python on PATH but what the test puts there.
     private func call(
-        _ program: URL = Program.executable, _ arguments: [String], in folder: URL, _ variables: String = ""
+        _ arguments: [String], by program: URL = Program.executable, in folder: URL, _ variables: String = ""
     ) throws -> Program.Result {
         let path = "\(folder.path())/on-path:/usr/bin:/bin"
         return try Program.run(
@@ -61,14 +61,14 @@ struct PythonToolTests {
     func search() throws {
         try Experiments.within { folder in
             let program = try installed(in: folder)
-            let nothing = try call(program, ["plot", "r"], in: folder)
+            let nothing = try call(["plot", "r"], by: program, in: folder)
             #expect(nothing.status == 71 && nothing.error.split(separator: "\n").count == 1)
             #expect(nothing.error.contains("pip install './Scripts[plot]'"), "\(nothing.error)")
             // With the package beside the program, the line can be copied.
             let package = folder.appending(path: "opt/share/plimsoll/python")
             try FileManager.default.createDirectory(at: package, withIntermediateDirectories: true)
             try Data().write(to: package.appending(path: "pyproject.toml"))
-            let archive = try call(program, ["tune", "r"], in: folder)
+            let archive = try call(["tune", "r"], by: program, in: folder)
             let prefix = folder.resolvingSymlinksInPath().path() + "/opt"
             #expect(
                 archive.error.hasSuffix(
@@ -76,15 +76,15 @@ struct PythonToolTests {
                         + "\(prefix)/lib/plimsoll/venv/bin/pip install '\(prefix)/share/plimsoll/python[tune]'\n"),
                 "\(archive.error)")
             try standIn("on-path/plimsoll-plot", in: folder)
-            let onPath = try call(program, ["plot", "r"], in: folder)
+            let onPath = try call(["plot", "r"], by: program, in: folder)
             #expect(onPath.status == 42 && onPath.out == "plimsoll plot by plimsoll-plot of plimsoll: r\n")
             // An environment that lacks packages is passed over.
             try standIn("opt/lib/plimsoll/venv/bin/python", in: folder, status: 1)
-            #expect(try call(program, ["plot", "r"], in: folder).out == onPath.out)
+            #expect(try call(["plot", "r"], by: program, in: folder).out == onPath.out)
             try standIn("opt/lib/plimsoll/venv/bin/python", in: folder)
-            let own = try call(program, ["plot", "r"], in: folder)
+            let own = try call(["plot", "r"], by: program, in: folder)
             #expect(own.out == "plimsoll plot by python of plimsoll: -I -m plimsoll_tools.plotting r\n")
-            #expect(try call(program, ["plot", "--help"], in: folder).status == 42)
+            #expect(try call(["plot", "--help"], by: program, in: folder).status == 42)
         }
     }
 

@@ -174,7 +174,11 @@ struct RoughHostTests {
     @Test("a run that will write much says so before it begins, and validate does, too")
     func estimate() throws {
         try within { folder in
-            let text = "plimsoll: 1\nname: x\nduration: 1000d\ndevice: { ceiling: 64MiB }\napps: [{ name: a }]\n"
+            let lines = [
+                "plimsoll: 1", "name: x", "duration: 1000d", "device: { ceiling: 64MiB }", "apps: [{ name: a }]",
+                "user: [{ at: 0s, launch: a }]", "",
+            ]
+            let text = lines.joined(separator: "\n")
             try Data(text.utf8).write(to: folder.appending(path: "s.yaml"))
             let valid = try Program.run(["validate", "s.yaml"], in: folder)
             #expect(valid.status == 0)
