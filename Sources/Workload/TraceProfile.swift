@@ -3,8 +3,8 @@ import Quantities
 /// An allocation trace as an app's workload. It is played while the app is active in front, or at work off screen for a
 /// background mode, a task or an event. Each process plays it from the beginning.
 ///
-/// A trace has no clock, so the scenario chooses the pace. Object sizes are as recorded at every scale; scaled runs change
-/// `copies`.
+/// A trace has no clock, so the scenario chooses the pace. Object sizes are as recorded at every scale; scaled runs
+/// change `copies`.
 public struct TraceProfile: Hashable, Sendable {
     /// The path of a plain text file with one operation per line.
     public var file: String

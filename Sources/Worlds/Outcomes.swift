@@ -19,8 +19,8 @@ package enum Outcomes {
         + AppNotification.allCases.map { "notification \($0.rawValue)" }
         + LaunchKind.allCases.map { "launch \($0.rawValue)" }
 
-    /// The rules that none of Plimsoll's policies violates: none names a process or a scene outside its snapshot, and each checks
-    /// a process's phase before it requests a warning, a suspension, or the disconnection of a scene.
+    /// The rules that none of Plimsoll's policies violates: none names a process or a scene outside its snapshot, and
+    /// each checks a process's phase before it requests a warning, a suspension, or the disconnection of a scene.
     private static let unreachable: [Refusal.Rule] = [.alive, .phase]
 
     /// Outcomes that should be impossible; one that occurs must be investigated.

@@ -116,7 +116,7 @@ package struct Shrinker {
     private mutating func nameAppsBriefly() {
         let letters = "abcdefghijklmnopqrstuvwxyz".map { String($0) }
         guard document.appNames.count <= letters.count else { return }
-        for (index, name) in document.appNames.enumerated() where name.count > 1 {
+        for (index, name) in document.appNames.enumerated() where name != letters[index] {
             _ = keep(document.renaming(name, to: letters[index]))
         }
         _ = keep(document.changing(["name"]) { _ in .plain("w") })

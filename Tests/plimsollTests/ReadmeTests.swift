@@ -32,10 +32,10 @@ struct ReadmeTests {
     func explanation() throws {
         let folder = try Program.temporaryFolder()
         defer { try? FileManager.default.removeItem(at: folder) }
-        let run = ["run", Program.scenario("evening-commute"), "--backend", "accounting", "--quiet", "--out"]
-        #expect(try Program.run(run + ["runs/evening-commute"], in: folder).status == 0)
-        let result = try Program.run(["explain", "runs/evening-commute", "--most", "1"], in: folder)
-        let lines = try shown(from: "weather was ended")
+        let run = ["run", Program.scenario("editor-behind-a-game"), "--backend", "accounting", "--quiet", "--out"]
+        #expect(try Program.run(run + ["runs/editor-behind-a-game"], in: folder).status == 0)
+        let result = try Program.run(["explain", "runs/editor-behind-a-game", "--app", "editor"], in: folder)
+        let lines = try shown(from: "editor was ended")
         let said = result.out.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
         #expect(said.map(String.init) == lines)
     }

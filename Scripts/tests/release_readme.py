@@ -1,0 +1,75 @@
+"""README's commands, run one after the other as a reader would, in a folder that has the scenarios."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import unittest
+
+from release import ROOT, SCENARIOS, ReleaseCase, alone
+
+README = (ROOT / "README.md").read_text("utf-8")
+NOT_RUN = {
+    "Scripts/test": "this test is a part of it",
+    "Scripts/package": "Scripts/test --package runs it",
+    "docker run": "README says that it is not tried",
+}
+SHORTER = {"--seeds 1..20": "--seeds 1..3", "--seeds 1..5": "--seeds 1..2", "--trials 40": "--trials 4"}
+"""What README shows in full and is cut short here."""
+
+
+def commands() -> list[str]:
+    """Every command of the page, in its order, without its comment: lines of their own, and words within a text."""
+    found = []
+    for line in README.splitlines():
+        if line.startswith("    "):
+            found += re.findall(r"^    (?:\$ )?((?:Scripts/|plimsoll )[^#]*)", line)
+        else:
+            found += re.findall(r"`((?:Scripts/|plimsoll |docker run )[^`]*)`", line)
+    return [command.strip() for command in found]
+
+
+def shortened(command: str) -> str:
+    for words, fewer in SHORTER.items():
+        command = command.replace(words, fewer)
+    return command
+
+
+class Readme(ReleaseCase):
+    def setUp(self) -> None:
+        super().setUp()
+        (self.directory / "Scenarios").symlink_to(SCENARIOS)
+        (self.directory / "program").mkdir()
+        (self.directory / "program" / "plimsoll").symlink_to(self.plimsoll)
+        os.environ["PATH"] = f"{self.directory / 'program'}{os.pathsep}{os.environ['PATH']}"
+
+    @alone
+    def test_every_command_of_the_readme_runs(self) -> None:
+        run = self.run_of("evening-commute")
+        # Any report will do: this one is of a run.
+        self.run_program("run", run / "scenario.yaml", "--set", "expect=[]", "--backend", "accounting", "--quiet", "--jetsam-events",
+                         "--out", self.directory / "phone")  # fmt: skip
+        next((self.directory / "phone" / "jetsam-events").iterdir()).rename(self.directory / "report.ips")
+        tried = 0
+        for command in commands():
+            if any(command.startswith(words) for words in NOT_RUN):
+                continue
+            with self.subTest(command):
+                words = shlex.split(shortened(command))
+                if words[0].startswith("Scripts/"):
+                    words[0] = str(ROOT / words[0])
+                self.ends(*words, folder=self.directory)
+            tried += 1
+        self.assertGreater(tried, 12)
+        for words in (*NOT_RUN, *SHORTER):
+            self.assertIn(words, " ".join(commands()), "README has it no more")
+
+    def test_the_scenario_of_the_readme_holds_what_it_expects(self) -> None:
+        text = README.split("```yaml\n")[1].split("```")[0]
+        (self.directory / "two-apps.yaml").write_text(text, "utf-8")
+        self.run_program("run", "two-apps.yaml", "--quiet", folder=self.directory)
+
+
+if __name__ == "__main__":
+    unittest.main()
