@@ -33,10 +33,10 @@ public struct SystemSnapshot: Sendable {
     public var resident: ByteCount
     /// The ceiling minus `resident`.
     public var available: ByteCount
-    /// How much memory must be available. If the monitor measures something else, this is its threshold as a share of
-    /// the device.
+    /// How much memory must be available. If the monitor measures something else, this is its threshold, converted to
+    /// bytes of this device.
     public var threshold: ByteCount
-    /// The monitor's measure in its own terms, if it is why the policy is asked.
+    /// What the monitor measured, in its own unit; nil unless the policy is asked because of the monitor.
     public var reading: PressureReading?
     /// All live processes, by rising process number.
     public var processes: [ProcessSnapshot]
@@ -48,7 +48,7 @@ public struct SystemSnapshot: Sendable {
     public var history = ReclaimHistory()
     /// The future launches, for the policy that declares it needs them.
     public var oracle: Oracle?
-    /// The size of the device, by which a reproduced system's tables are looked up.
+    /// The size of the device. Policies that imitate a real system look up that system's tables by it.
     public var device: DeviceSize
     /// The seed for a policy that draws random numbers (`lots`). It follows from the run's seed and the instant. So the
     /// same run draws the same numbers, and so does a repeated question about the same snapshot.
@@ -92,12 +92,12 @@ public struct SystemSnapshot: Sendable {
 public struct DeviceSize: Hashable, Sendable {
     /// All RAM of the device.
     public var ceiling: ByteCount
-    /// All RAM of the device that this one stands for: more than `ceiling` in a scale model. A reproduced system's
+    /// All RAM of the device that this one stands for: not `ceiling` in a scale model. A real system's
     /// tables are looked up by it.
     public var meant: ByteCount { whole ?? ceiling }
     private let whole: ByteCount?
-    /// This device's size as a share of the device it stands for. Figures in bytes from a reproduced system's table
-    /// refer to the latter; parameters refer to this device.
+    /// This device's size as a share of the device it stands for. Figures in bytes in a real system's table refer to
+    /// the device that this one stands for; a policy's parameters refer to this device.
     public var scale: Ratio
 
     /// A device with this much RAM; without `meant` it stands for itself.
@@ -159,7 +159,7 @@ public struct ProcessSnapshot: Hashable, Sendable {
     public var relaunchCost: TimeSpan
     /// Its scenes.
     public var scenes: [SceneSnapshot]
-    /// Since when the process has had its place in its band. The earliest is the head of the band.
+    /// When the process got its place in its band. The process with the earliest time is the head of the band.
     public var positionedAt: Instant
     /// The explicit memory limit that applies to the process now.
     public var limit: MemoryLimit?
@@ -167,8 +167,8 @@ public struct ProcessSnapshot: Hashable, Sendable {
     public var isEnding = false
     /// The time from each termination by the system to the next launch, oldest first.
     public var relaunchIntervals: [TimeSpan] = []
-    /// The number of its group of processes that belong together; nil: it is alone. In the foreground band jetsam ends
-    /// the largest group first.
+    /// The identifier of the group that the process belongs to; nil if it belongs to none. In the foreground band
+    /// jetsam ends the largest group first.
     public var group: Int?
     /// What the process is in its group.
     public var role: GroupRole = .undefined
@@ -210,22 +210,22 @@ public struct ProcessSnapshot: Hashable, Sendable {
 
     /// How long the user has not seen the process. For a process that was never in front, the time counts from its
     /// launch, even if an earlier process of the app was in front. The real systems do the same, whatever the reason
-    /// for the start: XNU puts a new process at the tail of its band, and Android's activity manager takes the start
-    /// for the last activity. Sources: xnu-11417.101.15, `memorystatus_add`; android-13, `updateLruProcessLocked`. An
+    /// for the start: XNU puts a new process at the tail of its band, and Android's activity manager treats the
+    /// start as the last activity. Sources: xnu-11417.101.15, `memorystatus_add`; android-13, `updateLruProcessLocked`. An
     /// event that wakes the process later does not change its idle time.
     public func idleTime(at now: Instant) -> TimeSpan {
         phase.isForeground ? .zero : now - (lastForeground ?? launchedAt)
     }
 
     /// How long the user has not seen one of the process's scenes. If the system connected the scene off screen, the
-    /// time counts from the process's launch, which connected it. A window may be hidden behind another window of its
-    /// app. So a scene's idle time is never less than that of its process.
+    /// time counts from the process's launch, which connected it. A scene can be hidden behind another window
+    /// while its process is in front. So a scene may be idle for longer than its process, but never for less.
     public func idleTime(of scene: SceneSnapshot, at now: Instant) -> TimeSpan {
         scene.phase.isForeground ? .zero : now - (scene.lastForeground ?? launchedAt)
     }
 
-    /// The scenes that may be disconnected: all scenes of a process off screen, and the windows behind for one in
-    /// front.
+    /// The scenes that may be disconnected: all scenes of a process that is off screen, and the hidden windows of a
+    /// process in front.
     public var scenesOffScreen: [SceneSnapshot] { scenes.filter(\.isOffScreen) }
 
     /// Whether the process is on a screen, and only on the second display.

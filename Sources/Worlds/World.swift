@@ -88,8 +88,8 @@ struct WorldFrame {
     let options: RunOptions
     let policy: DrawnPolicy
     let appCount: Int
-    /// Whether its apps answer notifications slowly and free little, so that other events overlap them, and changes
-    /// that do not affect memory become visible.
+    /// Whether the world's apps answer notifications slowly and free little memory. Then other events happen during the
+    /// answers, and a change in behaviour that leaves memory alone still shows in the tables.
     let isSluggish: Bool
 
     init(seed: UInt64, backend: MemoryBackend?) {
@@ -113,7 +113,7 @@ struct WorldFrame {
             (12, draw.span(.minutes(5), .minutes(15))), (3, draw.span(.minutes(15), .minutes(30))),
         ])
         duration = isReal ? min(drawn, .minutes(4)) : drawn
-        // The loader refuses a scale model of an impossible device.
+        // A scale of 10% stands for a device ten times as large, and the loader refuses devices above 32 GiB.
         let fits = ceiling <= .gibibytes(3)
         scale = isScaled && isOwn && fits ? scaling : .one
         options = RunOptions(
@@ -123,11 +123,11 @@ struct WorldFrame {
         let policy = DrawnPolicy(seed)
         self.policy = policy
         let count = draw.pick([(60, draw.number(5, 15)), (30, draw.number(16, 30)), (10, draw.number(31, 60))])
-        // A policy that follows futures is slow with many apps.
+        // A policy that looks into the future is slow with many apps.
         appCount = policy.type.needs.contains(.oracle) ? min(count, 12) : count
     }
 
-    /// The memory that the device has for apps, in the apps' own units.
+    /// The memory that the device has for apps, at full size: apps ask for full sizes at every scale.
     var room: ByteCount {
         ByteCount((ceiling - reserved).bytes * 1_000 / Int(scale.partsPerMillion / 1_000))
     }

@@ -67,7 +67,7 @@ extension ParsableArguments {
         if text?.isEmpty == true { throw ValidationError("\(what) is empty; \(advice)") }
     }
 
-    /// Refuses to set what has an option of its own, if that option is given.
+    /// Refuses to set a key that has its own option, if that option is given, too: `--set seed=1 --seed 2`.
     func refuse(
         keys: [String], as option: String, seed: UInt64? = nil, policy: String? = nil, backend: MemoryBackend?
     ) throws {

@@ -1,8 +1,8 @@
 import Quantities
 import Simulation
 
-/// The least that a run will write, by its plan: at every sample a row of samples.csv, and a row of apps.csv for every
-/// process.
+/// A lower bound of what a run writes, computed from its plan: at each sample one row of samples.csv, and one row of
+/// apps.csv for each process.
 struct OutputEstimate {
     private static let worthAWord = ByteCount.gibibytes(1)
     /// Bytes of a row, measured in runs of about ten apps.
@@ -20,7 +20,7 @@ struct OutputEstimate {
     /// For one process that lives throughout the run.
     private var appsTable: ByteCount { writesEveryApp ? ByteCount(samples * OutputEstimate.appRow) : .zero }
 
-    /// A warning where a single process makes this a gibibyte or more; otherwise nil.
+    /// A warning if samples.csv and the rows of one process in apps.csv have 1 GiB or more; otherwise nil.
     var text: String? {
         guard samplesTable + appsTable >= OutputEstimate.worthAWord else { return nil }
         let apps = writesEveryApp ? ", and apps.csv \(appsTable.readable) for every process that lives throughout" : ""

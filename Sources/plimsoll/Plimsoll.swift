@@ -93,7 +93,7 @@ struct Plimsoll: ParsableCommand {
         if code == .success {
             if !text.isEmpty { Terminal.say(text) }
         } else if !text.isEmpty {
-            // The first sentence quotes the command line, so it is escaped; usage and help follow on their own lines.
+            // The message quotes the command line, so it is escaped. Usage and help follow on their own lines.
             let (head, message) = ("Error: ", message(for: error))
             let isPlain = text.hasPrefix(head + message)
             let rest = isPlain ? String(text.dropFirst((head + message).count)) : text

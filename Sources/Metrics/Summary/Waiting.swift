@@ -8,7 +8,7 @@ extension SummaryMetric {
             .count($0.scenesReconnected)
         },
         SummaryMetric(
-            "bytes_purged", .integer, unit: .bytes, "Dirty pages given back by purging, decay included",
+            "bytes_purged", .integer, unit: .bytes, "Dirty pages given back to the device, by a purge or by decay",
             better: .neither
         ) {
             .bytes($0.bytesPurged)
@@ -23,8 +23,8 @@ extension SummaryMetric {
         },
         SummaryMetric(
             "decisions", .integer,
-            "Times that the policy was asked and ranked a process, or was asked for memory and ranked none. Not the "
-                + "number of decisions in decisions.csv, which has an unanswered question once, and the monitor's own",
+            "Questions to the policy that it answered with a ranking, and demands for memory that it answered with "
+                + "none. decisions.csv counts a repeated question without an answer once, and adds the monitor's own",
             better: .neither
         ) { .count($0.decisions) },
         SummaryMetric("actions_refused", .integer, "Actions that a limit refused", better: .neither) {

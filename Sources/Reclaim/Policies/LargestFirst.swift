@@ -5,7 +5,7 @@ import Quantities
 /// It acts when less than `floor` is available, or when an allocation waits.
 public struct LargestFirst: ReclaimPolicy {
     public static let name = "largest-first"
-    public static let summary = "ends the largest process when memory is below a floor (the kernel's badness)"
+    public static let summary = "ends the largest process when little memory is available (like Linux's OOM killer)"
     public static let needs: PolicyNeeds = .everySample
     public static let parameters: [Parameter<Self>] = [
         Parameter(

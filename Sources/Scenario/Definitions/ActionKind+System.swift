@@ -12,8 +12,8 @@ extension ActionKind {
             waking(.remoteNotification, "A push for the app arrives."),
             waking(.location, "The app receives a new location."),
             waking(.bluetoothCentrals, "A Bluetooth accessory contacts the app."),
-            waking(.backgroundFetch, "The app is launched or woken to refresh its content, for the time `for`."),
-            waking(.processing, "The app is launched or woken to work off screen, for the time `for`."),
+            waking(.backgroundFetch, "The app is launched or woken to refresh its content; `for` sets how long."),
+            waking(.processing, "The app is launched or woken to work off screen; `for` sets how long."),
             ActionKind(
                 "time_change", .choice("time change", "time changes"),
                 "The time jumps. Running apps are notified at once, suspended apps when they run again.",

@@ -142,7 +142,7 @@ extension BurstProfile: Described {
         fields: [
             Field(
                 "after", \.after, .quantity(), required: true,
-                "When it begins, in time in the foreground since the launch."),
+                "It begins after the app has spent this much time in the foreground."),
             Field("size", \.size, .quantity(), required: true, "How much memory it adds."),
             Field("over", \.over, .quantity(), required: true, "How long the increase takes."),
             Field(
@@ -187,7 +187,7 @@ extension BackgroundDiscipline: Described {
                 "The memory that the snapshot of the screen needs for a moment."),
             Field(
                 "task", \.task, Codec.quantity().orNone(),
-                "How long its background task runs, which it begins on leaving the screen. `none`: it begins no task."),
+                "On leaving the screen the app begins a background task that runs this long. `none`: no task."),
             Field("leaks_task", \.leaksTask, .flag, "It never ends its background task, not even when it expires."),
             Field("event_work", \.eventWork, .quantity(), "How long the app works on an event that wakes it."),
             Field(

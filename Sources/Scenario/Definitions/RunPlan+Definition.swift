@@ -33,7 +33,7 @@ extension RunPlan: Described {
                 "How long the run lasts, in virtual time."),
             Field(
                 "backend", \.backend, .choice("backend", "backends"),
-                "Real memory through jemalloc, or its arithmetic alone."),
+                "`jemalloc`: real memory. `accounting`: only computes what jemalloc would do."),
             Field("device", \.device, .record, required: true, "The simulated device."),
             Field("monitor", \.monitor, .record, "When memory is looked at, and what counts as pressure."),
             Field("policy", \.policy, .policy, "The policy that decides which processes lose memory."),
@@ -93,7 +93,7 @@ extension Device: Described {
         fields: [
             Field(
                 "ceiling", \.ceiling, .quantity(from: .mebibytes(1), to: MemoryLimits.highestCeiling), required: true,
-                "The device's whole RAM. It never hands out a page beyond it."),
+                "The device's whole RAM. The device never hands out a page beyond it."),
             Field("reserved", \.reserved, .quantity(), "RAM that the system keeps for itself during the whole run."),
             Field(
                 "scale", \.scale, .quantity(from: RunPlan.smallestScale, to: RunPlan.largestScale),
@@ -195,7 +195,7 @@ extension LevelThresholds: Described {
                 "The level begins beyond this value. For free memory, \"beyond\" means below it."),
             Field(
                 "leave", \.leave, .threshold,
-                "The level ends once the value is back on this side. For free memory, that means above it."),
+                "The level ends once the value has come back past this one. For free memory: risen above it."),
         ])
 }
 
@@ -225,6 +225,6 @@ extension Limits: Described {
                 "Apps that the policy may never end."),
             Field(
                 "protect_audible", \.protectAudible, .flag,
-                "Whether the policy must leave apps alone that play audio off screen."),
+                "`true`: the policy must leave apps that play audio off screen alone."),
         ])
 }

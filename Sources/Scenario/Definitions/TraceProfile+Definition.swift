@@ -30,7 +30,7 @@ extension TraceProfile: Described {
                     + "the live objects, `exit` ends the app."),
             Field(
                 "last_line", \.lastLine, Codec.count(1...100_000_000).orNone(),
-                "The last line of the file that is played."),
+                "The app plays the file up to this line. `none`: to the end."),
         ])
 }
 
