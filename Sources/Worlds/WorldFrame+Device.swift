@@ -97,14 +97,18 @@ extension WorldFrame {
         return limits
     }
 
+    /// Claims about the run and about apps. The first two go through all metrics in turn, so that a few hundred worlds
+    /// name each metric.
     func expectations(_ apps: [DrawnApp]) -> [Tree] {
         var draw = Draw(seed, "expectations")
         let metrics = SummaryMetrics.all.filter { $0.type != .string }.map(\.name)
         let ofApps = AppMetrics.comparable.map(\.name)
-        return (0..<draw.number(0, 3)).map { _ in
-            let app = draw.chance(50) ? draw.pick(apps).name : nil
-            if let app, draw.chance(10) { return .string("\(app) survives") }
-            let metric = draw.pick(app == nil ? metrics : ofApps)
+        let count = draw.chance(10) ? 0 : draw.number(2, 4)
+        return (0..<count).map { index in
+            let app = index == 1 || index > 1 && draw.chance(50) ? draw.pick(apps).name : nil
+            if let app, draw.chance(10), index > 1 { return .string("\(app) survives") }
+            let names = app == nil ? metrics : ofApps
+            let metric = index < 2 ? names[Int(seed % UInt64(names.count))] : draw.pick(names)
             let subject = app.map { "\($0).\(metric)" } ?? metric
             let value: String
             if metric.hasSuffix("_bytes") {
