@@ -7,7 +7,9 @@ import re
 import shlex
 import unittest
 
-from release import ROOT, SCENARIOS, ReleaseCase, alone
+from release import SCENARIOS, ReleaseCase, alone
+
+from plimsoll_tools.checkout import ROOT
 
 README = (ROOT / "README.md").read_text("utf-8")
 NOT_RUN = {
@@ -53,7 +55,7 @@ class Readme(ReleaseCase):
         next((self.directory / "phone" / "jetsam-events").iterdir()).rename(self.directory / "report.ips")
         tried = 0
         for command in commands():
-            if any(command.startswith(words) for words in NOT_RUN):
+            if any(command.startswith(start) for start in NOT_RUN):
                 continue
             with self.subTest(command):
                 words = shlex.split(shortened(command))
@@ -62,8 +64,8 @@ class Readme(ReleaseCase):
                 self.ends(*words, folder=self.directory)
             tried += 1
         self.assertGreater(tried, 12)
-        for words in (*NOT_RUN, *SHORTER):
-            self.assertIn(words, " ".join(commands()), "README has it no more")
+        for part in (*NOT_RUN, *SHORTER):
+            self.assertIn(part, " ".join(commands()), "README has it no more")
 
     def test_the_scenario_of_the_readme_holds_what_it_expects(self) -> None:
         text = README.split("```yaml\n")[1].split("```")[0]
