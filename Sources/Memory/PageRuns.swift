@@ -7,7 +7,8 @@ import Glibc
 /// are the lengths themselves, at the page where a run starts. Taking a run, giving it back and joining it with both
 /// neighbours costs O(log n); the longest run costs O(1). `init` allocates everything: 9 bytes per page.
 ///
-/// Limit: callers are trusted. A range given back twice is found only if it touches the edge of a free run.
+/// Limit: callers are trusted. If a caller gives a range back twice, `give` notices only if a free run starts at the
+/// range's first page.
 struct PageRuns: ~Copyable {
     let pages: Int
     private(set) var freePages = 0

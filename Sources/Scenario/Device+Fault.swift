@@ -3,8 +3,8 @@ import Quantities
 import Simulation
 
 extension Device {
-    /// A fault of the device that exists on every host: the key to change, and a message with what is wrong and what is
-    /// right. Nil if only the host's memory can tell.
+    /// What makes this device impossible on any host: the key to change, and a message with what is wrong and what is
+    /// right. Nil without such a fault; whether this host has enough memory is not checked here.
     var fault: (key: String, message: String)? {
         switch MemoryLimits.refusal(ceiling: ceiling, reserved: reserved, scale: scale) {
         case nil: return nil

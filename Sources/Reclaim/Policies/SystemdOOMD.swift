@@ -21,7 +21,10 @@ public struct SystemdOOMD: ReclaimPolicy {
         Parameter(
             \.pressure, "pressure", from: .zero, to: .one,
             meaning: "full stalls, averaged over 10 s, above this share", source: source),
-        Parameter(\.duration, "duration", from: .zero, to: .minutes(5), meaning: "for so long", source: source),
+        Parameter(
+            \.duration, "duration", from: .zero, to: .minutes(5),
+            meaning: "how long full stalls must stay above pressure",
+            source: source),
         Parameter(
             \.pause, "pause", from: .zero, to: .minutes(10),
             meaning: "how long it ignores pressure after an action", source: source),

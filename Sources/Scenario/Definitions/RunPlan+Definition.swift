@@ -206,7 +206,7 @@ extension Limits: Described {
             Field(
                 "background_processes", \.backgroundProcesses, Codec.count(0...1_000_000).orNone(),
                 "How many processes may be off screen at once, including suspended "
-                    + "ones. The policy has to meet the limit: "
+                    + "ones. The policy has to meet the limit. The policies "
                     + "`none` and `unbounded` never do."),
             Field(
                 "background_memory", \.backgroundMemory, Codec.quantity().orNone(),

@@ -21,8 +21,8 @@ extension Simulation {
         guard !process.isEnding else { return record(name, app, refused: .isBeingEnded) }
         record(name, app)
         if process.course.connecting != nil {
-            // The app is being launched for an earlier event. This event comes after the earlier one, when the app has
-            // a scene.
+            // The app is being launched for an earlier event. This event waits until the app's scene has connected, and
+            // is delivered after the earlier one.
             return process.course.addLaunchEvent(.backgroundEvent(reason, lasting: time))
         }
         if process.phase == .suspended { Planner(process: process, display: display).queueProcess(.resume) }
@@ -101,7 +101,7 @@ extension Simulation {
         end(process, .abnormal, "crashed")
     }
 
-    /// A suspended process is not told; any other is called back before it ends.
+    /// A suspended process ends without notice; any other gets its termination callback first.
     func terminate(_ app: AppRecord) {
         guard let process = app.process, !process.isEnding else {
             return record("terminate", app, refused: .isNotRunning)

@@ -34,14 +34,14 @@ struct LaunchState {
     let at: Instant
     /// What the process was launched for.
     let reason: LaunchReason
-    /// The declared time of a cold launch, memory to fill included.
+    /// How long a cold launch takes by the app's profile: its declared costs, plus the time to fill its memory.
     let relaunchCost: TimeSpan
     private(set) var isFirst: Bool
     /// The user's launch under way.
     private(set) var pending: PendingLaunch?
     /// Whether the delegate has returned from `didFinishLaunching`.
     private(set) var hasFinished = false
-    /// Numbers the orders for work moved off the main thread; an earlier one is void.
+    /// The number of the latest order for work off the main thread. Each new order makes the earlier ones void.
     private(set) var deferredSerial = 0
 
     init(at now: Instant, _ reason: LaunchReason, isFirst: Bool, relaunchCost: TimeSpan) {
@@ -53,7 +53,7 @@ struct LaunchState {
 
     mutating func begin(_ kind: LaunchKind, tapped: Instant) { pending = PendingLaunch(kind, tapped: tapped) }
 
-    /// The first frame is active. From now on the app was launched before.
+    /// The first frame is active. The app's first launch is over.
     mutating func finish() -> PendingLaunch? {
         guard let launch = abandon() else { return nil }
         isFirst = false

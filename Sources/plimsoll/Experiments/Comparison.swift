@@ -86,7 +86,8 @@ struct Comparison {
         }
     }
 
-    /// Per scenario, whether the number of launches is equal under all seeds, which seldom holds for different users.
+    /// Per scenario, whether the user seems to do the same under every seed. The sign is an equal number of launches
+    /// under all seeds; different users seldom have that.
     ///
     /// - Parameter launches: The baseline's launches of each kind; per kind, per scenario, per seed.
     private static func isOneUser(_ launches: [[[Double?]]]) -> [Bool] {
@@ -119,7 +120,7 @@ struct Comparison {
         let foresight = plan.policies.firstIndex { $0?.given == "foresight" }
         let fair = plan.policies.indices.filter { plan.policies[$0]?.given != "unbounded" }
         let fewest = lost.map { lost in PairedComparison.best(of: fair.map { lost.runs[$0] }, sense: .lower) }
-        /// The policy's values; of a latency, only those of runs that lost as many launches as the reference.
+        /// The policy's values. If the metric is a latency, only runs that lost as many launches as the reference count.
         func like(_ reference: [[Double?]]?, _ policy: Int) -> [[Double?]] {
             guard let lost, let reference else { return values[policy] }
             return PairedComparison.kept(values[policy], where: lost.runs[policy], equals: reference)
@@ -240,7 +241,7 @@ extension Comparison {
         }
     }
 
-    /// Explains an interval without width: it is no certainty, but these seeds make no difference.
+    /// Explains an interval of zero width: the difference was the same under each of these seeds, which is no certainty.
     private func constancy(_ result: PairedComparison) -> String {
         guard let interval = result.interval, interval.low == interval.high else { return "" }
         return " by the same amount under every seed"
