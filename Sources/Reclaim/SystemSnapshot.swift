@@ -210,8 +210,8 @@ public struct ProcessSnapshot: Hashable, Sendable {
 
     /// How long the user has not seen the process. For a process that was never in front, the time counts from its
     /// launch, even if an earlier process of the app was in front. The real systems do the same, whatever the reason
-    /// for the start: XNU puts a new process at the tail of its band, and Android's activity manager treats the
-    /// start as the last activity. Sources: xnu-11417.101.15, `memorystatus_add`; android-13, `updateLruProcessLocked`. An
+    /// for the start: XNU puts a new process at the tail of its band, and Android's activity manager treats the start
+    /// as the last activity. Sources: xnu-11417.101.15, `memorystatus_add`; android-13, `updateLruProcessLocked`. An
     /// event that wakes the process later does not change its idle time.
     public func idleTime(at now: Instant) -> TimeSpan {
         phase.isForeground ? .zero : now - (lastForeground ?? launchedAt)
