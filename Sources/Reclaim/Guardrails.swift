@@ -35,8 +35,8 @@ public struct Guardrails: Sendable {
     public let limits: Limits
     private var terminations: [(pid: ProcessID, at: Instant)] = []
     private var fruitless: [ReclaimAction] = []
-    /// The process that was asked to end and is not gone yet. A policy may end it by force, without waiting. Until it is
-    /// gone, every action on another process is refused.
+    /// The process that was asked to end and is not gone yet. A policy may end it by force, without waiting. Until it
+    /// is gone, every action on another process is refused.
     public var ending: ProcessID?
 
     /// Guardrails that remember nothing yet.

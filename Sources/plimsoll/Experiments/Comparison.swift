@@ -120,7 +120,8 @@ struct Comparison {
         let foresight = plan.policies.firstIndex { $0?.given == "foresight" }
         let fair = plan.policies.indices.filter { plan.policies[$0]?.given != "unbounded" }
         let fewest = lost.map { lost in PairedComparison.best(of: fair.map { lost.runs[$0] }, sense: .lower) }
-        /// The policy's values. If the metric is a latency, only runs that lost as many launches as the reference count.
+        /// The policy's values. If the metric is a latency, only runs that lost as many launches as the reference
+        /// count.
         func like(_ reference: [[Double?]]?, _ policy: Int) -> [[Double?]] {
             guard let lost, let reference else { return values[policy] }
             return PairedComparison.kept(values[policy], where: lost.runs[policy], equals: reference)
@@ -241,7 +242,8 @@ extension Comparison {
         }
     }
 
-    /// Explains an interval of zero width: the difference was the same under each of these seeds, which is no certainty.
+    /// Explains an interval of zero width: the difference was the same under each of these seeds, which is no
+    /// certainty.
     private func constancy(_ result: PairedComparison) -> String {
         guard let interval = result.interval, interval.low == interval.high else { return "" }
         return " by the same amount under every seed"
