@@ -55,7 +55,7 @@ class Readme(ReleaseCase):
         next((self.directory / "phone" / "jetsam-events").iterdir()).rename(self.directory / "report.ips")
         tried = 0
         for command in commands():
-            if any(command.startswith(start) for start in NOT_RUN):
+            if command == "Scripts/run" or any(command.startswith(start) for start in NOT_RUN):
                 continue
             with self.subTest(command):
                 words = shlex.split(shortened(command))
