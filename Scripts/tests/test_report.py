@@ -14,14 +14,12 @@ from typing import Any
 from unittest import mock
 
 from browser import BROWSER
-from harness import SCRIPTS, FolderCase, call_main, load_main
+from harness import FolderCase, call_main, load_main
 from synthetic_run import write_run
 
-from plimsoll_tools import checkout
 from plimsoll_tools.plotting import several
 from plimsoll_tools.reporting import explanations, payload
 
-PROGRAM = Path(os.environ.get("PLIMSOLL") or checkout.program())
 MOST_BYTES = 8_000_000
 MOST_MS = 3_000
 
@@ -139,23 +137,6 @@ class Explanations(ReportCase):
         self.assertEqual([block["kill"] for block in blocks], [0, 1, None])
         self.assertEqual(blocks[0]["facts"], [["Who pays", ["chat, and it is a long line.", "mail."]]])
         self.assertEqual(blocks[1]["facts"], [["What saves it", ["less."]]])
-
-    @unittest.skipUnless(PROGRAM.is_file(), "plimsoll is not built")
-    def test_the_program_s_own_words_find_their_places(self) -> None:
-        run, scenario = self.directory / "quickstart", SCRIPTS.parent / "Scenarios" / "quickstart.yaml"
-        subprocess.run([PROGRAM, "run", scenario, "--backend", "accounting", "--out", run], check=True, capture_output=True)
-        out = self.directory / "page.html"
-        with mock.patch.dict(os.environ, {"PLIMSOLL": str(PROGRAM)}):
-            self.assertEqual(self.report(run, "--out", out), (0, ""))
-        shown = data_of(out)["runs"][0]
-        blocks = shown["explained"]["blocks"]
-        # The scenario is of the kind that the policy alone ends apps in.
-        self.assertEqual([block["kill"] for block in blocks], list(range(min(3, len(shown["kills"])))))
-        for block in blocks:
-            labels = [label for label, _ in block["facts"]]
-            self.assertTrue(any(label.startswith(("What saves", "What would")) for label in labels), labels)
-        self.assertEqual(shown["explained"]["note"], "")
-        self.assertTrue(all(held for _, held, _ in shown["expectations"]) and shown["expectations"])
 
     def test_words_of_another_form_are_shown_as_they_are(self) -> None:
         run = self.told(self.program("echo 'It was <the> ladder,\nand nothing helps.'\necho\necho 'More: of it.'\n"))
