@@ -18,7 +18,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.text import Text
+from matplotlib.text import Annotation, Text
 from synthetic_run import MIB, write_run
 
 from plimsoll_tools.plotting import (
@@ -189,6 +189,26 @@ class FeltEnds(StoryCase):
         marks = {line.get_gid(): list(np.asarray(line.get_xdata())) for line in figure.axes[0].lines if line.get_gid()}
         self.assertEqual((marks["ends-felt"], marks["ends-unfelt"]), ([300.0], [130.0]))
         self.assertIn(style.END_NAMES[style.UNFELT], self.words(figure))
+        # A white edge below the mark: its grey is near that of a suspended process.
+        for kind in (style.UNFELT, style.LEFT):
+            below, mark = style.END_LOOKS[kind]
+            self.assertEqual((below["marker"], below["color"]), (mark["marker"], "white"))
+            self.assertGreater(below["markeredgewidth"], mark["markeredgewidth"] + 1)
+
+    def test_a_warning_at_a_first_frame_stands_above_it(self) -> None:
+        run = read_run(self.story())
+        frame = run.events.loc[run.events["event"] == "warning"].assign(event="first_frame")
+        run.tables["events"] = pd.concat([run.events, frame]).sort_values("time_s", kind="stable")
+        figure = states.draw(run)
+        assert figure is not None
+        heights: dict[str, list[float]] = {"^": [], "o": []}
+        for line in figure.axes[0].lines:
+            if line.get_marker() in heights and line.get_gid() is None:
+                heights[str(line.get_marker())] += np.asarray(line.get_ydata(), dtype=float).tolist()
+        self.assertEqual((len(heights["^"]), len(heights["o"])), (2, 2))
+        for warning, first in zip(sorted(heights["^"]), sorted(heights["o"])):
+            self.assertAlmostEqual(first - warning, (states.FRAME_AT - states.WARNED_AT) * states.APP_IN)
+        self.assertGreater((states.FRAME_AT - states.WARNED_AT) * states.APP_IN * 72, (4.6 + 2.6) / 2, "in points")
 
     def test_quits_and_crashes_have_marks_of_their_own(self) -> None:
         run = read_run(self.story())
@@ -239,7 +259,44 @@ class TruePeak(StoryCase):
         assert figure is not None
         tip = next(line for axes in figure.axes for line in axes.lines if line.get_gid() == "peak")
         self.assertEqual((self.xs(tip), np.asarray(tip.get_ydata()).tolist()), ([120.0], [180 * MIB]))
-        self.assertIn("▼ peak 180 MiB at 2:00, between samples", self.words(figure))
+        text = next(text for text in figure.findobj(Text) if isinstance(text, Annotation) and text.get_text().startswith("peak"))
+        self.assertEqual(text.get_text(), "peak 180 MiB at 2:00, between samples")
+        self.assertEqual((text.xy, text.get_horizontalalignment()), ((120 / 600, 180 * MIB), "left"), "beside its mark, below the ceiling")
+
+    def test_the_names_of_peak_and_ceiling_share_a_row_only_without_meeting(self) -> None:
+        for at, wide, taken, expected in (
+            (0.1, 0.3, 0.2, ("left", False)), (0.6, 0.3, 0.2, ("right", False)), (0.9, 0.3, 0.2, ("right", True)),
+            (0.47, 0.5, 0.2, ("left", True)), (0.5, 0.6, 0.2, ("center", False)), (0.6, 0.7, 0.2, ("center", True)),
+        ):  # fmt: skip
+            self.assertEqual(memory.peak_side(at, wide, taken), expected)
+        run = read_run(self.story())
+        run.samples[["peak_resident_bytes", "resident_bytes"]] = 199 * MIB
+        figure = memory.draw(run)
+        assert figure is not None
+        figure.canvas.draw()
+        boxes = [text.get_window_extent() for text in figure.findobj(Text) if isinstance(text, Text) and
+                 text.get_text().startswith(("peak 199", "ceiling"))]  # fmt: skip
+        self.assertEqual((len(boxes), boxes[0].overlaps(boxes[1])), (2, False))
+
+    def test_the_peaks_name_stands_clear_of_the_levels_lines(self) -> None:
+        for lines, expected in (([], 2.5), ([8.8], 11.3), ([-20.0, 40.0], 2.5), ([3.0, 12.0], 14.5)):
+            self.assertEqual(memory.lift_of(lines, 2.5), expected)
+
+    def test_a_peak_of_one_sample_is_not_covered_by_the_line_on_its_layer(self) -> None:
+        figure = memory.draw(read_run(self.story()))
+        assert figure is not None
+        line = next(line for axes in figure.axes for line in axes.lines if line.get_gid() == "layer-top")
+        axes = plt.figure().add_subplot()
+        times_s = np.arange(8.0)
+        memory.draw_tops(axes, times_s, np.array([10, 10, 90, 10.2, 10.2, 10, 40, 40.0]), 100)
+        self.assertEqual(axes.lines[0].get_drawstyle(), line.get_drawstyle())
+        ys = np.asarray(axes.lines[0].get_ydata(), dtype=float)
+        drawn = ys[:-1][~np.isnan(ys[:-1]) & ~np.isnan(ys[1:])], np.diff(ys)[~np.isnan(np.diff(ys))]
+        self.assertEqual((set(drawn[0]) >= {10, 90, 10.2, 40}, float(np.abs(drawn[1]).max()) < 1), (True, True))
+
+    def test_what_rounds_to_a_gibibyte_is_one(self) -> None:
+        sizes = (1023.4, 1023.6, 1024, 1536)
+        self.assertEqual([style.bytes_text(size * MIB) for size in sizes], ["1023 MiB", "1 GiB", "1 GiB", "1.5 GiB"])
 
     def test_a_peak_that_only_the_whole_run_knows_is_told_without_a_moment(self) -> None:
         run = read_run(self.story())
@@ -259,6 +316,58 @@ class TruePeak(StoryCase):
         (folder / "app_summary.csv").write_text(f"app,launches,peak_footprint_bytes\nchat,2,{77 * MIB}\nnotes,1,\n", "utf-8")
         words = self.words(memory.draw(read_run(folder)))
         self.assertEqual(("77 MiB" in words, "50 MiB" in words, "30 MiB" in words), (True, False, True))
+
+
+class Levels(StoryCase):
+    def test_levels_that_were_never_reached_have_lines_from_the_scenario(self) -> None:
+        folder = self.story()
+        known = {"critical": 170 * MIB}
+        self.assertEqual(memory.set_thresholds(read_run(folder)), known)
+        for measure, found in (("available", {**known, "warning": 150.0 * MIB}), ("psi", known)):
+            monitor = f"monitor:\n  interval: 1s\n  warning: {{ enter: 25%, leave: 30% }}\n  critical: {{ enter: 5%, leave: 6% }}\n  measure: {measure}\n"
+            (folder / "scenario.yaml").write_text(SCENARIO.replace("apps:", f"{monitor}apps:"), "utf-8")
+            run = read_run(folder)
+            self.assertEqual(memory.set_thresholds(run), found)
+            for figure, text in ((memory.draw(run), "warning, from 150 MiB"), (pressure.draw(run), "warning < 25%")):
+                self.assertEqual(text in self.words(figure), measure == "available")
+
+    def test_a_level_held_all_the_time_has_no_decimals(self) -> None:
+        self.assertEqual([pressure.share_text(share) for share in (1, 0.9999, 0.075, 0)], ["100%", "100.0%", "7.5%", "0%"])
+
+    def test_what_is_available_is_drawn_upon_the_thresholds(self) -> None:
+        figure = pressure.draw(read_run(self.story()))
+        assert figure is not None
+        lines = figure.axes[0].lines
+        shares = [line.get_zorder() for line in lines if line.get_drawstyle() == "steps-post"]
+        self.assertGreater(shares[0], max(line.get_zorder() for line in lines if line.get_drawstyle() == "default"))
+
+    def test_little_waiting_fills_its_panel(self) -> None:
+        for waited, top in ((0.00002, 0.001), (0.0009, 0.001), (0.0046, 0.006), (0.3, 0.312)):
+            folder = self.folder(f"waited-{waited}")
+            samples = pd.read_csv(folder / "samples.csv")
+            samples["psi_some_avg10_ratio"] = waited
+            samples.to_csv(folder / "samples.csv", index=False)
+            figure = pressure.draw(read_run(folder))
+            assert figure is not None
+            self.assertAlmostEqual(figure.axes[1].get_ylim()[1], top)
+
+    def test_time_lost_by_some_is_seen_where_it_is_that_of_all(self) -> None:
+        folder = self.folder("tight")
+        samples = pd.read_csv(folder / "samples.csv")
+        for kind in ("some", "full"):
+            samples[f"psi_{kind}_avg10_ratio"] = 0.1
+        samples.to_csv(folder / "samples.csv", index=False)
+        figure = pressure.draw(read_run(folder))
+        assert figure is not None
+        some, full = figure.axes[1].lines
+        self.assertEqual((some.get_label(), full.get_label()), ("some, 10 s", "full, 10 s"))
+        self.assertGreater(some.get_linewidth(), full.get_linewidth() + 1)
+
+    def test_a_layer_that_is_not_seen_is_not_in_the_legend(self) -> None:
+        run = read_run(self.story())
+        self.assertIn("system", self.words(memory.draw(run)))
+        run.samples["resident_bytes"] -= 20 * MIB
+        self.assertNotIn("system", self.words(memory.draw(run)))
 
 
 class OwnLimits(StoryCase):
@@ -381,12 +490,79 @@ class TooLittle(StoryCase):
             terminations.draw_leads(axes, rows)
             self.assertEqual(axes.lines[0].get_drawstyle(), drawstyle)
 
+    def test_launches_that_are_drawn_themselves_have_names(self) -> None:
+        folder = self.folder()
+        for latencies, expected in (
+            ((100, 2000), ["a", "b"]), ((100, 100, 2000), ["a, b", "c"]), ((100, 100, 100, 100), ["a, b, c, d"]),
+        ):  # fmt: skip
+            self.table(folder, "launches", ["app", "kind", "tapped_s", "ready_s", "latency_ms", "pid"], [
+                {"app": app, "kind": "hot", "tapped_s": 1, "ready_s": 5, "latency_ms": latency, "pid": 1}
+                for app, latency in zip("abcd", latencies)
+            ])  # fmt: skip
+            figure = launches.draw(read_run(folder))
+            assert figure is not None
+            self.assertEqual([text.get_text() for text in figure.axes[0].texts], expected)
+            self.assert_legible(figure)
+        self.assertIn("100 ms", self.words(figure), "what all of them took")
+        run = read_run(folder)
+        run.launches.loc[run.launches["app"] == "d", "latency_ms"] = float("nan")
+        self.assertTrue(any("1 hot (d)" in text for text in self.words(launches.draw(run))))
+
+    def test_names_of_launches_keep_clear_of_other_marks(self) -> None:
+        def sides(*groups: launches.Group) -> list[bool] | int:
+            return launches.sides_of(groups, lambda text: 10.0 * len(text), 0, 200)
+
+        a, b, c = launches.Group(("aa",), 50, 50), launches.Group(("bb",), 60, 65), launches.Group(("cc",), 190, 190)
+        self.assertEqual(sides(a, b, c), [False, True, False])
+        self.assertEqual(sides(launches.Group(("aa",), 10, 10), launches.Group(("bb",), 25, 30)), 0, "room on neither side")
+        groups = [a, b, c]
+        launches.join(groups, 1)
+        self.assertEqual([group.text for group in groups], ["aa, bb", "cc"])
+        self.assertEqual(launches.Group(("a", "b", "a"), 0, 0).text, "a 2, b")
+
     def test_one_end_needs_no_panels(self) -> None:
         run = read_run(self.story())
         run.tables["events"] = run.events[(run.events["event"] != "exit") | (run.events["app"] == "game")]
         figure = terminations.draw(run)
         assert figure is not None
         self.assertEqual(len(figure.axes), 1)
+        run.events.loc[run.events["event"] == "warning", "event"] = "told"
+        self.assertNotIn("None of them had been warned.", self.words(terminations.draw(run)), "its line says so")
+
+    def test_an_end_for_another_rule_than_those_about_memory_gives_room_to_none(self) -> None:
+        for reason, demander in (("memoryResourceLimit", "game"), ("appWatchdog", ""), ("cpuResourceLimit", "")):
+            run = read_run(self.story())
+            run.events.loc[(run.events["event"] == "exit") & (run.events["app"] == "game"), "exit_reason"] = reason
+            table = kills.kills_of(run)
+            self.assertEqual(table["demander"].tolist()[-1], demander)
+
+    def test_points_above_each_other_have_names_beside_or_above(self) -> None:
+        axes = plt.figure(figsize=(4, 4)).add_axes((0, 0, 1, 1))
+        axes.set(xlim=(0, 1), ylim=(0, 1))
+        # Between two others there is room above and below alone.
+        style.name_points(axes, [(0.45, 0.5), (0.55, 0.5), (0.5, 0.5), (0.5, 0.0)], ["left", "right", "middle", "low"], 6)
+        self.assertEqual([text.get_text() for text in axes.texts], ["left", "right", "middle", "low"])
+
+    def test_points_of_one_app_upon_each_other_are_named_once_and_a_crowd_by_lines(self) -> None:
+        axes = plt.figure(figsize=(4, 4)).add_axes((0, 0, 1, 1))
+        axes.set(xlim=(0, 1), ylim=(0, 1))
+        crowd = [(0.5, 0.5), (0.44, 0.43), (0.48, 0.44), (0.4, 0.48), (0.6, 0.55), (0.56, 0.45), (0.51, 0.46)]
+        names = [letter * 6 for letter in "mabcdef"]
+        style.name_points(axes, [(0.1, 0.1), (0.105, 0.1), (0.1, 0.105), *crowd], ["video"] * 3 + names, 6)
+        texts = [text for text in axes.texts if isinstance(text, Annotation)]
+        self.assertEqual(sorted(text.get_text() for text in texts), sorted([*names, "video 3"]))
+        self.assertEqual([line.get_gid() for line in axes.lines], ["leader"], "one has a line to its name")
+        axes.figure.canvas.draw()
+        boxes = [Text.get_window_extent(text) for text in texts]
+        self.assertFalse(any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place]))
+
+    def test_bands_are_read_along_the_line(self) -> None:
+        figure = plt.figure(figsize=(8, 4))
+        bands = ["0", "20", "30", "40", "75", "90", "100"]
+        terminations.draw_bands(figure, terminations.look_of(bands), True, 3.0)
+        lines = [[text.get_text() for text in legend.get_texts()] for legend in figure.legends]
+        self.assertEqual([len(line) for line in lines], [6, 2])
+        self.assertEqual([text.split()[0] for text in lines[0] + lines[1]], [*bands, "ringed:"])
 
 
 class Ticks(StoryCase):

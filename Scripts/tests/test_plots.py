@@ -522,7 +522,7 @@ class Kills(RunDirectoryCase):
         words = [text.get_text() for text in drawn(memory.draw(run)).findobj(Text)]
         self.assertIn("1 terminated\n1 crashed", words)
         self.assertIn("a (crash)", words)
-        self.assertTrue(any("1 more app crashed" in text.get_text() for text in drawn(terminations.draw(run)).findobj(Text)))
+        self.assertTrue(any("1 more crashed: a." in text.get_text() for text in drawn(terminations.draw(run)).findobj(Text)))
 
     def test_the_spared_are_those_of_the_same_decision(self) -> None:
         run = read_run(self.make(apps=14, minutes=30.0))

@@ -395,9 +395,12 @@ class InABrowser(ReportCase):
                 self.assertLess(page.stat().st_size, MOST_BYTES)
                 document, said, asked = self.open(page)
                 self.assertEqual(said, "")
-                # Other tests run beside this one: a second or third try is allowed.
-                tries = (attribute(shown, "ready") for shown in (document, *(self.open(page)[0] for _ in range(2))))
-                self.assertTrue(any(int(ready) < MOST_MS for ready in tries))
+                ready = int(attribute(document, "ready"))
+                for _ in range(2):
+                    # Other tests run beside this one: a slow page gets a second and a third try.
+                    if ready >= MOST_MS:
+                        ready = min(ready, int(attribute(self.open(page)[0], "ready")))
+                self.assertLess(ready, MOST_MS)
                 self.assertEqual({link for link in asked if not link.startswith(ITS_OWN)}, set())
                 self.assertGreater(document.count("<svg"), 4)
 

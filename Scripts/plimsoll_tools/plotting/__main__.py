@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from matplotlib.figure import Figure
 
-from plimsoll_tools.command_line import Parser, end_in_order, output
+from plimsoll_tools.command_line import Parser, as_called, end_in_order, output
 from plimsoll_tools.plotting import several, style
 from plimsoll_tools.plotting.run_directory import Run, read_run
 
@@ -121,7 +121,7 @@ def save(figures: Drawn, out: Path, kinds: list[str], force: bool) -> list[Path]
 
     for path in [] if force else [out / f"{stem}.{kind}" for stem, _ in figures for kind in kinds]:
         if path.exists() and not style.is_ours(path):
-            raise Occupied(f"{path} exists and was not drawn by Scripts/plot; give another --out, or --force")
+            raise Occupied(f"{path} exists and was not drawn by {as_called('plot')}; give another --out, or --force")
     out.mkdir(parents=True, exist_ok=True)
     paths: list[Path] = []
     for stem, figure in figures:

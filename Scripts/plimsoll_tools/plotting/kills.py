@@ -143,9 +143,18 @@ def wanted_after(wishes: list[tuple[float, float]], time_s: float) -> float:
     return next((max(tapped_s - time_s, 0.0) for counted_s, tapped_s in wishes if counted_s >= time_s), math.inf)
 
 
+def states_until(events: pd.DataFrame, time_s: float) -> pd.DataFrame:
+    """The states that the process entered before it was gone. An app with scenes reads that it is in the background while it
+    is launched to the foreground; for the user it is in front, as for the system."""
+    states = events[(events["event"] == "process_state") & (events["time_s"] <= time_s) & (events["state"] != "notRunning")]
+    if not states.empty and states["state"].iloc[0] == "background" and (events["event"] == "launch_screen").any():
+        states = states.assign(state=["inactive", *states["state"].iloc[1:]])
+    return states
+
+
 def state_at_end(events: pd.DataFrame, time_s: float) -> str:
     """The last state that the process entered before it was gone."""
-    states = events[(events["event"] == "process_state") & (events["time_s"] <= time_s) & (events["state"] != "notRunning")]
+    states = states_until(events, time_s)
     return "" if states.empty else str(states["state"].iloc[-1])
 
 
@@ -188,12 +197,15 @@ class Growth:
 def whose_demand(run: Run, growth: Growth, row: Any, demand: str) -> tuple[str, float]:
     """The app whose demand an end served: that whose allocation waits, or the one that grew most, with its growth.
 
-    An end by the process's own doing serves no other, and one for a limit of the device no app.
+    An end for the process's own size serves no other, one for a limit of the device no app, and one for another rule than
+    those about memory gives room to none.
     """
     if demand in LIMITS:
         return "", math.nan
-    if row.cause in NO_ROOM or row.exit_reason not in ("memoryPressure", ""):
+    if row.cause in NO_ROOM or row.exit_reason == "memoryResourceLimit":
         return row.app, math.nan
+    if row.exit_reason not in ("memoryPressure", ""):
+        return "", math.nan
     if demand == "allocation":
         stalls = run.events_named("stall")
         waiting = stalls.loc[(stalls["time_s"] <= row.time_s) & (stalls["pid"] != row.pid), "app"]
@@ -213,8 +225,7 @@ def last_rows(apps: pd.DataFrame) -> dict[str, Any]:
 
 def idle_time(events: pd.DataFrame, time_s: float) -> float:
     """Since when it was off screen. Zero in the foreground; since its start if it never was there."""
-    states = events[(events["event"] == "process_state") & (events["time_s"] <= time_s)]
-    states = states[states["state"] != "notRunning"]
+    states = states_until(events, time_s)
     if states.empty:
         return math.nan
     shown = states["state"].isin(FOREGROUND).to_numpy()

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -21,6 +25,9 @@ KINDS: dict[str, tuple[str, str]] = {"cold": ("#0072B2", "-"), "warm": ("#D55E00
 
 SHARES = {0.50: "o", 0.95: "D"}
 TOP_IN, CURVE_IN, FEW_IN, BOTTOM_IN = 0.45, 2.5, 0.24, 0.46
+NAME_PT = 6.5
+UPON_PX = 8
+"""Marks that are nearer than this lie upon each other."""
 FLOOR_MS = 1.0
 """Shorter latencies are drawn here: a logarithm has no zero."""
 
@@ -40,6 +47,12 @@ def seconds_text(seconds: float) -> str:
 
 def duration_text(milliseconds: float) -> str:
     return seconds_text(milliseconds / 1000) if milliseconds >= 999.5 else f"{milliseconds:.3g} ms"
+
+
+def range_text(latencies: np.ndarray) -> str:
+    """The shortest and the longest; one text where they read the same, and none without a launch."""
+    texts = dict.fromkeys(duration_text(value) for value in (latencies[0], latencies[-1])) if len(latencies) else {}
+    return " to ".join(texts)
 
 
 def finished(run: Run, kind: str) -> np.ndarray:
@@ -76,6 +89,71 @@ def draw_few(axes: Axes, kinds: dict[str, np.ndarray]) -> None:
     style.bare(axes, "left", "bottom")
 
 
+@dataclass(frozen=True)
+class Group:
+    """Launches beside each other that have one name: that of their apps."""
+
+    apps: tuple[str, ...]
+    first_px: float
+    last_px: float
+
+    @property
+    def text(self) -> str:
+        times = Counter(self.apps)
+        return ", ".join(style.label(app, 14) + (f" {count}" if count > 1 else "") for app, count in times.items())
+
+    def joined(self, other: Group) -> Group:
+        return Group(self.apps + other.apps, self.first_px, other.last_px)
+
+
+def sides_of(groups: Sequence[Group], wide_of: Callable[[str], float], start_px: float, end_px: float) -> list[bool] | int:
+    """Whether each group's name stands on its right, or the place of the first that has room on neither side."""
+    sides, taken = [], start_px
+    for place, group in enumerate(groups):
+        wide = wide_of(group.text)
+        free = groups[place + 1].first_px if place + 1 < len(groups) else end_px
+        is_right = group.last_px + wide <= free
+        if not is_right and group.first_px - wide < taken:
+            return place
+        sides.append(is_right)
+        taken = group.last_px + (wide if is_right else 0)
+    return sides
+
+
+def join(groups: list[Group], place: int) -> None:
+    """Makes one of the group and its nearer neighbour."""
+
+    def distance(first: int) -> float:
+        return groups[first + 1].first_px - groups[first].last_px if 0 <= first < len(groups) - 1 else math.inf
+
+    first = min(place - 1, place, key=distance)
+    groups[first : first + 2] = [groups[first].joined(groups[first + 1])]
+
+
+def name_few(axes: Axes, run: Run, kinds: Sequence[str]) -> None:
+    """The apps of the launches that are drawn themselves, beside their marks; those too near for that have one text."""
+    frame, gap = axes.get_window_extent(), 5.5 * style.DPI / 72
+
+    def wide_of(text: str) -> float:
+        return gap * 2 + style.text_width_px(axes.figure, text, NAME_PT)
+
+    for row, kind in enumerate(kinds):
+        shown = run.launches[run.launches["kind"] == kind].dropna(subset=["latency_ms"]).sort_values("latency_ms", kind="stable")
+        groups: list[Group] = []
+        for app, latency_ms in zip(shown["app"], shown["latency_ms"]):
+            x_px = float(axes.transData.transform((max(latency_ms, FLOOR_MS), row + 0.5))[0])
+            groups.append(Group((str(app),), x_px, x_px))
+            if len(groups) > 1 and x_px - groups[-2].last_px < UPON_PX:
+                join(groups, len(groups) - 1)
+        while isinstance(sides := sides_of(groups, wide_of, frame.x0, frame.x1 + gap), int) and len(groups) > 1:
+            join(groups, sides)
+        for group, is_right in zip(groups, [True] if isinstance(sides, int) else sides):
+            x_px = group.last_px + gap if is_right else group.first_px - gap
+            x_ms = float(axes.transData.inverted().transform((x_px, frame.y0))[0])
+            axes.text(x_ms, row + 0.5, group.text, fontsize=NAME_PT, ha="left" if is_right else "right", va="center",
+                      gid=f"names-{kind}")  # fmt: skip
+
+
 def time_ticks(axes: Axes, shortest_ms: float, longest_ms: float) -> None:
     """A logarithmic axis in ms and s, whose last tick covers the data; with ticks at 2 and 5 when it spans little."""
     digits = (1, 2, 5) if longest_ms / max(shortest_ms, FLOOR_MS) < 3000 else (1,)
@@ -100,7 +178,7 @@ def draw_table(figure: Figure, axes: Axes, run: Run) -> None:
     x0, y0 = axes.get_position().x1 + 0.025, 1 - TOP_IN / height
     columns = (0.0, 0.36, 1.02, 1.58, 2.14)  # inches: line, kind, launches, p50, p95
     has_curve = any(len(finished(run, kind)) >= style.LEAST_OF_A_CURVE for kind in KINDS)
-    heads = ("", "n", "p50 ●", "p95 ◆") if has_curve else ("", "n")
+    heads = ("", "n", "p50 ●", "p95 ◆") if has_curve else ("", "n", "", "latency")
     for x, text, right in zip(columns[1:], heads, (False, True, True, True)):
         figure.text(x0 + x / width, y0, text, fontsize=7.5, color=style.QUIET, ha="right" if right else "left", va="top")
     notes = []
@@ -118,17 +196,20 @@ def draw_table(figure: Figure, axes: Axes, run: Run) -> None:
         figure.add_artist(Line2D(
             [x0, x0 + 0.28 / width] if is_curve else [x0 + 0.14 / width], [middle] * (2 if is_curve else 1), color=colour, **sample
         ))  # fmt: skip
-        # Percentiles of two or three launches would say more than these do.
-        marks = [duration_text(percentile(latencies, share)) if is_curve else "" for share in SHARES]
+        # Percentiles of two or three launches would say more than these do: they have the shortest and the longest.
+        marks = [duration_text(percentile(latencies, share)) for share in SHARES] if is_curve else ["", range_text(latencies)]
         figure.text(x0 + columns[1] / width, y, kind, fontsize=7.5, va="top")
         for x, text in zip(columns[2:], (f"{len(latencies):,}", *marks)):
             figure.text(x0 + x / width, y, text, fontsize=7.5, ha="right", va="top")
         if total > len(latencies):
-            notes.append(f"{total - len(latencies):,} {kind}")
+            apps = run.launches.loc[(run.launches["kind"] == kind) & run.launches["latency_ms"].isna(), "app"].unique()
+            names = ", ".join(style.label(app, 14) for app in apps[:3]) + (", …" if len(apps) > 3 else "")
+            notes.append(f"{total - len(latencies):,} {kind}" + (f" ({names})" if "".join(apps) else ""))
     if notes:
+        lost = style.fitted(figure, ", ".join(notes), (width - x0 * width - 0.05) * style.DPI, 7)
         y = y0 - 0.22 * (len(kinds) + 1.3) / height
         figure.text(
-            x0, y, f"never came to a first frame:\n{', '.join(notes)}" + "\np50 and p95 are of the others" * has_curve, fontsize=7,
+            x0, y, f"never came to a first frame:\n{lost}" + "\np50 and p95 are of the others" * has_curve, fontsize=7,
             color=style.QUIET, va="top",
         )  # fmt: skip
 
@@ -174,6 +255,8 @@ def draw(run: Run) -> Figure | None:
         if axes is not figure_axes[-1]:
             axes.set_xlabel("")
             axes.tick_params(labelbottom=False)
+    if few and not run.lacks("launches.app"):
+        name_few(figure_axes[-1], run, list(few))
     draw_table(figure, figure_axes[0], run)
     return figure
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +17,7 @@ from matplotlib.patches import Patch, Rectangle
 from matplotlib.patheffects import withStroke
 
 from plimsoll_tools.plotting import kills, style
-from plimsoll_tools.plotting.run_directory import Run, app_names, app_peaks
+from plimsoll_tools.plotting.run_directory import Run, app_names, app_peaks, scenario_text
 
 NEEDS = ("samples.time_s", "samples.resident_bytes", "samples.ceiling_bytes", "samples.pressure_level",
          "apps.time_s", "apps.app", "apps.footprint_bytes", "events.event")  # fmt: skip
@@ -31,7 +32,7 @@ LEFT_IN, RIGHT_IN, TOP_IN, BOTTOM_IN = 0.96, 2.34, 0.52, 0.46
 STACK_IN = 3.5
 LANE_IN = 0.17
 MOST_NAME_ROWS = 6
-MOST_WARNED_ROWS = 3
+MOST_WARNED_ROWS = 4
 NAME_PT = 6.5
 CLUSTER_PX = 22
 """Ends that are nearer than this are one mark with a number, where there is no room for all names."""
@@ -39,6 +40,9 @@ LEGEND_ROW_IN = 0.16
 LEGEND_COLUMNS_IN = {"peak": 1.58, "warned": 1.82, "ended": 2.16}
 """Where the legend's figures end, from its left edge."""
 LIST_LINE_IN = 0.13
+KEY_IN = 0.16
+LEAST_SEEN = 0.002
+"""Of the whole height; a thinner layer is no more than a line."""
 TOP_PT = 7.5
 """The names of the ceiling and the peak."""
 
@@ -229,6 +233,21 @@ def thresholds(run: Run) -> dict[str, float]:
     return found
 
 
+SET_LEVEL = re.compile(r"^  (warning|critical): *\{ *enter: *([0-9.]+)%", re.MULTILINE)
+
+
+def set_thresholds(run: Run) -> dict[str, float]:
+    """`thresholds`, and those that were never crossed, where the run's scenario gives them as a share of memory."""
+    monitor = re.search(r"^monitor:\n((?:  .*\n)+)", scenario_text(run.directory), re.MULTILINE)
+    ceiling = float(run.samples["ceiling_bytes"].max())
+    found = thresholds(run)
+    if monitor and "measure: available\n" in monitor[1] and "events.threshold" not in run.older and ceiling > 0:
+        for level, share in SET_LEVEL.findall(monitor[1]):
+            if 0 < float(share) < 100:
+                found.setdefault(level, ceiling * (1 - float(share) / 100))
+    return found
+
+
 # --- Drawing ------------------------------------------------------------------------------------------------------------
 
 
@@ -238,44 +257,88 @@ def draw_stack(axes: Axes, stack: Stack, end_s: float) -> None:
     base = np.zeros(len(times_s))
     for layer in stack.layers:
         top = base + np.append(layer.bytes, layer.bytes[-1])
+        # An edge in white would hide a layer that is there for a moment; a hatch has the colour of the edge.
         axes.fill_between(
-            times_s, base, top, step="post", facecolor=layer.colour, edgecolor="white", linewidth=0.25, hatch=layer.hatch
-        )
+            times_s, base, top, step="post", facecolor=layer.colour, edgecolor="white", linewidth=0.25 if layer.hatch else 0,
+            hatch=layer.hatch,
+        )  # fmt: skip
+        draw_tops(axes, times_s, top, stack.top)
         base = top
 
 
-def draw_top(axes: Axes, run: Run, peak: Peak | None, end_s: float) -> None:
-    """The ceiling and the peak, with their names side by side above the ceiling."""
+def draw_tops(axes: Axes, times_s: np.ndarray, heights: np.ndarray, highest: float) -> None:
+    """A white line on a layer that leaves out the jumps: upright, it would cover a peak of a single sample."""
+    jumps = np.flatnonzero(np.abs(np.diff(heights)) > 0.01 * highest) + 1
+    # Up to a jump the height before it holds, as `step` draws; then nothing is drawn.
+    xs = np.insert(times_s, np.repeat(jumps, 2), np.repeat(times_s[jumps], 2))
+    ys = np.insert(heights, np.repeat(jumps, 2), np.column_stack([heights[jumps - 1], np.full(len(jumps), np.nan)]).ravel())
+    axes.step(xs, ys, where="post", color="white", linewidth=0.35, zorder=1.5, gid="layer-top")
+
+
+def peak_side(at: float, wide: float, taken: float) -> tuple[str, bool]:
+    """On which side of its mark the peak's name stands, and whether the ceiling's stands on the left, both in a row.
+
+    The moment, the name's width and that of the ceiling's name are shares of the axis. A name with no room on either
+    side is centred over its mark.
+    """
+    for is_left in (False, True):
+        first, last = (taken, 1.0) if is_left else (0.0, 1 - taken)
+        if at >= first and at + wide <= last:
+            return "left", is_left
+        if at - wide >= first and at <= last:
+            return "right", is_left
+    return "center", at > 0.5
+
+
+def draw_top(
+    axes: Axes, run: Run, peak: Peak | None, limits: list[OwnLimit], levels: dict[str, float], end_s: float
+) -> None:
+    """The ceiling and the peak with their names: the peak's at its mark, above the ceiling where both are near."""
     samples = run.samples.dropna(subset=["ceiling_bytes"])
     last = math.nan
     if not samples.empty:
         axes.step(samples["time_s"], samples["ceiling_bytes"], where="post", color=style.INK, linewidth=1.4, zorder=5)
         last = float(samples["ceiling_bytes"].iloc[-1])
     at_s = draw_peak(axes, peak) if peak else math.nan
-    # The ceiling's name gives way to the peak's, which stands above its moment as far as the picture goes.
-    is_late = at_s > 0.5 * end_s
     look: dict[str, Any] = {"textcoords": "offset points", "va": "bottom", "fontsize": TOP_PT, "zorder": 9}
-    texts, taken = [], 0.0
-    width_px = axes.get_window_extent().width
+    texts, taken, is_left = [], 0.0, False
+    frame = axes.get_window_extent()
+    points = frame.height / (axes.get_ylim()[1] - axes.get_ylim()[0]) * 72 / style.DPI
     if not math.isnan(last):
-        name = f"ceiling {style.bytes_text(last)}"
-        taken = style.text_width_px(axes.figure, name, TOP_PT, "bold") / width_px + 0.03
-        texts.append(axes.annotate(
-            name, (0 if is_late else 1, last), xycoords=("axes fraction", "data"),
-            xytext=(3 if is_late else -3, 2.5), ha="left" if is_late else "right", fontweight="bold", **look,
-        ))  # fmt: skip
+        taken = style.text_width_px(axes.figure, f"ceiling {style.bytes_text(last)}", TOP_PT, "bold") / frame.width + 0.03
     if peak:
         name = peak_text(peak, end_s)
-        half = style.text_width_px(axes.figure, name, TOP_PT) / width_px / 2 + 0.005
-        centre = 0.5 if math.isnan(at_s) else at_s / end_s
-        first, last_place = (taken + half, 1 - half) if is_late else (half, 1 - taken - half)
-        height = peak.bytes + 0.012 * axes.get_ylim()[1] if math.isnan(last) else last
+        # The name of a limit at which the process died stands there, too.
+        near = any(abs(limit.times_s[-1] - at_s) < 0.2 * end_s and abs(limit.heights[-1] - peak.bytes) * points < 14 for limit in limits)
+        lift = lift_of([(level - peak.bytes) * points for level in levels.values()], 13.0 if near else 2.5)
+        is_high = math.isnan(at_s) or (last - peak.bytes) * points < lift + TOP_PT + 5
+        wide = style.text_width_px(axes.figure, name, TOP_PT) / frame.width
+        at = 0.5 if math.isnan(at_s) else at_s / end_s
+        side, is_left = peak_side(at, wide + 0.012, taken if is_high else 0.0)
+        if side == "center":
+            at = min(max(at, wide / 2), 1 - wide / 2)
+            lift += 3
+        height = last if is_high and not math.isnan(last) else peak.bytes
         texts.append(axes.annotate(
-            name, (max(first, min(centre, last_place)), height), xycoords=("axes fraction", "data"), xytext=(0, 2.5),
-            ha="center", **look,
+            name, (at, height), xycoords=("axes fraction", "data"), ha=side,
+            xytext=({"left": 5, "right": -5, "center": 0}[side], 2.5 if is_high and side != "center" else lift), **look,
+        ))  # fmt: skip
+        is_left = is_left and is_high
+    if not math.isnan(last):
+        texts.append(axes.annotate(
+            f"ceiling {style.bytes_text(last)}", (0 if is_left else 1, last), xycoords=("axes fraction", "data"),
+            xytext=(3 if is_left else -3, 2.5), ha="left" if is_left else "right", fontweight="bold", **look,
         ))  # fmt: skip
     for text in texts:
         text.set_path_effects([withStroke(linewidth=2, foreground="white")])
+
+
+def lift_of(lines: list[float], lift: float) -> float:
+    """How far above the peak its name stands, in points, when lines run at these heights above the peak: clear of them."""
+    for line in sorted(lines):
+        if lift - 2 < line < lift + TOP_PT + 2:
+            lift = line + 2.5
+    return lift
 
 
 def draw_levels(axes: Axes, strip: Axes, spans: list[tuple[float, float, str]]) -> None:
@@ -421,7 +484,7 @@ def draw_peak(axes: Axes, peak: Peak) -> float:
 
 
 def peak_text(peak: Peak, end_s: float) -> str:
-    text = f"▼ peak {style.bytes_text(peak.bytes)}" if not math.isnan(peak.time_s) else f"peak {style.bytes_text(peak.bytes)}"
+    text = f"peak {style.bytes_text(peak.bytes)}"
     if not math.isnan(peak.time_s):
         text += f" at {style.moment_text(peak.time_s, end_s)}"
     return text + (", between samples" if peak.is_between_samples else "")
@@ -471,6 +534,9 @@ def legend_rows(run: Run, stack: Stack, warnings: pd.DataFrame, ends: Ends) -> l
     warned = warnings["app"].value_counts().to_dict()
     rows = []
     for layer in reversed(stack.layers):
+        # The system's layer, where nothing of it is seen.
+        if not layer.apps and layer.bytes.max(initial=0.0) < LEAST_SEEN * stack.top:
+            continue
         own = [kind for _, app, kind in ends if app in layer.apps]
         rows.append(LegendRow(
             layer, peaks.get(layer.apps[0], math.nan) if len(layer.apps) == 1 else math.nan,
@@ -576,7 +642,8 @@ def draw(run: Run) -> Figure | None:
         return None
     end_s = max(run.end_s, 1e-3)
     spans = level_spans(run)
-    levels = [level for level in style.LEVEL_COLOURS if any(level == span[2] for span in spans)]
+    thresholds_set = set_thresholds(run)
+    levels = [level for level in style.LEVEL_COLOURS if level in thresholds_set or any(level == span[2] for span in spans)]
     warnings, table, crashed = run.events_named("warning"), kills.kills_of(run), kills.crashes(run)
     # A crash is marked like an end, and is not counted as one that the system brought about.
     ends = [end for end in kills.ends_of(run, table) if end[2] != style.LEFT]
@@ -593,7 +660,8 @@ def draw(run: Run) -> Figure | None:
     heights = [LANE_IN * (1 + max((name.row for name in placed or []), default=0)) for placed in (names, warned)] + [0.11]
     stack_in = max(STACK_IN, LEGEND_ROW_IN * (len(rows) + 1))
     bottom_in = BOTTOM_IN + LIST_LINE_IN * (len(listed) + 0.6 if listed else 0)
-    height_in = bottom_in + stack_in + sum(heights) + 4 * 0.05 + TOP_IN
+    # Without marks there is no key below the title.
+    height_in = bottom_in + stack_in + sum(heights) + 4 * 0.05 + (TOP_IN if ends or len(warnings) else TOP_IN - KEY_IN)
     figure.set_size_inches(style.WIDTH_IN, height_in)
 
     axes = add_axes(figure, bottom_in, stack_in)
@@ -608,9 +676,9 @@ def draw(run: Run) -> Figure | None:
 
     draw_levels(axes, level_lane, spans)
     draw_stack(axes, stack, end_s)
-    limits = thresholds(run)
-    draw_thresholds(axes, limits)
-    draw_own_limits(axes, own_limits(run, stack, table), end_s)
+    draw_thresholds(axes, thresholds_set)
+    limits = own_limits(run, stack, table)
+    draw_own_limits(axes, limits, end_s)
     draw_warnings(warned_lane, warnings, end_s / width_px, warned)
     draw_ends(ended_lane, axes, ends, names, px_per_second)
 
@@ -620,9 +688,9 @@ def draw(run: Run) -> Figure | None:
     style.memory_axis(axes, top)
     style.time_axis(axes, end_s)
     style.bare(axes, "left", "bottom")
-    draw_top(axes, run, peak, end_s)
+    draw_top(axes, run, peak, limits, thresholds_set, end_s)
     draw_layers_legend(figure, axes, rows)
-    draw_levels_legend(figure, axes, levels, limits, (bottom_in + heights[2]) / height_in)
+    draw_levels_legend(figure, axes, levels, thresholds_set, (bottom_in + heights[2]) / height_in)
     draw_key(figure, ends, warnings, height_in)
     style.title(figure, f"Memory of {run.title}")
     return figure

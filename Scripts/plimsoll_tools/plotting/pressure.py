@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -22,9 +24,13 @@ LEFT_IN, RIGHT_IN, TOP_IN, BOTTOM_IN = 0.75, 1.28, 0.68, 0.46
 SHARE_IN, STALL_IN, GAP_IN, NOTE_IN = 2.5, 1.3, 0.2, 0.16
 
 STALL_COLOURS = {"some": "#D55E00", "full": "#332288"}
-STALL_LINES = ("-", "--", ":")
-"""From the shortest average to the longest."""
+STALL_LINES = ((), (4.1, 1.8), (1.1, 1.8))
+"""Drawn and left out, in points: from the shortest average to the longest."""
+SOME_PT, FULL_PT = 2.4, 1.1
+"""Where all wait, some and full are the same: the lower line is then seen on either side of the upper one."""
 MOST_STALLS = 6
+LEAST_STALL = 0.001
+"""The axis goes so far at least; what is less is too little to have a shape."""
 
 
 def shares(run: Run) -> pd.DataFrame:
@@ -42,13 +48,14 @@ def draw_shares(axes: Axes, run: Run, end_s: float) -> None:
     for start, end, level in memory.level_spans(run):
         if level in style.LEVEL_SHADES:
             axes.axvspan(start, end, color=style.LEVEL_SHADES[level], linewidth=0, zorder=0)
-    axes.step(times_s, values, where="post", color="#0072B2", linewidth=1.2)
+    # Upon the thresholds: what is available stays near them for long, and their white edges would hide it.
+    axes.step(times_s, values, where="post", color="#0072B2", linewidth=1.2, zorder=3)
     axes.fill_between(times_s, values, step="post", color="#0072B2", alpha=0.12, linewidth=0)
 
     ceiling = float(run.samples["ceiling_bytes"].max())
-    limits = {level: 1 - resident / ceiling for level, resident in memory.thresholds(run).items()}
+    limits = {level: 1 - resident / ceiling for level, resident in memory.set_thresholds(run).items()}
     for level, share in limits.items():
-        line = axes.axhline(share, color=style.LEVEL_COLOURS[level], linewidth=1.2, linestyle=(0, (5, 2)))
+        line = axes.axhline(share, color=style.LEVEL_COLOURS[level], linewidth=1.2, linestyle=(0, (5, 2)), zorder=2)
         line.set_path_effects([withStroke(linewidth=2.4, foreground="white")])
     top = max([float(values.max()), *limits.values(), 0.05])
     # Beside the picture, where no line crosses them; apart from each other however close the thresholds are.
@@ -68,8 +75,13 @@ def draw_shares(axes: Axes, run: Run, end_s: float) -> None:
     style.bare(axes, "left", "bottom")
 
 
-def stall_look(column: str, columns: list[str]) -> tuple[str, str, str]:
-    """Colour, line and name of a column such as psi_some_avg10."""
+def share_text(share: float) -> str:
+    """With a tenth of a percent; what is all of it, or nothing, has none."""
+    return f"{share:.0%}" if share in (0, 1) else f"{share:.1%}"
+
+
+def stall_look(column: str, columns: list[str]) -> tuple[str, tuple[float, ...], str]:
+    """Colour, dashes and name of a column such as psi_some_avg10."""
     name = column.removeprefix(STALLS).removesuffix("_ratio")
     kind = name.split("_")[0]
     alike = [other for other in columns if other.removeprefix(STALLS).split("_")[0] == kind]
@@ -83,11 +95,15 @@ def draw_stalls(axes: Axes, run: Run, columns: list[str]) -> None:
     for column in columns:
         known = run.samples.dropna(subset=[column])
         colour, line, name = stall_look(column, columns)
-        axes.step(known["time_s"], known[column], where="post", color=colour, linestyle=line, linewidth=1.1, label=name)
+        wide = SOME_PT if name.startswith("some") else FULL_PT
+        # matplotlib counts dashes in line widths.
+        dashes: Any = (0, tuple(length / wide for length in line)) if line else "-"
+        axes.step(known["time_s"], known[column], where="post", color=colour, linestyle=dashes, linewidth=wide, label=name)
         top = max(top, float(known[column].max())) if len(known) else top
     # Steps that the labels can say: 0.25 % would be written as 0.2 %.
-    style.cover(axes, top, 4, at_least=0.01, steps=[1, 2, 5, 10])
-    digits = 0 if top >= 0.04 else 1
+    style.cover(axes, top, 4, at_least=LEAST_STALL, steps=[1, 2, 5, 10])
+    step = float(np.diff(axes.get_yticks()[:2])[0])
+    digits = max(0, -math.floor(math.log10(100 * step) + 1e-9))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.{digits}f}%"))
     axes.set_ylabel("time stalled")
     axes.legend(
@@ -127,7 +143,7 @@ def draw(run: Run) -> Figure | None:
     spent = {level: sum(end - start for start, end, name in memory.level_spans(run) if name == level)
              for level in style.LEVEL_COLOURS}  # fmt: skip
     handles = [
-        Rectangle((0, 0), 1, 1, color=style.LEVEL_COLOURS[level], label=f"{level} {seconds / end_s:.1%} of the time")
+        Rectangle((0, 0), 1, 1, color=style.LEVEL_COLOURS[level], label=f"{level} {share_text(seconds / end_s)} of the time")
         for level, seconds in spent.items()
         if seconds > 0 or level == "normal"
     ]

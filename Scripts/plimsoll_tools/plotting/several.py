@@ -6,7 +6,7 @@ import csv
 import functools
 from pathlib import Path
 
-from plimsoll_tools.command_line import visible
+from plimsoll_tools.command_line import as_called, visible
 
 METRICS: tuple[tuple[str, str, str, str], ...] = (
     ("launch_latency_p50_ms", "launch p50", "low", "ms"),
@@ -50,7 +50,7 @@ def expand(paths: list[Path]) -> list[Path]:
         if not within:
             for kind, table in (("sweep", "sweep.csv"), ("comparison", "comparison.csv")):
                 if (path / table).is_file():
-                    raise FileNotFoundError(f"{path} holds a {kind}'s tables and no runs; Scripts/plot {path} draws it")
+                    raise FileNotFoundError(f"{path} holds a {kind}'s tables and no runs; {as_called('plot')} {path} draws it")
             raise FileNotFoundError(f"no CSV of a run in {path}")
         found += within
     return list(dict.fromkeys(found))

@@ -28,6 +28,8 @@ LEGEND_ROW_IN, MOST_MARKS = 0.18, 6
 MARKED_PX = 5
 """Marks of one kind in one lane that are nearer than this are one."""
 
+WARNED_AT, FRAME_AT = 0.36, 0.79
+"""How far down a lane the marks are: an app that is warned at its first frame has both, one below the other."""
 FRAME_FILL = "white"
 WARNING_FILLS = {"": "white", "warning": "#FFE14D", "critical": style.LEVEL_COLOURS["critical"]}
 """By level; those of an app near its own limit have none."""
@@ -190,12 +192,12 @@ def draw_lane(axes: Axes, lane: Lane, top: float, distance_s: float, with_scenes
     """Draws the lane downwards from `top`, in inches, and returns where it ends."""
     draw_spans(axes, lane.process, top, APP_IN)
     middle = top + APP_IN / 2
-    looks = [(lane.frames, "o", FRAME_FILL, 2.6)]
-    looks += [(lane.warned_at.get(level, []), "^", fill, 4.6) for level, fill in WARNING_FILLS.items()]
-    for times, marker, fill, size in looks:
+    looks = [(lane.frames, "o", FRAME_FILL, 2.6, FRAME_AT)]
+    looks += [(lane.warned_at.get(level, []), "^", fill, 4.6, WARNED_AT) for level, fill in WARNING_FILLS.items()]
+    for times, marker, fill, size, height in looks:
         shown = style.thin(sorted(times), distance_s)
         axes.plot(
-            shown, [middle] * len(shown), linestyle="none", marker=marker, markersize=size, markeredgewidth=0.5,
+            shown, [top + height * APP_IN] * len(shown), linestyle="none", marker=marker, markersize=size, markeredgewidth=0.5,
             markeredgecolor=style.INK, markerfacecolor=fill, clip_on=False, zorder=5,
         )  # fmt: skip
     for kind in style.END_LOOKS:

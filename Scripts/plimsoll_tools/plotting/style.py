@@ -65,8 +65,15 @@ END_NAMES = {
     FELT: "ended, the user misses it", UNFELT: "ended, not missed", CRASHED: "crashed", LEFT: "quit or done",
 }  # fmt: skip
 END_LOOKS: dict[str, tuple[dict[str, Any], ...]] = {
-    LEFT: ({"marker": "|", "markersize": 7, "markeredgewidth": 1.2, "color": INK},),
-    UNFELT: ({"marker": "x", "markersize": 3.9, "markeredgewidth": 1.1, "color": HARMLESS},),
+    # The white edge keeps these two apart from the coloured bars of `states`.
+    LEFT: (
+        {"marker": "|", "markersize": 8, "markeredgewidth": 2.8, "color": "white"},
+        {"marker": "|", "markersize": 7, "markeredgewidth": 1.2, "color": INK},
+    ),
+    UNFELT: (
+        {"marker": "x", "markersize": 4.6, "markeredgewidth": 2.6, "color": "white"},
+        {"marker": "x", "markersize": 3.9, "markeredgewidth": 1.1, "color": HARMLESS},
+    ),
     CRASHED: (
         {"marker": "*", "markersize": 6.5, "markeredgewidth": 0.6, "markerfacecolor": "white", "markeredgecolor": INK},
     ),
@@ -266,7 +273,8 @@ def exact_bytes_text(count: float) -> str:
 
 
 def bytes_text(count: float) -> str:
-    if count >= GIB:
+    # What rounds to 1024 MiB is a GiB.
+    if count >= GIB - MIB / 2:
         return f"{count / GIB:.3g} GiB"
     return f"{count / MIB:.0f} MiB" if count >= 100 * MIB else f"{count / MIB:.3g} MiB"
 
@@ -307,26 +315,88 @@ def title(figure: Figure, text: str, size_pt: float = 9) -> None:
 
 
 def name_points(axes: Axes, points: Sequence[tuple[float, float]], names: Sequence[str], size_pt: float) -> None:
-    """Names the points, each beside, above or below it where that covers no point and no other name."""
+    """Names the points, each beside, above or below it where that covers no point and no other name, or a little way off
+    with a line to it. Points of one name upon each other have it once, with their number."""
     px = axes.transData.transform(points).tolist() if len(points) else []
-    frame = axes.get_window_extent()
     height, gap = 1.25 * size_pt * DPI / 72, 6.5 * DPI / 72
-    taken = [(x - gap / 2, y - gap / 2, x + gap / 2, y + gap / 2) for x, y in px]
-    for point, (x, y), name in zip(points, px, names):
-        text = label(name, 14)
-        wide = text_width_px(axes.figure, text, size_pt)
-        for dx, dy, side in ((gap, 0, "left"), (-gap, 0, "right"), (0, gap, "center"), (0, -gap, "center")):
-            left = x + dx - {"left": 0, "right": wide, "center": wide / 2}[side]
-            box = (left, y + dy - height / 2, left + wide, y + dy + height / 2)
-            if box[0] < frame.x0 or box[2] > frame.x1 + 20 or box[1] < frame.y0 or box[3] > frame.y1:
+    around = MARK_PT * DPI / 72
+    taken = [(x - around, y - around, x + around, y + around) for x, y in px]
+    waiting = stacks_of(px, names, gap)
+    for reach in (1.0, 1.8, 2.6, 3.4):
+        unplaced = []
+        for name, members in waiting:
+            text = label(name, 14) + (f" {len(members)}" if len(members) > 1 else "")
+            wide = text_width_px(axes.figure, text, size_pt)
+            found = free_place(members, (wide, height), gap, reach, taken, axes.get_window_extent())
+            if found is None:
+                unplaced.append((name, members))
                 continue
-            if any(box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3] for other in taken):
-                continue
+            x, y, side, box = found
             taken.append(box)
-            to_pt = 72 / DPI
-            axes.annotate(text, point, xytext=(dx * to_pt, dy * to_pt), ha=side, va="center",
-                          textcoords="offset points", fontsize=size_pt, color=QUIET, annotation_clip=False)  # fmt: skip
-            break
+            near = min(members, key=lambda member: math.dist(member, (x, y)))
+            to_data = axes.transData.inverted().transform
+            at, away = to_data(near).tolist(), to_data((x, y)).tolist()
+            if reach > 1:
+                axes.plot([at[0], away[0]], [at[1], away[1]], color=QUIET, linewidth=0.4, zorder=1.8, gid="leader")
+            axes.annotate(
+                text, (at[0], at[1]), xytext=((x - near[0]) * 72 / DPI, (y - near[1]) * 72 / DPI), ha=side, va="center",
+                textcoords="offset points", fontsize=size_pt, color=QUIET, annotation_clip=False,
+            )  # fmt: skip
+        waiting = unplaced
+
+
+MARK_PT = 5.2
+"""Half of what the mark of a point covers, its ring included."""
+Pixel = Sequence[float]
+Box = tuple[float, float, float, float]
+
+
+def stacks_of(px: Sequence[Pixel], names: Sequence[str], gap: float) -> list[tuple[str, list[Pixel]]]:
+    """The points of one name that lie upon each other, together."""
+    found: list[tuple[str, list[Pixel]]] = []
+    for name, point in zip(names, px):
+        for own, members in found:
+            if own == name and math.dist(members[0], point) < gap:
+                members.append(point)
+                break
+        else:
+            found.append((name, [point]))
+    return found
+
+
+def free_place(
+    members: Sequence[Pixel], size: tuple[float, float], gap: float, reach: float, taken: Sequence[Box], frame: Any
+) -> tuple[float, float, str, Box] | None:
+    """Where a text beside these points covers nothing, its side that is at that place, and its box; all in pixels."""
+    left, right = min(x for x, _ in members), max(x for x, _ in members)
+    low, high = min(y for _, y in members), max(y for _, y in members)
+    wide, height = size
+    # Above and below, the name has to clear its own mark.
+    out, rise = gap * reach, (MARK_PT * DPI / 72 + height / 2 + 1) * reach
+    middle, level = (left + right) / 2, (low + high) / 2
+    places = [(right + out, level, "left"), (left - out, level, "right"), (middle, high + rise, "center"), (middle, low - rise, "center")]
+    places += [(x, y, side) for x, side in ((right + out / 2, "left"), (left - out / 2, "right")) for y in (high + rise, low - rise)]
+    for x, y, side in places:
+        start = x - {"left": 0, "right": wide, "center": wide / 2}[side]
+        box = (start, y - height / 2, start + wide, y + height / 2)
+        if box[0] < frame.x0 or box[2] > frame.x1 + 40 or box[1] < frame.y0 or box[3] > frame.y1:
+            continue
+        if any(box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3] for other in taken):
+            continue
+        if reach > 1 and crosses(min(members, key=lambda member: math.dist(member, (x, y))), (x, y), taken):
+            continue
+        return x, y, side, box
+    return None
+
+
+def crosses(start: Pixel, end: Pixel, taken: Sequence[Box]) -> bool:
+    """Whether the line from a point to its name runs over something besides that point."""
+    others = [box for box in taken if not (box[0] <= start[0] <= box[2] and box[1] <= start[1] <= box[3])]
+    for part in (0.2, 0.35, 0.5, 0.65, 0.8, 1.0):
+        x, y = (own + part * (other - own) for own, other in zip(start, end))
+        if any(box[0] <= x <= box[2] and box[1] <= y <= box[3] for box in others):
+            return True
+    return False
 
 
 def wrapped(figure: Figure, text: str, size_pt: float, width_px: float) -> list[str]:

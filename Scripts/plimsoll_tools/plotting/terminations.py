@@ -35,7 +35,7 @@ FLOOR_S = 0.1
 
 BAND_COLOURS = ("#D3D7DB", "#56B4E9", "#E69F00", "#009E73", "#882255", "#222222")
 """From the least important band to the most important: light to dark."""
-BAND_MARKS = ("o", "s", "^", "D", "v", "X")
+BAND_MARKS = ("o", "s", "^", "D", "v", "p")
 
 BAND_NAMES = {
     0: "idle", 10: "ageing daemon", 20: "ageing", 30: "background", 40: "active background", 75: "freezer",
@@ -319,12 +319,13 @@ def draw_leads(axes: Axes, table: pd.DataFrame) -> None:
 
 
 def headline(run: Run, table: pd.DataFrame) -> str:
-    felt, count, crashed = int((table["felt"] != "").sum()), len(table), len(kills.crashes(run))
+    felt, count, crashed = int((table["felt"] != "").sum()), len(table), kills.crashes(run)["app"]
     text = f"The system ended {count:,} processes; the user misses {felt or 'none'} of them."
     if count < 2:
         user = "misses it" if felt else "does not miss it"
         text = f"The system ended 1 process; the user {user}." if count else "The system ended no process."
-    return text + (f" {crashed:,} more {'app' if crashed == 1 else 'apps'} crashed." if crashed else "")
+    names = [style.label(app) + (f" {times}" if times > 1 else "") for app, times in crashed.value_counts().items()]
+    return text + (f" {len(crashed):,} {'more ' if count else ''}crashed: {', '.join(names)}." if names else "")
 
 
 def draw_bands(figure: Figure, looks: dict[str, tuple[str, str]], has_felt: bool, y_in: float) -> None:
@@ -336,11 +337,14 @@ def draw_bands(figure: Figure, looks: dict[str, tuple[str, str]], has_felt: bool
     ]
     if has_felt:
         handles.append(Line2D([], [], label="ringed: the user misses it", **RING))
-    figure.text(0.015, (y_in - 0.03) / height, "band", fontsize=7, va="top")
-    figure.legend(
-        handles=handles, loc="upper left", bbox_to_anchor=(0.05, y_in / height), ncols=LEGEND_COLUMNS, borderaxespad=0,
-        handletextpad=0.2, columnspacing=1.2, borderpad=0.2, fontsize=7,
-    )  # fmt: skip
+    figure.text(0.015, (y_in - 0.022) / height, "band", fontsize=7, va="top")
+    # One legend fills columns from the top down, and a reader reads lines.
+    for line in range(-(-len(handles) // LEGEND_COLUMNS)):
+        figure.legend(
+            handles=handles[LEGEND_COLUMNS * line : LEGEND_COLUMNS * (line + 1)], loc="upper left", ncols=LEGEND_COLUMNS,
+            bbox_to_anchor=(0.05, (y_in - LEGEND_ROW_IN * line) / height), borderaxespad=0, handletextpad=0.2, columnspacing=1.2,
+            borderpad=0.2, fontsize=7,
+        )  # fmt: skip
 
 
 def draw(run: Run) -> Figure | None:
@@ -352,7 +356,8 @@ def draw(run: Run) -> Figure | None:
     sized = len(table.dropna(subset=["footprint_bytes", "idle_s"]))
     leads = len(table.dropna(subset=["lead_s"]))
     notes = []
-    if len(table) and not leads:
+    # Of a single end the story says so.
+    if len(table) > 1 and not leads:
         notes.append("None of them had been warned.")
     if len(table) and not sized:
         notes.append("No footprint is known.")
@@ -375,7 +380,8 @@ def draw(run: Run) -> Figure | None:
         return figure.add_axes((left_in / width, bottom / height_in, width_in / width, tall_in / height_in))
 
     style.title(figure, f"Terminations of {run.title}")
-    figure.text(0.015, 1 - 0.33 / height_in, headline(run, table), fontsize=7.5, va="top")
+    shown = style.fitted(figure, headline(run, table), (width - 0.25) * style.DPI, 7.5)
+    figure.text(0.015, 1 - 0.33 / height_in, shown, fontsize=7.5, va="top")
     y_in = height_in - TOP_IN - story_in
     if lines:
         draw_story(place(0, y_in, width, story_in), lines, memory.colours_of(run))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from plimsoll_tools import checkout
-from plimsoll_tools.command_line import visible
+from plimsoll_tools.command_line import as_called, visible
 from plimsoll_tools.plotting.run_directory import Run
 
 USUAL = 3
@@ -51,7 +51,7 @@ class Question:
             return
         if most is None and (took := cpu_s(directory)) is not None and took > LONGEST_RUN_S:
             self.note = (f"The run computed for {took:.0f} s, and an explanation repeats it many times over: "
-                         f"`Scripts/report RUN --explain {USUAL}` asks for what would have saved the ended processes.")  # fmt: skip
+                         f"`{as_called('report')} RUN --explain {USUAL}` asks for what would have saved the ended processes.")  # fmt: skip
             return
         if not program.is_file():
             self.note = "What would have saved an ended process is not on this page: the program plimsoll is not here."
@@ -78,7 +78,7 @@ class Question:
             # What it had said by then is whole: it speaks of one termination at a time.
             said, _ = self.process.communicate()
             return Answer(visible(said), f"`plimsoll explain` needs more than {LONGEST_WAIT_S:.0f} s for this run; "
-                                         f"`Scripts/report RUN --explain {USUAL}` waits for it.")  # fmt: skip
+                                         f"`{as_called('report')} RUN --explain {USUAL}` waits for it.")  # fmt: skip
         complaint = next((visible(line.strip()) for line in complaints.splitlines() if line.strip()), "")
         complaint = complaint.removeprefix("plimsoll: ")
         if self.process.returncode:
