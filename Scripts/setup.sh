@@ -5,9 +5,11 @@
 #   Scripts/setup.sh build     what `swift build` needs: jemalloc with headers, pkg-config
 #   Scripts/setup.sh plot      what pictures and reports need: .venv/ with Scripts/pyproject.toml's group plot
 #   Scripts/setup.sh tune      what Scripts/tune needs: .venv/ with the group tune, which contains plot
-#   Scripts/setup.sh python    what all of them and the tests need: .venv/ with every group
+#   Scripts/setup.sh clusters  what Scripts/sweep-on needs: .venv/ with the group clusters, which contains tune and Dask
+#   Scripts/setup.sh python    what all of them and the tests need: .venv/ with every group but `clusters`
 #   Scripts/setup.sh bench     what Scripts/bench needs: a C compiler, Benchmarks/.venv/ with SimPy
 #   Scripts/setup.sh tests     what some tests need: Chromium, PostgreSQL (no server is started), GNU parallel, shellcheck
+#   Scripts/setup.sh clusters-test  what Scripts/tests/check_clusters.py needs: Slurm, munge, PostgreSQL, Dask
 #   Scripts/setup.sh           build and python
 #
 # Speaks on stderr alone. Exit status: 0 everything is there, 64 usage, 71 this machine refuses.
@@ -184,6 +186,19 @@ setup_tests() {
     done
 }
 
+setup_cluster_tests() {
+    local packages=()
+    command -v slurmctld >/dev/null || packages+=(slurmctld)
+    command -v slurmd >/dev/null || packages+=(slurmd)
+    command -v sbatch >/dev/null || packages+=(slurm-client)
+    command -v munged >/dev/null || packages+=(munge)
+    command -v ip >/dev/null || packages+=(iproute2)
+    compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null || command -v initdb >/dev/null || packages+=(postgresql)
+    # Debian's own scripts ask this variable: at runlevel 1 a new package starts no server.
+    ((${#packages[@]} == 0)) || RUNLEVEL=1 apt_install "${packages[@]}"
+    setup_python "$root/.venv" plot tune clusters clusters-test
+}
+
 # -----------------------------------------------------------------------------------------------------------------------
 
 (($# > 0)) || set -- build python
@@ -192,11 +207,13 @@ for part in "$@"; do
         build) setup_build ;;
         plot) setup_python "$root/.venv" plot ;;
         tune) setup_python "$root/.venv" plot tune ;;
+        clusters) setup_python "$root/.venv" plot tune clusters ;;
+        clusters-test) setup_cluster_tests ;;
         python) setup_python "$root/.venv" plot tune test lint ;;
         bench) setup_bench ;;
         tests) setup_tests ;;
         *)
-            say "unknown part '$part'; usage: Scripts/setup.sh [build|plot|tune|python|bench|tests]..."
+            say "unknown part '$part'; usage: Scripts/setup.sh [build|plot|tune|clusters|python|bench|tests|clusters-test]..."
             exit 64
             ;;
     esac

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import io
+import itertools
 import os
 import re
 import sys
@@ -12,16 +14,38 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 
+def as_called(command: str) -> str:
+    """How a person types the command: `plimsoll plot` if the program was asked for its tool, `Scripts/plot` otherwise."""
+    return f"plimsoll {command}" if os.environ.get("PLIMSOLL_COMMAND") else f"Scripts/{command}"
+
+
 class Parser(argparse.ArgumentParser):
     """Ends with 64 on a fault of usage, as the program does. Bears the name by which the program was asked for it."""
 
     def __init__(self, *, prog: str, **given: Any) -> None:
         super().__init__(prog=os.environ.get("PLIMSOLL_COMMAND") or prog, **given)
+        #: The words that were last read.
+        self.words: list[str] = []
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        self.words = sys.argv[1:] if args is None else list(args)
+        return super().parse_known_args(args, namespace)
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
-        print(f"{Path(self.prog).name}: {message}", file=sys.stderr)
+        print(f"{Path(self.prog).name}: {self.misspelt() or message}", file=sys.stderr)
         raise SystemExit(64)
+
+    def misspelt(self) -> str | None:
+        """What is said about the first long option among the words that there is not; None if there are all."""
+        known = [name for name in self._option_string_actions if name.startswith("--")]
+        for word in itertools.takewhile(lambda word: word != "--", self.words):
+            name = word.partition("=")[0]
+            # The beginning of an option is enough; what contains a space is a value.
+            if word.startswith("--") and " " not in word and not any(option.startswith(name) for option in known):
+                near = difflib.get_close_matches(name, known, n=1)
+                return f"there is no option '{name}'" + (f"; did you mean '{near[0]}'?" if near else "")
+        return None
 
 
 def output(text: str) -> Path:

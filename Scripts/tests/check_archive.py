@@ -2,13 +2,14 @@
 
     python Scripts/tests/check_archive.py ARCHIVE [--tree FOLDER]... [--quick] [--certificates FILE]
 
-A tree is what `debootstrap --variant=minbase bookworm FOLDER` makes (jammy and noble with Ubuntu's mirror); root alone can
-enter it. What the program itself promises is tried in the tree as it is: it starts, runs scenarios to the same bytes
-everywhere, compares, explains, and its doctor finds jemalloc. Then Debian packages are installed into the tree (Python with
-venv, zsh, fish, man) and the rest is tried: completions in each shell, manual pages, setup-python, plot, report, and a
-search of five trials. Without --tree the first part is tried on this machine, with an empty environment and, where that is
-allowed, with the Swift toolchain out of sight. --quick leaves out what needs packages. --certificates names what pip should
-trust, where a proxy needs it.
+A tree is what `debootstrap --variant=minbase bookworm FOLDER` makes (jammy and noble with Ubuntu's mirror and
+--components=main,universe); root alone can enter it. What the program itself promises is tried in the tree as it is: it
+starts, runs scenarios to the same bytes everywhere, compares, explains, names what is misspelt, and its doctor finds
+jemalloc. Then packages are installed into the tree (Python with venv, zsh, fish, man) and the rest is tried: completions in
+each shell, manual pages, setup-python as the program advises it, plot, report, and a search of five trials. Without --tree
+all of it is tried on this machine, with an empty environment and, where that is allowed, with the Swift toolchain out of
+sight; what needs a program that is not installed here is skipped. --quick leaves out what needs packages. --certificates
+names what pip should trust, where a proxy needs it (PIP_CERT, if that is set).
 
 Prints a line for each trial with its seconds. Exit status: 0 all held, 1 some did not.
 """
@@ -16,15 +17,20 @@ Prints a line for each trial with its seconds. Exit status: 0 all held, 1 some d
 from __future__ import annotations
 
 import argparse
+import fcntl
+import functools
 import hashlib
+import json
 import os
 import pty
 import re
 import select
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -37,6 +43,35 @@ USAGE = """timestamp,user,app,event
 2026-11-23 08:05:01,ann,Maps,opened
 2026-11-23 08:09:00,ann,Maps,closed
 """
+
+LICENCES = {
+    "ICU.txt", "LibYAML.txt", "Swift.txt", "Yams.txt", "jemalloc.txt", "swift-argument-parser.txt", "swift-collections.txt",
+}  # fmt: skip
+"""Of the code that is linked into the program."""
+
+COMPLETED = {
+    "plimsoll compa\t": "plimsoll compare",
+    "plimsoll run --jets\t": "run --jetsam-events",
+    "plimsoll run --backend acc\t": "--backend accounting",
+    "plimsoll run da\t": "run day.yaml",
+    "plimsoll explain evening-commute-a\t": "explain evening-commute-accounting",
+    "plimsoll plot quickstart-j\t": "plot quickstart-jemalloc",
+    "plimsoll run --policy lmkd-m\t": "--policy lmkd-minfree",
+    "plimsoll explain quickstart-accounting --app wea\t": "--app weather",
+    "plimsoll compare --metric terminations_perc\t": "--metric terminations_perceived",
+    "plimsoll tune day.yaml --policy cheap\t": "--policy cheapest-relaunch",
+    # More follows at once.
+    "plimsoll run day.yaml --set device.ceil\t7": "--set device.ceiling=7",
+}  # fmt: skip
+"""What is typed, and what then stands on the command line: each sort of word that a shell completes."""
+
+PACKAGED = """
+import json
+from importlib.metadata import distributions
+print(json.dumps({one.metadata["Name"]: one.metadata["License-Expression"] or one.metadata["License"] or " ".join(
+    line for line in one.metadata.get_all("Classifier", []) if line.startswith("License")) for one in distributions()}))
+"""
+"""Prints the licence of each Python package."""
 
 ENTER = """
 set -e
@@ -104,28 +139,46 @@ class Place:
             return [*unshare, HIDE, "hide", str(self.hidden), *inner]
         return ["/usr/bin/env", "-i", *inner]
 
-    def run(self, *words: object, status: int = 0) -> str:
-        """What the command prints."""
+    def call(self, *words: object, status: int = 0) -> tuple[str, str]:
+        """What the command prints on stdout and on stderr."""
         result = subprocess.run(self.command(words), capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
         if result.returncode != status:
             said = " / ".join((result.stderr or result.stdout).strip().splitlines()[-4:])
             raise Fault(f"{Path(str(words[0])).name} {' '.join(map(str, words[1:4]))}: status {result.returncode}: {said}")
-        return result.stdout
+        return result.stdout, result.stderr
+
+    def run(self, *words: object, status: int = 0) -> str:
+        """What the command prints."""
+        return self.call(*words, status=status)[0]
 
     def plimsoll(self, *words: object, status: int = 0) -> str:
         return self.run(self.prefix / "bin" / "plimsoll", *words, status=status)
 
+    def complaint(self, *words: object, status: int) -> str:
+        """What the program prints on stderr when it refuses."""
+        return self.call(self.prefix / "bin" / "plimsoll", *words, status=status)[1]
+
+    def has(self, *words: object) -> bool:
+        """Whether a command is there and ends well."""
+        try:
+            self.call(*words)
+        except Fault:
+            return False
+        return True
+
     def scenario(self, name: str) -> Path:
         return self.prefix / "share" / "plimsoll" / "Scenarios" / f"{name}.yaml"
 
-    def typed(self, shell: Sequence[object], lines: Sequence[str], keys: str) -> str:
-        """What a shell shows on a terminal after `keys`, when it has done `lines`."""
+    def typed(self, shell: Sequence[object], lines: Sequence[str], keys: str, wanted: str) -> None:
+        """Types `keys` into a shell on a terminal, when it has done `lines`; it has to show what is wanted."""
         process, terminal = pty.fork()
         if process == 0:
             command = self.command(shell)
             os.execvp(command[0], command)
         try:
-            return converse(terminal, lines, keys)
+            # Wide enough that no line is broken.
+            fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 250, 0, 0))
+            converse(terminal, lines, keys, wanted)
         finally:
             os.close(terminal)
             os.kill(process, 9)
@@ -135,32 +188,28 @@ class Place:
         shutil.rmtree(self.outside, ignore_errors=True)
 
 
-def converse(terminal: int, lines: Sequence[str], keys: str) -> str:
-    """Types the lines, waits for the end of each, types the keys, and returns what is shown from then on."""
+def converse(terminal: int, lines: Sequence[str], keys: str, wanted: str) -> None:
+    """Types the lines, waits for the end of each, types the keys, and waits for what is wanted."""
     for number, line in enumerate(lines):
         os.write(terminal, f"{line}; echo done''-{number}\n".encode())
-        shown_until(terminal, f"done-{number}", 30)
+        wait_for(terminal, f"done-{number}", 30)
     os.write(terminal, keys.encode())
-    return shown_until(terminal, None, 4)
+    wait_for(terminal, wanted, 10)
 
 
-def shown_until(terminal: int, end: str | None, seconds: float) -> str:
-    """What is shown until the text `end` is; without one, until nothing more is."""
-    shown, deadline = b"", time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        ready, _, _ = select.select([terminal], [], [], 0.2)
-        if not ready:
-            continue
-        try:
-            shown += os.read(terminal, 65536)
-        except OSError:
-            break
-        if end and end.encode() in shown:
-            return shown.decode("utf-8", "replace")
-    if end:
-        raise Fault(f"a shell on a terminal does not come to '{end}': {shown.decode('utf-8', 'replace')[-300:]!r}")
-    # Without colours and cursor movements.
-    return re.sub(r"\x1b(\[[0-9;?]*[A-Za-z]|[=>]|\][^\a]*\a)", "", shown.decode("utf-8", "replace"))
+def wait_for(terminal: int, wanted: str, seconds: float) -> None:
+    """Waits until the terminal shows the text."""
+    written, shown, deadline = b"", "", time.monotonic() + seconds
+    while wanted not in shown:
+        if time.monotonic() > deadline:
+            raise Fault(f"a shell on a terminal does not come to '{wanted}': {shown[-300:]!r}")
+        if select.select([terminal], [], [], 0.2)[0]:
+            try:
+                written += os.read(terminal, 65536)
+            except OSError as error:
+                raise Fault(f"a shell on a terminal ended: {shown[-300:]!r}") from error
+        # Without colours and cursor movements.
+        shown = re.sub(r"\x1b(\[[0-9;?]*[A-Za-z]|[=>]|\][^\a]*\a)", "", written.decode("utf-8", "replace"))
 
 
 class Trials:
@@ -242,7 +291,37 @@ class Trials:
         """The library reads its options before anything else, as it does when it is a library."""
         self.place.run("env", "MALLOC_CONF=abort_conf:true,nonsense:1", self.place.prefix / "bin/plimsoll", "doctor", status=71)
 
+    def has_licences(self) -> str:
+        """Of everything that is linked into the program, and of the program."""
+        folder = self.place.outside / "p/share/doc/plimsoll"
+        texts = [folder / "LICENSE", *(folder / "licences").iterdir()]
+        if {path.name for path in texts} != {"LICENSE", *LICENCES} or any(path.stat().st_size < 1000 for path in texts):
+            raise Fault(f"licences: {[(path.name, path.stat().st_size) for path in texts]}")
+        return f"{len(texts)} texts"
+
+    def suggests(self) -> str:
+        """What is near a misspelt command and a misspelt option."""
+        for words, wanted in ((["rn"], "did you mean 'run'?"), (["run", "--sed", "1"], "--seed"), (["swep"], "'sweep'")):
+            said = self.place.complaint(*words, status=64)
+            if wanted not in said:
+                raise Fault(said)
+        return "run, --seed, sweep"
+
+    def advice(self, name: str) -> str:
+        """What the program says has to be typed before `plimsoll NAME` works."""
+        found = re.fullmatch(
+            rf"plimsoll: {name} needs Python packages that are not installed; install them with: ([^\n]+)\n",
+            self.place.complaint(name, "quickstart-jemalloc", status=71),
+        )
+        if not found or f"{self.place.prefix}/lib/plimsoll/setup-python" not in found[1]:
+            raise Fault(self.place.complaint(name, "quickstart-jemalloc", status=71))
+        return found[1]
+
+    def says_what_to_install(self) -> str:
+        return ", ".join(self.advice(name).rpartition("/")[2] for name in ("plot", "report", "tune"))
+
     def program(self) -> None:
+        self.trial("licences", self.has_licences)
         self.trial("starts", self.starts)
         self.trial("libraries", self.has_all_libraries)
         for backend in ("jemalloc", "accounting"):
@@ -253,6 +332,8 @@ class Trials:
         self.trial("compare", self.compares)
         self.trial("import", self.imports)
         self.trial("explain", lambda: self.place.plimsoll("explain", "evening-commute-accounting").split("\n")[0])
+        self.trial("misspelt words", self.suggests)
+        self.trial("without the Python part", self.says_what_to_install)
 
     # --- What needs packages ------------------------------------------------------------------------------------------
 
@@ -262,17 +343,11 @@ class Trials:
         self.place.run(*apt, "install", "-y", "--no-install-recommends", *PACKAGES)
 
     def completes(self, shell: Sequence[object], lines: Sequence[str]) -> str:
-        """On a terminal: the beginning of a command is completed, and of an option."""
+        """On a terminal, in the folder with the runs and the scenario that the trials before have made."""
         path = f"export PATH='{self.place.prefix}/bin':$PATH"
-        tried = {
-            "plimsoll comp\t": "plimsoll compare", "plimsoll run --jets\t": "--jetsam-events",
-            "plimsoll run --backend acc\t": "--backend accounting",
-        }  # fmt: skip
-        for keys, wanted in tried.items():
-            shown = self.place.typed(shell, [path, *lines], keys)
-            if wanted not in shown:
-                raise Fault(f"{keys!r} shows {shown!r}")
-        return "a command, an option, a value"
+        for keys, wanted in COMPLETED.items():
+            self.place.typed(shell, [path, *lines], keys, wanted)
+        return f"{len(COMPLETED)} words"
 
     def has_manual_pages(self) -> str:
         man = self.place.prefix / "share" / "man"
@@ -284,49 +359,62 @@ class Trials:
         return f"{len(pages)} pages"
 
     def sets_python_up(self) -> str:
-        self.place.run(self.place.prefix / "lib" / "plimsoll" / "setup-python")
+        """With the line that the program advises, copied into a shell."""
+        self.place.run("sh", "-c", self.advice("tune"))
         size = sum(path.stat().st_size for path in (self.place.outside / "p/lib").rglob("*") if path.is_file())
         return f"{size / 1e6:.0f} MB"
 
-    def tool(self, name: str) -> list[object]:
-        """The command, of the program if it has it."""
-        if re.search(rf"^  {name}\b", self.place.plimsoll("--help"), re.MULTILINE):
-            return [self.place.prefix / "bin" / "plimsoll", name]
-        return [self.place.prefix / "lib/plimsoll/venv/bin" / f"plimsoll-{name}"]
+    def packages_have_licences(self) -> str:
+        found = json.loads(self.place.run(self.place.prefix / "lib/plimsoll/venv/bin/python", "-I", "-c", PACKAGED))
+        nameless = [name for name, licence in found.items() if not licence]
+        if nameless:
+            raise Fault(f"no licence is named by {', '.join(nameless)}")
+        return ", ".join(f"{name}: {licence.splitlines()[0][:40]}" for name, licence in sorted(found.items()))
 
     def plots(self) -> str:
-        self.place.run(*self.tool("plot"), "quickstart-jemalloc")
+        self.place.plimsoll("plot", "quickstart-jemalloc")
         pictures = list((self.place.outside / "quickstart-jemalloc" / "plots").iterdir())
         if not pictures:
             raise Fault("no pictures")
         return f"{len(pictures)} pictures"
 
     def reports(self) -> str:
-        self.place.run(*self.tool("report"), "quickstart-jemalloc")
+        self.place.plimsoll("report", "quickstart-jemalloc")
         return f"{(self.place.outside / 'quickstart-jemalloc' / 'report.html').stat().st_size} bytes"
 
     def tunes(self) -> str:
-        self.place.run(
-            *self.tool("tune"), "--scenarios", self.place.scenario("quickstart"), "--held-out", self.place.scenario("burst"),
-            "--policy", "ladder", "--trials", 5, "--out", "tuned",
+        self.place.plimsoll(
+            "tune", "--scenarios", self.place.scenario("quickstart"), "--held-out", self.place.scenario("burst"),
+            "--policy", "ladder", "--trials", 5, "--seeds", "1..2", "--held-out-seeds", "101..105", "--out", "tuned",
         )  # fmt: skip
         return " ".join(sorted(path.name for path in (self.place.outside / "tuned").iterdir()))
 
+    def trial_with(self, command: Sequence[object], name: str, body: Callable[[], str | None]) -> None:
+        """A trial that needs another program; it is skipped on a machine without it."""
+        if self.place.tree or self.place.has(*command):
+            self.trial(name, body)
+        else:
+            print(f"{self.place.name}: skipped: {name}: {command[0]} is not installed, or not whole", flush=True)
+
     def rest(self) -> None:
         share = self.place.prefix / "share"
-        self.trial("packages", self.installs)
+        if self.place.tree:
+            self.trial("packages", self.installs)
         shells: list[tuple[str, list[object], list[str]]] = [
             ("bash", ["bash", "--norc", "-i"], [f". '{share}/bash-completion/completions/plimsoll'"]),
             ("zsh", ["zsh", "-f", "-i"], [f"fpath=('{share}/zsh/site-functions' $fpath)", "autoload -U compinit; compinit -u"]),
             ("fish", ["fish", "--no-config", "-i"], [f"source '{share}/fish/vendor_completions.d/plimsoll.fish'"]),
         ]
         for name, shell, lines in shells:
-            self.trial(f"completions in {name}", lambda s=shell, n=lines: self.completes(s, n))  # type: ignore[misc]
-        self.trial("manual pages", self.has_manual_pages)
-        self.trial("setup-python", self.sets_python_up)
-        self.trial("plot", self.plots)
-        self.trial("report", self.reports)
-        self.trial("tune, five trials", self.tunes)
+            completes = functools.partial(self.completes, shell, lines)
+            self.trial_with([name, "--version"], f"completions in {name}", completes)
+        self.trial_with(["man", "--version"], "manual pages", self.has_manual_pages)
+        python = ["python3", "-c", "import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 10))"]
+        for name, body in {
+            "setup-python": self.sets_python_up, "licences of Python packages": self.packages_have_licences,
+            "plot": self.plots, "report": self.reports, "tune, five trials": self.tunes,
+        }.items():  # fmt: skip
+            self.trial_with(python, name, body)
 
 
 def tried(archive: Path, tree: Path | None, quick: bool, certificates: Path | None) -> Trials:
@@ -340,7 +428,7 @@ def tried(archive: Path, tree: Path | None, quick: bool, certificates: Path | No
             shutil.copy(certificates, place.outside / "certificates")
         trials = Trials(place)
         trials.program()
-        if tree and not quick:
+        if not quick:
             trials.rest()
         return trials
     finally:
@@ -352,7 +440,7 @@ def main() -> int:
     parser.add_argument("archive", type=Path)
     parser.add_argument("--tree", type=Path, action="append", default=[])
     parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--certificates", type=Path)
+    parser.add_argument("--certificates", type=Path, default=os.environ.get("PIP_CERT"))
     options = parser.parse_args()
     print(f"{options.archive.name}: {options.archive.stat().st_size / 1e6:.1f} MB")
     places = options.tree or [None]

@@ -15,6 +15,7 @@ README = (ROOT / "README.md").read_text("utf-8")
 NOT_RUN = {
     "Scripts/test": "this test is a part of it",
     "Scripts/package": "Scripts/test --package runs it",
+    "Scripts/sweep-on slurm": "it needs Slurm; .ci/run tries it on a real one",
     "docker run": "README says that it is not tried",
 }
 SHORTER = {"--seeds 1..20": "--seeds 1..3", "--seeds 1..5": "--seeds 1..2", "--trials 40": "--trials 4"}

@@ -66,7 +66,7 @@ size_t MALLOC_LAST(void *object) { return 0; }
 int main(int count, char **words) {
     const char *first = count > 1 ? words[1] : "";
     if (strcmp(first, "--version") == 0) puts(VERSION);
-    else if (strcmp(first, "--generate-completion-script") == 0) printf("# completions for %s\nset -ql \"_flag_$(string trim $name)\"\n", words[2]);
+    else if (strcmp(first, "completions") == 0) printf("# completions for %s\nset -ql \"_flag_$(string trim $name)\"\n", words[2]);
     else if (strcmp(first, "--experimental-dump-help") == 0) puts(HELP);
     else return 64;
     return 0;

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import unittest
 from typing import IO
+from unittest import mock
 
 from harness import SCRIPTS, FolderCase
 from synthetic_run import write_run
@@ -68,6 +69,42 @@ class NobodyListens(FolderCase):
                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False,
             ).returncode  # fmt: skip
             self.assertEqual(status, 0, closed)
+
+
+class Misspelt(FolderCase):
+    def last_line(self, name: str, *arguments: object) -> str:
+        """What is said about wrong usage, below the usage."""
+        result = self.call(COMMANDS[name], *arguments)
+        self.assertEqual((result.returncode, result.stdout), (64, ""), result.stderr)
+        return result.stderr.splitlines()[-1]
+
+    def test_an_option_that_there_is_not_gets_the_nearest_one(self) -> None:
+        self.assertEqual(self.last_line("plot", "run", "--fromat", "png"), "plot: there is no option '--fromat'; did you mean '--format'?")
+        self.assertEqual(self.last_line("report", "--explian=2", "run"), "report: there is no option '--explian'; did you mean '--explain'?")
+        # Also before what else is missing.
+        self.assertEqual(self.last_line("tune", "a.yaml", "--polcy", "lru"), "tune: there is no option '--polcy'; did you mean '--policy'?")
+
+    def test_an_option_like_none_gets_no_advice(self) -> None:
+        self.assertEqual(self.last_line("plot", "run", "--zzz"), "plot: there is no option '--zzz'")
+
+    def test_other_faults_are_said_as_they_are(self) -> None:
+        self.assertIn("--policy", self.last_line("tune", "a.yaml"))
+        # Not an option: its beginning is enough, and nothing after two dashes is one.
+        self.assertIn("'gif': choose from png, svg", self.last_line("plot", "run", "--form", "gif", "--", "--fromat"))
+
+
+class Called(FolderCase):
+    def test_messages_and_examples_name_the_command_that_was_typed(self) -> None:
+        """An archive has no folder Scripts."""
+        (self.directory / "sweep.csv").write_text("", "utf-8")
+        for name in ("plot", "report", "tune"):
+            with mock.patch.dict(os.environ, {"PLIMSOLL_COMMAND": f"plimsoll {name}"}):
+                said = self.call(COMMANDS[name], "--help").stdout
+                fault = self.call("reporting", ".").stderr
+            self.assertIn(f"usage: plimsoll {name} ", said)
+            self.assertNotIn("Scripts/", said + fault)
+        self.assertIn("no runs; plimsoll plot . draws it", fault)
+        self.assertIn("\n  Scripts/tune Scenarios/", self.call("tuning", "--help").stdout)
 
 
 if __name__ == "__main__":

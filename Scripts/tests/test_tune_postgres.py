@@ -49,9 +49,12 @@ SERVER, USER = server_folder(), server_user()
 
 
 class Postgres:
-    """A server on a socket in a temporary folder; no port is opened."""
+    """A server on a socket in a temporary folder.
 
-    def __init__(self) -> None:
+    With an address it also listens there, for a host of a network namespace; `prefix` starts it in the namespace.
+    """
+
+    def __init__(self, address: str = "", prefix: tuple[str, ...] = ()) -> None:
         assert SERVER and USER
         self.programs = SERVER
         self.folder = Path(tempfile.mkdtemp(prefix="plimsoll-postgres.", dir="/tmp"))
@@ -59,15 +62,18 @@ class Postgres:
             shutil.chown(self.folder, USER)
         data = self.folder / "data"
         self.call("initdb", "--pgdata", data, "--auth", "trust", "--username", "plimsoll", "--no-sync", "--locale", "C")
+        if address:
+            with (data / "pg_hba.conf").open("a", encoding="utf-8") as file:
+                file.write("host all all samenet trust\n")
         self.process = subprocess.Popen(
-            [*self.as_user(), str(self.programs / "postgres"), "-D", str(data), "-k", str(self.folder),
-             "-c", "listen_addresses=", "-c", "fsync=off", "-c", "max_connections=50"],
+            [*prefix, *self.as_user(), str(self.programs / "postgres"), "-D", str(data), "-k", str(self.folder),
+             "-c", f"listen_addresses={address}", "-c", "fsync=off", "-c", "max_connections=50"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
         until = time.monotonic() + 60
         while not self.is_ready() and time.monotonic() < until:
             time.sleep(0.1)
-        self.url = f"postgresql://plimsoll@/postgres?host={self.folder}"
+        self.url = f"postgresql://plimsoll@{address}/postgres" + ("" if address else f"?host={self.folder}")
 
     def as_user(self) -> list[str]:
         return ["runuser", "-u", str(USER), "--"] if os.geteuid() == 0 else []

@@ -1,6 +1,7 @@
 import Quantities
 
-/// Everything that decides an experiment: its runs and their order. Plans are equal exactly when their runs are.
+/// Everything that determines an experiment: its runs and their order. Two plans are equal exactly if they describe
+/// the same runs.
 public struct ExperimentPlan: Hashable, Sendable, Codable {
     /// The version of the plan's format.
     public var format = 1
@@ -165,7 +166,7 @@ public struct Shard: Hashable, Sendable, CustomStringConvertible {
         guard parts.count == 2, parts.allSatisfy(\.isDigits), let number = Int(parts[0]), let count = Int(parts[1]),
             (1...Shard.most).contains(count),
             (1...count).contains(number)
-        else { throw ExperimentFault("'\(text)' is no part; expected I/N, such as 1/3, 2/3 or 3/3") }
+        else { throw ExperimentFault("'\(text)' is not a part; expected I/N, such as 1/3, 2/3 or 3/3") }
         self.init(unchecked: number, of: count)
     }
 

@@ -5,24 +5,24 @@ import Metrics
 public enum LedgerFault: Error, Hashable, Sendable {
     /// The ledger does not exist or cannot be read.
     case unreadable(path: String, code: Int32)
-    /// The file is no ledger, or belongs to another plan or part; the sentence says which.
+    /// The file is not a ledger, or it belongs to another plan or part; the sentence says which.
     case foreign(String)
     /// Another process holds the ledger.
     case busy(path: String)
     case output(OutputFailure)
 }
 
-/// The append-only list of finished runs. Each run is one line, which is on the disk before the next run begins.
+/// The append-only list of finished runs. Each run is one line, which is on the disk as soon as the run is booked.
 ///
-/// A line holds the case's index, a checksum of the rest, and the run's row. A process killed while it writes a line
-/// leaves one without its end or with a wrong checksum. Such lines do not count, and their cases run again. Memory
-/// holds only the places of the rows, so a ledger takes eight bytes per case.
+/// A line holds the case's index, a checksum of the rest, and the run's row. If the process is killed while it writes
+/// a line, the line lacks its end or has a wrong checksum. Such a line does not count, and its case runs again.
+/// Memory holds only the position of each row in the file, eight bytes per case.
 public final class Ledger {
     /// The ledger's file.
     public let path: String
     private let descriptor: Int32
     private var length: Int
-    /// By case: where its row begins in the file; -1 until the case is finished.
+    /// For each case, the offset of its row in the file; -1 until the case is finished.
     private var offsets: [Int]
     /// The number of finished cases.
     public private(set) var finished = 0
@@ -81,7 +81,7 @@ public final class Ledger {
         length = try read(try contents(), Array(Ledger.header(plan, shard).utf8), shard)
     }
 
-    /// The part that a ledger belongs to; nil when its first line is not whole, or the file is no ledger.
+    /// The part that a ledger belongs to; nil if its first line is incomplete or the file is not a ledger.
     public static func part(at path: String) throws(LedgerFault) -> Shard? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .unreadable(path: path, code: errno) }
@@ -173,14 +173,23 @@ extension Ledger {
     /// Records a finished run; its row is on the disk when this returns.
     ///
     /// - Parameter row: One line without its line feed.
-    public func append(_ index: Int, row: String) throws(LedgerFault) {
-        precondition(!row.utf8.contains(10), "a row is one line")
-        precondition(offsets[index] < 0, "case \(index) was booked already")
-        let start = "\(index) \(Ledger.checksum(index, row.utf8)) "
-        let offset = length + start.utf8.count
-        try append(start + row + "\n")
-        offsets[index] = offset
-        finished += 1
+    public func append(_ index: Int, row: String) throws(LedgerFault) { try append([(index, row)]) }
+
+    /// Records finished runs; their rows are on the disk when this returns.
+    ///
+    /// - Parameter rows: The cases' indices and rows, each of them one line without its line feed.
+    public func append(_ rows: [(Int, String)]) throws(LedgerFault) {
+        var (text, places) = ("", [(index: Int, offset: Int)]())
+        for (index, row) in rows {
+            precondition(!row.utf8.contains(10), "a row is one line")
+            precondition(offsets[index] < 0, "case \(index) was booked already")
+            text += "\(index) \(Ledger.checksum(index, row.utf8)) "
+            places.append((index, length + text.utf8.count))
+            text += row + "\n"
+        }
+        try append(text)
+        for (index, offset) in places { offsets[index] = offset }
+        finished += rows.count
     }
 
     private func append(_ line: String) throws(LedgerFault) {

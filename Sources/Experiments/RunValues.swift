@@ -5,12 +5,13 @@ public struct RunValues: Sendable {
     /// The metrics' names, each once.
     public let metrics: [String]
     private let plan: ExperimentPlan
-    /// Where the metrics are among the cells of `summary.csv`.
+    /// The positions of the metrics among the cells of `summary.csv`.
     private let columns: [Int]
-    /// Per metric, per run; not a number where a run has none.
+    /// Indexed by metric, then by run; NaN if the run has no value.
     private var values: [[Double]]
 
-    /// - Parameter metrics: Columns of `summary.csv`. Those by which lost launches and users are told are added.
+    /// - Parameter metrics: Columns of `summary.csv`. The columns that count launches, lost ones too, are added: they
+    ///   tell whether runs are comparable and whether all seeds have the same user.
     public init(_ metrics: [String], of plan: ExperimentPlan) {
         let names = RunTables.summary.columns.map(\.name)
         var all: [String] = []
@@ -31,7 +32,7 @@ public struct RunValues: Sendable {
         for (place, column) in columns.enumerated() { values[place][index] = Double(summary[column]) ?? .nan }
     }
 
-    /// The values of a metric with one policy and one combination of settings: per scenario, per seed.
+    /// The values of a metric with one policy and one combination of settings, indexed by scenario, then by seed.
     func values(of metric: String, policy: Int, combination: Int) -> [[Double?]] {
         guard let place = metrics.firstIndex(of: metric) else { preconditionFailure("\(metric) was not kept") }
         return plan.scenarios.indices.map { scenario in

@@ -12,7 +12,7 @@ public enum Sampling: Hashable, Sendable {
     /// Technometrics 21 (1979).
     case latinHypercube(count: Int)
 
-    /// The most combinations; more are surely a mistake.
+    /// The most combinations; a larger number is surely a mistake.
     public static let most = 1_000_000
 
     /// - Parameter text: `lhs:40` or `random:40`.
@@ -83,7 +83,7 @@ public enum Sampling: Hashable, Sendable {
         return (0..<count).map { row in columns.map { $0[row] } }
     }
 
-    /// 0 ..< count in a random order (Fisher and Yates).
+    /// The numbers 0 ..< count in a random order (Fisher and Yates).
     static func shuffled(_ count: Int, _ generator: inout SeededGenerator) -> [Int] {
         var order = Array(0..<count)
         for last in stride(from: count - 1, to: 0, by: -1) {

@@ -2,7 +2,7 @@ import Quantities
 
 /// Seeds as people write them: `1..20`, `1,2,5`, `1..5,9`.
 public enum Seeds {
-    /// The most seeds; more are surely a mistake.
+    /// The most seeds; a larger number is surely a mistake.
     public static let most = 100_000
 
     /// What seeds look like, in words that fit after "expected".
@@ -33,7 +33,7 @@ public enum Seeds {
         if let seed = number(part) { return seed...seed }
         guard let dots = part.firstRange(of: ".."), let low = number(String(part[..<dots.lowerBound])),
             let high = number(String(part[dots.upperBound...]))
-        else { throw ExperimentFault("'\(part)' is no seed; expected \(expectation)") }
+        else { throw ExperimentFault("'\(part)' is not a seed; expected \(expectation)") }
         guard low <= high else {
             throw ExperimentFault("the seeds \(part) are upside down; did you mean \(high)..\(low)?")
         }

@@ -7,10 +7,10 @@ public struct SettingKey: Hashable, Sendable {
     /// A policy and its name are one setting: naming a policy also sets its defaults.
     static let policy = SettingKey("policy")
 
-    /// The end of a message about two keys when one `mayCover` the other.
+    /// The end of a message about two keys, of which one `mayCover` the other.
     public static let numberAndName =
-        "may set the same: an element of a list goes by its number in one and by its name in the other; "
-        + "call it the same in both"
+        "may set the same value: one names a list's element by its number, the other by its name; "
+        + "use the same form in both"
 
     /// Splits the key at its dots; `policy.name` becomes `policy`.
     public init(_ key: String) {
@@ -27,7 +27,7 @@ public struct SettingKey: Hashable, Sendable {
     public func mayCover(_ other: SettingKey) -> Bool {
         let (own, theirs) = (steps, other.steps)
         guard max(own.count, theirs.count) <= 64 else { return false }
-        // By the lengths of two beginnings: whether they may mean the same.
+        // same[i][j]: whether the first i steps of this key and the first j steps of the other may mean the same.
         let row = [Bool](repeating: false, count: theirs.count + 1)
         var same = [[Bool]](repeating: row, count: own.count + 1)
         same[0][0] = true
@@ -36,7 +36,7 @@ public struct SettingKey: Hashable, Sendable {
                 if first == second {
                     same[i + 1][j + 1] = true
                 } else if first.isDigits != second.isDigits {
-                    // A name may contain dots. A name of several steps has another step after it.
+                    // A name may contain dots, so it may span several steps; at least one step follows such a name.
                     let left = first.isDigits ? theirs.count - j : own.count - i
                     for length in 1..<max(2, left) {
                         same[i + (first.isDigits ? 1 : length)][j + (first.isDigits ? length : 1)] = true

@@ -9,12 +9,12 @@ public struct SettingsComparison: Sendable {
     private let plan: ExperimentPlan
     private let values: RunValues
     private let bootstrap: Bootstrap
-    /// The metric by which the best setting is chosen, and those that tell what it costs.
+    /// The metric that decides which setting is best, and the metrics that show what that setting costs.
     private let chosen: String
     private let others: [String]
     private let isOneUser: [Bool]
 
-    /// - Parameter metrics: The first chooses the best setting and must have a better end.
+    /// - Parameter metrics: The first one chooses the best setting. Lower or higher values of it must be better.
     public init(_ plan: ExperimentPlan, metrics: [String], _ values: RunValues, bootstrap: Bootstrap = .standard) {
         precondition(!metrics.isEmpty, "no metric chooses the best setting")
         (self.plan, self.values, self.bootstrap) = (plan, values, bootstrap)
@@ -40,7 +40,7 @@ public struct SettingsComparison: Sendable {
     /// The number of settings.
     public var count: Int { plan.policies.count * plan.combinations.count }
 
-    /// What a setting is called: the policy, if there are several, and the varied values.
+    /// The label of a setting: the policy, if there are several, and the varied values.
     public func label(_ setting: Int) -> String {
         let (policy, combination) = setting.quotientAndRemainder(dividingBy: plan.combinations.count)
         let name = plan.policies.count > 1 ? [plan.policies[policy]?.label ?? "the scenario's policy"] : []
@@ -53,7 +53,7 @@ public struct SettingsComparison: Sendable {
         return values.values(of: metric, policy: policy, combination: combination)
     }
 
-    /// A setting compared with another; without one, its own figures.
+    /// Compares a setting with another; if that is nil, gives only the figures of the setting.
     public func compared(_ metric: String, _ setting: Int, with other: Int?) -> PairedComparison {
         let isOfLaunches = MetricSense.isOfLaunchesThatCame(metric)
         let losses = isOfLaunches ? other.map { compared(MetricSense.lostLaunches, setting, with: $0) } : nil
@@ -65,9 +65,9 @@ public struct SettingsComparison: Sendable {
 
     // MARK: The best setting
 
-    /// The settings that have the chosen metric in every scenario, from the best mean to the worst; of equal ones the
-    /// earlier first. Of a latency only those that lost the fewest launches: a setting that loses its slow launches
-    /// looks fast.
+    /// The settings that have the chosen metric in every scenario, from the best mean to the worst, and in the plan's
+    /// order if equal. If the metric is a latency, only the settings that lost the fewest launches: a setting that
+    /// loses its slow launches looks fast.
     private var ranked: [(setting: Int, mean: Double)] {
         var all: [(setting: Int, mean: Double)] = []
         for setting in 0..<count {
@@ -100,7 +100,7 @@ public struct SettingsComparison: Sendable {
         guard let next = rivals.first else {
             return "\(praise(best, alike)); the other settings lost more launches, or lack it"
         }
-        // If the first setting is among the best, the next best one shows what is gained.
+        // The reference is the first setting or, if that is among the best, the next best one.
         let first = rivals.first { $0.setting == 0 }
         let result = compared(chosen, best.setting, with: (first ?? next).setting)
         let name = first == nil ? "the next best" : "the first setting"
@@ -108,14 +108,14 @@ public struct SettingsComparison: Sendable {
         if let first, first.setting != next.setting { parts.append(lead(of: best.setting, over: next.setting)) }
         parts += costs(of: best.setting, against: (first ?? next).setting)
         if result.verdict == .better && count > 2 {
-            parts.append("the best of \(count) settings was picked by these very runs: confirm it under other seeds")
+            parts.append("the best of \(count) settings was picked by these runs: confirm it under other seeds")
         }
         return parts.joined(separator: "; ")
     }
 
     private func praise(_ best: (setting: Int, mean: Double), _ alike: [(setting: Int, mean: Double)]) -> String {
         let same = alike.dropFirst().map { label($0.setting) }
-        let shared = same.isEmpty ? "" : " and, run by run the same, with " + SettingsComparison.few(same)
+        let shared = same.isEmpty ? "" : ", the same in every run as with " + SettingsComparison.few(same)
         return "\(chosen) has its best mean, \(Conclusion.figure(best.mean, chosen)), "
             + "with \(label(best.setting))\(shared)"
     }
@@ -134,10 +134,10 @@ public struct SettingsComparison: Sendable {
         case .notShown:
             ", but that is not shown to be better than \(theirs): the interval of the difference contains zero"
         case .tooFew:
-            ", against \(theirs); nothing is shown beyond these very runs, for an interval needs "
+            ", against \(theirs); these runs allow no general conclusion, because an interval needs "
                 + "\(Bootstrap.fewest) pairs in each scenario"
         case .sameUnderEverySeed:
-            ", against \(theirs); nothing is shown beyond these very runs, for the user does the same under every "
+            ", against \(theirs); these runs allow no general conclusion, because the user acts alike under every "
                 + "seed, so this is one case"
         case .notComparable: ", but it lost more launches than \(reference)"
         case .worse, .identical, .absent, .baseline, .higher, .lower:
@@ -145,7 +145,7 @@ public struct SettingsComparison: Sendable {
         }
     }
 
-    /// `by 3.1 [2.4, 3.7]`.
+    /// The size of the difference with its interval, such as `by 3.1 [2.4, 3.7]`.
     private func size(of result: PairedComparison) -> Substring {
         let amount = Conclusion.amount(Finding(chosen, MetricSense(ofMetric: chosen), result))
         return amount.dropFirst(chosen.count + 1)

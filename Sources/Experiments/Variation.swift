@@ -59,7 +59,7 @@ public struct Variation: Hashable, Sendable {
         return .list([SettingValue(text)])
     }
 
-    /// Splits at the commas outside brackets, braces and quotes.
+    /// Splits the text at the commas that are outside brackets, braces and quotes.
     private static func split(_ text: String) -> [String] {
         var parts = [""]
         var depth = 0
@@ -82,7 +82,8 @@ public struct Variation: Hashable, Sendable {
         return parts
     }
 
-    /// Gives all values one kind for their column: whole numbers among decimals become decimals, other mixtures texts.
+    /// Gives all values one kind for their column: whole numbers beside decimals become decimals, any other mixture
+    /// text.
     private static func alike(_ values: [SettingValue]) -> [SettingValue] {
         let kinds = Set(values.map(\.kind))
         guard kinds == [.whole, .decimal] else { return values }
@@ -111,7 +112,7 @@ extension Variation {
         if own.covers(other) {
             let advice = own == .policy && other != own ? ", or vary the policy first" : ""
             throw ExperimentFault(
-                "--vary \(key) takes the place of --vary \(earlier.key) in every run; leave one of them out" + advice)
+                "--vary \(key) replaces --vary \(earlier.key) in every run; leave one of them out" + advice)
         }
         if other.covers(own) {
             guard other != .policy || earlier.hasMapping else { return }
@@ -144,7 +145,8 @@ extension Variation {
             body = String(body[..<colon])
         }
         let ends = (SettingValue(String(body[..<dots.lowerBound])), SettingValue(String(body[dots.upperBound...])))
-        // Paths contain two dots, too: anything but two quantities is a text, for the scenario's decoder to check.
+        // A path may contain two dots, too. So only a text between two quantities is a range; the scenario's decoder
+        // checks any other.
         guard ends.0.kind != .text, ends.1.kind != .text else { return nil }
         let kind = ends.0.kind == .whole ? ends.1.kind : ends.0.kind
         guard let low = ends.0.promoted(to: kind), let high = ends.1.promoted(to: kind) else {
@@ -194,7 +196,7 @@ extension Variation {
         }
     }
 
-    /// The value at a share of the way: 0 gives the lowest, just below 1 the highest.
+    /// The value at a share of the range from 0 to 1: 0 gives the lowest, just below 1 the highest.
     public func value(at share: Double) -> SettingValue {
         let share = min(max(share, 0), 1.nextDown)
         switch domain {
@@ -235,7 +237,7 @@ extension Variation.Range {
         return stride(from: low, through: high, by: Int(step)).map { SettingValue(kind, $0) }
     }
 
-    /// The amount at a share of the way, both ends included, rounded to the grain.
+    /// The amount at a share of the range, both ends included, rounded to the grain.
     private func amount(at share: Double) -> Int64 {
         let (a, b) = (Double(low), Double(high))
         let exact = isLogarithmic ? a * pow(b / a, share) : a + (b - a) * share

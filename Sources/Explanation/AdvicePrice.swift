@@ -4,16 +4,16 @@ import Quantities
 import Scenario
 import Simulation
 
-/// The price of a change: the losses of the whole run with the change that the run without it does not have.
+/// The price of a change: what is lost in the run with the change, but not in the run without it. Both runs are whole.
 ///
 /// The user's taps come at the same instants in both runs. Two ends of one app are therefore the same loss if they lie
-/// between the same two taps on it: the user finds the app gone in both runs. An end in the foreground is an additional
-/// loss compared with an end off screen, because the user sees it.
+/// between the same two taps on it: the user finds the app gone in both runs. But if only the end with the change is in
+/// the foreground, this is an additional loss, because the user sees it.
 struct AdvicePrice {
     /// The losses, worst first.
     let losses: [Loss]
-    /// The ends in the run without the change that the run with it does not have, in the order of time. Excludes the
-    /// end that the advice is about.
+    /// The ends that only the run without the change has, in the order of time, except the end that the advice is
+    /// about.
     let spared: [RunTally.TerminationFact]
     /// Whether the change avoids the end that the advice is about, and no other end replaces it before the next tap on
     /// the app.
@@ -21,11 +21,11 @@ struct AdvicePrice {
     let without: RunHarm
     let with: RunHarm
 
-    /// Shorter delays in waiting or launching are not noticed: a tenth of a second is the usual limit for an answer
-    /// that seems immediate (Miller 1968; Nielsen, Usability Engineering, 1993, chapter 5).
+    /// The shortest extra wait or launch delay that counts: a tenth of a second is the usual limit for an answer that
+    /// seems immediate (Miller 1968; Nielsen, Usability Engineering, 1993, chapter 5).
     static let noticed = TimeSpan.milliseconds(100)
 
-    /// An end counts as earlier than without the change from this difference on.
+    /// An end counts as sooner if it comes earlier than without the change by at least this time.
     static let sooner = TimeSpan.seconds(1)
 
     /// One loss of one process through the change.
@@ -47,11 +47,11 @@ struct AdvicePrice {
 
     enum Kind: Hashable {
         case endsInForeground
-        /// The user wants the app again after this time. Nil: the app returns by other means than a launch.
+        /// The user wants the app again after this time; nil if no later launch of it is on record.
         case endsPerceived(wantedAfter: TimeSpan?)
         /// The first frame never comes.
         case losesLaunch
-        /// The second time is nil if the app is still in front without the change, so no launch happens then.
+        /// `than` is the launch without the change. It is nil if there is none, because the app is still in front then.
         case launchesSlower(LaunchTime, than: LaunchTime?)
         case waits(TimeSpan, than: TimeSpan, isForeground: Bool)
         case ends
@@ -64,7 +64,8 @@ struct AdvicePrice {
             return span
         }
 
-        /// How much the loss counts among others of its rank: delays in tenths of a second, everything else once.
+        /// The weight of the loss among others of its rank: a delay or a wait counts the tenths of a second that it
+        /// adds, every other loss counts 1.
         fileprivate var weight: Int64 {
             switch self {
             case .launchesSlower(let time, let before):
@@ -110,7 +111,8 @@ struct AdvicePrice {
 
     var isWorse: Bool { with > without }
 
-    /// Whether the change saves the process, and the only losses are earlier ends that happen anyway.
+    /// Whether the change saves the process, the run is no worse, and nothing is lost but the time by which other ends
+    /// come sooner.
     var isFree: Bool { isFair && losses.allSatisfy { $0.kind.lead != nil } }
 
     /// Whether the change saves the process and the run is no worse.
@@ -204,7 +206,7 @@ private struct EndComparison {
         for app in names {
             let (now, then) = (with.taps(on: app), without.taps(on: app))
             let taps = (now + then).sorted()
-            // The number of taps before the end, which identifies the taps that it lies between.
+            // The number of taps before the end. Ends with the same number lie between the same two taps.
             func place(_ end: End) -> Int { taps.partitionPoint { $0 > end.at } }
             var left = without.tally.terminations.filter { $0.app == app }
             var more = with.tally.terminations.filter { $0.app == app }

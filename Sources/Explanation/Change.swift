@@ -27,7 +27,7 @@ struct Change: Hashable, Sendable {
     let kind: Kind
     /// `device.ceiling = 1104MiB instead of 1GiB`.
     var words: String
-    /// Several keys in a few words.
+    /// A short name for a change of several keys; nil if the change is named by its keys.
     private var title: String?
     /// The arguments of `--set`.
     let assignments: [String]
@@ -53,7 +53,7 @@ struct Change: Hashable, Sendable {
         self.init(kind, "\(key) = \(value) instead of \(plan[keyPath: path])", ["\(key)=\(value)"], other)
     }
 
-    /// One key of the plan that may be none, with another value.
+    /// One key of the plan whose value may be absent, with another value.
     init<Value: CustomStringConvertible>(
         _ kind: Kind, of plan: RunPlan, _ key: String, optional path: WritableKeyPath<RunPlan, Value?>, to value: Value?
     ) {

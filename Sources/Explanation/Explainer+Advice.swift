@@ -24,8 +24,8 @@ extension Explainer {
 
     /// The changes that save the process, followed to the end of the run and compared with the run without them.
     ///
-    /// Values lie on steps, so a smaller change may also be enough. All runs use the accounting backend; the changes
-    /// that are named are also tried on the run's own backend.
+    /// Only values on certain steps are tried, so a smaller change may also be enough. All runs use the accounting
+    /// backend. Only changes that also save the process on the run's own backend are named.
     func counsel(for termination: Termination) throws -> Counsel {
         var quests = quests(for: termination)
         var trials: [Trial] = []
@@ -63,7 +63,8 @@ extension Explainer {
         let next = try nextTap(after: termination)
         let asked = changes.map { change -> (change: Change, question: Question?) in
             var question = question(about: termination)
-            // A size has to save the process for good: the run need not go on after the next tap on the app.
+            // A change of a size must save the process up to the next tap on the app; the run need not go on after
+            // that.
             if !change.isFollowed { (question.fatal, question.enough) = (next, next) }
             return (change, question)
         }
@@ -95,8 +96,8 @@ extension Explainer {
         AdvicePrice(saving: termination.pid, without: try course(), with: replay.course)
     }
 
-    /// Sorts changes that save the process for good and do not make the run worse first, then those that only delay its
-    /// end and do not either, then by price, then by kind.
+    /// Orders the changes. First come those that save the process for good and make the run no worse, then those that
+    /// only delay its end and make the run no worse, then the others; within each group by price, then by kind.
     private func ordered(_ found: [Advice]) -> [Advice] {
         found.enumerated().sorted { a, b in
             let (first, second) = (a.element.price, b.element.price)
@@ -107,8 +108,9 @@ extension Explainer {
         }.map(\.element)
     }
 
-    /// Of the policy's numbers the best one, of everything else all. A change that does not save the process for good
-    /// is left out where another does and makes the run no worse; what protecting it costs is always said.
+    /// Keeps the best change of the policy's numbers, and all changes of other kinds. If a change saves the process
+    /// for good and makes the run no worse, those that do not save it for good are left out, except protection by
+    /// name, whose price is always shown.
     private func best(_ advices: [Advice]) -> [Advice] {
         let isFair = advices.contains { $0.price.isFair }
         var hasNumber = false

@@ -43,7 +43,7 @@ extension Explainer {
         case .cpuResourceLimit:
             [Attempts([plan.own(app, "background.cpu", \.background.cpu, to: .percent(80))])]
         case .suspendedWithLockedFile:
-            [Attempts([plan.own(app, "background.holds_protected_file", \.background.holdsProtectedFile, to: false)])]
+            [Attempts([plan.own(app, "background.holds_file_lock", \.background.holdsFileLock, to: false)])]
         case .backgroundTaskAssertionTimeout: tasks(of: app)
         case .normalApp, .abnormal, .userTerminated: []
         }
@@ -55,7 +55,7 @@ extension Explainer {
 
     // MARK: The policy
 
-    /// A few steps of every number that alter the decision; the distance is a share of the number.
+    /// Changes of the policy's numbers that make this decision spare the process, a few per number.
     func changesOfDecision(_ termination: Termination) -> [Change] {
         guard let record = termination.record else { return [] }
         let turning = PolicyChange.all(of: plan).filter { turns($0, record, victim: termination.pid) }
@@ -68,8 +68,8 @@ extension Explainer {
     /// A few steps of every number.
     private var someChanges: [Change] { few(of: PolicyChange.all(of: plan)) }
 
-    /// Of each number the nearest step, then the farthest, then two between. A small change that alters one decision
-    /// may not be enough for later ones.
+    /// Picks for each number the nearest step, then the farthest, then two between. The nearest alone would not do: a
+    /// small change may spare the process in one decision, but not in later ones.
     private func few(of changes: [PolicyChange]) -> [Change] {
         let ordered = changes.enumerated().sorted {
             ($0.element.distance, $0.offset) < ($1.element.distance, $1.offset)
@@ -120,7 +120,7 @@ extension Explainer {
         }
     }
 
-    /// Limits that may have kept the policy from taking memory from others.
+    /// Limits that may have kept the policy from taking memory from other processes.
     private var guardrails: Attempts {
         let limits = plan.limits
         var changes: [Change] = []
@@ -198,7 +198,7 @@ extension Explainer {
         ]
         return delays.compactMap { key, path in
             let present = plan.apps[app][keyPath: path]
-            // Shorter ones are far from any deadline.
+            // A shorter callback is far from any deadline.
             guard present >= .seconds(2) else { return nil }
             let unit = max(.milliseconds(100), TimeSpan(microseconds: present.microseconds / 12_800_000 * 100_000))
             func value(_ step: Int) -> TimeSpan { present - unit * Int64(step) }
@@ -233,7 +233,8 @@ extension Explainer {
 
     // MARK: Sizes
 
-    /// The app with less memory: its base if it is most of the app, or all of its sizes.
+    /// The app with less memory: with a smaller base if the base is at least half of the app and the app's growth is no
+    /// larger than the base; otherwise with all its sizes reduced by the same share.
     private func sizes(of app: Int) -> [any Quest] {
         let profile = plan.apps[app]
         let sizes = profile.sizes

@@ -27,8 +27,8 @@ extension Explainer {
         let life = life(advice, termination)
         if advice.price.isFair { return "\(advice.change.words); \(life)" }
         return advice.price.isSaved
-            ? "nothing that is worth its price: with \(advice.change.words) \(life), but the run is worse than "
-                + "without that"
+            ? "nothing that is worth its price: with \(advice.change.words) \(life), but the run as a whole is "
+                + "worse"
             : "nothing for good: with \(advice.change.words) \(life)"
     }
 
@@ -84,7 +84,7 @@ extension Explainer {
 
     // MARK: The price
 
-    /// The most lines for one kind of loss or gain; the rest is summed up by app.
+    /// The most lines for one kind of loss or gain; the others are summed up by app.
     private static let listed = 12
 
     private func price(_ price: AdvicePrice, _ termination: Termination, isFirst: Bool) -> [String] {
@@ -96,7 +96,7 @@ extension Explainer {
             : list("Who pays:", paying)
         // The change acts from the start of the run.
         lines += list("Before that:", earlier)
-        // The figures of the whole run sum up what else it saves.
+        // Only the first change lists its other savings; the figures of the whole run include them for every change.
         return lines + (isFirst ? alsoSpared(price) : []) + paragraph("On the whole:", whole(price))
     }
 
@@ -122,7 +122,7 @@ extension Explainer {
         }
         if !sooner.isEmpty {
             let rest = counted(early.dropFirst(Explainer.listed)).map { ", \($0)" } ?? ""
-            texts.append("only sooner than without that: \(sooner.joined(separator: ", "))\(rest).")
+            texts.append("ends that come anyway, only sooner: \(sooner.joined(separator: ", "))\(rest).")
         }
         return texts.enumerated().flatMap { index, text in paragraph(index == 0 ? label : "", text) }
     }
@@ -141,9 +141,9 @@ extension Explainer {
         case .endsPerceived(let after):
             let wanted = after.map { " \(clock(.zero + $0)) later" } ?? " soon"
             return "\(loss.app), perceived: it ends \(at), and the user wants it again\(wanted)."
-        case .losesLaunch: return "\(loss.app), in the FOREGROUND: its launch \(at) comes to no first frame."
+        case .losesLaunch: return "\(loss.app), in the FOREGROUND: its launch \(at) never shows a first frame."
         case .launchesSlower(let time, let before):
-            let than = before.map { "instead of \(words($0))" } ?? "and is not needed without that"
+            let than = before.map { "instead of \(words($0))" } ?? "and is not needed without the change"
             return "\(loss.app), slower: its launch \(at) takes \(words(time)) \(than)."
         case .waits(let time, let before, let isForeground):
             let place = isForeground ? "in the foreground" : "off screen"

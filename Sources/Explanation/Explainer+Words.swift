@@ -134,7 +134,7 @@ extension Explainer {
         return lines + milder(record, chosen, named: seen)
     }
 
-    /// The processes ranked after it for which the decision has only milder actions.
+    /// The processes ranked after it to which the decision would only do something milder.
     private func milder(_ record: DecisionRecord, _ chosen: Int, named: [ProcessID]) -> [String] {
         let decision = record.decision
         var seen = named + decision.ranking[..<chosen].map(\.action.target) + decision.spared.map(\.pid)
@@ -173,15 +173,15 @@ extension Explainer {
 }
 
 extension ExitReason {
-    /// Why the system ends just this process.
+    /// Why the system ended this process and no other.
     fileprivate var rule: String {
         switch self {
         case .memoryResourceLimit: "the limit is its own: no policy chose it, and free memory would not help."
         case .memoryPressure: "it was the one that waited for memory, and nothing was taken from others for it."
         case .appWatchdog: "its main thread was too slow; the watchdog ends the process that keeps it waiting."
-        case .cpuResourceLimit: "it computed too much off screen; its memory does not matter."
-        case .suspendedWithLockedFile: "it held the lock (0xdead10cc); its memory does not matter."
-        case .backgroundTaskAssertionTimeout: "it held the task; its memory does not matter."
+        case .cpuResourceLimit: "it used too much CPU off screen; its memory played no part."
+        case .suspendedWithLockedFile: "it held a file lock while suspended (0xdead10cc); its memory played no part."
+        case .backgroundTaskAssertionTimeout: "it held the background task too long; its memory played no part."
         case .normalApp, .abnormal, .userTerminated: "it ended by itself, or the user closed it."
         }
     }

@@ -27,13 +27,13 @@ public struct Explainer {
     /// - Parameters:
     ///   - scenario: The file of the plan. Changes name paths of rules as in the run's own scenario.
     ///   - traces: The traces that the plan's apps play.
-    ///   - lastEvent: The number of queue events after which the run was ended from outside; later ones never happened.
+    ///   - lastEvent: The number of queue events that the run had handled when it was ended from outside.
     ///   - workforce: Plays runs with changes on the accounting backend, perhaps several at once. The answer does not
     ///     depend on it.
     ///   - isInterrupted: Called at every sample; true ends the current step with `Interrupted`.
     ///   - progress: Receives the current step, to show progress.
     ///   - witness: Receives every decision of the repeated run, to compare it with the record. Returns false if the
-    ///     recorded run did not come so far; nothing after that is explained.
+    ///     recorded run ended before this decision; then nothing from this decision on is explained.
     public init(
         plan: RunPlan, scenario: String, traces: any TraceLibrary = NoTraces(), lastEvent: Int = .max,
         workforce: any Workforce = OneByOne(), isInterrupted: @escaping @Sendable () -> Bool = { false },
@@ -53,14 +53,14 @@ public struct Explainer {
     public enum Step: Sendable {
         /// The run is repeated and has come to this instant.
         case repeating(Instant, of: Instant)
-        /// Changes are tried in runs of their own: these many are done or under way, and the first of those under way
-        /// has come to this instant.
+        /// Changes are tried in runs of their own. The values: how many runs are done or under way, how far the first
+        /// run under way has come, and when it ends.
         case trying(Int, Instant, of: Instant)
     }
 
     /// Runs that were played for one termination and may serve another.
     private final class Memo {
-        /// By the arguments of `--set`; none for the run itself.
+        /// The key is the arguments of `--set`; it is empty for the run without a change.
         var replays: [[String]: Replay] = [:]
         var tried = 0
     }
@@ -122,7 +122,7 @@ public struct Explainer {
         var decided: [Termination] = []
         var lives = ProcessLives()
         var ordered: Set<ProcessID> = []
-        // A killed run came only this far.
+        // A run that was killed came only this far.
         var over: Instant?
         func byRule(_ tally: RunTally) -> [RunTally.TerminationFact] {
             tally.terminations.filter {
@@ -177,20 +177,20 @@ public struct Explainer {
 
     // MARK: Other runs
 
-    /// The whole run on the accounting backend.
+    /// The course of the whole run, repeated on the accounting backend.
     func course() throws -> RunCourse {
         try replays([(Change(.policy, "", [], plan), nil)])[0].course
     }
 
-    /// What becomes of the process in a run with the change, and that run's course: to the end of the scenario if the
-    /// process outlives its recorded end by a while.
+    /// The fate of the process in a run with the change, and the course of that run. The run goes on to the end of the
+    /// scenario only if the process is still alive `survival` after its recorded end.
     func trial(of termination: Termination, with change: Change) throws -> (fate: Fate, course: RunCourse) {
         let question = question(about: termination)
         let replay = try replays([(change, question)])[0]
         return (question.fate(in: replay.lives), replay.course)
     }
 
-    /// Whether the process outlives its recorded end by a while.
+    /// The question whether the process outlives its recorded end by `survival`.
     func question(about termination: Termination) -> Question {
         Question(
             app: termination.app, since: termination.since, at: termination.at,
@@ -205,7 +205,7 @@ public struct Explainer {
             if missing[change.assignments] == nil { order.append(change.assignments) }
             var plan = change.plan
             plan.backend = .accounting
-            // Two questions to one run: the run is played whole.
+            // Two different questions concern the same run, so it is played to its end.
             let isAsked = missing[change.assignments].map { $0.question == question } ?? true
             missing[change.assignments] = (plan, isAsked ? question : nil)
         }
@@ -230,7 +230,7 @@ public struct Explainer {
         return question.map { $0.isAnswered(by: replay) } ?? replay.isWhole
     }
 
-    /// Whether the process also outlives its recorded end by a while on the run's own backend.
+    /// Whether the process also outlives its recorded end on the run's own backend.
     func isConfirmed(_ termination: Termination, with change: Change) throws -> Bool {
         guard plan.backend != .accounting else { return true }
         var question = question(about: termination)

@@ -5,20 +5,6 @@ import Scenario
 import Simulation
 import Workload
 
-/// Does independent pieces of work, on several cores if it has them.
-public protocol Workforce: Sendable {
-    /// The results of the works, in their order.
-    func all<Value: Sendable>(_ works: [@Sendable () -> Value]) -> [Value]
-}
-
-/// Does one piece of work after the other.
-public struct OneByOne: Workforce {
-    /// A workforce without state.
-    public init() {}
-
-    public func all<Value: Sendable>(_ works: [@Sendable () -> Value]) -> [Value] { works.map { $0() } }
-}
-
 /// Plays runs. It has no state, so several runs on the accounting backend can be played at once.
 struct Player: Sendable {
     let traces: any TraceLibrary
@@ -60,7 +46,7 @@ struct Player: Sendable {
         return (RunCourse(simulation.tally, waits: simulation.takeWaits()), ending == .completed)
     }
 
-    /// The run of a plan, played until it is decided what becomes of a process, or to its end without a question.
+    /// Plays a plan until the question about a process is answered; without a question, to its end.
     func replay(_ plan: RunPlan, about question: Question?, sampled: (Instant) -> Void = { _ in }) throws -> Replay {
         var lives = ProcessLives()
         var reached = Instant.zero
@@ -74,19 +60,19 @@ struct Player: Sendable {
     }
 }
 
-/// A question to a run: does the process that was there at an instant live on?
+/// A question to a run: does the process that lived at an instant live on?
 struct Question: Hashable, Sendable {
     let app: String
     /// When the process began in the recorded run.
     let since: Instant
     /// When it ended there.
     let at: Instant
-    /// An end by the system up to this instant says that it does not live on.
+    /// If the system ends the process at this instant or earlier, it does not live on.
     var fatal: Instant
-    /// The run needs to be played no further than this.
+    /// The question is answered at this instant at the latest, so the run need not go on after it.
     var enough: Instant
 
-    /// What became of the process, as far as the lives say.
+    /// The fate of the process, as far as the run was played.
     func fate(in lives: ProcessLives) -> Explainer.Fate {
         let own = lives.of(app).prefix { $0.since <= at }
         // An earlier process of the app may have to end before this one can begin.
@@ -95,7 +81,7 @@ struct Question: Hashable, Sendable {
         return life.end.map { .ends($0.at, reason: $0.reason, explanation: $0.explanation) } ?? .stays
     }
 
-    /// Whether the process is there at the instant of its recorded end, and no end by the system follows soon.
+    /// Whether the process is alive at its recorded end, and the system does not end it soon after.
     func isSaved(_ fate: Explainer.Fate) -> Bool {
         switch fate {
         case .stays: true

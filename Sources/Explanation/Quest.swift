@@ -13,11 +13,11 @@ protocol Quest {
 /// What the trial of a change says.
 struct Outcome {
     let isSaved: Bool
-    /// Whether the whole run loses nothing with it.
+    /// Whether the whole run with the change loses nothing.
     let isFree: Bool
 }
 
-/// Tries every one of a few changes.
+/// Tries each of a few changes once.
 struct Attempts: Quest {
     private(set) var wanted: [Change]
     private(set) var found: [Change] = []
@@ -34,11 +34,13 @@ struct Attempts: Quest {
     }
 }
 
-/// Tries changes of the policy's numbers in their order, a few at a time, until one costs nothing or a few are found.
+/// Tries changes of the policy's numbers in their order, a few at a time, until one costs nothing or a few of them save
+/// the process.
 struct NumberQuest: Quest {
-    /// How many are tried at a time. It must not depend on the host: the advice would.
+    /// The number of changes tried at a time. It is constant, because the advice depends on it and must not depend on
+    /// the host.
     private static let atOnce = 4
-    /// After this number of changes that save the process the search is over.
+    /// The search ends when this number of changes save the process.
     private static let compared = 3
     /// The most changes that are tried.
     private static let most = 12
@@ -68,8 +70,8 @@ struct NumberQuest: Quest {
 
 /// Looks for the smallest change of a size that saves a process.
 ///
-/// Sizes lie on even steps away from the present one. Tries a few of them, then closes in on the first one that saves
-/// the process. A larger change does not always do: those that were tried and do not are said.
+/// Sizes lie on even steps away from the present one. The search tries a few steps, then closes in on the first one
+/// that saves the process. A larger change may fail again; such sizes are reported.
 struct SizeQuest: Quest {
     private let first: [Int]
     private let change: (Int) -> Change
@@ -90,7 +92,7 @@ struct SizeQuest: Quest {
 
     private var best: Int? { outcomes.filter(\.value).keys.min() }
 
-    /// The largest tried step before the best one; 0 is the present size.
+    /// The largest tried step below the best one; 0 is the present size.
     private func below(_ best: Int) -> Int { outcomes.keys.filter { $0 < best }.max() ?? 0 }
 
     private var steps: [Int] {

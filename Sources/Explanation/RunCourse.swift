@@ -15,8 +15,8 @@ struct RunCourse {
 
     var harm: RunHarm { RunHarm(self) }
 
-    /// The waits for memory outside launches that reached a first frame. The latency of such a launch includes its
-    /// waits.
+    /// The waits for memory, except those within launches that reached a first frame: the latency of such a launch
+    /// includes its waits.
     var waitsOutsideLaunches: [MemoryWait] {
         let launches = Dictionary(grouping: tally.launches.filter { $0.latency != nil }, by: \.app)
             .mapValues { $0.sorted { $0.tapped < $1.tapped } }

@@ -5,7 +5,8 @@ import Workload
 
 /// Turns an allocation trace into a scenario that plays it in one app.
 ///
-/// The trace stays in its place, and the scenario names it. A trace has no clock, so the scenario uses the ordinary
+/// The trace stays where it is, and the scenario refers to it. A trace has no clock, so the scenario uses the
+/// ordinary
 /// pace.
 public struct MemoryReplayImport: Sendable {
     /// The path of the trace.

@@ -13,6 +13,9 @@ public enum Callback: String, CaseIterable, Sendable {
     case sceneDidDisconnect = "sceneDidDisconnect"
     case stateRestorationActivity = "stateRestorationActivity(for:)"
     case sceneOpenURLContexts = "scene(_:openURLContexts:)"
+    case sceneWillContinueUserActivity = "scene(_:willContinueUserActivityWithType:)"
+    case sceneContinueUserActivity = "scene(_:continue:)"
+    case sceneDidUpdateUserActivity = "scene(_:didUpdate:)"
 
     case applicationDidBecomeActive = "applicationDidBecomeActive"
     case applicationWillResignActive = "applicationWillResignActive"
@@ -23,12 +26,18 @@ public enum Callback: String, CaseIterable, Sendable {
     case applicationDidReceiveMemoryWarning = "applicationDidReceiveMemoryWarning"
     case applicationProtectedDataWillBecomeUnavailable = "applicationProtectedDataWillBecomeUnavailable"
     case applicationProtectedDataDidBecomeAvailable = "applicationProtectedDataDidBecomeAvailable"
+    case applicationWillContinueUserActivity = "application(_:willContinueUserActivityWithType:)"
+    case applicationContinueUserActivity = "application(_:continue:restorationHandler:)"
     case applicationDidUpdateUserActivity = "application(_:didUpdate:)"
     case applicationSignificantTimeChange = "applicationSignificantTimeChange"
     case applicationOpenURL = "application(_:open:options:)"
     case applicationPerformAction = "application(_:performActionFor:completionHandler:)"
     case scenePerformAction = "windowScene(_:performActionFor:completionHandler:)"
     case didReceiveRemoteNotification = "application(_:didReceiveRemoteNotification:fetchCompletionHandler:)"
+    /// UserNotifications: the user has tapped a notification.
+    case didReceiveNotificationResponse = "userNotificationCenter(_:didReceive:withCompletionHandler:)"
+    /// PushKit: a call for the app comes in.
+    case pushRegistryDidReceive = "pushRegistry(_:didReceiveIncomingPushWith:for:completion:)"
 }
 
 /// A notification that any object of the app may observe, under its UIKit name.
@@ -50,6 +59,12 @@ public enum AppNotification: String, CaseIterable, Sendable {
     case sceneWillDeactivate = "UIScene.willDeactivateNotification"
     case sceneWillEnterForeground = "UIScene.willEnterForegroundNotification"
     case sceneDidEnterBackground = "UIScene.didEnterBackgroundNotification"
+
+    case screenDidConnect = "UIScreen.didConnectNotification"
+    case screenDidDisconnect = "UIScreen.didDisconnectNotification"
+
+    /// A call pauses the app's audio, or has ended.
+    case audioInterruption = "AVAudioSession.interruptionNotification"
 }
 
 /// Why a process ended, named as in MetricKit.
@@ -66,8 +81,8 @@ public enum ExitReason: String, CaseIterable, Sendable {
     case backgroundTaskAssertionTimeout
     case userTerminated
 
-    /// Whether the system ended the process, which metrics count as a termination. For the other reasons the app or the
-    /// user ended it, or it was an orderly end, as for an update.
+    /// Whether the system ended the process; metrics count such an end as a termination. For the other reasons the
+    /// app or the user ended it, or the end was orderly, such as for an update.
     public var isBySystem: Bool {
         switch self {
         case .normalApp, .abnormal, .userTerminated: false

@@ -5,8 +5,8 @@ import Quantities
 /// Source: Apple's watchdog reports (scene creation about 20 s, scene update 10 s) and UIKit's reference (entering the
 /// background and termination 5 s each).
 public enum Deadline: String, CaseIterable, Sendable {
-    /// From the creation of the process to its first frame. Off screen, to the connection of its scene, or for an app
-    /// without scenes to the end of its launch.
+    /// From the creation of the process to its first frame. If the app launches off screen: to the connection of its
+    /// scene or, for an app without scenes, to the end of its launch.
     case launch
     case sceneCreation = "scene creation"
     /// Any other transition of a scene, or of an app without scenes.

@@ -6,6 +6,23 @@ public enum LaunchKind: String, CaseIterable, Sendable {
     case warm
     /// The scene was in memory.
     case hot
+
+    /// Where the process was; nil if there was none.
+    public var resumedFrom: ResumeSource? {
+        switch self {
+        case .cold: nil
+        case .warm, .hot: .memory
+        }
+    }
+}
+
+/// Where the process was when the user wanted it, if it lived: Apple calls this a resume.
+public enum ResumeSource: String, CaseIterable, Sendable {
+    case memory
+    /// From the compressor. This device has none.
+    case compressed
+    /// From flash, where the freezer had put it. This device has no freezer.
+    case frozen
 }
 
 /// The outcome of a launch by the user.
@@ -29,6 +46,10 @@ public enum LaunchReason: String, CaseIterable, Sendable {
     case bluetoothCentrals
     case backgroundFetch
     case processing
+    /// PushKit reports a call for the app.
+    case call
+    /// The user taps a notification of the app.
+    case notification
 }
 
 /// A declared reason to keep running in the background (`UIBackgroundModes`).
@@ -47,13 +68,14 @@ extension BackgroundMode {
     /// Whether the mode keeps an app running off screen while it lasts; the other modes launch or wake the app.
     public var keepsRunning: Bool {
         switch self {
-        case .audio, .location, .voip, .externalAccessory: true
-        case .processing, .fetch, .remoteNotification, .bluetoothCentral: false
+        case .audio, .location, .externalAccessory: true
+        // A call wakes the app, and then keeps it running as long as it lasts.
+        case .voip, .processing, .fetch, .remoteNotification, .bluetoothCentral: false
         }
     }
 }
 
-/// What an app declares that it can be opened with (document types, activity types, shortcut items of its Info.plist).
+/// A way to open an app that the app declares (document types, activity types, shortcut items of its Info.plist).
 public enum AppFeature: String, CaseIterable, Sendable {
     case url
     case handoff
@@ -68,10 +90,10 @@ public enum LaunchRequirement: Hashable, Sendable {
 }
 
 extension LaunchReason {
-    /// What the app must declare: a key of the launch options appears only if the app supports the feature.
+    /// What the app must declare. UIKit passes a key of the launch options only to an app that supports the feature.
     public var requirement: LaunchRequirement {
         switch self {
-        case .userTap: .nothing
+        case .userTap, .notification: .nothing
         case .location: .mode(.location)
         case .remoteNotification: .mode(.remoteNotification)
         case .url: .feature(.url)
@@ -80,10 +102,12 @@ extension LaunchReason {
         case .bluetoothCentrals: .mode(.bluetoothCentral)
         case .backgroundFetch: .mode(.fetch)
         case .processing: .mode(.processing)
+        case .call: .mode(.voip)
         }
     }
 
-    /// The key of `UIApplication.LaunchOptionsKey`; nil for a tap and for BackgroundTasks' refresh and processing.
+    /// The key of `UIApplication.LaunchOptionsKey`; nil for a tap, for BackgroundTasks' refresh and processing, and for
+    /// PushKit's calls. A tapped notification comes with UNUserNotificationCenter's own callback.
     public var launchOptionsKey: String? {
         switch self {
         case .location: "UIApplication.LaunchOptionsKey.location"
@@ -92,39 +116,57 @@ extension LaunchReason {
         case .userActivity: "UIApplication.LaunchOptionsKey.userActivityDictionary"
         case .shortcutItem: "UIApplication.LaunchOptionsKey.shortcutItem"
         case .bluetoothCentrals: "UIApplication.LaunchOptionsKey.bluetoothCentrals"
-        case .userTap, .backgroundFetch, .processing: nil
+        case .userTap, .notification, .backgroundFetch, .processing, .call: nil
         }
     }
 
     /// Whether the reason brings the app on screen; for the other reasons it works off screen.
     public var isForeground: Bool {
         switch self {
-        case .userTap, .url, .userActivity, .shortcutItem: true
-        case .location, .remoteNotification, .bluetoothCentrals, .backgroundFetch, .processing: false
+        case .userTap, .notification, .url, .userActivity, .shortcutItem: true
+        case .location, .remoteNotification, .bluetoothCentrals, .backgroundFetch, .processing, .call: false
         }
     }
 
-    /// The callback that delivers the reason while the app comes to the front, or when it is there already.
+    /// The callback that delivers the reason to an app that is in front or on its way there.
     public func delivery(in world: AppWorld) -> Callback? {
         switch (self, world) {
         case (.url, .appBased): .applicationOpenURL
         case (.url, .sceneBased): .sceneOpenURLContexts
         case (.shortcutItem, .appBased): .applicationPerformAction
         case (.shortcutItem, .sceneBased): .scenePerformAction
-        case (.userActivity, .appBased), (.userActivity, .sceneBased): .applicationDidUpdateUserActivity
+        case (.userActivity, .appBased): .applicationContinueUserActivity
+        case (.userActivity, .sceneBased): .sceneContinueUserActivity
+        case (.notification, _): .didReceiveNotificationResponse
         case (.userTap, _), (.location, _), (.remoteNotification, _), (.bluetoothCentrals, _), (.backgroundFetch, _),
-            (.processing, _):
+            (.processing, _), (.call, _):
             nil
         }
     }
 
-    /// Whether the system launches an app for this reason after the user has swiped it away; if not, the user must open
-    /// the app first. Source: Apple's documentation of background pushes and background refresh, and TN3115 for
-    /// Bluetooth.
-    public var reachesQuitApps: Bool {
+    /// All callbacks of that delivery, in order. Handoff announces the activity before its data is there, and the app
+    /// is told of the change of the activity that it goes on with.
+    public func deliveries(in world: AppWorld) -> [Callback] {
+        guard self == .userActivity else { return delivery(in: world).map { [$0] } ?? [] }
+        return switch world {
+        case .sceneBased:
+            [.sceneWillContinueUserActivity, .sceneContinueUserActivity, .sceneDidUpdateUserActivity]
+        case .appBased:
+            [
+                .applicationWillContinueUserActivity, .applicationContinueUserActivity,
+                .applicationDidUpdateUserActivity,
+            ]
+        }
+    }
+
+    /// Whether the system launches an app for this reason even after the user has swiped it away. If not, the user
+    /// must open the app first. Source: Apple's documentation of background pushes, background refresh and PushKit, and
+    /// TN3115 for Bluetooth.
+    public func reachesQuitApps(_ rules: LifecycleRules) -> Bool {
         switch self {
-        case .userTap, .url, .userActivity, .shortcutItem, .location: true
-        case .remoteNotification, .bluetoothCentrals, .backgroundFetch, .processing: false
+        case .userTap, .notification, .url, .userActivity, .shortcutItem, .location, .call: true
+        case .remoteNotification, .bluetoothCentrals, .backgroundFetch: false
+        case .processing: rules.processingAfterQuit
         }
     }
 }

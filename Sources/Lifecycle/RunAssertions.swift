@@ -50,6 +50,9 @@ public struct RunAssertions: Hashable, Sendable {
         }
     }
 
+    /// Whether the process works on an event of this kind.
+    public func holds(_ reason: LaunchReason) -> Bool { held.contains { $0.kind == .event(reason) } }
+
     /// Takes an assertion; returns the number to end it with.
     public mutating func begin(_ kind: Kind) -> Int {
         lastID += 1

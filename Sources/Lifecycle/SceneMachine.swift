@@ -19,7 +19,8 @@ public struct SceneMachine: Hashable, Sendable {
         case (.background, .enterForeground): .foregroundInactive
         case (.background, .suspend): .suspended
         case (.suspended, .resume): .background
-        case (.background, .disconnect), (.suspended, .disconnect): .unattached
+        // From the foreground only when the user swipes the app away.
+        case (.foregroundInactive, .disconnect), (.background, .disconnect), (.suspended, .disconnect): .unattached
         case (.unattached, _), (.foregroundInactive, _), (.foregroundActive, _), (.background, _), (.suspended, _):
             throw IllegalTransition(machine: "scene", state: phase.rawValue, event: event.rawValue)
         }

@@ -5,6 +5,8 @@ public enum Signal: Hashable, Sendable {
     case callback(Callback)
     case notification(AppNotification)
     case change
+    /// The notifications of the application, if its own state has followed the scene's.
+    case application
 }
 
 extension SceneEvent {
@@ -13,27 +15,29 @@ extension SceneEvent {
     /// - Parameters:
     ///   - isNewSession: Whether the session was never connected; only then is the app asked for a configuration.
     ///   - keepsSession: Whether the session stays, so that the app is asked for its restoration activity. It stays if
-    ///     the system disconnects the scene, and goes if the user closes it.
-    public func signals(isNewSession: Bool, keepsSession: Bool) -> [Signal] {
+    ///     the scene leaves the screen or the system disconnects it, and goes if the user closes it.
+    ///   - rules: What the public record leaves open.
+    public func signals(isNewSession: Bool, keepsSession: Bool, _ rules: LifecycleRules) -> [Signal] {
         let configuration: [Signal] = isNewSession ? [.callback(.configurationForConnecting)] : []
         let connection: [Signal] = configuration + [.callback(.sceneWillConnect), .notification(.sceneWillConnect)]
         let foreground: [Signal] = [
             .callback(.sceneWillEnterForeground), .notification(.sceneWillEnterForeground), .change,
         ]
-        let background: [Signal] = [
-            .change, .callback(.sceneDidEnterBackground), .notification(.sceneDidEnterBackground),
-        ]
+        /// The scene has changed; it is told, and so is the application.
+        func changed(_ signals: [Signal]) -> [Signal] {
+            [.change] + (rules.sceneBeforeApplication ? signals + [.application] : [.application] + signals)
+        }
+        let background = changed([.callback(.sceneDidEnterBackground), .notification(.sceneDidEnterBackground)])
+        let restoration: [Signal] = keepsSession ? [.callback(.stateRestorationActivity)] : []
         return switch self {
         case .connectToForeground: connection + foreground
         case .connectToBackground: connection + background
-        case .activate: [.change, .callback(.sceneDidBecomeActive), .notification(.sceneDidActivate)]
+        case .activate: changed([.callback(.sceneDidBecomeActive), .notification(.sceneDidActivate)])
         case .resignActive: [.callback(.sceneWillResignActive), .notification(.sceneWillDeactivate), .change]
-        case .enterBackground: background
+        case .enterBackground: background + (rules.restorationSaved == .enteringBackground ? restoration : [])
         case .enterForeground: foreground
         case .suspend, .resume: [.change]
-        case .disconnect:
-            (keepsSession ? [.callback(.stateRestorationActivity)] : [])
-                + [.callback(.sceneDidDisconnect), .notification(.sceneDidDisconnect), .change]
+        case .disconnect: restoration + [.callback(.sceneDidDisconnect), .notification(.sceneDidDisconnect), .change]
         }
     }
 }

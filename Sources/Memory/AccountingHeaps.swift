@@ -1,6 +1,6 @@
 import Quantities
 
-/// The device without real memory: jemalloc's arithmetic on the same pages.
+/// The device without real memory: it computes the pages that jemalloc would use.
 final class AccountingDevice: NamedDevice {
     let device: BookedDevice<AccountingHeaps>
 
@@ -12,12 +12,12 @@ final class AccountingDevice: NamedDevice {
 
 /// jemalloc 5.3's decisions without its memory, for sweeps and for exact expectations in tests.
 ///
-/// It follows every decision of jemalloc that affects pages. Small objects go by size class into the current slab, then
-/// into the oldest and lowest slab with room. New slabs and large objects take dirty runs first, the oldest and lowest
-/// of them. A run that is too long is split; freed runs of 16 KiB or more are joined with their neighbours. If no dirty
-/// run fits, new pages come from the device, first fit by address. Version 5.3.0 does not always find the oldest and
-/// lowest; this follows it there, too: see `ExtentTable.Heap`. Sources: `arena.c`, `eset.c`, `extent.c`, `pac.c` and
-/// `ph.h` of 5.3.0.
+/// It follows every decision of jemalloc that affects pages. A small object goes into the current slab of its size
+/// class, or else into the oldest and lowest slab with room. New slabs and large objects take dirty runs first, the
+/// oldest and lowest of them. A run that is too long is split; freed runs of 16 KiB or more are joined with their
+/// neighbours. If no dirty run fits, new pages come from the device, first fit by address. jemalloc 5.3.0 does not
+/// always find the oldest and lowest run, and the same runs are chosen here: see `ExtentTable.Heap`. Sources:
+/// `arena.c`, `eset.c`, `extent.c`, `pac.c` and `ph.h` of 5.3.0.
 ///
 /// Limits: the cost of an arena before its first extent is a constant of 5.3.0 on 64-bit machines; only `metadata`
 /// depends on it. Alignments count from the device's first page, jemalloc's from address 0. The region starts at a
@@ -25,7 +25,7 @@ final class AccountingDevice: NamedDevice {
 struct AccountingHeaps: ProcessHeaps, ~Copyable {
     private typealias Extent = ExtentTable.Extent
 
-    /// What all slabs of one size class have in common.
+    /// The properties that all slabs of one size class share.
     private struct SlabKind {
         /// The bytes of an object.
         let size: Int32
@@ -55,8 +55,8 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
     /// The dirty runs of one class (`eset_bin_t`).
     private struct DirtyRuns {
         var heap = ExtentTable.Heap()
-        /// The least key, as jemalloc notes it beside the heap. In a heap that is out of order, the first extent has a
-        /// different key.
+        /// The least key, as jemalloc keeps it beside the heap. If the heap is out of order, its first extent has
+        /// another key.
         var least: UInt64 = 0
     }
 
@@ -101,8 +101,8 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         var pages = 0
         var active = 0
         var serial: UInt32 = 0
-        /// The number of extents now, and the largest number so far. The latter counts for `metadata`, because jemalloc
-        /// never gives descriptions of extents back.
+        /// The number of extents now, and the largest number so far. The largest one determines `metadata`, because
+        /// jemalloc never frees the description of an extent.
         var extents: Int32 = 0
         var mostExtents: Int32 = 0
         /// Objects with pages of their own, oldest first.
@@ -209,7 +209,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         dirty + slot * AccountingHeaps.runClasses
     }
 
-    /// Frees in jemalloc's order (`arena_reset`), because the order affects the shapes of the heaps.
+    /// Frees the objects in jemalloc's order (`arena_reset`), because the order affects the shapes of the heaps.
     mutating func giveBack(_ slot: Int) throws(AllocatorError) {
         while heaps[slot].large.first >= 0 {
             let number = Int(heaps[slot].large.first)
@@ -262,12 +262,12 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         extents.remove(number)
     }
 
-    /// Counts one more description of an extent: jemalloc takes it before it knows whether it needs one.
+    /// Counts one more description of an extent, because jemalloc takes one before it knows whether it needs it.
     private mutating func describeOneMore(_ slot: Int) {
         heaps[slot].mostExtents = max(heaps[slot].mostExtents, heaps[slot].extents + 1)
     }
 
-    /// Nothing is written or read, so no position needs to be kept either.
+    /// Does nothing: there is no memory to write, so no position has to be kept.
     mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int) {}
     mutating func touch(_ table: inout ObjectTable, _ bytes: Int) {}
     mutating func read(_ table: inout ObjectTable, _ bytes: Int) {}
@@ -323,7 +323,8 @@ extension AccountingHeaps {
         return PlacedObject(unit: number, usable: usable)
     }
 
-    /// Replaces the full current slab by the oldest and lowest with room, or by a new one; false if there is none.
+    /// Replaces the full current slab by the oldest and lowest slab with room, or by a new one; false if there is
+    /// none.
     private mutating func changeSlab(_ bin: Int, _ slot: Int) -> Bool {
         // As in jemalloc, a full slab is no longer the current one, even if no other is found.
         retire(bin, slot)
@@ -388,7 +389,7 @@ extension AccountingHeaps {
         makeDirty(number, slot)
     }
 
-    /// Moves a slab other than the current one that was full, is empty now, or both.
+    /// Moves a slab that is not the current one, if it was full, is empty now, or both.
     @inline(never)
     private mutating func noteRoom(in number: Int, isEmpty: Bool, _ bin: Int, _ slot: Int) {
         let others = otherSlabs(bin, slot)
@@ -441,7 +442,7 @@ extension AccountingHeaps {
         var classes = RunClasses(
             (heaps + slot).pointee.dirtyClasses, from: geometry.classToSearch(pages), to: geometry.classTooLong(pages))
         guard var best = classes.popFirst() else { return nil }
-        // jemalloc looks up a class's first run already here, which joins the heap's waiting runs.
+        // jemalloc looks up the first run of the class even here, and the lookup joins the heap's waiting runs.
         extents.settle(&dirty[best].heap)
         while let index = classes.popFirst() {
             guard dirty[index].least < dirty[best].least else { continue }
@@ -533,7 +534,8 @@ extension AccountingHeaps {
             || join(number, at: extents[number].page - 1, slot)
     }
 
-    /// Joins the extent with the dirty run at `page`, if there is one; the older serial stays.
+    /// Joins the extent with the dirty run at `page`, if there is one. The joined extent has the older of the two
+    /// serials.
     private mutating func join(_ number: Int, at page: Int, _ slot: Int) -> Bool {
         guard let neighbour = extents.dirtyExtent(at: page, of: slot) else { return false }
         let other = extents[neighbour]

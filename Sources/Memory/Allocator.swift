@@ -43,11 +43,11 @@ public struct AllocatorDescription: Hashable, Sendable {
         foreignFile = AllocatorDescription.link("/etc/malloc.conf")
     }
 
-    /// Ends the watch over `MALLOC_CONF`, which begins before jemalloc's first allocation. Call it once, when the
+    /// Stops watching `MALLOC_CONF`; the watch begins before jemalloc's first allocation. Call it once, when the
     /// program starts.
     ///
-    /// - Returns: jemalloc's message about a rejected option, if `abort_conf:true` demands that the program ends then;
-    ///   nil otherwise.
+    /// - Returns: jemalloc's message about a rejected option if `abort_conf:true` demands that the program ends;
+    ///   otherwise nil.
     public static func refusedOption() -> String? {
         guard let said = plimsoll_settle_options() else { return nil }
         let text = String(cString: said).split(separator: "\n").first.map(String.init) ?? ""
@@ -85,7 +85,7 @@ public struct AllocatorDescription: Hashable, Sendable {
 
     static func check(_ options: [Option]) throws(DeviceMemoryFailure) {
         for (name, value) in needed {
-            // A jemalloc without the option has no such behaviour either.
+            // A jemalloc that lacks the option does not have its effect, either.
             guard let option = options.first(where: { $0.name == name }) else { continue }
             guard option.value == value else { throw .option(name: name, found: option.value, needed: value) }
         }

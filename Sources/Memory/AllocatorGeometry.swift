@@ -10,7 +10,7 @@ struct AllocatorGeometry {
     }
 
     let bins: [Bin]
-    /// The largest small size; above it, objects have pages of their own.
+    /// The largest small size. Objects that are larger have pages of their own.
     let largestSmall: Int
     /// By size in units of 8 bytes: the bin.
     private let binOfUnits: [UInt8]

@@ -1,11 +1,11 @@
 import Glibc
 
-/// All arenas of a device, dense by slot. The stock makes arenas in batches, lends them to processes and reuses them.
+/// All arenas of a device, one per slot. The stock makes arenas in batches, lends them to processes and reuses them.
 ///
-/// Why batches: jemalloc shows an arena's counter of active pages only after a refresh of all statistics, which costs
-/// about 18 microseconds for every arena. A batch that grows with the stock keeps the sum linear.
-/// Why reuse: clearing an arena is several times cheaper than making one, whose bookkeeping jemalloc maps and faults in
-/// anew.
+/// It makes batches because jemalloc shows an arena's counter of active pages only after a refresh of all statistics,
+/// which costs about 18 microseconds for every arena. A batch that grows with the stock keeps the total linear. It
+/// reuses arenas because clearing one is several times cheaper than making one, whose bookkeeping jemalloc maps and
+/// faults in anew.
 struct ArenaStock: ~Copyable {
     /// The memory of all arenas; it must outlive them.
     let region: DeviceRegion

@@ -1,6 +1,6 @@
 import Quantities
 
-/// The host memory that a device's books take beside its pages, for estimating a run's need before it begins.
+/// The host memory that a device's books take in addition to its pages, to estimate before a run what it needs.
 ///
 /// Measured with jemalloc 5.3.0 on 64-bit Linux; `Scripts/tests/check_host.py` compares estimates with runs.
 public struct BookCosts: Sendable {
@@ -34,13 +34,14 @@ public struct BookCosts: Sendable {
         }
     }
 
-    /// The bytes of pages that an object of this size takes, at least 8; a small object takes its share of a full slab.
+    /// The bytes of pages that an object of this size takes, at least 8. A small object takes its share of a full
+    /// slab.
     public func room(of size: Int) -> Int {
         let usable = sizeClasses.usable(max(1, size))
         // From 16 KiB on, an object has pages of its own and one more (`opt.cache_oblivious`).
         return usable < 16 << 10 ? usable : usable + DeviceRegion.pageSize
     }
 
-    /// The most runs of pages that an object with this room takes: a share of a one-page slab, or one.
+    /// The most runs of pages that an object with this room takes: its share of a one-page slab, at most one.
     public func extents(ofRoom room: Int) -> Double { min(1, Double(room) / Double(DeviceRegion.pageSize)) }
 }

@@ -1,10 +1,10 @@
 import Quantities
 
-/// A device's memory: an exact ledger of the heaps of its processes.
+/// A device's memory, with books: an exact ledger of what the heaps of its processes hold.
 ///
-/// The books are exact at every moment, and reading them costs nothing. Each call books its objects and their sizes.
-/// Each run of pages that is handed out is counted. After a call that makes or frees objects, the device reads the
-/// active pages of that heap. The same code keeps the books for both backends; `NamedDevice` has it compiled for each.
+/// The books are exact at every moment, and reading them costs nothing. Each call books the objects and sizes that it
+/// adds or removes, and counts the pages that are handed out. After a call that makes or frees objects, the device
+/// reads the active pages of that heap. Both backends share this code; `NamedDevice` has it compiled for each.
 ///
 /// Limits: one thread; at most `MemoryLimits.liveProcesses` processes at once. The object tables are Plimsoll's own
 /// memory, not the device's.
@@ -15,7 +15,7 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     private var metadata = ByteCount.zero
     /// The sum of the heaps' active pages, each as of its last call.
     private var activePages = 0
-    /// The sum over the processes.
+    /// The requested bytes, summed over the processes.
     private var requested = 0
     private var usable = 0
     /// The slots whose books have changed since the last `takeChanges`.
@@ -98,8 +98,8 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         return processes[index].books(activePages: active, dirtyPages: heaps.pages(index) - active)
     }
 
-    /// Within a call a heap's pages only grow, because only a purge gives pages back to the device. So the largest
-    /// footprint is the largest one after a call.
+    /// A heap's pages grow and never shrink within a call, because only a purge gives pages back to the device. So
+    /// it is enough to note the footprint after each call.
     func peakFootprint(of slot: MemorySlot) -> ByteCount { pageBytes(processes[live(slot)].peakPages) }
 
     func allocate(_ sizes: borrowing Span<Int>, in pool: PoolID, limit: ByteCount?) -> AllocationResult {
@@ -176,7 +176,8 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         changes.append(slot)
     }
 
-    /// Books what was added, or what was removed as negative numbers. Every call that moves objects ends with it.
+    /// Adds these numbers to the books; negative numbers remove. Every call that adds or removes objects ends with
+    /// it.
     @inline(__always)
     func book(_ slot: Int, objects: Int, requested: Int, usable: Int) {
         processes[slot].book(objects: objects, requested: requested, usable: usable)

@@ -60,7 +60,7 @@ struct ArenaControl {
     }
 }
 
-/// The memory of this program itself, beside the devices that it simulates.
+/// The memory of this program itself, as opposed to the devices that it simulates.
 public enum HarnessHeap {
     /// Gives the unused pages of the program's own heap, jemalloc's arena 0, back to the host. Most memory used to load
     /// a scenario is not needed again.

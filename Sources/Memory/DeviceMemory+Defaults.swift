@@ -2,7 +2,7 @@ import Quantities
 
 // Default implementations.
 extension DeviceMemory {
-    /// The device stands for itself.
+    /// 1: the device is no scale model.
     public var scale: Ratio { .one }
 
     /// Free memory, read from `books`.

@@ -29,7 +29,7 @@ public enum ReleaseOrder: Sendable {
     case newestFirst
 }
 
-/// The memory that one process holds, from the books; exact at every moment.
+/// The memory that one process holds, from the books: Plimsoll's own accounting, which is exact at every moment.
 public struct ProcessBooks: Hashable, Sendable {
     /// Live objects.
     public var objects: Int
@@ -62,7 +62,7 @@ public struct ProcessBooks: Hashable, Sendable {
     }
 }
 
-/// The memory of the whole device, from the books.
+/// The memory of the whole device, from the books (see `ProcessBooks`).
 public struct DeviceBooks: Hashable, Sendable {
     /// The device's memory, which `resident` never exceeds.
     public var ceiling: ByteCount
@@ -203,7 +203,7 @@ public struct BooksDisagree: Error, Hashable, Sendable, CustomStringConvertible 
     /// One line with both values.
     public var description: String {
         let place = slot.map { "slot \($0.index)" } ?? "the device"
-        return "\(figure) of \(place): the books say \(books), jemalloc says \(allocator)"
+        return "\(figure) of \(place): Plimsoll's accounting has \(books), jemalloc has \(allocator)"
     }
 }
 
@@ -211,7 +211,7 @@ public struct BooksDisagree: Error, Hashable, Sendable, CustomStringConvertible 
 public enum MemoryBackend: String, CaseIterable, Sendable {
     /// Real memory, through jemalloc.
     case jemalloc
-    /// jemalloc's arithmetic without its memory, for sweeps.
+    /// No memory: only computes the pages that jemalloc would use. For sweeps.
     case accounting
 }
 
@@ -220,7 +220,7 @@ public enum MemoryBackend: String, CaseIterable, Sendable {
 /// One owner uses it from one thread. Calls take batches, so that dynamic dispatch costs once per batch, not per
 /// object. Every call must name a live slot and pool; anything else is a fault of Plimsoll and stops the run.
 public protocol DeviceMemory: AnyObject {
-    /// The device's size relative to the original device that it stands for; see `ScaleModel`. Requests to pools and
+    /// The device's size relative to the original device that it represents; see `ScaleModel`. Requests to pools and
     /// the contents of pools are in bytes of the original; everything else is in bytes of this device.
     var scale: Ratio { get }
 

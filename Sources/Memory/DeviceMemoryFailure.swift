@@ -25,13 +25,13 @@ public enum DeviceMemoryFailure: Error, Hashable, Sendable, CustomStringConverti
         case .ceilingTooHigh(let ceiling, let highest):
             "a ceiling of \(ceiling.readable) is above the highest that is supported, \(highest.readable)"
         case .nothingLeft(let ceiling, let reserved):
-            "of a ceiling of \(ceiling.readable), \(reserved.readable) cannot be reserved for the system"
+            "\(reserved.readable) cannot be reserved for the system under a ceiling of \(ceiling.readable)"
         case .allocatorTooOld(let version, let oldest):
             "jemalloc \(version) is too old; \(oldest) or newer is needed"
         case .pageSize(let found, let needed):
             "jemalloc works with pages of \(found) bytes; \(needed) are needed"
         case .option(let name, let found, let needed):
-            "jemalloc runs with \(name):\(found), but the books need \(name):\(needed); see MALLOC_CONF"
+            "jemalloc runs with \(name):\(found), but Plimsoll's accounting needs \(name):\(needed); see MALLOC_CONF"
         case .allocator(let error):
             error.description
         }

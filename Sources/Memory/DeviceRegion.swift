@@ -30,16 +30,15 @@ final class DeviceRegion {
         state.deallocate()
     }
 
-    /// Asks the host for all memory that the device may need. The host's own rules decide whether it can promise that
-    /// much.
+    /// Checks whether the host can promise all memory that the device may need; the host's own rules decide that.
     private static func probe(_ size: ByteCount) throws(DeviceMemoryFailure) {
         let start = mmap(nil, size.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         guard let start, start != MAP_FAILED else { throw .notMapped(size, code: errno) }
         munmap(start, size.bytes)
     }
 
-    /// Maps the region at a multiple of 2 MiB, so that alignments mean the same pages in every process. Huge pages are
-    /// declined: they would back pages that are not handed out.
+    /// Maps the region at a multiple of 2 MiB, so that an alignment selects the same pages in every process of the
+    /// host. Huge pages are declined: they would back pages that are not handed out.
     private static func map(
         _ size: ByteCount, of ceiling: ByteCount
     ) throws(DeviceMemoryFailure) -> UnsafeMutableRawPointer {

@@ -1,10 +1,10 @@
 // jemalloc 5.3.0's pairing heap (`ph.h`), shape for shape.
 //
-// The shape of the heap, and not the keys alone, decides which extent is first. In 5.3.0 a root without children may be
-// removed while other extents wait beside it. The next waiting extent then becomes the root, even if it is not the
-// least. Later, an extent that is less than this root is put above all waiting extents. From then on the first extent
-// is not always the least. 5.3.1 fixes this (jemalloc pull request 2565). Only the shapes of 5.3.0 give the pages of
-// 5.3.0.
+// The shape of the heap, and not the keys alone, decides which extent is first. In 5.3.0 a root without children may
+// be removed while other extents wait beside it. The next waiting extent then becomes the root, even if its key is
+// not the least. If an extent with a lesser key than this root comes later, it is put above all waiting extents. From
+// then on the first extent does not always have the least key. 5.3.1 fixes this (jemalloc pull request 2565). To get
+// the pages of 5.3.0, the shapes must be those of 5.3.0.
 extension ExtentTable {
     /// The extents of one class; the first is usually the oldest and lowest.
     struct Heap {
@@ -59,7 +59,7 @@ extension ExtentTable {
         let node = Int32(number)
         if heap.root == node {
             guard extents[number].below >= 0 else {
-                // The order can be lost here.
+                // From here on the heap may be out of order, as described above.
                 heap.root = extents[number].after
                 return
             }
@@ -94,7 +94,7 @@ extension ExtentTable {
         return parent
     }
 
-    /// After n arrivals, joins the latest in pairs, once for each time that two divides n - 1.
+    /// After the nth insertion, joins the latest extents in pairs, as often as two divides n - 1.
     private mutating func joinWaiting(in heap: Heap) {
         guard heap.waiting > 1 else { return }
         for _ in 0..<(heap.waiting - 1).trailingZeroBitCount {

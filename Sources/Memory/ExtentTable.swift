@@ -49,7 +49,7 @@ struct ExtentTable: ~Copyable {
         var key: UInt64 { UInt64(serial) << 32 | run & Extent.pageMask }
     }
 
-    /// What an extent in use is used for. Freeing reads it for every object, so it is stored apart from the extents,
+    /// The purpose of an extent in use. Freeing reads it for every object, so it is stored apart from the extents,
     /// where many fit into the cache.
     struct Use {
         /// How many more objects a slab takes; not kept up to date while the slab is the current one.

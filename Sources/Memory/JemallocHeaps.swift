@@ -4,7 +4,8 @@ import Quantities
 
 /// The device with real memory: one jemalloc arena per process, all on one region under the ceiling.
 ///
-/// The extent hooks count pages; active pages are jemalloc's own counter. Its bookkeeping is outside the region.
+/// The extent hooks count the pages of each arena; a counter of jemalloc says how many of them are active. The memory
+/// for jemalloc's own bookkeeping is outside the region.
 final class JemallocDevice: NamedDevice {
     let device: BookedDevice<JemallocHeaps>
 
@@ -20,13 +21,14 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
     private var arenas: ArenaStock
     private var statistics: ArenaStatistics
     private let sizeClasses = SizeClasses()
-    /// The pattern written next; it changes with every object, so that pages differ.
+    /// The byte that was written last. Every write uses the next value, so that pages differ.
     private var pattern: Int32 = 0
     /// The sum of the bytes read; kept so that the compiler does not remove the reads.
     private(set) var readSum: UInt8 = 0
     private(set) var allocatorMetadata = 0
 
-    /// Throws if the books could not be exact with this jemalloc.
+    /// Throws if the installed jemalloc has a version or options with which the books could not be exact, or if the
+    /// host refuses the memory.
     init(_ size: DevicePages) throws(DeviceMemoryFailure) {
         let stock: ArenaStock
         let statistics: ArenaStatistics

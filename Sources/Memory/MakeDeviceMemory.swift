@@ -6,7 +6,7 @@ import Quantities
 ///   - ceiling: The device's own memory.
 ///   - reserved: The system's share of it.
 ///   - promised: The memory that the host is asked to promise; by default the ceiling.
-///   - scale: The device's size relative to the device that it stands for; see `ScaleModel`.
+///   - scale: The device's size relative to the device that it represents; see `ScaleModel`.
 public func makeDeviceMemory(
     _ backend: MemoryBackend, ceiling: ByteCount, reserved: ByteCount, promised: ByteCount? = nil, scale: Ratio = .one
 ) throws(DeviceMemoryFailure) -> any DeviceMemory {

@@ -13,8 +13,8 @@ public enum MemoryLimits {
     /// has four times as many addresses as pages.
     public static let highestCeiling = ByteCount.gibibytes(32)
 
-    /// Why no host can provide such a device, or the device that it stands for; nil if a host may. The parameters are
-    /// those of `makeDeviceMemory`.
+    /// Why no host can provide such a device, or the device that it represents at a scale; nil if a host may. The
+    /// parameters are those of `makeDeviceMemory`.
     public static func refusal(
         ceiling: ByteCount, reserved: ByteCount, scale: Ratio = .one
     ) -> DeviceMemoryFailure? {

@@ -1,6 +1,6 @@
 import Quantities
 
-/// A device that forwards every call to a device of a type that it names.
+/// A device that forwards every call to another device of one fixed type.
 ///
 /// The compiler then specialises the methods that the engine calls through `any DeviceMemory` for that type, down to
 /// the heaps. A generic class would have one body for all of its types, and this body would look up the type at each

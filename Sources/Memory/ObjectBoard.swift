@@ -33,8 +33,8 @@ public struct ObjectStep: Hashable, Sendable {
     }
 }
 
-/// A table of objects that come and go by number, like those of a trace. Its owner frees them; otherwise they end with
-/// the process.
+/// A table of objects that are named by number and made and freed one by one, like those of a trace. Its owner frees
+/// them; otherwise the end of the process does.
 public struct ObjectBoard {
     var handles: [ObjectHandle] = []
     /// Live objects, as of the last operation.

@@ -2,9 +2,9 @@ import Glibc
 
 /// The memory of an object table's ring.
 ///
-/// A short ring comes from Plimsoll's heap. A long ring is a separate mapping, which the host backs as it is written.
-/// The host gets pieces back in two cases: while a ring is copied into one of twice the length, and when a piece has
-/// lost its objects. So a table takes memory only for its live objects, also after a peak.
+/// A short ring comes from Plimsoll's heap. A long ring is a mapping of its own, which the host backs as it is
+/// written. Pieces go back to the host in two cases: when a ring is copied into one of twice the length, and when a
+/// piece has lost its objects. So a table takes memory only for its live objects, even after a peak.
 enum ObjectRing {
     typealias Entry = ObjectTable.Entry
 

@@ -1,14 +1,14 @@
 import Quantities
 
-/// The live objects of one pool in the order of their creation: place and size in 8 bytes each.
+/// The live objects of one pool in the order of their creation. Place and size of an object take 8 bytes.
 ///
 /// The table is a ring, so removing the oldest or the newest object costs nothing. When an object leaves from the
 /// middle, the newest one moves into its place. So after a scattered release, the order is no longer exactly that of
 /// creation.
 ///
-/// The ring is raw memory with one owner: an array would check for every object whether it is shared. A long ring takes
-/// 8 bytes of host memory for each live object plus less than 2 MiB, also while it grows and after objects have left;
-/// see `ObjectRing`. `BookCosts` estimates a run's need from this figure.
+/// The ring is raw memory with one owner, because an array would check for every object whether it is shared. A long
+/// ring takes 8 bytes of host memory for each live object plus less than 2 MiB, even while it grows and after objects
+/// have left; see `ObjectRing`. `BookCosts` estimates a run's need from this figure.
 struct ObjectTable: ~Copyable {
     /// An object's place, in units of 8 bytes (jemalloc's smallest size class) from the region's start, and its size.
     struct Entry {
@@ -25,7 +25,7 @@ struct ObjectTable: ~Copyable {
     private var ring: UnsafeMutablePointer<Entry>?
     /// A power of two.
     private var capacity = 0
-    /// The number of places in a piece, less one, if pieces go back to the host; `Int.max` in short rings.
+    /// The number of places in a piece, minus one, if pieces go back to the host; `Int.max` in short rings.
     private var pieceMask = Int.max
     private var first = 0
     private(set) var count = 0
@@ -88,8 +88,8 @@ struct ObjectTable: ~Copyable {
         return entry
     }
 
-    /// Visits this many bytes of the objects in turn, from where the last call stopped: for each piece its object and
-    /// the bytes in it. The table must not be empty unless `bytes` is zero.
+    /// Visits this many bytes of the objects in turn, starting where the last call stopped. Calls `visit` with each
+    /// object and the range of its bytes. The table must not be empty unless `bytes` is zero.
     @inline(__always)
     mutating func goRound(_ bytes: Int, _ visit: (_ entry: Entry, _ offset: Int, _ length: Int) -> Void) {
         var left = bytes
@@ -124,14 +124,15 @@ struct ObjectTable: ~Copyable {
         if cursor >= count { cursorOffset = 0 }
     }
 
-    /// Call this after the newest has left. In a short ring only place 0 passes the condition, which has no effect.
+    /// Call this after the newest object has left. In a short ring the condition holds only for place 0, where
+    /// `leavePiece` does nothing.
     @inline(__always)
     private func leaveNewest() {
         let end = (first &+ count) & (capacity &- 1)
         if end & pieceMask == 0 { leavePiece(endingAt: (end &+ pieceMask &+ 1) & (capacity &- 1)) }
     }
 
-    /// Gives a piece whose places have just become free back to the host, unless other objects are in it.
+    /// Gives a piece whose last place has just become free back to the host, unless the piece holds other objects.
     @inline(never)
     private func leavePiece(endingAt end: Int) {
         let length = ObjectRing.piece

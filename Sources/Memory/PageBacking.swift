@@ -1,9 +1,10 @@
 import Glibc
 
-/// The addresses of the region that the host has backed with memory: never more than the ceiling has pages.
+/// Tracks the pages of the region that the host has backed with memory, and keeps them within the ceiling.
 ///
-/// A page that comes back stays backed, so that it can be handed out again without a fault. Runs may spread so far that
-/// more pages would be backed than the ceiling allows. Only then do free pages go back to the host, from the top.
+/// A page that a process gives back stays backed, so that it can be handed out again without a fault. Runs may be so
+/// spread out that more pages would be backed than the ceiling allows. Only then do free pages go back to the host,
+/// from the top.
 ///
 /// Plimsoll asks the host for sixteen or more pages at a time (`MADV_POPULATE_WRITE`, Linux 5.14), because a fault for
 /// each page costs twice as much. On a host without this advice, pages are faulted in one by one; nothing else differs.

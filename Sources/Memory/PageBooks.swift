@@ -22,7 +22,7 @@ struct DevicePages {
         self.promised = min(whole, max(kept, promised ?? whole))
     }
 
-    /// The original device, for which this one stands at a scale.
+    /// The original device, which this one represents at a scale.
     func meant(at scale: Ratio) throws(DeviceMemoryFailure) -> DevicePages {
         try DevicePages(ceiling: ceiling.unscaled(by: scale), reserved: reserved.unscaled(by: scale))
     }
@@ -30,9 +30,9 @@ struct DevicePages {
 
 /// The pages of a device: how many are handed out, and where.
 ///
-/// The ceiling counts pages. There are four times as many addresses, as on a device with paging, where any free pages
-/// make a run. With only as many addresses as pages, holes between slabs were a problem: a device of 1 GiB refused
-/// objects of 1 MiB while 200 MiB were free.
+/// The ceiling counts pages. There are four times as many addresses as pages. This imitates a device with paging,
+/// where any free pages can form a run. With only as many addresses as pages, holes between slabs were a problem: a
+/// device of 1 GiB refused objects of 1 MiB while 200 MiB were free.
 struct PageBooks: ~Copyable {
     /// Addresses per page of the ceiling.
     static let spread = 4

@@ -7,8 +7,8 @@ import Glibc
 /// are the lengths themselves, at the page where a run starts. Taking a run, giving it back and joining it with both
 /// neighbours costs O(log n); the longest run costs O(1). `init` allocates everything: 9 bytes per page.
 ///
-/// Limit: callers are trusted. If a caller gives a range back twice, `give` notices only if a free run starts at the
-/// range's first page.
+/// Limit: it trusts its callers. If a caller gives a range back twice, `give` notices it only if a free run starts at
+/// the range's first page.
 struct PageRuns: ~Copyable {
     let pages: Int
     private(set) var freePages = 0
@@ -80,8 +80,8 @@ struct PageRuns: ~Copyable {
 
     /// Takes exactly `count` pages from `page` on, if a free run starts there and is long enough.
     ///
-    /// The caller extends a run that it holds. The page before `page` belongs to that run, so only a free run that
-    /// starts at `page` fits.
+    /// The caller uses it to extend a run that it holds. The page before `page` belongs to that run, so a free run
+    /// that includes `page` must start there.
     mutating func take(_ count: Int, startingAt page: Int) -> Bool {
         guard page >= 0, page + count <= pages, Int(tree[page]) >= count else { return false }
         carve(count, at: page, outOf: page)
@@ -138,7 +138,7 @@ struct PageRuns: ~Copyable {
             let above = levels[level] + position
             let before = tree[above]
             if new < before {
-                // Another child may hold the maximum.
+                // Another child may still hold the maximum.
                 if old < before { return }
                 new = largest(siblings)
             }

@@ -2,7 +2,7 @@ import Quantities
 
 /// The heaps of a device's processes, one per slot, all on the device's pages.
 ///
-/// Each backend implements the primitives; all share the batches over them.
+/// Each backend implements the primitives. The batches, which call them, are shared.
 protocol ProcessHeaps: ~Copyable {
     init(_ size: DevicePages) throws(DeviceMemoryFailure)
 

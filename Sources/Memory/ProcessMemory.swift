@@ -6,7 +6,7 @@ typealias ProcessTable = UniqueArray<ProcessMemory>
 
 /// One process in the books: its pools and the sums over them. `PageBooks` counts the pages.
 ///
-/// It has one owner, and so have its pools: a batch works on a pool's table in place.
+/// The process and its pools have one owner, so a batch works on a pool's table in place.
 struct ProcessMemory: ~Copyable {
     /// Not private, because Swift 6.3.1's debug builds fail on the private content of such an array.
     struct Pool: ~Copyable {
@@ -15,9 +15,9 @@ struct ProcessMemory: ~Copyable {
     }
 
     var isLive = false
-    /// Whether the process is among the changes not yet taken.
+    /// Whether `takeChanges` has yet to report the process as changed.
     var isChanged = false
-    /// The arena's active pages as the device's sum counts them.
+    /// The arena's active pages, as last counted in the device's sum.
     var activePages = 0
     /// The most pages that the heap has held after any call.
     var peakPages = 0
@@ -57,7 +57,7 @@ struct ProcessMemory: ~Copyable {
     /// Ends an empty pool.
     mutating func endPool(_ index: Int) {
         precondition(self[index].isEmpty, "pool \(index) ends with \(self[index].count) objects")
-        // The next pool in this place begins without this one's memory.
+        // The pool that next gets this index begins without this pool's memory.
         pools[index] = Pool()
         pools[index].isLive = false
         idlePools.append(index)

@@ -12,8 +12,8 @@ struct ProcessSample {
 
     private let geometry: AllocatorGeometry
     private let scale: Int64
-    /// By size class: which part of the next object is due, in parts per million. The object is made when the whole of
-    /// it is due. The part starts at half an object, so that the sample is as often too large as too small.
+    /// For each size class, the part of the next object that is due, in parts per million. The object is made when all
+    /// of it is due. The part starts at half an object, so that the sample is too large as often as too small.
     private var due: [Int64]
     private var pools: [Pool] = []
 
@@ -32,10 +32,10 @@ struct ProcessSample {
 
     mutating func endPool(_ index: Int) { pools[index] = Pool() }
 
-    /// How many objects to make for the original's next object of this size. Each size class of small objects counts by
-    /// itself. Objects with pages of their own are not made; page runs stand in for them. The sample has a quarter
-    /// fewer objects than the scale asks for: its slabs have more than their share of holes, and page runs can only add
-    /// pages.
+    /// How many objects to make for the original's next object of this size. Each size class of small objects is
+    /// counted separately. Objects with pages of their own are not made; page runs stand in for them. The sample has
+    /// a quarter fewer objects than the scale asks for: its slabs have proportionally more holes, and page runs can
+    /// only add pages, not remove them.
     mutating func copies(of size: Int) -> Int {
         guard size <= geometry.largestSmall else { return 0 }
         let bin = geometry.bin(of: size)

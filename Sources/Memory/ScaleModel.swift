@@ -1,14 +1,15 @@
 import Quantities
 
-/// A device with real memory that stands for a larger or smaller device, the original, and keeps the original's books.
+/// A device with real memory that represents a larger or smaller device, the original, and keeps the original's
+/// books.
 ///
 /// Slabs and pages do not scale: a process has the same number of partly empty slabs at every scale, and no object
 /// takes a quarter of a page. A device that merely made a quarter of the objects would hold up to 1 % too much and
-/// release up to 2 % too little. It would therefore warn and end other processes. So the accounting backend books the
-/// apps' requests at full size. It also decides when there is no room and when a limit is crossed. The model follows
-/// the original: each process holds, as real objects, its share of the original's pages in use and dirty pages, to the
-/// page. These objects are a sample of the small objects, taken from each size class by itself (three of each object at
-/// 400 %), and page runs for the rest.
+/// release up to 2 % too little, and so would warn and end other processes. Therefore the accounting backend books
+/// the apps' requests at full size, and it decides when there is no room and when a limit is crossed. The model
+/// follows it: each process holds, as real objects, its share of the original's pages in use and dirty pages, to the
+/// page. These objects are a sample of the small objects, drawn separately from each size class (three of each object
+/// at 400 %), and page runs for the rest.
 ///
 /// Requests to pools, and the answer of `requested(in:)`, are in the original's bytes, so that an app asks for the same
 /// at every scale and no rounding moves its objects. Everything else is the model's own: its ceiling, limits, pages,
@@ -16,16 +17,15 @@ import Quantities
 ///
 /// Limits: for objects made by name (`makeObject`, `play`) the model holds only page runs. Pools release only from
 /// either end. The original has at most the highest ceiling. Some calls that cannot fail on other devices may need a
-/// purge here. If the allocator refuses the purge, the next call that can fail reports the failure; the next audit is
-/// the latest.
+/// purge here. If jemalloc refuses the purge, the next call that can fail reports it, at the latest the next audit.
 final class ScaleModel: DeviceMemory {
     private let device: any DeviceMemory
-    /// The device that the model stands for, without memory.
+    /// The original device, without memory.
     private let original: AccountingDevice
     private let geometry: AllocatorGeometry
     private var samples: [ProcessSample] = []
     let scale: Ratio
-    /// The first purge that jemalloc refused; from then on a process may not hold its share of pages.
+    /// The first purge that jemalloc refused. After it, a process may no longer hold exactly its share of pages.
     private var refused: AllocatorError?
 
     /// The longest run in pages; runs are short because a whole run is freed even for a few excess pages.
@@ -114,7 +114,7 @@ final class ScaleModel: DeviceMemory {
         case .noRoom(let wanted, let free, let longestRun):
             .noRoom(wanted: wanted * scale, free: free * scale, longestRun: longestRun * scale)
         case .limitCrossed(let footprint):
-            // Rounded up, so that a footprint above a limit is above it at every scale.
+            // Rounded up, so that a footprint above the limit on the original is above it in the model, too.
             .limitCrossed(footprint: (footprint * scale + ByteCount(1)).roundedUp(toMultipleOf: DeviceRegion.pageSize))
         }
     }
@@ -170,8 +170,8 @@ final class ScaleModel: DeviceMemory {
         if owed(slot).dirty < 0 { _ = try device.purge(slot) }
         while case let owed = owed(slot).active, owed > 0, makeRun(owed, slot) > 0 {}
         guard owed(slot).dirty != 0 else { return }
-        // New runs would reuse the dirty pages. So these are purged first; then as many new pages as are due are made
-        // and freed.
+        // New runs would reuse the dirty pages. So the dirty pages are purged first; then the missing number of pages
+        // is made and freed.
         _ = try device.purge(slot)
         var due = owed(slot).dirty
         var runs = 0
@@ -223,7 +223,7 @@ final class ScaleModel: DeviceMemory {
 
     // MARK: Objects by name
 
-    // These objects exist on the original, and the handles are the original's; the model holds pages for them.
+    // These objects exist only on the original, and the handles are the original's. The model holds pages for them.
 
     func makeObject(
         _ size: ByteCount, alignment: ByteCount?, in slot: MemorySlot, limit: ByteCount?

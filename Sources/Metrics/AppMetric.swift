@@ -10,7 +10,7 @@ public struct AppMetric: Sendable {
     /// The column's name; its unit is the last word.
     public var name: String { column.name }
 
-    /// A metric that always has a value, unless it is optional.
+    /// A metric. Only if it is optional may its value be absent.
     public init(
         _ name: String, _ type: ColumnType, unit: ColumnUnit? = nil, _ meaning: String, optional: Bool = false,
         value: @escaping @Sendable (AppFacts) -> MetricValue
@@ -42,9 +42,9 @@ public enum AppMetrics {
     public static let all: [AppMetric] =
         [AppMetric("app", .string, "The app's name") { .text($0.tally.name) }]
         + AppMetric.launches + AppMetric.terminations + AppMetric.ends + AppMetric.processes + AppMetric.states
-        + AppMetric.reclaim + AppMetric.paid
+        + AppMetric.reclaim + AppMetric.paid + AppMetric.lost
 
-    /// The metrics that a claim can compare: those that are numbers.
+    /// The metrics that a scenario's expectation can compare: those that are numbers.
     public static let comparable = all.filter { $0.column.type != .string }
 
     /// The metric of that name; nil if there is none.

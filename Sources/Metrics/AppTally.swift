@@ -12,13 +12,17 @@ public struct AppTally: Sendable {
     /// Processes that were alive at the end of the run: one or none.
     public var processesAtEnd = 0
     /// Why the app's processes ended, in order.
-    public var ends: [ExitReason] = []
+    public private(set) var ends: [ExitReason] = []
+    /// Those of them that came while the process was in the foreground.
+    public private(set) var endsInForeground: [ExitReason] = []
     /// The largest footprint of any of the app's processes, between samples, too.
     public var peakFootprint: ByteCount = .zero
     /// Memory warnings sent to it.
     public var warnings = 0
     /// Times that one of its processes was suspended.
     public var suspensions = 0
+    /// Its processes that ended before they had saved their data.
+    public var dataLost = 0
     /// Scenes that the system disconnected.
     public var scenesDisconnected = 0
     /// Times that an allocation found no room.
@@ -32,6 +36,12 @@ public struct AppTally: Sendable {
 
     /// An app that has not been launched yet.
     public init(name: String) { self.name = name }
+
+    /// One of its processes ends.
+    public mutating func end(_ reason: ExitReason, inForeground: Bool) {
+        ends.append(reason)
+        if inForeground { endsInForeground.append(reason) }
+    }
 
     /// Its process changes to a state.
     public mutating func enter(_ phase: ProcessPhase, at now: Instant) {

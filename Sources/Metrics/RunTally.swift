@@ -54,6 +54,9 @@ public struct RunTally: Sendable {
     /// What happened to each app, in the scenario's order. Its launches and terminations are in the lists above.
     public var apps: [AppTally]
 
+    /// Processes that ended before they had saved their data.
+    public var dataLost: Int { apps.reduce(0) { $0 + $1.dataLost } }
+
     /// A tally in which nothing has happened yet.
     ///
     /// - Parameter apps: The names of the scenario's apps, in its order.

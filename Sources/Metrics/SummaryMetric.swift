@@ -74,7 +74,7 @@ public struct SummaryMetric: Sendable {
     /// Computes the value from a run's facts.
     public let value: @Sendable (RunTally) -> MetricValue
 
-    /// A metric that always has a value, unless it is optional.
+    /// A metric. Only if it is optional may its value be absent.
     public init(
         _ name: String, _ type: ColumnType, unit: ColumnUnit? = nil, _ meaning: String, better: MetricSense,
         optional: Bool = false,
@@ -96,7 +96,7 @@ public enum SummaryMetrics {
     public static let all: [SummaryMetric] =
         SummaryMetric.identity + SummaryMetric.launches + SummaryMetric.terminations + SummaryMetric.reclaim
         + SummaryMetric.levels + SummaryMetric.waiting + SummaryMetric.launchShares + SummaryMetric.use
-        + SummaryMetric.felt + SummaryMetric.lives
+        + SummaryMetric.felt + SummaryMetric.lives + SummaryMetric.lost
 
     /// The metric of that name; nil if there is none.
     public static func named(_ name: String) -> SummaryMetric? { all.first { $0.name == name } }

@@ -45,7 +45,7 @@ private struct RecordParser {
         UInt8(ascii: "\""), UInt8(ascii: ","), UInt8(ascii: "\n"), UInt8(ascii: "\r")
     )
 
-    /// The cells to keep of the next whole record; nil at the end.
+    /// The cells of the next whole record, without those that are not kept; nil at the end.
     mutating func next(keeping kept: [Bool]?) -> [String]? {
         var cells: [String] = []
         var index = 0

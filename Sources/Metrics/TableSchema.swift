@@ -16,7 +16,7 @@ public enum ColumnUnit: String, CaseIterable, Sendable {
     case share = "1"
 }
 
-/// One column of a CSV. Its name is a contract.
+/// One column of a CSV. Scripts rely on its name.
 public struct Column: Sendable {
     /// The column's heading, in snake case.
     public let name: String
@@ -26,14 +26,14 @@ public struct Column: Sendable {
     public let unit: ColumnUnit?
     /// What the column holds, for `datapackage.json`.
     public let meaning: String
-    /// Whether a value may be absent, which is an empty cell.
+    /// Whether a value may be absent; its cell is then empty.
     public let isOptional: Bool
     /// The values that may occur, if they are few; empty otherwise.
     public let choices: [String]
     /// Whether a number may be negative.
     public let isSigned: Bool
 
-    /// A column that always has a value and is never negative, unless said otherwise.
+    /// A column. By default its values are never absent and never negative.
     public init(
         _ name: String, _ type: ColumnType, unit: ColumnUnit? = nil, _ meaning: String, optional: Bool = false,
         choices: [String] = [], signed: Bool = false
@@ -98,8 +98,8 @@ public struct TableSchema: Sendable {
 
 /// The format version of the run directory.
 ///
-/// A change of what exists raises it: the name, place, type, unit or meaning of a column, the spelling of a value, the
-/// name of a file or of a key of `manifest.json`. Additions do not raise it: columns at the end of a table, keys,
-/// files. Readers find the columns by a table's first record. They read older versions as far as they go, and refuse
-/// newer ones in one line.
+/// A change to what exists raises it: to the name, place, type, unit or meaning of a column, the spelling of a value,
+/// or the name of a file or of a key of `manifest.json`. An addition does not: a column at the end of a table, a key,
+/// a file. Readers find columns by the names in a table's first record. They read older versions as far as possible,
+/// and refuse newer ones in one line.
 public let runFormatVersion = 1

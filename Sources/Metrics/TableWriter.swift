@@ -81,8 +81,7 @@ public final class NullSink: ByteSink {
     public func write(_ bytes: Span<UInt8>) {}
 }
 
-/// The cells of a row, except the first, kept for the next row. If they have not changed, writing them again costs one
-/// copy.
+/// Keeps the cells of a row, except the first, for the next row. Writing unchanged cells again costs only one copy.
 public final class RowMemo {
     fileprivate private(set) var bytes: UnsafeMutablePointer<UInt8>?
     fileprivate private(set) var count = 0
@@ -110,8 +109,7 @@ public final class RowMemo {
 
 /// Writes one CSV (RFC 4180) as bytes; cells come in the order of the schema's columns.
 ///
-/// The writer keeps the first failure and drops everything after it. So the engine need not handle errors within a
-/// step; it reads `failure` between steps. For a `NullSink` the writer counts rows and encodes nothing.
+/// The writer keeps the first failure and ignores all rows after it. So the engine need not handle errors within a
 public final class TableWriter {
     /// The table that is written.
     public let schema: TableSchema
@@ -158,7 +156,7 @@ public final class TableWriter {
 
     // MARK: Rows
 
-    /// Whether the rows go anywhere. If not, callers use `skipRow` for a row that takes work.
+    /// Whether the rows are written anywhere. If not, callers use `skipRow` in place of a row that takes work.
     public var isRead: Bool { sink != nil }
 
     /// Counts a row without writing it.
@@ -193,7 +191,7 @@ public final class TableWriter {
         if count >= TableWriter.piece { flush() }
     }
 
-    /// Makes the cells so far, except the first, the head of the current row. All rows that begin with `repeatHead`
+    /// Ends the head of the current row: its cells so far, except the first. All rows that begin with `repeatHead`
     /// have the same values there.
     public func endHead(of memo: RowMemo) {
         memo.head = (cells - 1, sink == nil ? 0 : count - tail)
@@ -211,14 +209,14 @@ public final class TableWriter {
         count += memo.head.bytes
     }
 
-    /// Makes the cells from here on the tail of the current row. All rows that end with `repeatTail` have the same
+    /// Begins the tail of the current row: the cells from here on. All rows that end with `repeatTail` have the same
     /// values there.
     public func beginTail(of memo: RowMemo) {
         memo.tail = (columns - cells, sink == nil ? 0 : count - tail)
     }
 
-    /// Writes the tail of the last kept row again. Keep the row that it ends with `endRow(keeping:)` too: the memo now
-    /// expects the tail at its place in that row.
+    /// Writes the tail of the last kept row again. Also keep the row that this ends, with `endRow(keeping:)`: from
+    /// now on the memo expects the tail at its position in that row.
     public func repeatTail(of memo: RowMemo) {
         precondition(cells + memo.tail.cells == columns, "a tail is to be repeated after \(cells) cells")
         cells += memo.tail.cells
@@ -238,8 +236,8 @@ public final class TableWriter {
     /// Only for `check`: writes a row as its table declares it.
     private var declared: TableWriter?
 
-    /// Traps unless the last row, written from parts of earlier rows or from runs of numbers, equals `row` written
-    /// column by column.
+    /// Traps unless the last row equals `row` written column by column. Use it after a row that was written from
+    /// parts of earlier rows or from runs of numbers.
     ///
     /// - Parameter position: The value of `position` before the row was written.
     public func check<Row>(_ row: Row, of table: RowTable<Row>, from position: Int) {

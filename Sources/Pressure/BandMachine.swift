@@ -1,7 +1,7 @@
 import Quantities
 
-/// The jetsam band of one process, and which of its two limits applies: requested priority, ageing, assertions and
-/// dirty tracking.
+/// Computes the jetsam band of one process from its requested priority, ageing, assertions and dirty tracking, and
+/// tells which of its two limits applies.
 ///
 /// An app that becomes idle stays in band 20 for 2 s, then falls to 0. A daemon that tracks its dirty state ages in
 /// band 10 while it is clean; a daemon whose assertion is stuck ages in band 15. An assertion lifts the priority while
@@ -95,8 +95,8 @@ public struct BandMachine: Hashable, Sendable {
         return max(positionedAt, ageing.until)
     }
 
-    /// Whether the kernel applies the process's active limit: in every band above 0. In a run, what an app runs for
-    /// decides this instead.
+    /// Whether the kernel applies the process's active limit: in every band above 0. In a run, the app's reasons to
+    /// run decide this instead.
     public func hasActiveLimit(at now: Instant) -> Bool { band(at: now) > .idle }
 
     // MARK: Changes

@@ -30,11 +30,11 @@ public struct MonitorSettings: Hashable, Sendable {
     public var critical: LevelThresholds
     /// A lower level must be observed this long before it takes effect.
     public var hold: TimeSpan
-    /// The time between two warnings of one round.
+    /// The time between two warnings of a round, each to one process.
     public var warningSpacing: TimeSpan
-    /// After a round of warnings, no new round of that level begins for this long.
+    /// After a round of warnings ends, no new round of that level begins for this time.
     public var warningRest: TimeSpan
-    /// A level that persists this long is warned of again.
+    /// A level that lasts this long gets another round of warnings.
     public var warningRepeat: TimeSpan
     /// Apps with a smaller footprint are not warned.
     public var warningMinimumFootprint: ByteCount

@@ -85,7 +85,8 @@ public struct PressureObservation: Hashable, Sendable {
         self.available = available
     }
 
-    /// The share a compressor would leave uncompressed if it held the pages of all suspended processes at 2.7 : 1.
+    /// The share of memory that a compressor would leave uncompressed if it held the pages of all suspended processes
+    /// at a ratio of 2.7 : 1.
     ///
     /// The device has no compressor, so the share is computed, not observed. Real reports show 4.5 GiB of footprints,
     /// 3.4 GiB of them compressed at that ratio, nearly all of suspended processes.
@@ -95,7 +96,7 @@ public struct PressureObservation: Hashable, Sendable {
         return rest.share(of: rest + compressor)
     }
 
-    /// The measure's value beside a threshold of a level.
+    /// The measure's value and a threshold of a level.
     func reading(
         _ measure: PressureMeasure, for level: PressureLevel, against threshold: Threshold, of ceiling: ByteCount
     ) -> PressureReading {
@@ -124,7 +125,7 @@ public struct PressureObservation: Hashable, Sendable {
     }
 }
 
-/// A measure's value beside one of its thresholds, both in the measure's unit: bytes or parts per million.
+/// A measure's value and one of its thresholds, both in the measure's unit: bytes or parts per million.
 public struct PressureReading: Hashable, Sendable {
     /// What was measured.
     public var measure: PressureMeasure

@@ -29,7 +29,7 @@ public struct LevelChange: Hashable, Sendable {
     public var from: PressureLevel
     /// The level from now on.
     public var to: PressureLevel
-    /// The observed value beside the threshold that it crossed.
+    /// The observed value and the threshold that it crossed.
     public var reading: PressureReading
 }
 
@@ -37,12 +37,12 @@ public struct LevelChange: Hashable, Sendable {
 public struct PressureDemand: Hashable, Sendable {
     /// The level that a policy should act at.
     public var level: PressureLevel
-    /// How much headroom is missing until the pressure ends. If the measure is a share, it is converted to bytes of the
+    /// How much headroom is missing until the pressure ends. A measure that is a share is converted to bytes of the
     /// device.
     public var deficit: ByteCount
-    /// The headroom at which the level is left, in bytes like `deficit`.
+    /// The headroom at which the level ends, in bytes like `deficit`.
     public var threshold: ByteCount
-    /// The observed value beside the threshold.
+    /// The observed value and the threshold.
     public var reading: PressureReading
 }
 
@@ -50,17 +50,18 @@ public struct PressureDemand: Hashable, Sendable {
 public enum WarningVerdict: String, CaseIterable, Sendable {
     case told = "next in turn"
     case notRunning = "suspended: no code runs"
-    case belowMinimum = "its footprint is below the smallest that is told"
-    case alreadyTold = "was told in this round"
+    case belowMinimum = "its footprint is below the smallest that is warned"
+    case alreadyTold = "was warned in this round"
     case withinLimit = "is far from its own limit"
 }
 
 /// Watches memory pressure: keeps three levels with hysteresis and chooses the next process to warn.
 ///
-/// It only answers; the caller acts. A rise takes effect at once and may skip a level; a fall must hold. Warnings go
-/// to one process at a time: lowest band first, then largest footprint, then lowest process number. After a round, no
-/// new round of that level begins for `MonitorSettings.warningRest`. Source of the rules: xnu-11417.101.15 (see
-/// `MonitorSettings.ios`). A falling level sends no warnings, because UIKit knows only one kind of warning.
+/// It only gives answers; the caller acts. A rise of the level takes effect at once and may skip a level; a fall must
+/// hold for `MonitorSettings.hold`. Warnings go to one process at a time: lowest band first, then largest footprint,
+/// then lowest process number. After a round, no new round of that level begins for `MonitorSettings.warningRest`. A
+/// falling level sends no warnings, because UIKit knows only one kind of warning. Source of the rules:
+/// xnu-11417.101.15 (see `MonitorSettings.ios`).
 public struct PressureMonitor: Sendable {
     /// When levels change and how warnings go out.
     public let settings: MonitorSettings
@@ -75,9 +76,9 @@ public struct PressureMonitor: Sendable {
     /// The number of processes at the last sample.
     private var lastProcesses = 0
     /// When the level in force began.
-    private var levelSince: Instant = .zero
+    public private(set) var levelSince: Instant = .zero
     private var round: Round?
-    /// When the last round of each level ended and its rest began.
+    /// For each level, when its last round ended and its rest began.
     private var toldAt: [PressureLevel: Instant] = [:]
     private let warning: Bounds
     private let critical: Bounds
@@ -104,8 +105,8 @@ public struct PressureMonitor: Sendable {
         var nextAt: Instant
     }
 
-    /// Whether the level began again during the rest after its last round. Its new round then begins after the rest, if
-    /// the level still holds.
+    /// Whether the level in force began while its last round was still resting. Its new round then begins after the
+    /// rest, if the level still holds.
     private var owesRound = false
 
     /// A monitor at the normal level.
@@ -174,11 +175,21 @@ public struct PressureMonitor: Sendable {
         observation.reading(settings.measure, for: level, against: threshold, of: ceiling)
     }
 
-    /// The observation beside the threshold for entering the level in force; at the normal level, the threshold for
-    /// entering the warning level.
+    /// The observed value and the threshold for entering the level in force. At the normal level the threshold is
+    /// that of the warning level.
     public func reading(_ observation: PressureObservation) -> PressureReading {
         let thresholds = level == .critical ? settings.critical : settings.warning
         return reading(observation, level, against: thresholds.enter)
+    }
+
+    /// Whether an observation of this kind would make the level in force begin. If not, only the hysteresis or `hold`
+    /// keeps it.
+    public func isMet(_ observation: PressureObservation) -> Bool {
+        switch level {
+        case .normal: true
+        case .warning: isEntered(warning, .warning, observation)
+        case .critical: isEntered(critical, .critical, observation)
+        }
     }
 
     private func isEntered(_ bounds: Bounds, _ level: PressureLevel, _ observation: PressureObservation) -> Bool {
@@ -223,9 +234,9 @@ public struct PressureMonitor: Sendable {
         demand(PressureObservation(available: available))
     }
 
-    /// The memory that must become free before the pressure ends, and the level that a policy should act at. This level
-    /// stays critical until the observation has crossed the critical level's `leave`. Nil if no memory is missing, or
-    /// if freed memory would not help.
+    /// The memory that must become free before the pressure ends, and the level that a policy should act at. That
+    /// level stays critical until the observation has crossed the critical level's `leave`. Nil if no memory is
+    /// missing, or if freed memory would not help.
     public func demand(_ observation: PressureObservation) -> PressureDemand? {
         guard level > .normal, settings.measure.concernsDevice else { return nil }
         let missing = warning.leave - headroom(observation, .warning)

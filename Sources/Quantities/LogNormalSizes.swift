@@ -1,9 +1,9 @@
 /// Sizes whose logarithm is normal, by Marsaglia's polar method (1964).
 ///
-/// Exact series define each draw. A size is a whole number of bytes, so an approximation decides nearly all sizes; the
-/// series are computed only where the whole number could differ. There are two approximations: `QuickSizes` where sizes
-/// are drawn ahead, and, where that is in doubt, tables that are off by less than `tolerance`. Neither ever changes a
-/// size.
+/// Exact series define each draw. A size is a whole number of bytes, so an approximation decides nearly all sizes;
+/// the series are computed only where the whole number is in doubt. There are two approximations. Sizes that are
+/// drawn ahead try `QuickSizes` first. All others, and those that it leaves in doubt, use tables that are off by less
+/// than `tolerance`. Neither ever changes a size.
 struct LogNormalSizes: Sendable {
     private let median: Double
     private let sigma: Double
@@ -25,8 +25,8 @@ struct LogNormalSizes: Sendable {
         sigmaPartsPerMillion = Double(sigma.partsPerMillion)
         self.sigma = sigmaPartsPerMillion / 1_000_000
         self.highest = highest.bytes
-        // The logarithm is off by at most 3e-13, so the deviation by sigma x 2e-10 and the size by the same share;
-        // this leaves a margin of five.
+        // The logarithm is off by at most 3e-13, so the deviation by sigma x 2e-10, and the size by the same share.
+        // The tolerance leaves a margin of a factor of five.
         tolerance = 1e-9 * (self.sigma + 1)
         let limit = LogNormalSizes.largestDeviation - 1
         smallestQuick = self.median * Quantities.exponential(-limit)
@@ -74,12 +74,12 @@ struct LogNormalSizes: Sendable {
         generator = random
     }
 
-    /// A point in the square around the unit circle: its first coordinate and the square of its distance from the
-    /// centre. It is the centre itself, which has no size, with a probability of 2^-106.
+    /// A point in the square around the unit circle: its first coordinate, and the square of its distance from the
+    /// centre. With a probability of 2^-106 it is the centre itself, which has no size.
     ///
-    /// Both coordinates are 2 x `unit` - 1, to the bit: powers of two scale exactly, and the same sum is rounded. They
-    /// are written in two ways, because the compiler would move two equal expressions, and with them the generator's
-    /// arithmetic, into one vector, which takes half as long again.
+    /// Both coordinates are exactly 2 x `unit` - 1: powers of two scale exactly, and the same sum is rounded. They
+    /// are written in two ways on purpose. The compiler would put two equal expressions into one vector, together
+    /// with the generator's arithmetic, which takes half as long again.
     @inline(__always)
     private static func point(using generator: inout SeededGenerator) -> (u: Double, square: Double) {
         let u = (Double(Int64(bitPattern: generator.next() >> 11)) + 0.5) * 0x1p-52 - 1
@@ -87,7 +87,7 @@ struct LogNormalSizes: Sendable {
         return (u, u * u + v * v)
     }
 
-    /// A point's size, by the tables or, where they are in doubt, by the definition.
+    /// A point's size: from the tables, or from the definition where the tables are in doubt.
     private func size(_ u: Double, _ square: Double) -> Int {
         let size = decided(approximate(deviation(u, square)), square)
         return size > 0 ? size : exact(u, square)

@@ -1,5 +1,5 @@
-/// Sizes whose logarithm is normal, in single precision and four at a time: nearly all are exact to the byte; for the
-/// others there is no result.
+/// Sizes whose logarithm is normal, computed in single precision and four at a time. Nearly all results are exact to
+/// the byte; in the other cases there is no result.
 ///
 /// A size is returned only if its whole number is certain, so the margin of doubt is proved, not measured. With e =
 /// 2^-24, the largest relative error of one rounding to single precision, and D = log2(size / median):
@@ -21,8 +21,8 @@ struct QuickSizes: Sendable {
     /// D is `spread` times u, times the root of -log2(square) / square.
     private let spread: Double
     private let median: Float
-    /// Larger sizes are cut to this. It is a little above the highest size, so that a cut size is certain, but at most
-    /// 2^22, a whole number, which is always in doubt.
+    /// Sizes above this are cut to it. It is a little above the highest size, so that a cut size is certain. It is at
+    /// most 2^22, a whole number, which always counts as in doubt.
     private let ceiling: Float
     let leastDoubt: Float
 
@@ -58,7 +58,7 @@ struct QuickSizes: Sendable {
             for index in 0..<QuickSizes.count {
                 let exponent = Float(Int32(bitPattern: sizes[index]) >> 20)
                 let logarithm = exponent + QuickSizes.logarithm(significands[index])
-                // Never below 0. The comparison tells the compiler so, which then inlines the root.
+                // The ratio is never below 0. The comparison shows the compiler that, so it inlines the root.
                 let ratio = -logarithm / divisors[index]
                 deviations[index] *= (ratio > 0 ? ratio : 0).squareRoot()
             }

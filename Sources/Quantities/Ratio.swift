@@ -1,4 +1,4 @@
-/// A share or a factor in parts per million: comparisons are exact, and alike on every machine.
+/// A share or a factor in parts per million. Comparisons are exact, and the same on every machine.
 public struct Ratio: Hashable, Comparable, Sendable {
     /// The ratio times 1,000,000.
     public var partsPerMillion: Int64

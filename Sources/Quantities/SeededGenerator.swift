@@ -1,4 +1,4 @@
-/// The only source of randomness: xoshiro256**, seeded through SplitMix64, integers only.
+/// The only source of randomness: xoshiro256**, seeded through SplitMix64, in integers only.
 ///
 /// Each stream has a name, so that every app draws from a stream of its own: adding an app does not change the draws
 /// of the others. Algorithms: Blackman and Vigna, "Scrambled linear pseudorandom number generators" (2018), public

@@ -33,7 +33,7 @@ public final class SizeSampler: Sendable {
         case constant(Int)
         case uniform(ClosedRange<Int>)
         case logNormal(LogNormalSizes)
-        /// Sizes, and the sum of the weights up to each.
+        /// A histogram's sizes, and for each the sum of the weights up to it.
         case histogram(sizes: [Int], cumulative: [UInt64])
     }
 
@@ -129,9 +129,9 @@ public struct SizeBatch: ~Copyable {
     }
 }
 
-/// A stream of sizes of one distribution, from a generator of its own.
+/// A stream of sizes from one distribution, with a generator of its own.
 ///
-/// Sizes are drawn in blocks ahead of their use, which takes a fraction of the time and changes none of them.
+/// It draws sizes in blocks ahead of their use. This takes a fraction of the time and changes no size.
 public struct SizeStream: ~Copyable {
     /// The drawn sizes; nil before the first use.
     private var block: UnsafeMutableBufferPointer<UInt32>?
@@ -159,11 +159,11 @@ public struct SizeStream: ~Copyable {
             let block = freshBlock()
             (used, remaining) = sizes.append(block, from: used, upTo: remaining)
         }
-        // `remaining` is zero, or minus the excess of the last size.
+        // Here `remaining` is zero or negative: minus the excess of the last size.
         sizes.cutLast(by: 0 - remaining)
     }
 
-    /// The block, drawn anew once all of it is used.
+    /// The current block, drawn anew once all its sizes are used.
     private mutating func freshBlock() -> UnsafeMutableBufferPointer<UInt32> {
         let block = self.block ?? .allocate(capacity: SizeStream.blockSize)
         if used == block.count {

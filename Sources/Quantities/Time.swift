@@ -8,7 +8,7 @@ public struct Instant: Hashable, Comparable, Sendable {
 
     @inlinable
     public static var zero: Instant { Instant(microseconds: 0) }
-    /// Later than any instant that a run can schedule.
+    /// An instant later than any that a run can schedule.
     @inlinable
     public static var never: Instant { Instant(microseconds: .max) }
 
@@ -26,7 +26,7 @@ public struct Instant: Hashable, Comparable, Sendable {
 
 /// A length of virtual time in whole microseconds.
 public struct TimeSpan: Hashable, Comparable, Sendable {
-    /// The length in microseconds; negative between an instant and an earlier one.
+    /// The length in microseconds. It is negative if a later instant was subtracted from an earlier one.
     public var microseconds: Int64
 
     @inlinable

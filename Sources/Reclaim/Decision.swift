@@ -6,7 +6,7 @@ public enum ReclaimAction: Hashable, Sendable {
     case warn(ProcessID)
     /// Give the process's dirty pages back to the device.
     case purge(ProcessID)
-    /// Stop a background process's code before its time.
+    /// Suspend a background process before its background time is over.
     case suspend(ProcessID)
     /// Disconnect a background or suspended scene; its session is kept.
     case disconnectScene(ProcessID, SceneID)
@@ -98,7 +98,7 @@ public struct Evidence: Hashable, Sendable {
 public struct Candidate: Hashable, Sendable {
     /// What to do, and to which process or scene.
     public var action: ReclaimAction
-    /// What the ranking compared; the larger goes first. The unit is the policy's own.
+    /// The number that the ranking compared; the larger goes first. The unit is the policy's own.
     public var score: Int64
     /// Why the policy wants the action, for people.
     public var reason: String
@@ -106,10 +106,10 @@ public struct Candidate: Hashable, Sendable {
     public var cause: KillCause?
     /// The number of the rule that wants the action; nil if the policy has no rules.
     public var rule: Int?
-    /// What this candidate's rule or step compared. Nil: nothing beyond the comparison that the demand states.
+    /// What this candidate's rule or step compared. Nil if the demand's own comparison is all.
     public var evidence: Evidence?
-    /// Whether the action belongs into a report of kills. The decision's report, if any, is written before the first
-    /// such action.
+    /// Whether the action belongs in a report of kills. The report is written before the first such action of a
+    /// decision.
     public var isReported = true
     /// How long the process has to end after it is asked to, if longer than UIKit allows; nil: UIKit's time.
     public var grace: TimeSpan?
@@ -158,7 +158,8 @@ public struct Decision: Hashable, Sendable {
     public var ranking: [Candidate]
     /// The processes left alone, with the reasons.
     public var spared: [Spared]
-    /// The policy's own trigger, recorded for the spared processes; nil: the demand's. Each candidate has its own.
+    /// What triggered the policy, recorded for the spared processes; nil if the demand did. Each candidate has its
+    /// own.
     public var evidence: Evidence?
     /// Why the policy asks for nothing, or for nothing beyond the ranking. If it is nil and the ranking is empty, there
     /// is no victim left.

@@ -35,8 +35,8 @@ public struct Guardrails: Sendable {
     public let limits: Limits
     private var terminations: [(pid: ProcessID, at: Instant)] = []
     private var fruitless: [ReclaimAction] = []
-    /// The process that was asked to end and is not gone yet. A policy may end it by force, without waiting. Until it
-    /// is gone, every action on another process is refused.
+    /// The process that was asked to end and is not gone yet. The policy may end it by force at once. Until it is
+    /// gone, every action on another process is refused.
     public var ending: ProcessID?
 
     /// Guardrails that remember nothing yet.
@@ -56,14 +56,14 @@ public struct Guardrails: Sendable {
         }
         if fruitless.contains(action) {
             return Refusal(
-                rule: .fruitless, explanation: "it freed nothing the last time under this pressure", isTemporary: false
+                rule: .fruitless, explanation: "it was tried under this pressure and freed nothing", isTemporary: false
             )
         }
         switch action {
         case .warn:
             guard !process.phase.runsCode || process.answersWarning else { return nil }
             return Refusal(
-                rule: .phase, explanation: "only a running process that was not just warned can be warned",
+                rule: .phase, explanation: "the process runs no code, or still answers a warning",
                 isTemporary: process.answersWarning)
         case .purge: return nil
         case .suspend: return refusalOfSuspension(process)
@@ -72,7 +72,7 @@ public struct Guardrails: Sendable {
             return Refusal(rule: .ending, explanation: "it was asked to end already", isTemporary: true)
         case .terminate where process.isEnding && snapshot.isAboutLimits:
             return Refusal(
-                rule: .ending, explanation: "it is already ending and no longer counts", isTemporary: true)
+                rule: .ending, explanation: "it is ending, so the limit no longer counts it", isTemporary: true)
         case .terminate, .terminatePolitely: return refusalOfTermination(process, snapshot)
         }
     }
@@ -81,7 +81,7 @@ public struct Guardrails: Sendable {
         if process.phase != .background {
             return Refusal(
                 rule: .phase,
-                explanation: "only a background process can be suspended, it is \(process.phase.rawValue)",
+                explanation: "only a background process can be suspended, not one that is \(process.phase.rawValue)",
                 isTemporary: false)
         }
         if !process.modes.isEmpty {
@@ -91,11 +91,11 @@ public struct Guardrails: Sendable {
         return busy(process)
     }
 
-    /// The state of the scene decides, not the state of its process: if the app in front has a window off screen, this
-    /// window is a background scene like any other. The rules that protect an app from being ended (it is in front,
-    /// protected by name, audible, or young) do not protect its scenes. The app lives on, and a scene comes back with
-    /// its session. While a scene connects, leaves the screen, goes to the front or is being closed, its process is
-    /// busy.
+    /// The state of the scene decides, not the state of its process. If the app in front has a window off screen,
+    /// this window is a background scene like any other. The rules that protect an app from being ended (it is in
+    /// front, protected by name, audible, or young) do not protect its scenes: the app lives on, and a scene comes
+    /// back with its session. A process is busy while one of its scenes connects, leaves the screen, goes to the
+    /// front or is being closed.
     private func refusalOfDisconnection(_ process: ProcessSnapshot, _ scene: SceneID) -> Refusal? {
         guard let found = process.scenes.first(where: { $0.scene == scene }) else {
             return Refusal(rule: .alive, explanation: "there is no such scene", isTemporary: false)

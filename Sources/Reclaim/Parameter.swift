@@ -13,7 +13,7 @@ public struct Parameter<Policy: ReclaimPolicy>: Sendable {
     public let description: PolicyParameter
     /// Sets the field; false if the value is of another kind than the field.
     private let set: @Sendable (inout Policy, ParameterValue) -> Bool
-    /// The value that `table` stands for, given the policy's other parameters.
+    /// What `table` means on a device, given the policy's other parameters.
     private let standing: (@Sendable (Policy, DeviceSize) -> ParameterValue)?
 
     /// A share, a size, a time or a count within a range.
@@ -231,7 +231,7 @@ extension ParameterValue {
     }
 }
 
-/// What help, the schema, the decoder and the tuner need to know about a parameter.
+/// The properties of a parameter that help, the JSON Schema, the decoder and the tuner read.
 public struct PolicyParameter: Hashable, Sendable {
     /// The name in scenarios, in snake_case.
     public let name: String
@@ -246,8 +246,8 @@ public struct PolicyParameter: Hashable, Sendable {
     public var choices: [String] = []
     /// How a search spaces the values.
     public var scale = Scale.ranged
-    /// Whether `--scale` multiplies the parameter: true for a size on this device, false for a size that names the
-    /// original device of a scale model.
+    /// Whether `--scale` multiplies the parameter. True for a size on this device, false for a size that describes
+    /// the device that a scale model represents.
     public var isScaled = true
     /// What the value does, for lists and the schema.
     public let meaning: String

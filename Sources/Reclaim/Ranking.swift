@@ -2,7 +2,7 @@ import Lifecycle
 import Pressure
 import Quantities
 
-// Helpers with which the shipped policies question a snapshot and rank actions. Every order ends with the process
+// Helpers of the shipped policies: they query a snapshot and rank actions. Every order ends with the process
 // number, so that a decision is the same in every run.
 
 extension SystemSnapshot {
@@ -100,7 +100,7 @@ extension Decision {
         ranking.sort { ($0.score, $1.action.target) > ($1.score, $0.action.target) }
     }
 
-    /// Makes the policy's own trigger the evidence of the decision and of every candidate.
+    /// Makes this evidence, the policy's own trigger, that of the decision and of every candidate.
     public mutating func justify(by evidence: Evidence) {
         self.evidence = evidence
         for index in ranking.indices { ranking[index].evidence = evidence }

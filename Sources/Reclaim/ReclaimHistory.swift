@@ -2,8 +2,8 @@ import Lifecycle
 import Pressure
 import Quantities
 
-/// What happened before this moment, as far as a policy may want to know. The simulation keeps these facts, so that a
-/// policy needs no memory of its own.
+/// What happened before the decision, as far as policies need it. The simulation keeps these facts, so that a policy
+/// needs no memory of its own.
 public struct ReclaimHistory: Hashable, Sendable {
     /// Since when the monitor has been at its present level.
     public var levelSince: Instant = .zero
@@ -15,7 +15,7 @@ public struct ReclaimHistory: Hashable, Sendable {
     public var lastAction: Instant?
     /// When the present session began. Since then the policy has asked for actions, and was never content.
     public var sessionSince: Instant?
-    /// Whether a report was written in this session.
+    /// When the present session began. Since then the policy has asked for actions and has not been content.
     public var sessionHasReport = false
     /// The number of processes in band 0 at the first sustained-pressure kill of this episode.
     public var idleAtSustained: Int?
@@ -86,8 +86,8 @@ public struct ReclaimHistory: Hashable, Sendable {
     }
 }
 
-/// What the device measures besides free memory. A measure that this device does not have (file cache, swap, reading
-/// pages in again) is zero in a run; only tests set it.
+/// What the device measures besides free memory. Measures that the simulated device lacks (file cache, swap, pages
+/// read again) are zero in a run; only tests set them.
 public struct SystemMeasures: Hashable, Sendable {
     /// File pages that can be dropped.
     public var fileBacked: ByteCount = .zero
@@ -116,7 +116,7 @@ public struct SystemMeasures: Hashable, Sendable {
     public init() {}
 }
 
-/// When each app is wanted next. Only `foresight` reads it; no real system could know it.
+/// When each app is wanted next. Only the policy `foresight` reads it; no real system could know it.
 public struct Oracle: Hashable, Sendable {
     /// By `AppID`, when the app is next wanted; nil: never again.
     public var nextLaunch: [Instant?]
@@ -124,9 +124,9 @@ public struct Oracle: Hashable, Sendable {
     public var launches: [[Instant]] = []
     /// By `AppID`, the expected footprint after the app has next been in front; empty: nothing is expected.
     public var sizes: [ByteCount] = []
-    /// The limit on the number of background processes, which will make demands too.
+    /// The limit on the number of background processes, which will make demands, too.
     public var backgroundProcesses: Int?
-    /// The limit on background memory, which will make demands too.
+    /// The limit on background memory, which will make demands, too.
     public var backgroundMemory: ByteCount?
 
     /// An oracle that knows only the next launch of each app, by `AppID`.

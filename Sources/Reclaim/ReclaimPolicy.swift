@@ -20,9 +20,9 @@ public protocol ReclaimPolicy: Sendable {
     /// again and asks again.
     func decide(_ snapshot: SystemSnapshot) -> Decision
 
-    /// With at least this much memory available, the policy does not act, whatever the processes and the history are.
-    /// The promise holds only without a demand, and while the level has been normal throughout. In this case the
-    /// simulation does not ask the policy. Nil: a policy that needs every sample is asked at every sample.
+    /// With at least this much memory available and without a demand, the policy does not act, whatever the processes
+    /// and the history are. So the simulation does not ask it while the level has been normal throughout. Nil: a
+    /// policy that needs every sample is asked at every sample.
     func contentAbove(on device: DeviceSize) -> ByteCount?
 
     /// Updates the rule memory with this snapshot and returns the new state. The simulation keeps the state in the

@@ -21,7 +21,7 @@ extension SystemSnapshot {
         }
     }
 
-    /// Whether the answer can wait: no allocation and no limit depends on it.
+    /// Whether the answer may be delayed: no allocation and no limit waits for it.
     public var mayBePutOff: Bool {
         switch demand {
         case .nothing, .pressure: true

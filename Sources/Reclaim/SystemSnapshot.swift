@@ -2,9 +2,9 @@ import Lifecycle
 import Pressure
 import Quantities
 
-/// Why the policy is asked.
+/// Why the simulation asks the policy.
 public enum ReclaimDemand: Hashable, Sendable {
-    /// Nothing: the monitor is content. Policies with their own thresholds are asked all the same.
+    /// Nothing: the monitor is content. Policies with their own thresholds are asked nevertheless.
     case nothing
     /// The monitor's level is above normal; `deficit` must become available before it is normal again.
     case pressure(deficit: ByteCount)
@@ -16,7 +16,7 @@ public enum ReclaimDemand: Hashable, Sendable {
     case backgroundMemory(excess: ByteCount)
 }
 
-/// Everything that a policy may know, the time included. Immutable: a decision is a pure function of it.
+/// Everything that a policy may know, including the time. Immutable: a decision is a pure function of it.
 public struct SystemSnapshot: Sendable {
     /// The instant of the question, from the start of the run.
     public var now: Instant
@@ -70,8 +70,8 @@ public struct SystemSnapshot: Sendable {
         self.monitor = monitor
     }
 
-    /// A generator of random numbers for this question. Every question at one instant gets the same numbers. Draw them
-    /// in the order of `processes`, one for each.
+    /// A generator of random numbers for this question. All questions at one instant get the same numbers. Draw one
+    /// for each of `processes`, in their order.
     public var lots: SeededGenerator { SeededGenerator(seed: seed, stream: "lots") }
 
     /// The seed for the questions at one instant of a run: a number from the run's stream `policy`, mixed with the
@@ -88,19 +88,19 @@ public struct SystemSnapshot: Sendable {
     }
 }
 
-/// How large a device is, and which size of device it stands for.
+/// The size of a device and, in a scale model, the size of the device that it represents.
 public struct DeviceSize: Hashable, Sendable {
     /// All RAM of the device.
     public var ceiling: ByteCount
-    /// All RAM of the device that this one stands for: not `ceiling` in a scale model. A real system's
-    /// tables are looked up by it.
+    /// The RAM of the device that this one represents; it differs from `ceiling` in a scale model. Policies look up a
+    /// real system's tables by it.
     public var meant: ByteCount { whole ?? ceiling }
     private let whole: ByteCount?
-    /// This device's size as a share of the device it stands for. Figures in bytes in a real system's table refer to
-    /// the device that this one stands for; a policy's parameters refer to this device.
+    /// This device's size as a share of the device it represents. A real system's table gives bytes of the
+    /// represented device; a policy's parameters give bytes of this device.
     public var scale: Ratio
 
-    /// A device with this much RAM; without `meant` it stands for itself.
+    /// A device with this much RAM; without `meant` it represents itself.
     public init(_ ceiling: ByteCount, meant: ByteCount? = nil, scale: Ratio = .one) {
         (self.ceiling, whole, self.scale) = (ceiling, meant, scale)
     }
@@ -119,11 +119,11 @@ public struct MemorySnapshot: Hashable, Sendable {
     /// Unused pages that the process gave back to the device within the last 30 s, by a policy's purge or by decay
     /// after `device.dirty_decay`.
     ///
-    /// It stands for what Linux counts as reclaimed from a control group (`pgscan`). systemd-oomd, the policy that
+    /// It corresponds to what Linux counts as reclaimed from a control group (`pgscan`). systemd-oomd, the policy that
     /// reads it, purges nothing itself, so pages that go back by decay have to count.
     public var recentlyReclaimed = ByteCount.zero
 
-    /// Memory with nothing in swap and nothing reclaimed lately.
+    /// Memory with nothing in swap and nothing reclaimed recently.
     public init(footprint: ByteCount, dirty: ByteCount, cache: ByteCount) {
         (self.footprint, self.dirty, self.cache) = (footprint, dirty, cache)
     }
@@ -208,17 +208,17 @@ public struct ProcessSnapshot: Hashable, Sendable {
     /// How likely the app is to be launched again soon after its end, judged by `relaunchIntervals`.
     public var relaunchLikelihood: RelaunchLikelihood { RelaunchLikelihood(intervals: relaunchIntervals) }
 
-    /// How long the user has not seen the process. For a process that was never in front, the time counts from its
-    /// launch, even if an earlier process of the app was in front. The real systems do the same, whatever the reason
-    /// for the start: XNU puts a new process at the tail of its band, and Android's activity manager treats the start
-    /// as the last activity. Sources: xnu-11417.101.15, `memorystatus_add`; android-13, `updateLruProcessLocked`. An
-    /// event that wakes the process later does not change its idle time.
+    /// The time since the user last saw the process. For a process that was never in front, the time counts from its
+    /// launch, even if an earlier process of the app was in front. The real systems do the same, whatever caused the
+    /// start: XNU puts a new process at the tail of its band, and Android's activity manager treats the start as the
+    /// last activity. Sources: xnu-11417.101.15, `memorystatus_add`; android-13, `updateLruProcessLocked`. An event
+    /// that wakes the process later does not change its idle time.
     public func idleTime(at now: Instant) -> TimeSpan {
         phase.isForeground ? .zero : now - (lastForeground ?? launchedAt)
     }
 
-    /// How long the user has not seen one of the process's scenes. If the system connected the scene off screen, the
-    /// time counts from the process's launch, which connected it. A scene can be hidden behind another window
+    /// The time since the user last saw one of the process's scenes. If the system connected the scene off screen,
+    /// the time counts from the process's launch, which connected it. A scene can be hidden behind another window
     /// while its process is in front. So a scene may be idle for longer than its process, but never for less.
     public func idleTime(of scene: SceneSnapshot, at now: Instant) -> TimeSpan {
         scene.phase.isForeground ? .zero : now - (scene.lastForeground ?? launchedAt)

@@ -87,8 +87,8 @@ struct CrossChecks {
             if knowsRoom, room > .zero, app.memory.base * plan.device.scale > room {
                 decoding.fault(
                     base,
-                    "apps.\(app.name): it can never launch, for its base of \(scaledBase(of: app)) is larger than the "
-                        + "\(room) that the device has for apps")
+                    "apps.\(app.name): it can never launch, because its base of \(scaledBase(of: app)) is larger "
+                        + "than the \(room) that the device has for apps")
             }
             checkLimits(of: app, element)
         }
@@ -102,7 +102,7 @@ struct CrossChecks {
             guard isFatal != nil, limit == nil else { return }
             decoding.fault(
                 tree?["\(kind)_fatal"]?.origin ?? tree?[kind]?.origin ?? tree?.origin ?? element.origin,
-                "apps.\(app.name): limits.\(kind)_fatal is about no limit, for limits.\(kind) is none" + advice)
+                "apps.\(app.name): limits.\(kind)_fatal has no effect: limits.\(kind) is none" + advice)
         }
         check("active", limits.active, isFatal: limits.activeFatal, "")
         let advice = limits.active == nil ? "" : " and the active limit applies at all times"
@@ -116,8 +116,8 @@ struct CrossChecks {
         let limits = element["limits"]
         decoding.fault(
             limits?["active"]?.origin ?? limits?.origin ?? element["memory"]?["base"]?.origin ?? element.origin,
-            "apps.\(app.name): it can never launch, for its base of \(scaledBase(of: app)) reaches its fatal limit of "
-                + "\(limit)")
+            "apps.\(app.name): it can never launch, because its base of \(scaledBase(of: app)) reaches its fatal "
+                + "limit of \(limit)")
     }
 
     /// The app's base memory at this device's scale.
@@ -143,10 +143,11 @@ struct CrossChecks {
         return plan.apps[app]
     }
 
-    /// A second scene needs an app that supports several; a second display shows a second scene.
+    /// A second scene needs an app that supports several; a second display shows a second scene, or a window of an app
+    /// without scenes.
     private func checkScenes(_ event: Tree, _ index: Int, _ key: String) {
         guard let app = app(event, key, judgedBy: "scenes"), let origin = event[key]?.origin else { return }
-        guard !app.scenes.support || !app.scenes.multiple else { return }
+        if app.scenes.support ? app.scenes.multiple : key == "show_on_display" { return }
         decoding.fault(
             origin,
             "user.\(index).\(key): app '\(app.name)' does not support multiple scenes; "

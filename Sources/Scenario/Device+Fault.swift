@@ -3,8 +3,8 @@ import Quantities
 import Simulation
 
 extension Device {
-    /// What makes this device impossible on any host: the key to change, and a message with what is wrong and what is
-    /// right. Nil without such a fault; whether this host has enough memory is not checked here.
+    /// The fault that makes this device impossible on any host: the key to change, and a message that says what is
+    /// wrong and what is right. Nil if there is none. Whether this host has enough memory is not checked here.
     var fault: (key: String, message: String)? {
         switch MemoryLimits.refusal(ceiling: ceiling, reserved: reserved, scale: scale) {
         case nil: return nil
@@ -15,8 +15,8 @@ extension Device {
             let least = highest * share < ceiling ? Ratio(partsPerMillion: share.partsPerMillion + 1) : share
             return (
                 "scale",
-                "at \(scale) a ceiling of \(ceiling) stands for one of \(meant.readable); at most \(highest), which a "
-                    + "scale of \(least) or more keeps to"
+                "at scale \(scale) the ceiling of \(ceiling) models a device of \(meant.readable); the largest is "
+                    + "\(highest), so set a scale of \(least) or more"
             )
         case .nothingLeft where reserved >= ceiling:
             return ("reserved", "\(reserved) must be less than the ceiling, \(ceiling)")

@@ -69,8 +69,10 @@ package struct ActionForm: Sendable {
 
     package let key: String
     package let payload: Payload
-    /// The key of a second value, which is a time.
+    /// The key of a second value.
     package let extraKey: String?
+    /// Whether that value is a time; otherwise it is the number of a scene.
+    package let extraIsTime: Bool
     package let needsExtra: Bool
 
     /// Every action of the format.
@@ -81,6 +83,7 @@ package struct ActionForm: Sendable {
         extraKey = kind.extraKey
         needsExtra = kind.extraKey != nil && !kind.extraIsOptional
         let schema = kind.schema()[0].value
+        extraIsTime = kind.schema().last?.value["pattern"] == .string(TimeSpan.pattern)
         if case .array(let choices)? = schema["enum"] {
             let names = choices.compactMap { choice -> String? in
                 guard case .string(let name) = choice else { return nil }

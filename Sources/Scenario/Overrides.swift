@@ -79,7 +79,7 @@ extension Tree {
         guard steps.count <= 32 else {
             throw Fault(
                 origin: Origin.option("--set \(key.prefix(40))…"),
-                message: "a key of \(steps.count) steps leads nowhere")
+                message: "no setting has a key of \(steps.count) steps")
         }
         if key == "policy" || key == "policy.name" {
             return setPolicy(value.relocated(to: origin), origin: origin)
@@ -88,7 +88,7 @@ extension Tree {
         set(path, to: value.relocated(to: origin), origin: origin)
     }
 
-    /// The path with indices for the elements of lists. A step that the text lacks stays as it is.
+    /// The path with numbers in place of the names of list elements. A step that the text lacks stays as it is.
     private func resolved(_ steps: ArraySlice<String>, origin: Origin) throws(Fault) -> [String] {
         guard let first = steps.first else { return [] }
         switch content {
@@ -150,7 +150,7 @@ extension Tree {
         set(["policy"], to: value, origin: origin)
     }
 
-    /// The same tree with every origin in the option.
+    /// The same tree, with the option as the origin of every part.
     private func relocated(to origin: Origin) -> Tree {
         switch content {
         case .scalar: Tree(content, origin: origin)

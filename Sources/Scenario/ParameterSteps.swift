@@ -22,9 +22,9 @@ struct ParameterSteps {
         }
     }
 
-    /// Values around the present one. The first step is a fiftieth of the value, and each further step is a quarter
-    /// larger. The lowest and the highest value are added. The distance is a share of the value, or of a thousandth of
-    /// the range if the value is zero.
+    /// Values around the present one. The first step is a fiftieth of the value, and each further step is larger than
+    /// the last by a quarter. The lowest and the highest value are added. The distance is a share of the value or, if
+    /// the value is zero, of a thousandth of the range.
     static func around(_ value: Int64, _ low: Int64, _ high: Int64, unit: Int64) -> [(Int64, Double)] {
         let scale = value > 0 ? value : max(unit, (high - low) / 1_000)
         var found: [Int64] = []

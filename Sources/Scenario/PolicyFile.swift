@@ -76,7 +76,7 @@ public enum PolicyFile {
 }
 
 extension Tree {
-    /// The same tree with every origin in that file.
+    /// The same tree, with every origin in the given file.
     fileprivate func located(in file: String) -> Tree {
         let origin = origin.located(in: file)
         switch content {

@@ -59,7 +59,7 @@ extension Device {
 }
 
 extension PolicySettings {
-    /// Scales defaults, too: the size at which a purge is worthwhile is smaller on a quarter of a phone.
+    /// Defaults are scaled, too: on a quarter of a phone, the size at which a purge is worthwhile is smaller.
     fileprivate func scaled(by ratio: Ratio) -> PolicySettings {
         var settings = self
         settings.rules = rules.map { $0.scaled(by: ratio) }
@@ -101,7 +101,8 @@ extension LadderRule {
 }
 
 extension PolicyParameter {
-    /// Nil for a value that is not a size of the device's memory, and for `table`, which follows the original device.
+    /// Nil for a value that is not a size of the device's memory, and for `table`, whose value follows the original
+    /// device.
     fileprivate func scaled(_ value: ParameterValue, by ratio: Ratio) -> ParameterValue? {
         guard isScaled, case .bytes(let size) = value, size > .zero, case .bytes(let lowest) = lowest,
             case .bytes(let highest) = highest

@@ -4,14 +4,14 @@ import Simulation
 extension RunPlan {
     /// Warnings to print when the scenario is checked or run, one line each. None of them is a fault.
     ///
-    /// - Parameter speaker: Begins a line that concerns no place in the scenario's text.
+    /// - Parameter speaker: The beginning of a line that concerns no place in the scenario's text.
     public func warnings(from speaker: String) -> [String] {
         let advice = PolicyCatalogue.type(named: policy.name)?.advice
         let general = [idleness, advice].compactMap(\.self)
         return remarks + (general + strangers).map { "\(speaker): warning: \($0)" }
     }
 
-    /// A sentence on a scenario in which nothing happens; nil if something does.
+    /// A sentence that says that nothing happens in the scenario; nil if something does.
     private var idleness: String? {
         guard user.isEmpty, let app = apps.first else { return nil }
         return "there are no events under user, so no app is ever opened; add some, such as "

@@ -30,7 +30,7 @@ public enum ScenarioFault: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// From the text of a scenario to a plan that can be run.
+/// Turns the text of a scenario into a plan that can be run.
 public enum ScenarioLoader {
     /// Reads the file and applies the overrides.
     public static func load(path: String, overrides: Overrides = Overrides()) -> Result<RunPlan, ScenarioFault> {
@@ -103,7 +103,7 @@ public enum ScenarioLoader {
         return .success(overrides.scale.map { plan.scaled(by: $0) } ?? plan)
     }
 
-    /// A fault of the scale, or of the device that it would make of the plan's.
+    /// Why the scale, or the device scaled by it, is invalid; nil if both are valid.
     private static func complaint(about scale: Ratio, of plan: RunPlan?) -> String? {
         guard scale > .zero, scale <= RunPlan.largestScale else {
             return "a scale is from \(RunPlan.smallestScale) to \(RunPlan.largestScale)"
@@ -113,7 +113,7 @@ public enum ScenarioLoader {
             plan.device.scale.partsPerMillion, by: scale.partsPerMillion, over: Ratio.one.partsPerMillion)
         if product < 1 || product > RunPlan.largestScale.partsPerMillion {
             return
-                "the scenario has a device.scale of \(plan.device.scale) already, so it would be "
+                "the scenario already has a device.scale of \(plan.device.scale), so the product would be "
                 + "\(Ratio(partsPerMillion: product)); a scale is from \(RunPlan.smallestScale) to "
                 + "\(RunPlan.largestScale)"
         }
@@ -121,18 +121,18 @@ public enum ScenarioLoader {
         if ceiling * scale < .mebibytes(1) {
             let least = Ratio(partsPerMillion: ByteCount.mebibytes(1).share(of: ceiling).partsPerMillion + 1)
             return
-                "the ceiling of \(ceiling) would be \(ceiling * scale); with a scale of \(least) or more it is 1MiB, "
-                + "the lowest there is"
+                "the ceiling of \(ceiling) would be \(ceiling * scale), but the lowest is 1MiB: "
+                + "use a scale of \(least) or more"
         }
         if ceiling * scale > highest {
             return
-                "the ceiling of \(ceiling) would be \((ceiling * scale).readable); at most \(highest), which a scale "
-                + "of \(highest.share(of: ceiling)) or less keeps to"
+                "the ceiling of \(ceiling) would be \((ceiling * scale).readable), but the highest is \(highest): "
+                + "use a scale of \(highest.share(of: ceiling)) or less"
         }
         return plan.scaled(by: scale).device.fault.map { "scaled, device.\($0.key): \($0.message)" }
     }
 
-    /// A decoding with what must be known beforehand.
+    /// A decoding that already knows the apps' names and the run's duration, because other keys refer to them.
     private static func decoding(of tree: Tree) -> Decoding {
         Decoding(
             appNames: (tree["apps"]?.elements ?? []).map { $0["name"]?.text ?? "" },

@@ -1,7 +1,7 @@
 import Lifecycle
 import Quantities
 
-/// All that is declared about an app: how it lives, what its memory does and what each step costs.
+/// All declared facts about an app: how it lives, what its memory does and what each step costs.
 ///
 /// A profile is an archetype of the catalogue, overridden by the scenario's own keys.
 public struct AppProfile: Hashable, Sendable {
@@ -66,7 +66,7 @@ public struct AppProfile: Hashable, Sendable {
 public struct DeferredWork: Hashable, Sendable {
     /// How long it occupies a core.
     public var work: TimeSpan
-    /// The memory that it adds to the working set when it is done.
+    /// The memory that the work adds to the working set when it is done.
     public var memory: ByteCount
 
     /// By default no deferred work.
@@ -76,7 +76,7 @@ public struct DeferredWork: Hashable, Sendable {
     }
 }
 
-/// An object that observes a notification, and what it does about it.
+/// An object of the app that observes a notification, and its reaction.
 public struct NotificationObserver: Hashable, Sendable {
     /// The notification that the object observes.
     public var notification: AppNotification
@@ -116,13 +116,14 @@ public struct MemoryProfile: Hashable, Sendable {
     public var base: ByteCount
     /// What one connected scene holds.
     public var scene: ByteCount
-    /// Memory that can be recreated: it grows in use up to a size, and is dropped in the background and on warnings.
+    /// Memory that the app can recreate. It grows in use up to a size, and the app drops it in the background and on
+    /// warnings.
     public var cache: CacheProfile
     /// How the base grows in use, from the launch on.
     public var growth: GrowthProfile
-    /// Memory that is never freed. It grows while the app works off screen too.
+    /// Memory that is never freed. It also grows while the app works off screen.
     public var leak: ByteRate
-    /// Short-lived objects; the app makes them while it works off screen too.
+    /// Short-lived objects. The app also makes them while it works off screen.
     public var churn: ChurnProfile
     /// How fast live memory is rewritten in use.
     public var touch: ByteRate
@@ -130,7 +131,7 @@ public struct MemoryProfile: Hashable, Sendable {
     public var bursts: [BurstProfile]
     /// The sizes of the objects.
     public var objects: SizeDistribution
-    /// Recorded operations that are played in addition to all this.
+    /// Recorded operations that are played in addition to the rest of this profile.
     public var trace: TraceProfile?
     /// How the user interface of the scene in front grows in use: frames, textures.
     public var sceneGrowth = GrowthProfile()
@@ -168,7 +169,7 @@ public struct CacheProfile: Hashable, Sendable {
     public var size: ByteCount
     /// How fast it fills in use.
     public var rate: ByteRate
-    /// How fast a full cache is replaced: the oldest memory goes, and the same amount comes in.
+    /// How fast a full cache is replaced: the app frees the oldest memory and allocates the same amount.
     public var turnover: ByteRate
 
     /// By default no cache.
@@ -183,7 +184,7 @@ public struct CacheProfile: Hashable, Sendable {
 public struct GrowthProfile: Hashable, Sendable {
     /// Bytes added per second of use.
     public var rate: ByteRate
-    /// The size after which growth stops. No growth if that is at most the size at the start.
+    /// The size at which growth stops. If it is at most the initial size, there is no growth.
     public var upTo: ByteCount
 
     /// By default no growth.
@@ -207,7 +208,8 @@ public struct ChurnProfile: Hashable, Sendable {
     }
 }
 
-/// Rises evenly to `size` within `period` of use, falls at once, and begins again: batch work, garbage collection.
+/// Rises evenly to `size` within `period` of use, falls at once, and begins again, as in batch work or garbage
+/// collection.
 public struct SawToothProfile: Hashable, Sendable {
     /// The highest point.
     public var size: ByteCount
@@ -223,7 +225,7 @@ public struct SawToothProfile: Hashable, Sendable {
 
 /// A jump: `size` bytes arrive within `over`, stay for `hold`, and go at once.
 public struct BurstProfile: Hashable, Sendable {
-    /// When it begins: time in the foreground since the process's launch.
+    /// When the burst begins: time in the foreground since the process's launch.
     public var after: TimeSpan
     /// How large it is.
     public var size: ByteCount
@@ -290,7 +292,8 @@ public struct CallbackCosts: Hashable, Sendable {
 
 /// What the app does when it leaves the screen.
 public struct BackgroundDiscipline: Hashable, Sendable {
-    /// The share of the cache that it frees on `didEnterBackground`: 0 % is undisciplined, 100 % is Apple's advice.
+    /// The share of the cache that the app frees on `didEnterBackground`. 0 % frees nothing; 100 % follows Apple's
+    /// advice.
     public var frees: Ratio
     /// The share of the freed cache that it reloads at once on `willEnterForeground`.
     public var reloads: Ratio
@@ -302,7 +305,7 @@ public struct BackgroundDiscipline: Hashable, Sendable {
     public var delay = TimeSpan.zero
     /// The share of times at which the app frees nothing.
     public var ignores = Ratio.zero
-    /// How long the background task runs that it begins whenever it leaves the screen; nil: it begins none.
+    /// How long the background task runs that the app begins whenever it leaves the screen; nil if it begins none.
     public var task: TimeSpan?
     /// Whether it begins a background task whenever it leaves the screen and never ends it, not even when it expires.
     public var leaksTask: Bool
@@ -314,14 +317,14 @@ public struct BackgroundDiscipline: Hashable, Sendable {
     public var cpu: Ratio
     /// Whether it holds a lock on a file or an SQLite database when it is suspended, and is ended for that
     /// (0xdead10cc), whether or not the device is locked. Source: Apple TN2151.
-    public var holdsProtectedFile: Bool
+    public var holdsFileLock: Bool
 
     /// An app that frees half of its cache and works for 3 s.
     public init(
         frees: Ratio = .percent(50), reloads: Ratio = .percent(25), work: TimeSpan = .seconds(3),
         snapshot: ByteCount = .mebibytes(8), task: TimeSpan? = nil, leaksTask: Bool = false,
         eventWork: TimeSpan = .seconds(2), modesLast: TimeSpan? = nil, cpu: Ratio = .percent(5),
-        holdsProtectedFile: Bool = false
+        holdsFileLock: Bool = false
     ) {
         self.frees = frees
         self.reloads = reloads
@@ -332,7 +335,7 @@ public struct BackgroundDiscipline: Hashable, Sendable {
         self.eventWork = eventWork
         self.modesLast = modesLast
         self.cpu = cpu
-        self.holdsProtectedFile = holdsProtectedFile
+        self.holdsFileLock = holdsFileLock
     }
 }
 
@@ -380,8 +383,8 @@ public struct ProcessLimits: Hashable, Sendable {
     public var active: ByteCount?
     /// The limit at other times; nil: the active limit applies at all times.
     public var inactive: ByteCount?
-    /// Fatal: the process is ended at once on the allocation that crosses the limit. Soft: it is warned. Applies to
-    /// each limit that does not state it itself.
+    /// Whether the limits are fatal, unless a limit states it itself. At a fatal limit the process is ended at once,
+    /// on the allocation that crosses the limit; at a soft one it is warned.
     public var fatal: Bool
     /// Whether the active limit is fatal; nil: see `fatal`.
     public var activeFatal: Bool?

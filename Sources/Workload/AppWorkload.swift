@@ -4,8 +4,8 @@ import Quantities
 
 /// One process's behaviour: what its callbacks do, and what its memory does as time passes.
 ///
-/// Every figure is a function of the time spent so far, so that rounding errors do not add up. Its process is its only
-/// owner.
+/// Every figure is a function of the time spent so far, so that rounding errors do not add up. Only its process owns
+/// it.
 public struct AppWorkload: ~Copyable {
     /// Time spent active in the foreground since the launch.
     public private(set) var activeTime: TimeSpan = .zero
@@ -18,14 +18,14 @@ public struct AppWorkload: ~Copyable {
     private let traceLength: Int
     /// What the short-lived objects hold once the first of them are freed.
     private let transientLimit: ByteCount
-    /// From the profile; a tick off screen needs no more of it.
+    /// These two come from the profile; a tick off screen needs nothing else of it.
     private let (leak, churnRate): (ByteRate, ByteRate)
-    /// Stored after what changes with every tick, because it is large.
+    /// Declared after the values that change with every tick, because it is large.
     public let profile: AppProfile
     /// Borrowed, because a copy would count references.
     private var memory: MemoryProfile { _read { yield profile.memory } }
 
-    /// How often a running app's memory moves.
+    /// How often the memory of a running app changes.
     @inlinable
     public static var interval: TimeSpan { .milliseconds(100) }
 
@@ -81,11 +81,13 @@ public struct AppWorkload: ~Copyable {
         case .applicationWillTerminate:
             return CallbackWork(cost: costs.terminate)
         case .sceneOpenURLContexts, .applicationProtectedDataWillBecomeUnavailable,
-            .applicationProtectedDataDidBecomeAvailable, .applicationDidUpdateUserActivity,
+            .applicationProtectedDataDidBecomeAvailable, .applicationContinueUserActivity, .sceneContinueUserActivity,
             .applicationSignificantTimeChange, .applicationOpenURL, .applicationPerformAction, .scenePerformAction,
-            .didReceiveRemoteNotification:
+            .didReceiveRemoteNotification, .didReceiveNotificationResponse, .pushRegistryDidReceive:
             return CallbackWork(cost: costs.event)
-        case .willFinishLaunching, .didDiscardSceneSessions, .configurationForConnecting, .stateRestorationActivity,
+        case .applicationWillContinueUserActivity, .sceneWillContinueUserActivity, .applicationDidUpdateUserActivity,
+            .sceneDidUpdateUserActivity, .willFinishLaunching, .didDiscardSceneSessions, .configurationForConnecting,
+            .stateRestorationActivity,
             .applicationDidReceiveMemoryWarning:
             return CallbackWork()
         }
@@ -101,6 +103,11 @@ public struct AppWorkload: ~Copyable {
         return work
     }
 
+    /// What a window on a second display holds in an app without scenes.
+    public func windowWork(_ window: SceneID, appears: Bool) -> CallbackWork {
+        CallbackWork(memory: appears ? [.allocate(.scene(window), profile.memory.scene)] : [.endScene(window)])
+    }
+
     /// The buffer that the system's picture of a scene needs for a moment.
     public func snapshotWork() -> CallbackWork {
         let snapshot = profile.background.snapshot
@@ -108,7 +115,7 @@ public struct AppWorkload: ~Copyable {
         return CallbackWork(memory: [.allocate(.transient, snapshot), .release(.transient, snapshot)])
     }
 
-    /// On the way back, reloads at once the part of the dropped cache that the scene shows.
+    /// Reloads, at once when the app comes back, the part of the dropped cache that the scene shows.
     private mutating func reload(_ cache: ByteCount) -> [MemoryWork] {
         let dropped = cacheBeforeBackground - cache
         cacheBeforeBackground = .zero
@@ -143,7 +150,7 @@ public struct AppWorkload: ~Copyable {
 
     /// What the app does about a memory warning; nothing if it ignores this one.
     public func answerToWarning(cache: ByteCount, using generator: inout SeededGenerator) -> CallbackWork {
-        // Always drawn, and first, so that the stream does not depend on the size of the cache.
+        // The draw always comes first, so that the random stream does not depend on the size of the cache.
         let ignores = generator.chance(profile.warnings.ignores)
         guard !ignores else { return CallbackWork() }
         return CallbackWork(
@@ -155,7 +162,8 @@ public struct AppWorkload: ~Copyable {
     /// What the app's memory does while `span` passes.
     ///
     /// - Parameters:
-    ///   - phase: Growth, cache and bursts need the foreground; leak, churn and trace also go on at work off screen.
+    ///   - phase: Growth, cache and bursts need the foreground. Leak, churn and trace also run while the app works off
+    ///     screen.
     ///   - cache: What the cache pool holds now; ignored off screen.
     ///   - front: The scene in front and what it holds now.
     ///   - work: Receives the work, in order.
@@ -174,7 +182,7 @@ public struct AppWorkload: ~Copyable {
         activeTime += span
         add(.base, grown(at: activeTime) - grown(at: activeBefore), to: &work)
         useCache(span, cache, into: &work)
-        // This depends on what the scene holds, not on the time: a scene that comes back begins anew.
+        // The growth depends on what the scene holds, not on the time: a scene that comes back grows anew.
         if let front, front.held < memory.sceneGrowth.upTo {
             let grown = memory.sceneGrowth.rate.bytes(in: min(span, AppWorkload.interval))
             add(.scene(front.scene), min(memory.sceneGrowth.upTo - front.held, grown), to: &work)
@@ -194,7 +202,7 @@ public struct AppWorkload: ~Copyable {
     private func useCache(_ span: TimeSpan, _ cache: ByteCount, into work: inout UniqueArray<MemoryWork>) {
         let profile = profile.memory.cache
         let room = profile.size - cache
-        // After a pause the cache was full until a moment ago: it fills for at most one interval.
+        // After a pause, the cache fills for at most one interval, because it counts as full until then.
         if room > .zero {
             return add(.cache, min(room, profile.rate.bytes(in: min(span, AppWorkload.interval))), to: &work)
         }
@@ -218,7 +226,7 @@ public struct AppWorkload: ~Copyable {
         return min(limit, profile.memory.growth.rate.bytes(in: time))
     }
 
-    /// The operations of the trace that are due by then.
+    /// The number of the trace's operations that are due by then.
     private func traced(at time: TimeSpan) -> Int {
         guard traceLength > 0, let trace = profile.memory.trace else { return 0 }
         return trace.operations(after: time, length: traceLength)
@@ -236,7 +244,7 @@ public struct AppWorkload: ~Copyable {
         work.append(.release(.transient, old))
     }
 
-    /// The time until the memory moves next; nil: it does not move until something changes.
+    /// The time until the memory changes next; nil if it does not change by itself.
     ///
     /// Marked `mutating` although it changes nothing: otherwise 700 bytes would be copied out of the process at every
     /// tick.
@@ -260,7 +268,7 @@ public struct AppWorkload: ~Copyable {
 }
 
 extension MemoryProfile {
-    /// The most that an app gains while it is in front for `span`.
+    /// The most memory that an app gains while it is in front for `span`.
     ///
     /// - Parameters:
     ///   - active: How long it was in front before.
@@ -300,7 +308,7 @@ extension BurstProfile {
         return ByteCount(Int(scaled(Int64(size.bytes), by: since.microseconds, over: over.microseconds)))
     }
 
-    /// The time until it moves; nil when it is over.
+    /// The time until the burst changes next; nil when it is over.
     func wait(from time: TimeSpan) -> TimeSpan? {
         if time < after { return max(after - time, AppWorkload.interval) }
         if time < after + over { return AppWorkload.interval }

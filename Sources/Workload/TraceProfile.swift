@@ -1,6 +1,6 @@
 import Quantities
 
-/// An allocation trace as an app's workload. It is played while the app is active in front, or at work off screen for a
+/// An allocation trace as an app's workload. It plays while the app is active in front, or works off screen for a
 /// background mode, a task or an event. Each process plays it from the beginning.
 ///
 /// A trace has no clock, so the scenario chooses the pace. Object sizes are as recorded at every scale; scaled runs

@@ -1,4 +1,4 @@
-/// One operation of a trace, as a replay needs it: the object's name is replaced by a place in a table.
+/// One operation of a trace, as a replay needs it: a place in a table replaces the object's name.
 ///
 /// Places are dense; the place that became free last is used next.
 public struct TraceStep: Hashable, Sendable {

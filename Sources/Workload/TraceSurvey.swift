@@ -1,6 +1,7 @@
 import Quantities
 
-/// What a trace does, counted without doing it; this also checks that the trace can be replayed.
+/// Counts of a trace's operations, made without carrying them out. Counting them also checks that the trace can be
+/// replayed.
 public struct TraceSurvey: Sendable {
     /// How often each operation occurs.
     public struct Counts: Hashable, Sendable {
@@ -39,7 +40,7 @@ public struct TraceSurvey: Sendable {
     public var peakLine = 0
     /// All bytes that were ever requested.
     public var allocated = ByteCount.zero
-    /// The host memory that the names of the objects took, known once the survey is closed.
+    /// The host memory taken by the names of the objects; known once the survey is closed.
     public var names = ByteCount.zero
 
     /// A survey of no lines.

@@ -4,9 +4,9 @@ import Quantities
 ///
 /// Sources: LSApp (Aliannejadi et al., ACM TOIS 2021) for the length of sessions (median 1:46, mean 5:26, standard
 /// deviation 9:29), distinct apps (median 2, mean 2.18), switches (median 2, mean 5.46, sd 11.2) and sessions per day
-/// (17.4, ended by 5 min of silence); operator traffic of 2,000 users for popularity (top 1 37 %, top 5 70 %, top 10 86
-/// %) and for day and night (peaks at 11 to 12 h and 18 h, 13.3 times the trough at 4 h). The tables below are fitted
-/// to these figures; the shape between them is an assumption.
+/// (17.4; a session ends after 5 min of silence); operator traffic of 2,000 users for popularity (top 1 37 %, top 5
+/// 70 %, top 10 86 %) and for day and night (peaks at 11 to 12 h and 18 h, 13.3 times the trough at 4 h). The tables
+/// below are fitted to these figures; their shape between the figures is an assumption.
 public enum UserModel: String, CaseIterable, Sendable {
     /// Whole days, with night and rush hours; a run begins at midnight.
     case everyday
@@ -72,7 +72,7 @@ private struct Person {
         }
     }
 
-    /// Tries each minute with the probability of its hour.
+    /// Waits minute by minute; each begins a session with the probability of its hour.
     mutating func waitForSession(from now: Instant) -> Instant {
         var at = now
         while true {
@@ -151,13 +151,15 @@ private enum Habits {
         (900, 845), (925, 1_092), (950, 1_522), (970, 2_231), (980, 2_900), (1_000, 2_900),
     ])
 
-    /// Switches in tenths, rounded down: none in 27 % of the sessions, at most two in 55 %, a heavy tail.
+    /// The number of switches in tenths, rounded down: none in 27 % of the sessions, at most two in 55 %, a heavy
+    /// tail.
     static let switches = QuantileTable([
         (0, 0), (270, 10), (430, 20), (550, 30), (620, 41), (700, 52), (770, 68), (830, 90), (880, 118), (920, 162),
         (950, 217), (970, 294), (985, 459), (993, 679), (997, 932), (1_000, 1_207),
     ])
 
-    /// For each hour, how likely a session begins in a minute in which the phone is idle, in parts per million.
+    /// For each hour, the probability that a session begins in a minute in which the phone is idle, in parts per
+    /// million.
     static let startsPerMinute: [Int64] = [
         6_344, 3_383, 2_124, 1_661, 1_507, 2_280, 5_503, 10_780, 15_639, 18_784, 22_121, 25_181, 25_181, 20_986, 18_784,
         18_784, 19_874, 23_278, 25_181, 22_121, 19_874, 17_715, 13_641, 9_861,

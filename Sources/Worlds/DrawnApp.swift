@@ -115,7 +115,9 @@ struct DrawnApp {
         }
         // The system ends an app that uses more than four fifths of a core for a minute.
         if draw.chance(25) { background.put("cpu", draw.chance(60) ? draw.share(82, 100) : draw.share()) }
-        if draw.chance(15) { background.put("holds_protected_file", draw.flag(80)) }
+        if draw.chance(15) {
+            background.put(draw.chance(85) ? "holds_file_lock" : "holds_protected_file", draw.flag(80))
+        }
         return background
     }
 

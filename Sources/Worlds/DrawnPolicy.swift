@@ -45,7 +45,7 @@ struct DrawnPolicy {
     /// A value within the parameter's range: often near the default, sometimes an end of the range.
     private static func value(of parameter: PolicyParameter, _ draw: inout Draw, _ apps: [DrawnApp]) -> Tree {
         if parameter.mayBeTable && draw.chance(40) { return table(for: parameter, &draw) }
-        // Following the highest number of futures would take too long.
+        // A run that follows the highest number of futures would take too long.
         if draw.chance(15) && parameter.hasRange && parameter.name != "futures" {
             return .plain("\(draw.pick([parameter.lowest, parameter.highest]))")
         }

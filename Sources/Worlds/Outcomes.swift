@@ -11,13 +11,15 @@ package enum Outcomes {
         ExitReason.allCases.map { "exit \($0.rawValue)" }
         + ReclaimAction.Kind.allCases.map { "action \($0.rawValue)" }
         + UserRefusal.allCases.filter { !$0.isKeptByLoader }.map { "refused: \($0.rawValue)" }
-        + Refusal.Rule.allCases.filter { !unreachable.contains($0) }.map { "refused by \($0.rawValue)" }
+        + Refusal.Rule.allCases.filter { !unreachable.contains($0) && $0 != .ending }
+        .map { "refused by \($0.rawValue)" }
 
-    /// The outcomes that must occur in at least one world.
+    /// The outcomes that must occur in at least one world. A process ends within a fraction of a second, so a policy
+    /// seldom names one meanwhile.
     package static let occasional: [String] =
         EventKind.allCases.map { "event \($0.rawValue)" } + Callback.allCases.map { "callback \($0.rawValue)" }
         + AppNotification.allCases.map { "notification \($0.rawValue)" }
-        + LaunchKind.allCases.map { "launch \($0.rawValue)" }
+        + LaunchKind.allCases.map { "launch \($0.rawValue)" } + ["refused by \(Refusal.Rule.ending.rawValue)"]
 
     /// The rules that none of Plimsoll's policies violates: none names a process or a scene outside its snapshot, and
     /// each checks a process's phase before it requests a warning, a suspension, or the disconnection of a scene.
@@ -45,7 +47,7 @@ package enum Outcomes {
                 let refusal = UserRefusal.allCases.first {
                     row[2] == $0.rawValue || row[2].hasPrefix("\($0.rawValue) ")
                 }
-                // If two texts begin alike, the exact match wins.
+                // If the text begins like two refusals, the exact match wins.
                 things.insert("refused: \(UserRefusal(rawValue: row[2])?.rawValue ?? refusal?.rawValue ?? row[2])")
             default: break
             }

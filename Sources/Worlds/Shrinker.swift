@@ -1,8 +1,8 @@
 import Quantities
 import Scenario
 
-/// Makes a document smaller for as long as it fails in the same way: first whole apps and events, then keys, then
-/// values. The caller decides what fails.
+/// Makes a document smaller while it still fails in the same way: removes whole apps and events, then keys, then
+/// simplifies values. The caller decides what counts as failing.
 package struct Shrinker {
     package private(set) var document: Tree
     /// The number of tests left.
@@ -187,7 +187,7 @@ extension Tree {
         return cleaned(self, "")
     }
 
-    /// The document with this duration, without whatever would happen later.
+    /// The document with this duration, without the events after it.
     func ending(after duration: TimeSpan) -> Tree {
         func isLater(_ event: Tree, _ key: String) -> Bool {
             guard let time = event[key]?.text.flatMap({ try? TimeSpan(parsing: $0) }) else { return false }

@@ -8,8 +8,8 @@ import Simulation
 
 /// The words that the format allows in scenarios, as the code declares them. Together, the worlds must use all of them.
 package enum Vocabulary {
-    /// Every word: keys and named values, parameters of each policy, claims of rules, metrics. Later additions to the
-    /// code appear by themselves.
+    /// Every word: keys and named values, parameters of each policy, claims of rules, metrics. It is derived from the
+    /// code, so later additions are included.
     package static let all: [String] =
         FormatKeys.all + parameters + rules
         + SummaryMetrics.all.filter { $0.type != .string }.map { "expect \($0.name)" }

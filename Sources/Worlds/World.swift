@@ -88,8 +88,8 @@ struct WorldFrame {
     let options: RunOptions
     let policy: DrawnPolicy
     let appCount: Int
-    /// Whether the world's apps answer notifications slowly and free little memory. Then other events happen during the
-    /// answers, and a change in behaviour that leaves memory alone still shows in the tables.
+    /// Whether the world's apps answer notifications slowly and free little memory. Other events then happen during
+    /// the answers, and a change in behaviour that does not affect memory still shows in the tables.
     let isSluggish: Bool
 
     init(seed: UInt64, backend: MemoryBackend?) {
@@ -113,7 +113,7 @@ struct WorldFrame {
             (12, draw.span(.minutes(5), .minutes(15))), (3, draw.span(.minutes(15), .minutes(30))),
         ])
         duration = isReal ? min(drawn, .minutes(4)) : drawn
-        // A scale of 10% stands for a device ten times as large, and the loader refuses devices above 32 GiB.
+        // A scale of 10% represents a device ten times as large, and the loader refuses devices above 32 GiB.
         let fits = ceiling <= .gibibytes(3)
         scale = isScaled && isOwn && fits ? scaling : .one
         options = RunOptions(
@@ -151,6 +151,7 @@ struct WorldFrame {
         if draw.chance(90) { root.put("monitor", monitor()) }
         if draw.chance(92) { root.put("policy", policy.tree(apps)) }
         root.put("limits", limits(apps))
+        root.put("lifecycle", lifecycle())
         root.put("apps", .list(apps.map(\.tree)))
         root.put("user", .list(user(apps)))
         if draw.chance(40) { root.put("expect", .list(expectations(apps))) }
@@ -161,6 +162,7 @@ struct WorldFrame {
         if draw.chance(rows > 2_000 ? 90 : 40) {
             metrics.put("apps", .plain(draw.pick([(rows > 2_000 ? 20 : 1, "changed"), (1, "all")])))
         }
+        if draw.chance(20) { metrics.put("duties", draw.flag(70)) }
         root.put("metrics", metrics)
         return root.tree
     }

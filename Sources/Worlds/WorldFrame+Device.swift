@@ -1,3 +1,4 @@
+import Lifecycle
 import Metrics
 import Pressure
 import Quantities
@@ -51,8 +52,8 @@ extension WorldFrame {
         return monitor.tree
     }
 
-    /// The thresholds of both levels: each level is entered before it is left, and the critical one lies beyond the
-    /// other.
+    /// The thresholds of both levels. Each level is entered before it is left, and the critical level is entered at
+    /// more pressure than the warning level.
     private func thresholds(
         of measure: PressureMeasure, mayCoincide: Bool, _ draw: inout Draw, _ monitor: inout Record
     ) {
@@ -77,6 +78,28 @@ extension WorldFrame {
         }
     }
 
+    /// The rules of the life cycle; most worlds keep the defaults.
+    func lifecycle() -> Record {
+        var draw = Draw(seed, "lifecycle")
+        var rules = Record()
+        guard draw.chance(40) else { return rules }
+        if draw.chance(20) { rules.put("scenes", draw.flag(30)) }
+        for key in [
+            "foreground_notification_at_launch", "scene_before_application", "swipe_enters_background",
+            "snapshot_of_closed_scene", "processing_after_quit", "paused_audio_runs",
+        ] where draw.chance(35) {
+            rules.put(key, draw.flag())
+        }
+        func pick<Choice: CaseIterable & RawRepresentable<String>>(_ key: String, _ type: Choice.Type) {
+            if draw.chance(35) { rules.put(key, .plain(draw.pick(Array(type.allCases)).rawValue)) }
+        }
+        pick("restoration_saved", RestorationMoment.self)
+        pick("state_at_launch", StateAtLaunch.self)
+        pick("idle_scenes", IdleScenes.self)
+        if draw.chance(35) { rules.put("protected_data_delay", draw.time(.zero, .seconds(30))) }
+        return rules
+    }
+
     func limits(_ apps: [DrawnApp]) -> Record {
         var draw = Draw(seed, "limits")
         var limits = Record()
@@ -97,8 +120,8 @@ extension WorldFrame {
         return limits
     }
 
-    /// Claims about the run and about apps. The first two go through all metrics in turn, so that a few hundred worlds
-    /// name each metric.
+    /// Expectations about the run and about apps. The first two go through all metrics in turn, so that a few hundred
+    /// worlds name each metric.
     func expectations(_ apps: [DrawnApp]) -> [Tree] {
         var draw = Draw(seed, "expectations")
         let metrics = SummaryMetrics.all.filter { $0.type != .string }.map(\.name)

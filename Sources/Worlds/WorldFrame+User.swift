@@ -52,9 +52,8 @@ extension WorldFrame {
             "show_on_display": 2,
         ]
         let form = draw.pick(ActionForm.all.map { (weights[$0.key] ?? 1, $0) })
-        if ["open_scene", "show_on_display"].contains(form.key) && !(app.scenes.support && app.scenes.multiple) {
-            return nil
-        }
+        if form.key == "open_scene" && !(app.scenes.support && app.scenes.multiple) { return nil }
+        if form.key == "show_on_display" && app.scenes.support && !app.scenes.multiple { return nil }
         if let reason = LaunchReason.allCases.first(where: { $0.actionName == form.key }), !app.supports(reason) {
             return nil
         }
@@ -66,7 +65,8 @@ extension WorldFrame {
             case .choice(let names): .plain(draw.pick(names))
             }
         guard let extraKey = form.extraKey, form.needsExtra || draw.chance(50) else { return [(form.key, payload)] }
-        return [(form.key, payload), (extraKey, draw.time(.microseconds(1), .seconds(70)))]
+        let extra = form.extraIsTime ? draw.time(.microseconds(1), .seconds(70)) : .plain("\(draw.number(1, 4))")
+        return [(form.key, payload), (extraKey, extra)]
     }
 
     private func repetition(_ draw: inout Draw, _ apps: [DrawnApp], until seconds: Int) -> Tree? {

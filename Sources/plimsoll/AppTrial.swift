@@ -8,9 +8,9 @@ import Scenario
 import Simulation
 import Workload
 
-/// A run of one app alone, on a device that never lacks memory: what the app's figures add up to.
+/// Runs one app alone on a device that never lacks memory, to measure the memory that the app's figures amount to.
 struct AppTrial {
-    /// How long the app is in front.
+    /// How long the app is in the foreground.
     static let time = TimeSpan.minutes(10)
     private static let device = Device(ceiling: .mebibytes(8192), reserved: .mebibytes(1))
 
@@ -31,8 +31,8 @@ struct AppTrial {
             user: [.once(.launch(AppID(0)), at: .zero)], backend: .accounting)
     }
 
-    /// The most memory that the app's process holds while a user has it in front, unused dirty pages included. It
-    /// follows from the app's figures and seed 1, on the accounting backend.
+    /// The peak memory of the app's process while a user has it in the foreground, unused dirty pages included. The
+    /// run uses seed 1 and the accounting backend.
     func peak() throws -> ByteCount {
         let memory = try Host.makeDevice(of: plan)
         let simulation = Simulation(plan, memory: memory, sinks: RunSinks { _ in NullSink() })
@@ -44,8 +44,9 @@ struct AppTrial {
         return memory.books.peakResident - AppTrial.device.reserved
     }
 
-    /// The app of the archetype `plain` that peaks at about `size`: its base in whole MiB, found by two runs, because
-    /// an app's pages are more than the bytes it asks for, and in proportion.
+    /// The `memory.base`, in whole MiB, of an app of the archetype `plain` that peaks at about `size`. Interpolates
+    /// between two runs: the peak exceeds the requested bytes, because the app's pages do, but grows in proportion to
+    /// the base.
     static func base(of size: ByteCount) throws -> ByteCount {
         func peak(_ base: ByteCount) throws -> Double { Double(try AppTrial(.plain, base: base).peak().bytes) }
         let (low, high) = (ByteCount.mebibytes(1), max(size, .mebibytes(2)))

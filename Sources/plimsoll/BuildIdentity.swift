@@ -1,10 +1,10 @@
 import ArgumentParser
 import Foundation
 
-/// Identifies the build of the program, as two builds of one version may give different results.
+/// Identifies the build of the program. Two builds of one version may give different results.
 enum BuildIdentity {
-    /// The linker's build identifier, which depends on the program's bytes; without one, size and time of the program's
-    /// file.
+    /// The linker's build identifier, which depends on the program's bytes. Without one, the size and time of the
+    /// program's file.
     static let current: String = {
         let path = "/proc/self/exe"
         guard let program = try? Data(contentsOf: URL(filePath: path), options: .alwaysMapped) else { return "unknown" }

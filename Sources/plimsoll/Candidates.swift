@@ -7,8 +7,8 @@ import Scenario
 import Simulation
 import Workload
 
-/// What a shell offers when a person presses the tabulator. Questions go to files at most; a file that cannot be read
-/// offers nothing.
+/// The completions that a shell offers when the user presses Tab. They come from reading files; a file that cannot be
+/// read offers none.
 enum Candidates {
     static let scenarios = CompletionKind.file(extensions: ["yaml", "yml"])
     static let metrics = CompletionKind.list(SummaryMetrics.all.map(\.name))
@@ -17,7 +17,7 @@ enum Candidates {
     static let runFolders = CompletionKind.custom { words, index, _ in
         let typed = word(index, of: words)
         let near = folders(typed).flatMap { isRun($0) ? [$0] : leadsToRun($0) ? [asPrefix($0)] : [] }
-        // What the program made by itself lies in `runs`.
+        // By default the program writes its folders into `runs`.
         return near + (typed.isEmpty ? folders("runs/").filter(isRun) : [])
     }
 
@@ -42,7 +42,7 @@ enum Candidates {
         return words.contains("apps") ? Archetype.all.map(\.name) : []
     }
 
-    /// The word without its quotes, which shells hand over as they were typed; fish writes an empty word as `''`.
+    /// The word without its quotes. Shells pass words as the user typed them; fish passes an empty word as `''`.
     private static func word(_ index: Int, of words: [String]) -> String {
         words.indices.contains(index) ? words[index].trimmingCharacters(in: ["'", "\""]) : ""
     }
@@ -110,7 +110,8 @@ enum Candidates {
             + (plan?.apps ?? []).flatMap { app in ofApps.map { "apps.\(app.name)" + $0.dropFirst(6) } }
     }
 
-    /// What may follow the typed text: a key's part with its dot, or the last part with the equals sign.
+    /// The possible continuations of the typed text: a part of a key with its dot, or the last part with its equals
+    /// sign.
     static func nextParts(of keys: [String], after typed: String) -> [String] {
         var parts: [String] = []
         for key in keys where key.hasPrefix(typed) {

@@ -42,7 +42,7 @@ struct CompletionsCommand: ParsableCommand {
         }
     }
 
-    /// Bash puts no blank after a word that goes on.
+    /// Keeps bash from adding a space after a word that the user continues: a key up to its dot or equals sign.
     private static let stay = """
 
 
@@ -60,15 +60,15 @@ struct CompletionsCommand: ParsableCommand {
             else
                 _plimsoll "$@"
             fi
-            # More follows the dot of a key and its equals sign.
+            # More follows the dot of a key and its equals sign, which bash would quote as in a file name.
             if [[ ${#COMPREPLY[@]} -gt 0 && ${COMPREPLY[0]} == *[=.] ]]; then
-                compopt -o nospace
+                compopt -o nospace +o filenames
             fi
         }
         complete -o filenames -F _plimsoll_and_stay plimsoll
         """
 
-    /// Zsh puts no blank after a word that goes on.
+    /// Keeps zsh from adding a space after a word that the user continues.
     private static func staying(_ script: String) -> String {
         script.replacing(
             "_describe -V '' non_empty_completions --",

@@ -80,7 +80,8 @@ struct DoctorCommand: ParsableCommand {
             + "plimsoll doctor SCENARIO says what one needs."
     }
 
-    /// Prints what the scenario's run may need and whether that much is free, by the check that `run` makes.
+    /// Prints how much memory the scenario's run may need, and whether the host has it free. `run` makes the same
+    /// check.
     private func demand(of plan: RunPlan, _ row: (Bool, String, String) -> Void) throws {
         let traces = try Failure.opening(plan)
         let demand = plan.hostDemand(traces)

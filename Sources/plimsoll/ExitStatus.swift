@@ -2,7 +2,7 @@ import ArgumentParser
 import Quantities
 import Simulation
 
-/// The program's exit statuses, after sysexits.h. They are a contract.
+/// The program's exit statuses, after sysexits.h. Scripts rely on them: their meaning never changes.
 enum ExitStatus: Int32 {
     case done = 0
     case wrongUsage = 64

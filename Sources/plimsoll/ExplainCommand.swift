@@ -20,10 +20,10 @@ struct ExplainCommand: ParsableCommand {
 
             To find what would have saved an app, `explain` tries changes, each in a run of its own to the end of the \
             scenario: the numbers of the policy, the limit that demanded the end, what the app does when it is warned \
-            or leaves the screen, its size, the size of the device, and protecting it by name. Of sizes it looks for \
-            the smallest change that is enough. For each change that saves the app it says how long the app lives and \
+            or leaves the screen, its size, the size of the device, and protecting it by name. For sizes it looks for \
+            the smallest sufficient change. For each change that saves the app it says how long the app lives and \
             what each other app pays: its end, a slower launch, or a wait for memory. The change with the lowest \
-            price comes first. Values are tried in steps, so a smaller change may do, too.
+            price comes first. Values are tried in steps, so a smaller change may also be enough.
 
             EXAMPLES
               plimsoll run Scenarios/evening-commute.yaml
@@ -85,10 +85,11 @@ struct ExplainCommand: ParsableCommand {
             // The status line disappears however the command ends.
             defer { line.clear() }
             let explainer = Explainer(
-                plan: plan, scenario: path, traces: traces, lastEvent: record.lastEvent, workforce: Cores(),
+                plan: plan, scenario: path, traces: traces, lastEvent: record.lastEvent, workforce: AllCores(),
                 isInterrupted: { Interruption.signalNumber != 0 }, progress: { line.draw($0.text) },
                 witness: { record.compare($0) })
-            // Without a time, the repetition stops after the terminations that are explained.
+            // Without --at the repetition stops after the terminations to explain; with it, it goes on, to find the
+            // nearest one.
             let limit = at == nil ? most : .max
             let history = try Failure.catching { try explainer.history(of: app, most: limit) }
             let all = history.terminations
@@ -134,7 +135,7 @@ struct ExplainCommand: ParsableCommand {
 }
 
 extension Explainer.Step {
-    /// The status line that is shown meanwhile.
+    /// The text of the status line while the command works.
     fileprivate var text: String {
         switch self {
         case .repeating(let now, let end):
@@ -146,20 +147,8 @@ extension Explainer.Step {
     }
 }
 
-/// Plays runs on all cores of the host.
-private struct Cores: Workforce {
-    func all<Value: Sendable>(_ works: [@Sendable () -> Value]) -> [Value] {
-        let results = Mutex([Value?](repeating: nil, count: works.count))
-        DispatchQueue.concurrentPerform(iterations: works.count) { index in
-            let value = works[index]()
-            results.withLock { $0[index] = value }
-        }
-        return results.withLock { $0.compactMap(\.self) }
-    }
-}
-
-/// One line on a terminal's stderr that is redrawn in place, from the third second on; nothing where there is no
-/// terminal.
+/// One line on a terminal's stderr. It appears after two seconds and is redrawn in place; without a terminal nothing
+/// is drawn.
 private final class StatusLine: Sendable {
     private struct State {
         var due = ContinuousClock.now + .seconds(2)
@@ -189,7 +178,7 @@ private final class StatusLine: Sendable {
 }
 
 extension Failure {
-    /// Turns a run's fault into one line and its exit status.
+    /// Reports a run's fault as one line with its exit status.
     fileprivate static func catching<Value>(_ work: () throws -> Value) throws -> Value {
         do {
             return try work()

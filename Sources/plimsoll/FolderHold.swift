@@ -2,8 +2,9 @@ import Foundation
 
 /// A folder that this process writes into, and the parent folders made for it.
 ///
-/// While this lives, no other plimsoll process can take the folder. The lock is on the folder itself (flock(2)): it
-/// leaves no file behind, and the kernel drops it when the process ends. A file system without such locks gives none.
+/// While this object lives, no other plimsoll process can take the folder. The lock is on the folder itself
+/// (flock(2)): it leaves no file behind, and the kernel releases it when the process ends. On a file system without
+/// such locks nothing is locked.
 final class FolderHold {
     let path: String
     private let descriptor: Int32
@@ -38,7 +39,7 @@ final class FolderHold {
                     if code == EEXIST { continue }
                     throw Failure(.cannotCreate, "cannot create \(path): \(String(cString: strerror(code)))")
                 }
-                // Another process, given this name, may have taken the folder first.
+                // Another process may have been given this name as its --out and have taken the folder first.
                 guard let taken = try? FolderHold.take(path) else { continue }
                 (self.path, descriptor, self.made) = (path, taken, made + [path])
                 return
@@ -51,7 +52,7 @@ final class FolderHold {
 
     deinit { close(descriptor) }
 
-    /// Whether a plimsoll process writes into the folder at this moment.
+    /// Whether a plimsoll process is writing into the folder.
     static func isHeld(_ path: String) -> Bool {
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
@@ -59,7 +60,7 @@ final class FolderHold {
         return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
     }
 
-    /// Removes the folders that this call made, as far as they are empty.
+    /// Removes those of the folders made by this call that are empty.
     func withdraw() { FolderHold.remove(made) }
 
     private static func remove(_ folders: [String]) {

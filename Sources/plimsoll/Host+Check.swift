@@ -10,10 +10,10 @@ extension Host {
     /// - Parameter flag: The option that skips this check, where the command has one.
     static func check(_ plan: RunPlan, _ traces: any TraceLibrary, flag: String? = nil) throws(Failure) {
         guard let free = freeMemory, let refusal = refusal(of: plan, traces, free) else { return }
-        throw Failure(.hostRefuses, refusal + (flag.map { "; \($0) runs it all the same" } ?? ""))
+        throw Failure(.hostRefuses, refusal + (flag.map { "; \($0) skips this check" } ?? ""))
     }
 
-    /// One line on why the run does not fit into the free memory and what would; nil where it fits.
+    /// One line that says why the run does not fit into the free memory, and what would make it fit. Nil if it fits.
     static func refusal(of plan: RunPlan, _ traces: any TraceLibrary, _ free: FreeMemory) -> String? {
         let demand = plan.hostDemand(traces)
         guard demand.total > free.size else { return nil }
@@ -45,7 +45,7 @@ extension HostDemand {
     func parts(of plan: RunPlan) -> String {
         let device = Host.largerDevice(of: plan).map { " (\($0))" } ?? ""
         let pages = self.pages > .zero ? "\(self.pages.readable) for the device's pages\(device), " : ""
-        return "\(pages)\(books.readable) for the books of up to \(objects.counted("object")) and "
+        return "\(pages)\(books.readable) for the bookkeeping of up to \(objects.counted("object")) and "
             + "\(harness.readable) for the program"
     }
 }

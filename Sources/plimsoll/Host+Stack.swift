@@ -4,7 +4,8 @@ extension Host {
     /// Reading the most deeply nested text takes 1.2 MiB in a debug build.
     private static let leastStack: rlim_t = 2 << 20
 
-    /// Refuses a stack on which deep calls would end the program by a signal. Runs first and calls only the system.
+    /// Refuses a stack so small that deep calls would overflow it and end the program by a signal. Runs first and
+    /// makes only system calls.
     static func refuseSmallStack() {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_STACK.rawValue), &limit) == 0, limit.rlim_cur < leastStack else {

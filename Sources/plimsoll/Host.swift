@@ -31,7 +31,7 @@ enum Host {
         return nil
     }
 
-    /// Why a device is larger than the scenario says, as words for brackets; nil where it is not.
+    /// Why the run's device is larger than the scenario's, in words to put in brackets. Nil if it is not larger.
     static func largerDevice(of plan: RunPlan) -> String? {
         guard plan.effectiveCeiling > plan.device.ceiling else { return nil }
         return "\(plan.policy.name) has unlimited memory: its device is up to \(RunPlan.unboundedFactor) times the "
@@ -43,7 +43,8 @@ enum Host {
         do {
             return try plan.makeDevice()
         } catch {
-            let advice = plan.backend == .jemalloc ? "; --backend accounting needs no memory, --scale less" : ""
+            let advice =
+                plan.backend == .jemalloc ? "; --backend accounting needs no such memory, and --scale needs less" : ""
             let why = largerDevice(of: plan).map { " (\($0))" } ?? ""
             throw Failure(.hostRefuses, "\(error)\(why)\(advice)")
         }
@@ -74,9 +75,9 @@ enum Host {
     }
 }
 
-/// Free memory, and which limit leaves it.
+/// Free memory, and the host or memory group whose limit it follows from.
 struct FreeMemory {
-    /// The host or, if it leaves less, the memory group; in words.
+    /// In words: the host, or the memory group if that leaves less.
     let giver: String
     let size: ByteCount
 }

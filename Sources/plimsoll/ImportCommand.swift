@@ -126,7 +126,7 @@ struct ImportAppUsage: ParsableCommand {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Shorten times without an app in front to this, such as 10min; by default they stay.", valueName: "time"),
+            "Shorten times without an app in front to this, such as 10min. Default: no limit.", valueName: "time"),
         transform: OptionValue.time)
     var longestIdle: TimeSpan?
 
@@ -159,7 +159,7 @@ struct ImportOutput: ParsableArguments {
 
     func validate() throws { try refuseEmpty(out, "--out") }
 
-    /// Refuses, before the work begins, an output that cannot be written after it.
+    /// Refuses, before the work begins, a path that could not be written afterwards.
     ///
     /// - Parameter input: The path of the input and its kind in words, such as `trace`.
     func check(keeping input: (path: String, kind: String)) throws {

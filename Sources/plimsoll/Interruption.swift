@@ -1,9 +1,10 @@
 import Foundation
 import Synchronization
 
-/// Ctrl-C, SIGTERM, and SIGHUP of a closed terminal: the handler records the signal, and the run asks at every sample.
+/// Handles Ctrl-C, SIGTERM, and the SIGHUP of a closed terminal. The handler records the signal; the run checks at
+/// every sample whether there was one.
 enum Interruption {
-    /// Lock-free, and initialised before the handler is installed, so that the handler may write it.
+    /// Lock-free and initialised before the handler is installed, so the handler may write it.
     private static let received = Atomic<Int32>(0)
 
     static func install() {
@@ -14,12 +15,13 @@ enum Interruption {
         for number in numbers {
             signal(number) { Interruption.received.store($0, ordering: .relaxed) }
         }
-        // The parent process may have blocked them.
+        // The parent process may have blocked these signals; the block is inherited.
         var wanted = sigset_t()
         sigemptyset(&wanted)
         for number in numbers { sigaddset(&wanted, number) }
         pthread_sigmask(SIG_UNBLOCK, &wanted, nil)
-        // With these ignored, a closed pipe and a file at its size limit are errors of write().
+        // Ignored, these signals do not end the program: write() reports a closed pipe or a file at its size limit as
+        // an error.
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
     }
@@ -27,7 +29,7 @@ enum Interruption {
     private static func isIgnored(_ number: Int32) -> Bool {
         var action = sigaction()
         guard sigaction(number, nil, &action) == 0 else { return false }
-        // SIG_IGN is not a function: its bits are compared, and it is never called.
+        // SIG_IGN is not a callable function, so only its bits are compared.
         return withUnsafeBytes(of: action.__sigaction_handler.sa_handler) { found in
             withUnsafeBytes(of: SIG_IGN) { found.elementsEqual($0) }
         }
@@ -36,13 +38,13 @@ enum Interruption {
     /// The last signal; 0 if there was none.
     static var signalNumber: Int32 { received.load(ordering: .relaxed) }
 
-    /// Whether to end now: after a signal, or when the lifeline closed, which counts as SIGTERM.
+    /// Whether to end now: a signal arrived, or the lifeline (standard input) closed, which counts as SIGTERM.
     static func isAsked(lifeline: Bool) -> Bool {
         if lifeline && isAbandoned { received.store(SIGTERM, ordering: .relaxed) }
         return signalNumber != 0
     }
 
-    /// Whether the other end of standard input, a pipe without data, is closed.
+    /// Whether standard input is a pipe without data whose other end is closed.
     static var isAbandoned: Bool {
         var pipe = pollfd(fd: 0, events: 0, revents: 0)
         return poll(&pipe, 1, 0) > 0 && pipe.revents & Int16(POLLHUP | POLLERR) != 0

@@ -1,13 +1,22 @@
 import Foundation
 
-/// JSON as the program writes and reads it: with sorted keys in snake_case, so that equal values have equal bytes.
+/// JSON as the program writes and reads it: in snake_case and with sorted keys, so that equal values give equal
+/// bytes.
 enum JSONDocument {
-    /// - Parameter keepsKeys: Whether keys are the properties' names, where a standard defines them.
+    /// - Parameter keepsKeys: True keeps the properties' names as keys, for formats whose standard defines them.
     static func of(_ value: some Encodable, keepsKeys: Bool = false) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         if !keepsKeys { encoder.keyEncodingStrategy = .convertToSnakeCase }
         return String(decoding: try encoder.encode(value), as: UTF8.self)
+    }
+
+    /// One line with its end, for a process that reads line by line.
+    static func line(_ value: some Encodable) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        return String(decoding: try encoder.encode(value), as: UTF8.self) + "\n"
     }
 
     /// Reads a file; nil if it is missing or holds something else.

@@ -3,8 +3,8 @@ import Interchange
 import Metrics
 import Simulation
 
-/// The folder of `--jetsam-events` inside a run's folder: a report for every session of kills, written after the
-/// session, whole or not at all.
+/// The folder of `--jetsam-events` inside a run's folder. After every session of kills a report is written, whole or
+/// not at all.
 final class JetsamEventFolder: KillReportSink {
     /// The folder's name inside the run's folder.
     static let name = "jetsam-events"
@@ -14,7 +14,7 @@ final class JetsamEventFolder: KillReportSink {
     /// The number of reports written.
     private(set) var count = 0
 
-    /// Refuses, before the run, a folder that cannot take its reports.
+    /// Checks before the run that the folder can take its reports.
     ///
     /// - Parameter run: The run's folder; reports of an earlier run in it will be removed.
     static func check(in run: String) throws {
@@ -51,7 +51,7 @@ final class JetsamEventFolder: KillReportSink {
     /// The reports in a run's folder, by their paths inside it.
     static func reports(in run: String) -> [String] {
         var status = stat()
-        // A link leads to a folder that is not plimsoll's.
+        // A symbolic link would lead to a folder that is not plimsoll's.
         guard lstat("\(run)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { return [] }
         let files = (try? FileManager.default.contentsOfDirectory(atPath: "\(run)/\(name)")) ?? []
         return files.filter(isNamedLikeReport).map { "\(name)/\($0)" }.filter { isReport("\(run)/\($0)") }

@@ -80,7 +80,7 @@ struct ListCommand: ParsableCommand {
         }
     }
 
-    /// The member with the name that the command line gives; without one, all members.
+    /// The member with the name on the command line; without a name, all members.
     private func chosen<Member>(_ all: [Member], _ kind: String, by name: (Member) -> String) throws -> [Member] {
         guard let wanted = self.name else { return all }
         if let member = all.first(where: { name($0) == wanted }) { return [member] }
@@ -148,8 +148,8 @@ struct ListCommand: ParsableCommand {
         Terminal.say(
             """
 
-            peak: the most that the app holds in ten minutes in front, computed by a run of the app alone. It is more
-            than base, scene and cache: they grow, and objects fill size classes and pages of the allocator.
+            peak: the app's most memory in ten minutes in the foreground, from a run of the app alone. It is more
+            than base, scene and cache: these grow, and objects occupy whole size classes and pages.
             plimsoll list apps NAME lists all settings of an archetype.
 
             An app of yours that peaks at \(size): { name: mine, memory: { base: \(base) } }
@@ -165,7 +165,7 @@ struct ListCommand: ParsableCommand {
     private func metrics() {
         for metric in SummaryMetrics.all { Terminal.say("\(pad(metric.name, 26)) \(metric.meaning)") }
         Terminal.say("")
-        Terminal.say("Of each app, in app_summary.csv; in a claim after the app's name (maps.terminations == 0):")
+        Terminal.say("For each app, in app_summary.csv; an expectation names the app first (maps.terminations == 0):")
         for metric in AppMetrics.comparable { Terminal.say("  \(pad(metric.name, 40)) \(metric.column.meaning)") }
     }
 

@@ -7,7 +7,7 @@ import Simulation
 /// `manifest.json`: the facts of a run that differ between repetitions, and what is needed to repeat it. Written last,
 /// in one step.
 ///
-/// All keys are in one JSON object; the groups exist only here.
+/// The file has one flat JSON object; the groups exist only in this type.
 struct Manifest: Encodable {
     var plan: PlanFacts
     var ending: EndingFacts
@@ -103,7 +103,7 @@ struct Manifest: Encodable {
         }
     }
 
-    /// The kernel's peak of this process, and its parts.
+    /// The kernel's figure for this process's peak memory, and the parts of it.
     struct MemoryFacts: Encodable {
         /// The peak before the device was made (VmHWM).
         var baselineBytes: Int?
@@ -111,13 +111,13 @@ struct Manifest: Encodable {
         var kernelPeakBytes: Int?
         /// The device's peak by plimsoll's accounting, tracked whenever pages are handed out.
         var peakResidentBytes: Int
-        /// The most pages of the device's region that the harness let the kernel back at once, in bytes.
+        /// The most of the device's region that the program let the kernel back with pages at once, in bytes.
         var regionTouchedBytes: Int
         /// jemalloc's bookkeeping at the last comparison with its statistics (`stats.metadata`): for all arenas made,
         /// and for the statistics. Its touched pages are part of `harnessHeap` and `unexplained`. Zero on the
         /// accounting backend.
         var allocatorMetadataBytes: Int
-        /// The growth of the harness's own heap (RssAnon after the device is released, minus before).
+        /// The growth of this program's own heap (RssAnon after the device is released, minus before).
         var harnessHeapBytes: Int?
         /// Code and read-only data paged in during the run (RssFile).
         var pagedInCodeBytes: Int?

@@ -2,17 +2,17 @@ import Memory
 import Pressure
 import Quantities
 
-/// A condition that may spoil a run's figures without making the run wrong, with advice. Not an error.
+/// Warns of a condition that may spoil a run's figures although the run is right, and gives advice. Not an error.
 enum MeasurementWarning: Hashable {
     case debugBuild
     case foreignAllocatorOptions(String)
     case coarseSampling(TimeSpan)
     case fewCores(Int)
     case scaled(Ratio)
-    /// Memory of the host that is neither the device's nor, after the run, the harness's heap.
+    /// Memory of the host that neither the device's pages nor, after the run, the heap of the program accounts for.
     case unexplained(ByteCount)
 
-    /// Above this, the books are a considerable part of a run's memory.
+    /// Above this, the bookkeeping is a considerable part of a run's memory.
     private static let mostUnexplained = ByteCount.mebibytes(64)
 
     /// - Parameter unexplained: The manifest's `unexplained_bytes`; nil if the kernel does not say.
@@ -33,8 +33,8 @@ enum MeasurementWarning: Hashable {
                 + "scale; requested_bytes, usable_bytes and objects are those of a sample: do not compare them with a "
                 + "full-scale run's"
         case .unexplained(let size):
-            "\(size.readable) of the host's memory were neither the device's pages nor the harness's heap "
-                + "(unexplained_bytes): the books of objects, 8 bytes each, and jemalloc's bookkeeping; "
+            "\(size.readable) of the host's memory were neither the device's pages nor the program's heap "
+                + "(unexplained_bytes): the bookkeeping of objects, 8 bytes each, and jemalloc's own; "
                 + "kernel_peak_bytes measures them more than the apps; larger memory.objects need less"
         case .fewCores(let count): "the host has \(count) core: wall times are not representative"
         }

@@ -1,11 +1,11 @@
 import Foundation
 import Quantities
 
-/// The memory that this process's memory groups (cgroups, versions 1 and 2) leave to it, from the kernel's files.
+/// Reads from the kernel's files how much memory this process's memory groups (cgroups, versions 1 and 2) leave it.
 ///
-/// A group's limit also binds all groups inside it. So this process has the least room found in its own group and in
-/// all groups around that. Pages of files that were not used lately can be taken back at once and do not count as used
-/// (Kubernetes' "working set" leaves them out, too).
+/// A group's limit also binds all groups inside it, so the least room among this process's own group and all
+/// enclosing groups counts. File pages that were not used lately do not count as used, because the kernel can
+/// take them back at once (Kubernetes' "working set" also excludes them).
 ///
 /// - https://docs.kernel.org/admin-guide/cgroup-v2.html#memory
 /// - https://docs.kernel.org/admin-guide/cgroup-v1/memory.html
@@ -60,7 +60,7 @@ extension MemoryGroups {
         var limit: String { self == .first ? "memory.limit_in_bytes" : "memory.max" }
         var usage: String { self == .first ? "memory.usage_in_bytes" : "memory.current" }
 
-        /// The statistic of idle file pages, of the group and those inside it.
+        /// The name of the statistic of idle file pages, of the group and those inside it.
         var idleFiles: String { self == .first ? "total_inactive_file" : "inactive_file" }
 
         /// This process's group: `4:memory:/docker/abc` in version 1, `0::/user.slice` in version 2.
@@ -94,8 +94,8 @@ extension MemoryGroups {
         let top: String
         let point: String
 
-        /// The group and all groups around it, from the inside out, as paths below the mount point; the mount point's
-        /// is empty. A group that is not below the mount is invisible: then only the mount point remains.
+        /// The group and all enclosing groups, from the inside out, as paths below the mount point; the mount point's
+        /// own path is empty. A group outside the mount is invisible, so only the mount point remains.
         func folders(of group: String) -> [String] {
             var steps = group.split(separator: "/")
             let tops = top.split(separator: "/")

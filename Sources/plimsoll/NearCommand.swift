@@ -2,9 +2,9 @@ import ArgumentParser
 import Quantities
 import Scenario
 
-/// A word of the command line in the place of a subcommand that does not exist.
+/// A word on the command line that stands where a subcommand should and names none.
 struct NearCommand {
-    /// The command that lacks it, as typed.
+    /// The command that has no such subcommand, as typed.
     private let command: String
     private let word: String
     private let names: [String]
@@ -14,7 +14,7 @@ struct NearCommand {
         var (type, command): (any ParsableCommand.Type, String) = (Plimsoll.self, "plimsoll")
         for word in words {
             let known = type.configuration.subcommands
-            // A command with a default subcommand takes any other word as that one's.
+            // A command with a default subcommand takes any other word as an argument of that one.
             guard !known.isEmpty, type.configuration.defaultSubcommand == nil, !word.hasPrefix("-") else { return nil }
             if let next = known.first(where: { $0.configuration.commandName == word }) {
                 (type, command) = (next, "\(command) \(word)")

@@ -5,7 +5,7 @@ import Reclaim
 import Scenario
 import Simulation
 
-/// The questions that a run leaves open, as commands that a person can copy.
+/// Suggests what to look at after a run, as commands that a person can copy.
 struct NextSteps {
     let plan: RunPlan
     let tally: RunTally
@@ -13,11 +13,11 @@ struct NextSteps {
     let folder: String
     /// The policy file of the command line, if it named one.
     let policyFile: String?
-    /// Whether the folder has the tables of which a report is made, and the caller makes none.
+    /// Whether to suggest a report: the folder has the tables for one, and the caller does not make it.
     let offersReport: Bool
     let isDryRun: Bool
 
-    /// At most three commands, each with what it answers.
+    /// At most three commands, each with its purpose.
     var commands: [(what: String, command: String)] {
         var commands: [(String, String)] = []
         if offersReport { commands.append(("to see it", "\(Self.program) report \(ShellWord.quoted(folder))")) }
@@ -40,7 +40,7 @@ struct NextSteps {
         return (ends.first(where: \.wasForeground) ?? ends.first(where: \.wasPerceived) ?? ends.first)?.app
     }
 
-    /// The run's policy and another; nil if no value of `--policy` stands for the run's.
+    /// The run's policy and another one to compare it with; nil if no value of `--policy` denotes the run's.
     private var policies: [String]? {
         let own = plan.policy
         let table = PolicyCatalogue.type(named: own.name)?.parameterTable ?? []

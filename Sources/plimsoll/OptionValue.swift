@@ -3,8 +3,8 @@ import Memory
 import Quantities
 import Simulation
 
-/// Readers of option values, whose errors name the expected form. Such an option takes the next word whatever it is
-/// (`parsing: .unconditional`): `--seed -1` is a wrong seed, not a missing one.
+/// Parses option values; the errors name the expected form. These options take the next word whatever it is
+/// (`parsing: .unconditional`), so `--seed -1` is a wrong seed, not a missing one.
 enum OptionValue {
     static func seed(_ text: String) throws -> UInt64 {
         guard text.isDigits, let seed = UInt64(text) else {
@@ -62,12 +62,12 @@ enum OptionValue {
 }
 
 extension ParsableArguments {
-    /// Refuses an empty path, which would mean the root of the file system or nothing at all.
+    /// Refuses an empty path: it would mean the root of the file system, or nothing.
     func refuseEmpty(_ text: String?, _ what: String, _ advice: String = "name what to write") throws {
         if text?.isEmpty == true { throw ValidationError("\(what) is empty; \(advice)") }
     }
 
-    /// Refuses to set a key that has its own option, if that option is given, too: `--set seed=1 --seed 2`.
+    /// Refuses to set a key whose own option is also given: `--set seed=1 --seed 2`.
     func refuse(
         keys: [String], as option: String, seed: UInt64? = nil, policy: String? = nil, backend: MemoryBackend?
     ) throws {

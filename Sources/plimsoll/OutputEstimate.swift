@@ -1,8 +1,8 @@
 import Quantities
 import Simulation
 
-/// A lower bound of what a run writes, computed from its plan: at each sample one row of samples.csv, and one row of
-/// apps.csv for each process.
+/// A lower bound of the bytes that a run writes, computed from its plan: at each sample one row of samples.csv, and
+/// one row of apps.csv for each process.
 struct OutputEstimate {
     private static let worthAWord = ByteCount.gibibytes(1)
     /// Bytes of a row, measured in runs of about ten apps.
@@ -17,14 +17,14 @@ struct OutputEstimate {
     }
 
     private var samplesTable: ByteCount { ByteCount(samples * OutputEstimate.sampleRow) }
-    /// For one process that lives throughout the run.
+    /// The size of apps.csv for one process that lives throughout the run.
     private var appsTable: ByteCount { writesEveryApp ? ByteCount(samples * OutputEstimate.appRow) : .zero }
 
-    /// A warning if samples.csv and the rows of one process in apps.csv have 1 GiB or more; otherwise nil.
+    /// A warning if samples.csv and the rows of one process in apps.csv add up to 1 GiB or more; otherwise nil.
     var text: String? {
         guard samplesTable + appsTable >= OutputEstimate.worthAWord else { return nil }
         let apps = writesEveryApp ? ", and apps.csv \(appsTable.readable) for every process that lives throughout" : ""
         return "with \(samples.grouped) samples, samples.csv will have about \(samplesTable.readable)\(apps); "
-            + "a longer monitor.interval writes less, and --summary-only neither"
+            + "a longer monitor.interval writes less, and --summary-only writes no such table"
     }
 }

@@ -3,7 +3,7 @@ import Metrics
 
 /// A single file that a command writes: whole, or not at all.
 enum OutputFile {
-    /// Refuses to overwrite an existing file, unless `force` allows it, and to overwrite the input at all.
+    /// Refuses to overwrite the input, and any other existing file unless `force` allows it.
     ///
     /// - Parameters:
     ///   - input: The file that the command reads, and its kind in words.
@@ -12,7 +12,7 @@ enum OutputFile {
         _ path: String, force: Bool, keeping input: (path: String, kind: String), option: String
     ) throws {
         var status = stat()
-        // A dangling link exists, too.
+        // A dangling link counts as existing: lstat does not follow it.
         guard lstat(path, &status) == 0 else { return }
         guard !RunDirectory.isSame(path, input.path) else {
             throw Failure(
@@ -47,7 +47,7 @@ enum OutputFile {
     static func replace(_ path: String, _ bytes: [UInt8]) throws {
         let draft: FileDraft
         do {
-            // The process number keeps the name apart from other processes' drafts and the user's files.
+            // The process number keeps this draft apart from other processes' drafts and from the user's files.
             draft = try FileDraft(of: path, named: "\(path).\(getpid()).part")
         } catch {
             throw Failure(.cannotCreate, "cannot create \(path): \(String(cString: strerror(error.code)))")
@@ -61,8 +61,8 @@ enum OutputFile {
     }
 }
 
-/// A file with another name until it is whole; then it replaces the existing one. A draft that is given up leaves
-/// nothing.
+/// A file that has another name until it is complete, and then replaces the existing one. An abandoned draft is
+/// removed.
 struct FileDraft: ~Copyable {
     let sink: FileSink
     private let path: String
@@ -84,7 +84,7 @@ struct FileDraft: ~Copyable {
         guard rename(draft, path) == 0 else { throw OutputFailure(path: path, code: errno) }
     }
 
-    /// After `settle` no file has this name any more.
+    /// After `settle` no file has this name, and unlink does nothing.
     deinit { unlink(draft) }
 }
 

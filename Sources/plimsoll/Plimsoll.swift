@@ -44,8 +44,8 @@ struct Plimsoll: ParsableCommand {
         subcommands: [
             RunCommand.self, CompareCommand.self, SweepCommand.self, ExplainCommand.self, PlotCommand.self,
             ReportCommand.self, TuneCommand.self, ValidateCommand.self, ImportCommand.self, ListCommand.self,
-            SchemaCommand.self, DoctorCommand.self, CompletionsCommand.self, CaseCommand.self, BuildCommand.self,
-            IntervalCommand.self,
+            SchemaCommand.self, DoctorCommand.self, CompletionsCommand.self, CaseCommand.self, CasesCommand.self,
+            BuildCommand.self, IntervalCommand.self,
         ])
 
     static func main() {
@@ -56,6 +56,7 @@ struct Plimsoll: ParsableCommand {
                 try refuseEnvironment()
                 return .success
             }
+            try PythonPart.run(Array(CommandLine.arguments.dropFirst()))
             var command = try parse()
             try command.run()
         } catch {
@@ -63,7 +64,7 @@ struct Plimsoll: ParsableCommand {
         }
     }
 
-    /// The command of the command line. A command that does not exist gets a suggestion.
+    /// Parses the command line. For a command that does not exist, the error suggests a similar one.
     private static func parse() throws -> any ParsableCommand {
         do {
             return try parseAsRoot()
@@ -79,7 +80,8 @@ struct Plimsoll: ParsableCommand {
         if let said = AllocatorDescription.refusedOption() {
             throw Failure(.hostRefuses, "jemalloc rejects MALLOC_CONF: \(said); unset or correct it")
         }
-        // The standard library replaces bytes that are not UTF-8: files would get other names than those given.
+        // The standard library replaces bytes that are not UTF-8, so a file would get another name than the given
+        // one.
         for (number, argument) in CommandLine.arguments.enumerated() {
             guard let bytes = CommandLine.unsafeArgv[number], String(validatingCString: bytes) == nil else { continue }
             throw Failure(.wrongUsage, "argument \(number), '\(argument.shortened())', is not UTF-8")

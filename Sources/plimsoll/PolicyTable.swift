@@ -14,13 +14,14 @@ struct PolicyTable: Encodable {
     }
 
     /// One parameter. `default`, `minimum` and `maximum` have the form that scenarios and `--set` take; the fields
-    /// ending in `_value` are the same as numbers in `unit`. A default of `table` has no number.
+    /// ending in `_value` give the same as numbers in `unit`. The default `table` has no number.
     struct Parameter: Encodable {
         let policy: String
         let parameter: String
         /// `ratio`, `bytes`, `time`, `count`, `flag`, `choice` or `names`.
         let type: String
-        /// `share` (1 is all of it), `bytes`, `s`, `1`; left out, like the numbers, where there is none.
+        /// `share` (1 is all of it), `bytes`, `s` or `1`. A parameter without a unit lacks this key, as it lacks the
+        /// numbers.
         let unit: String?
         let `default`: String
         let defaultValue: Double?
@@ -28,11 +29,11 @@ struct PolicyTable: Encodable {
         let minimumValue: Double?
         let maximum: String?
         let maximumValue: Double?
-        /// How a search spaces the values: `ranged`, as the range suggests, or `even`.
+        /// How a search spaces the values: `even`, in equal steps, or `ranged`, in steps that suit the range.
         let scale: String
         /// The valid values, where there are only a few.
         let choices: [String]?
-        /// Whether it may be `table` instead of a number: the value from the reproduced system's own table.
+        /// Whether `table` is a valid value: the number then comes from a table of the reproduced system.
         let mayBeTable: Bool
         let meaning: String
         let source: String

@@ -2,8 +2,8 @@ import Foundation
 import Quantities
 import Synchronization
 
-/// One line on a terminal's stderr: progress, speed, elapsed and remaining time. A timer redraws it every second, as
-/// the run may stand still while a policy computes. Without a terminal nothing is drawn.
+/// One line on a terminal's stderr: progress, speed, elapsed and remaining time. A timer redraws it every second,
+/// because a policy may compute for long between two samples. Without a terminal nothing is drawn.
 struct Progress {
     private let line: ProgressLine
     /// Nil if nothing is shown.
@@ -41,7 +41,7 @@ struct Progress {
     }
 }
 
-/// The line's state; the run and the timer both draw it.
+/// The state of the progress line. Both the run and the timer draw it.
 private final class ProgressLine: Sendable {
     private struct State {
         var now = Instant.zero

@@ -2,7 +2,7 @@ import Foundation
 import Quantities
 import Scenario
 
-/// A part of Plimsoll that is written in Python: found where it is installed, and called in the program's place.
+/// A part of Plimsoll that is written in Python. Finds where it is installed, and replaces this process by it.
 enum PythonTool: String, CaseIterable {
     case plot
     case report
@@ -20,18 +20,18 @@ enum PythonTool: String, CaseIterable {
     /// The group of requirements in the Python package that the tool belongs to.
     private var group: String { self == .tune ? "tune" : "plot" }
 
-    /// Modules that an environment with the group has.
+    /// The Python modules that must be importable for the tool to run.
     private var needs: [String] {
         ["plimsoll_tools", "matplotlib", "pandas", "yaml"] + (self == .tune ? ["optuna", "sqlalchemy"] : [])
     }
 
-    /// Replaces this process by the tool; its exit status is the program's. Returns only by throwing.
+    /// Replaces this process by the tool, whose exit status becomes the program's. Returns only by throwing.
     func replaceProgram(_ arguments: [String]) throws(Failure) -> Never {
         let place = ProgramPlace.current
         guard let command = try command(place) else {
             throw Failure(.hostRefuses, "\(rawValue) needs Python packages that are not installed; \(advice(place))")
         }
-        // The tool calls itself by the name that the person typed, and finds the program that called it.
+        // The tool names itself as the user typed it, and can start this program again.
         setenv("PLIMSOLL_COMMAND", "plimsoll \(rawValue)", 1)
         if let file = place.file { setenv("PLIMSOLL", file, 0) }
         // An ignored signal stays ignored in the new program.
@@ -44,11 +44,11 @@ enum PythonTool: String, CaseIterable {
 
     /// The command that runs the tool, without its arguments; nil if it is not installed.
     private func command(_ place: ProgramPlace) throws(Failure) -> [String]? {
-        // -I: neither PYTHONPATH, nor the user's own packages, nor what lies in the current folder may change a result.
+        // -I isolates Python: PYTHONPATH, the user's own packages and the current folder cannot change a result.
         func call(_ python: String) -> [String] { [python, "-I", "-m", module] }
         if let named = ProcessInfo.processInfo.environment["PLIMSOLL_PYTHON"], !named.isEmpty {
             guard let python = ProgramPlace.onPath(named) else {
-                throw Failure(.hostRefuses, "PLIMSOLL_PYTHON names \(named), which is no program")
+                throw Failure(.hostRefuses, "PLIMSOLL_PYTHON names \(named), which is not a program")
             }
             guard isComplete(python) else {
                 throw Failure(
@@ -75,22 +75,18 @@ enum PythonTool: String, CaseIterable {
         return process.terminationReason == .exit && process.terminationStatus == 0
     }
 
-    /// What to type to install the tool, for this place of the program.
+    /// The command that installs the tool, for this place of the program.
     private func advice(_ place: ProgramPlace) -> String {
         if let sources = place.checkout {
             return "install them with: \(ShellWord.quoted(sources + "/Scripts/setup.sh")) \(group)"
         }
-        if let package = place.pythonPackage, let venv = place.ownEnvironment {
-            let (folder, source) = (ShellWord.quoted(venv), ShellWord.quoted("\(package)[\(group)]"))
-            let pip = ShellWord.quoted(venv + "/bin/pip")
-            return "install them with: python3 -m venv \(folder) && \(pip) install \(source)"
-        }
+        if let setup = place.ownSetup { return "install them with: \(ShellWord.quoted(setup)) \(group)" }
         return "install the package in Plimsoll's folder Scripts with pip install './Scripts[\(group)]', and name the "
             + "interpreter in PLIMSOLL_PYTHON"
     }
 }
 
-/// Where the running program lies, and what lies around it.
+/// The folders in which the running program and its Python part lie.
 struct ProgramPlace {
     /// The program's own file, without links; nil if the kernel does not say.
     let file: String?
@@ -101,7 +97,7 @@ struct ProgramPlace {
         return ProgramPlace(file: String(cString: path))
     }
 
-    /// The folder around `bin`, in which a package is unpacked.
+    /// The folder that contains `bin`: the root of an unpacked package.
     private var prefix: String? {
         guard let file else { return nil }
         let folder = URL(filePath: file).deletingLastPathComponent()
@@ -112,13 +108,13 @@ struct ProgramPlace {
     /// The environment that an unpacked archive has for Python.
     var ownEnvironment: String? { prefix.map { $0 + "/lib/plimsoll/venv" } }
 
-    /// The Python package in an unpacked archive; nil if there is none.
-    var pythonPackage: String? {
-        guard let path = prefix.map({ $0 + "/share/plimsoll/python" }) else { return nil }
-        return access(path + "/pyproject.toml", R_OK) == 0 ? path : nil
+    /// The program of an unpacked archive that makes its environment; nil if there is none.
+    var ownSetup: String? {
+        guard let path = prefix.map({ $0 + "/lib/plimsoll/setup-python" }) else { return nil }
+        return access(path, X_OK) == 0 ? path : nil
     }
 
-    /// The sources in whose build folder the program lies.
+    /// The checkout of the sources, if the program lies in its build folder.
     var checkout: String? {
         guard let file else { return nil }
         var folder = URL(filePath: file).deletingLastPathComponent()

@@ -69,7 +69,7 @@ struct RunCommand: ParsableCommand {
         completion: Candidates.policies)
     var policy: String?
 
-    @Option(help: "jemalloc takes real memory; accounting does jemalloc's arithmetic without memory.")
+    @Option(help: "jemalloc uses real memory; accounting only computes what jemalloc would use.")
     var backend: MemoryBackend?
 
     @Option(parsing: .unconditional, help: Ratio.scaleHelp, transform: OptionValue.scale)
@@ -78,7 +78,7 @@ struct RunCommand: ParsableCommand {
     @Flag(
         help: """
             Record the policy's decisions, but carry out none: apps then end for lack of memory, as under the policy \
-            none. As nothing is freed, a policy that tries its mildest action first never comes to end an app.
+            none. As nothing is freed, a policy that tries milder actions first never gets to ending an app.
             """)
     var dryRun = false
 
@@ -108,7 +108,7 @@ struct RunCommand: ParsableCommand {
     @Option(help: "How to print the summary on stdout.")
     var format: Format = .text
 
-    @Flag(help: "Write only summary.csv and app_summary.csv.")
+    @Flag(help: "Write only summary.csv, app_summary.csv and exits.csv.")
     var summaryOnly = false
 
     @Flag(help: "Print no summary and no progress.")

@@ -1,7 +1,7 @@
 import Foundation
 
 /// What `--force` removes: the files that plimsoll and its scripts write about a run, by name, so that none is left
-/// about another run. All other files stay.
+/// from the earlier run. All other files stay.
 extension RunDirectory {
     /// Files that together mark a run's folder; no other folder of plimsoll has both.
     static let marks = ["datapackage.json", "summary.csv"]
@@ -22,7 +22,8 @@ extension RunDirectory {
         for file in [RunDirectory.report, timeline].compactMap(\.self) { try removePlain(file) }
         try removePictures()
         try removeJetsamEvents()
-        // The marks go last: a run that is removed in part keeps them, so that --force can overwrite it again.
+        // The marks are removed last: a run whose removal was cut short keeps them, so --force can overwrite it
+        // again.
         for file in tables.filter({ !RunDirectory.marks.contains($0) }) + RunDirectory.marks { try remove(file) }
     }
 
@@ -49,7 +50,8 @@ extension RunDirectory {
     private func removeJetsamEvents() throws {
         let reports = JetsamEventFolder.reports(in: path)
         for report in reports { try remove(report) }
-        // The folder stays while it holds other files; one that was empty before may be the user's.
+        // A folder without reports may be the user's and stays. Otherwise rmdir keeps it only while it holds other
+        // files.
         if !reports.isEmpty { rmdir("\(path)/\(JetsamEventFolder.name)") }
     }
 

@@ -3,7 +3,7 @@ import Foundation
 import Metrics
 import Simulation
 
-/// The folder of a run. The tables grow as the run goes; the manifest is written last, in one step.
+/// The folder of a run. The tables grow during the run; the manifest is written last, in one step.
 struct RunDirectory {
     let path: String
     /// Keeps other plimsoll processes out; nil for a folder that is only read.
@@ -43,7 +43,8 @@ struct RunDirectory {
             throw Failure(.cannotCreate, "\(path) exists already; give another --out, or --force to overwrite")
         }
         let ours = RunDirectory.files.filter(content.contains)
-        // The folder of an experiment has a package and a manifest, too, but other tables; before its end a ledger.
+        // The folder of an experiment also has a package and a manifest, but other tables, and before its end a
+        // ledger.
         let claimed = ours + [Ledger.file].filter(content.contains)
         guard claimed.isEmpty || RunDirectory.marks.allSatisfy(content.contains) else {
             throw Failure(
@@ -82,7 +83,7 @@ struct RunDirectory {
 
     /// The names of a folder's content, in no order.
     static func content(of path: String) throws(Closed) -> [String] {
-        // Foundation hides the reason of a failure, so the system is asked first.
+        // Foundation hides the reason of a failure, so open() is called first to get it.
         let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Closed(path: path, code: errno) }
         close(descriptor)

@@ -3,16 +3,17 @@ import Foundation
 import Metrics
 import Simulation
 
-/// The record of a run in its folder, for comparison with a repetition of the run.
+/// The record of a run in its folder. `explain` compares it with its repetition of the run.
 final class RunRecord {
     private let path: String
     private let plan: RunPlan
-    /// The action that was carried out and its target, by the decision's number; no entry if there was none.
+    /// For each decision's number, the action that was carried out and its target; no entry if there was none.
     private var chosen: [Int: String] = [:]
     private var last = 0
-    /// The last decision of the policy. The monitor's warnings share the numbers but are not decided again.
+    /// The number of the policy's last decision on record. Excludes the monitor's warnings, which share the numbering
+    /// but are not decided by the policy.
     private var lastAsked = 0
-    /// The repetition's last decision.
+    /// The number of the repetition's last decision.
     private var repeated = 0
     /// Why nothing can be compared; nil if it can.
     private var obstacle: String?
@@ -44,7 +45,7 @@ final class RunRecord {
         }
     }
 
-    /// Fails, with what the folder holds instead, if it is not a run's.
+    /// Fails if the folder is not that of a run, and says what it holds instead.
     static func demandRun(in path: String) throws {
         let content: [String]
         do {
@@ -68,7 +69,7 @@ final class RunRecord {
         }
         // The manifest is written last.
         if FolderHold.isHeld(path) { return "\(path) is still being written" }
-        return "there is no \(path)/manifest.json, so the run did not end in order"
+        return "there is no \(path)/manifest.json, so the run did not end properly"
     }
 
     private func readDecisions() {
@@ -106,12 +107,12 @@ final class RunRecord {
     func compare(_ record: DecisionRecord) -> Bool {
         let action = record.chosen.map { record.decision.ranking[$0].action }
         let found = action.map { "\($0.name) \($0.target.number)" }
-        // The last decision may be written in part; it counts if its chosen action is there.
+        // The last line may be cut off; the decision counts if its chosen action was written.
         if made == nil, record.number > last || (record.number == last && chosen[last] == nil) { return false }
         repeated = record.number
         guard obstacle == nil, difference == nil else { return true }
         if found != chosen[record.number] {
-            difference = "decision \(record.number) at \(record.snapshot.now) in \(table) is another one"
+            difference = "decision \(record.number) at \(record.snapshot.now) is not the one in \(table)"
         }
         return true
     }
@@ -119,7 +120,7 @@ final class RunRecord {
     /// Checks, at the end of the repetition, that it made all recorded decisions.
     func compareEnd() {
         guard made != nil, obstacle == nil, difference == nil, repeated < lastAsked else { return }
-        difference = "the policy's last decision is \(repeated), in \(table) it is \(lastAsked)"
+        difference = "the policy's last decision is \(repeated), but in \(table) it is \(lastAsked)"
     }
 
     /// Warnings that a reader of the explanation needs.

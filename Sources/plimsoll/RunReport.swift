@@ -34,7 +34,7 @@ struct RunReport {
         return parts.joined(separator: ", ")
     }
 
-    /// About a dozen lines for a person.
+    /// The summary as about a dozen lines of text.
     var text: String {
         let reasons = Dictionary(grouping: tally.terminations, by: \.reason.rawValue).mapValues(\.count)
         let causes = reasons.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: ", ")
@@ -87,7 +87,7 @@ struct RunReport {
         return lines.joined(separator: "\n")
     }
 
-    /// A time, with tenths of a millisecond below a second.
+    /// A time in words; below a second with tenths of a millisecond.
     static func short(_ span: TimeSpan) -> String {
         if span >= .seconds(1) { return span.readable }
         if span.microseconds < 100 { return "less than 0.1 ms" }
@@ -125,7 +125,7 @@ private struct RunResult: Encodable {
         let count: Int
     }
 
-    /// Every metric by its name; null where the run has no such value.
+    /// Every metric by its name; null if the run has no such value.
     struct Summary: Encodable {
         let tally: RunTally
 

@@ -27,7 +27,7 @@ struct ScenarioRun {
         HarnessHeap.trim()
         let before = HostMemory()
         let played = try playOnDevice(traces)
-        // The device is released by now; the remaining memory is the harness's own.
+        // The device is released by now, so the remaining memory is the program's own.
         let after = HostMemory()
         let (directory, trace, outcome) = (played.directory, played.trace, played.outcome)
         // The folder stays locked until the last file is written.
@@ -183,8 +183,8 @@ struct ScenarioRun {
         }
     }
 
-    /// Writes the manifest, the last file. If the run failed, its fault is reported; a failure of the manifest after a
-    /// failed output is not.
+    /// Writes the manifest, the last file. If the run failed, its fault is reported. If the manifest cannot be
+    /// written after another output failed, only the first failure is reported.
     private func write(_ manifest: Manifest, to directory: RunDirectory, after outcome: Outcome) throws {
         if let detail = outcome.detail, outcome.signal == 0 { Terminal.complain("plimsoll: \(detail)") }
         do {
@@ -261,7 +261,7 @@ extension Expectation {
         return AppMetrics.named(metric)?.value(facts) ?? .absent
     }
 
-    /// Whether the expectation holds; with an absent value, none does.
+    /// Whether the expectation holds; with an absent value no expectation holds.
     func holds(for value: MetricValue) -> Bool {
         guard let number = value.number else { return false }
         return switch comparison {

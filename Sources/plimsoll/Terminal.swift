@@ -2,8 +2,8 @@ import Foundation
 
 /// The program's output to stdout and stderr.
 enum Terminal {
-    /// Writes a line to stdout. If that fails, the program ends with 74, silently if the reader is gone. If the
-    /// terminal was closed, the program continues and ends as interrupted.
+    /// Writes a line to stdout. On failure the program ends with status 74, without a message if the reader is gone.
+    /// If the terminal was closed, the program continues and ends as interrupted.
     static func say(_ text: String) {
         guard let code = write(text + "\n", to: 1), Interruption.signalNumber != SIGHUP else { return }
         if code != EPIPE { complain("plimsoll: cannot write to standard output: \(String(cString: strerror(code)))") }
@@ -40,8 +40,8 @@ enum Terminal {
         return nil
     }
 
-    /// Opens the standard descriptors that the caller closed: the next opened file would take such a descriptor, and
-    /// messages would land in a CSV.
+    /// Opens /dev/null for each standard descriptor that the caller closed. Otherwise the next opened file would get
+    /// that descriptor, and messages would land in a CSV.
     static func secureDescriptors() {
         signal(SIGPIPE, SIG_IGN)
         for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) < 0 {

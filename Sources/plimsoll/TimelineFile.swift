@@ -8,7 +8,7 @@ struct TimelineFile {
     /// The file's name, if it lies in the run's folder.
     let nameInside: String?
 
-    /// Refuses, before the run, a path that cannot be written after it.
+    /// Checks before the run that the path can be written after it.
     ///
     /// - Parameters:
     ///   - out: The run's folder; it may hold the timeline, too.

@@ -3,7 +3,7 @@ import Memory
 import Synchronization
 import Worlds
 
-/// Workers that run worlds until none is left or the time is up.
+/// Workers that run worlds (random scenarios with their options) until no world is left or the time is up.
 final class Crew: Sendable {
     struct Orders: Sendable {
         let program: String

@@ -1,7 +1,7 @@
 import Memory
 import Worlds
 
-/// Makes a failing world small, options first.
+/// Makes a failing world smaller while it fails in the same way, options first.
 struct Shrinking {
     private var world: World
     private let fault: Fault

@@ -5,7 +5,8 @@ import Quantities
 import Scenario
 import Worlds
 
-/// Runs random worlds and looks for faults. This is a development tool, not part of the program.
+/// Runs random worlds and looks for faults. A world is a scenario drawn at random, with its options. This is a
+/// development tool, not part of the program.
 @main
 struct Soak: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,10 +14,10 @@ struct Soak: ParsableCommand {
         abstract: "Runs scenarios drawn at random with --verify, and shrinks those that fail.",
         discussion: "Exit status: 0 nothing failed; 1 something did, or is not covered; 64 usage.")
 
-    @Option(help: "The worlds: A..B, or one seed; without it, from 1 on until time is up.", transform: Soak.seeds)
+    @Option(help: "The worlds: A..B, or one seed; without it, from 1 on until --minutes is up.", transform: Soak.seeds)
     var seeds: ClosedRange<UInt64>?
 
-    @Option(help: "No new world is begun after so many minutes.")
+    @Option(help: "Start no new world after this number of minutes.")
     var minutes: Double?
 
     @Option(help: "All worlds on this backend; without it nine of ten on accounting.", transform: Soak.backend)
@@ -28,23 +29,23 @@ struct Soak: ParsableCommand {
     @Option(help: "A folder for the worlds' files; it must be there.")
     var work: String
 
-    @Option(help: "Where shrunk worlds are written.")
+    @Option(help: "The folder for shrunk worlds.")
     var keep = "runs/soak"
 
-    @Option(help: "How many worlds at once.")
+    @Option(help: "The number of worlds to run at once.")
     var jobs = max(1, ProcessInfo.processInfo.activeProcessorCount)
 
-    @Option(help: "A run that takes so many seconds is hung.")
+    @Option(help: "The seconds after which a run counts as hung.")
     var patience = 60.0
 
-    @Option(help: "Shrinking a world may take about so many seconds; 0 shrinks none.")
+    @Option(help: "About the most seconds for shrinking one world; 0 shrinks none.")
     var shrink = 120.0
 
     @Flag(
-        help: "Every check of every world; without it those that cost a run of their own are made of a share of them.")
+        help: "Make every check of every world. Without it, only a share gets the checks that need another run.")
     var all = false
 
-    @Flag(help: "Fail unless the worlds say every word of the format and come to everything that the code declares.")
+    @Flag(help: "Fail unless the worlds use every word of the format and reach every declared outcome.")
     var coverage = false
 
     @Flag(help: "Print how often each exit, action and refusal occurred.")
@@ -76,7 +77,8 @@ struct Soak: ParsableCommand {
         let isCovered = report(state)
         let tooLarge = state.faults.filter(\.fault.isOfTheHost).map { "\($0.seed)" }.sorted()
         if !tooLarge.isEmpty {
-            print("refused, for this host is too small: \(tooLarge.count), seeds \(tooLarge.joined(separator: ", "))")
+            let seeds = tooLarge.joined(separator: ", ")
+            print("refused, because this host is too small: \(tooLarge.count), seeds \(seeds)")
         }
         let faults = state.faults.filter { !$0.fault.isOfTheHost }.sorted { $0.seed < $1.seed }
         print(faults.isEmpty ? "nothing failed" : "\(faults.count) failed")

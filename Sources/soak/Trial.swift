@@ -24,9 +24,10 @@ struct Fault: Error, Hashable {
     /// The message of the fault.
     let text: String
 
-    /// The kind of a run that does not end.
+    /// The kind of a fault in which the run does not end.
     static let hung = "hung"
-    /// The kind of a run that the program refuses properly, because the host has too little memory left for it.
+    /// The kind of a fault in which the program properly refuses the run, because the host has too little memory
+    /// left.
     static let tooLarge = "too large for this host"
     /// The program's exit status for such a refusal.
     static let tooLargeStatus: Int32 = 71
@@ -59,7 +60,7 @@ struct Trial {
     /// The time limit of one run. An explanation, which takes many runs, has four times as long.
     let seconds: Double
 
-    static let tables = ["samples", "apps", "events", "launches", "decisions", "summary", "app_summary"]
+    static let tables = ["samples", "apps", "events", "launches", "decisions", "summary", "app_summary", "exits"]
 
     /// The checks of a world. Only a share of the worlds gets the checks that cost a run of their own, unless `all` is
     /// set.

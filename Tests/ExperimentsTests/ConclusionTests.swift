@@ -73,7 +73,7 @@ struct ConclusionTests {
     func few() {
         let text = sentence([finding("terminations", [3], [5]), finding("stall_time_s", [2.5], [2])])
         #expect(
-            text == "nothing is shown about new and old beyond these very runs; an interval needs 5 pairs in each "
+            text == "these runs allow no general conclusion about new and old; an interval needs 5 pairs in each "
                 + "scenario, and in these runs alone new has, on average, terminations lower by 2 and stall_time_s "
                 + "higher by 0.5 s")
         let even = sentence([finding("terminations", [3, 5], [5, 3])])
@@ -86,7 +86,7 @@ struct ConclusionTests {
             finding("terminations", .init(repeating: 3, count: 9), .init(repeating: 1, count: 9), isOneUser: true)
         ])
         #expect(
-            text == "nothing is shown about new and old beyond these very runs; the user does the same under every "
+            text == "these runs allow no general conclusion about new and old; the user acts alike under every "
                 + "seed, so this is one case, in which new has terminations higher by 2")
     }
 
@@ -99,7 +99,8 @@ struct ConclusionTests {
         ])
         #expect(text.hasPrefix("old is better than new on launches_unfinished by 2 ["), "\(text)")
         #expect(
-            text.contains("not comparable, for the side that seems better lost more launches: launch_latency_p50_ms"))
+            text.contains(
+                "not comparable, because the side that seems better lost more launches: launch_latency_p50_ms"))
         #expect(text.hasSuffix("no run has launch_latency_p95_ms"), "\(text)")
     }
 

@@ -34,6 +34,28 @@ struct LedgerTests {
         }
     }
 
+    @Test("rows that are booked together are those that are booked one by one")
+    func batch() throws {
+        try within { path in
+            do {
+                let ledger = try Ledger(creating: path, plan: plan, shard: .whole, cases: 20)
+                try ledger.append([7, 3].map { ($0, row($0)) })
+                try ledger.append([])
+                try ledger.append(5, row: row(5))
+            }
+            let together = try Data(contentsOf: URL(filePath: path))
+            try FileManager.default.removeItem(atPath: path)
+            do {
+                let ledger = try Ledger(creating: path, plan: plan, shard: .whole, cases: 20)
+                for index in [7, 3, 5] { try ledger.append(index, row: row(index)) }
+            }
+            #expect(try Data(contentsOf: URL(filePath: path)) == together)
+            let ledger = try resume(path)
+            #expect(ledger.finished == 3)
+            #expect(try ledger.row(3) == row(3))
+        }
+    }
+
     @Test("a ledger that ends anywhere gives the whole lines before that, and goes on")
     func torn() throws {
         try within { path in

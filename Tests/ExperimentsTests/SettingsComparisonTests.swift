@@ -45,7 +45,7 @@ struct SettingsComparisonTests {
         #expect(text.hasPrefix("terminations_felt has its best mean, 48.17, with device.cores=3: better by 4 ["))
         #expect(text.contains("] than with device.cores=1, the first setting; it is better than the next best, "))
         #expect(text.contains("; in return it is worse on stall_time_s by 6 s ["), "\(text)")
-        #expect(text.hasSuffix("the best of 3 settings was picked by these very runs: confirm it under other seeds"))
+        #expect(text.hasSuffix("the best of 3 settings was picked by these runs: confirm it under other seeds"))
     }
 
     @Test("if the first setting is best, the next best shows by how much; no cost is said to be shown")
@@ -78,7 +78,7 @@ struct SettingsComparisonTests {
     func oneSeed() {
         let text = sentence([[felt: [5]], [felt: [3]]])
         let means = "terminations_felt has its best mean, 3, with device.cores=2, against the 5 with device.cores=1, "
-        let why = "nothing is shown beyond these very runs, for an interval needs 5 pairs in each scenario"
+        let why = "these runs allow no general conclusion, because an interval needs 5 pairs in each scenario"
         #expect(text == means + "the first setting; " + why)
     }
 
@@ -87,13 +87,13 @@ struct SettingsComparisonTests {
         let text = sentence(
             [[felt: .init(repeating: 5, count: 8)], [felt: .init(repeating: 3, count: 8)]],
             isOneUser: true)
-        #expect(text.hasSuffix("for the user does the same under every seed, so this is one case"), "\(text)")
+        #expect(text.hasSuffix("because the user acts alike under every seed, so this is one case"), "\(text)")
     }
 
     @Test("settings that are alike share the best place")
     func alike() {
         let text = sentence([[felt: base], [felt: moved(-3)], [felt: moved(-3)]])
-        let best = "with device.cores=2 and, run by run the same, with device.cores=3: better by 3"
+        let best = "with device.cores=2, the same in every run as with device.cores=3: better by 3"
         #expect(text.contains(best), "\(text)")
     }
 

@@ -1,9 +1,7 @@
-import Dispatch
 import Lifecycle
 import Metrics
 import Quantities
 import Simulation
-import Synchronization
 import Testing
 
 @testable import Explanation
@@ -89,7 +87,7 @@ struct ExplainChangesTests {
         arguments: [
             (ExitReason.memoryResourceLimit, ["memory.leak=2MiB/s", "limits.active=80MiB"], "memory.leak = 0B/s"),
             (.memoryResourceLimit, ["memory.base=50MiB", "limits.inactive=60MiB"], "limits.inactive = "),
-            (.suspendedWithLockedFile, ["background.holds_protected_file=true"], "holds_protected_file = false"),
+            (.suspendedWithLockedFile, ["background.holds_file_lock=true"], "holds_file_lock = false"),
             (.backgroundTaskAssertionTimeout, ["background.leaks_task=true"], "leaks_task = false"),
             (.cpuResourceLimit, ["background.cpu=100%", "background_modes=[location]"], "background.cpu = 80%"),
             (.appWatchdog, ["costs.enter_background=9s"], "costs.enter_background = "),
@@ -173,20 +171,9 @@ struct ExplainChangesTests {
         let text = TightPhone.scenario("lru", seconds: 100, taps: TightPhone.rounds("abcd"))
         let plan = try loadedPlan(text)
         let alone = Explainer(plan: plan, scenario: "r/scenario.yaml")
-        let several = Explainer(plan: plan, scenario: "r/scenario.yaml", workforce: Several())
+        let several = Explainer(plan: plan, scenario: "r/scenario.yaml", workforce: AllCores())
         for (a, b) in zip(try alone.terminations(), try several.terminations()) {
             #expect(try alone.explain(a) == several.explain(b))
-        }
-    }
-
-    private struct Several: Workforce {
-        func all<Value: Sendable>(_ works: [@Sendable () -> Value]) -> [Value] {
-            let results = Mutex([Value?](repeating: nil, count: works.count))
-            DispatchQueue.concurrentPerform(iterations: works.count) { index in
-                let value = works[index]()
-                results.withLock { $0[index] = value }
-            }
-            return results.withLock { $0.compactMap(\.self) }
         }
     }
 }

@@ -23,7 +23,7 @@ struct MachineTableTests {
     private static let legalScene = [
         "unattached connectToForeground foregroundInactive", "unattached connectToBackground background",
         "foregroundInactive activate foregroundActive", "foregroundInactive enterBackground background",
-        "foregroundActive resignActive foregroundInactive",
+        "foregroundInactive disconnect unattached", "foregroundActive resignActive foregroundInactive",
         "background enterForeground foregroundInactive", "background suspend suspended",
         "background disconnect unattached",
         "suspended resume background", "suspended disconnect unattached",
@@ -57,7 +57,7 @@ struct MachineTableTests {
     @Test("a transition changes the state exactly once, and tells at most what belongs to it")
     func signals() {
         for event in SceneEvent.allCases {
-            let signals = event.signals(isNewSession: true, keepsSession: true)
+            let signals = event.signals(isNewSession: true, keepsSession: true, LifecycleRules())
             #expect(signals.count { $0 == .change } == 1, "\(event)")
         }
         for event in ProcessEvent.allCases {
@@ -79,9 +79,9 @@ struct MachineTableTests {
 
     @Test("a reconnecting session asks for no configuration, a closed one for no restoration activity")
     func sessions() {
-        let again = SceneEvent.connectToForeground.signals(isNewSession: false, keepsSession: true)
+        let again = SceneEvent.connectToForeground.signals(isNewSession: false, keepsSession: true, LifecycleRules())
         #expect(!again.contains(.callback(.configurationForConnecting)))
-        let closed = SceneEvent.disconnect.signals(isNewSession: false, keepsSession: false)
+        let closed = SceneEvent.disconnect.signals(isNewSession: false, keepsSession: false, LifecycleRules())
         #expect(closed == [.callback(.sceneDidDisconnect), .notification(.sceneDidDisconnect), .change])
     }
 

@@ -26,6 +26,19 @@ struct PressureMonitorTests {
         }
     }
 
+    @Test("a level is met while an observation would make it begin, not while hysteresis or hold alone keep it")
+    func met() {
+        var monitor = PressureMonitor(settings { $0.hold = .seconds(5) }, ceiling: ceiling)
+        func observed(_ free: Int) -> PressureObservation { PressureObservation(available: .mebibytes(free)) }
+        #expect(monitor.isMet(observed(500)))
+        _ = monitor.sample(at: at(7_000), observed(90))
+        #expect(monitor.level == .critical && monitor.levelSince == at(7_000))
+        #expect(monitor.isMet(observed(99)) && !monitor.isMet(observed(110)))
+        // Far above the threshold, the level holds for another five seconds.
+        _ = monitor.sample(at: at(8_000), observed(500))
+        #expect(monitor.level == .critical && !monitor.isMet(observed(500)))
+    }
+
     @Test("a level is entered below one threshold and left above another")
     func hysteresis() {
         let quick = settings { $0.hold = .zero }

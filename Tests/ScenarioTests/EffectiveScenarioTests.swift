@@ -57,12 +57,13 @@ struct EffectiveScenarioTests {
     func everyProperty() throws {
         let plan = try Samples.load(Samples.commute).get()
         let app = plan.apps[0]
-        let elsewhere = ["expectations", "perceived_within", "app_rows", "remarks"]
+        let elsewhere = ["expectations", "perceived_within", "app_rows", "shows_duties", "remarks"]
         expectKeys(of: plan, besides: elsewhere)
         expectKeys(of: plan.device)
         expectKeys(of: plan.monitor)
         expectKeys(of: plan.monitor.warning)
         expectKeys(of: plan.limits)
+        expectKeys(of: plan.lifecycle)
         expectKeys(of: app)
         expectKeys(of: app.scenes)
         expectKeys(of: app.memory)
@@ -114,6 +115,11 @@ enum RandomPlan {
         plan.limits.backgroundProcesses = random.chance(.percent(50)) ? nil : random.number(in: 0...50)
         plan.limits.backgroundMemory = random.chance(.percent(50)) ? nil : size(&random)
         plan.limits.protected = random.chance(.percent(50)) ? [] : [AppID(names.count - 1)]
+        plan.showsDuties = random.chance(.percent(50))
+        plan.lifecycle.scenes = random.chance(.percent(50))
+        plan.lifecycle.stateAtLaunch = random.chance(.percent(50)) ? .background : .inactive
+        plan.lifecycle.protectedDataDelay = time(&random)
+        plan.lifecycle.idleScenes = random.chance(.percent(50)) ? .background : .suspended
         plan.backend = random.chance(.percent(50)) ? .jemalloc : .accounting
         plan.expectations = [
             Expectation(metric: "warnings", comparison: .atMost, text: "warnings <= 3.5", value: 3.5)
@@ -170,7 +176,7 @@ enum RandomPlan {
         app.background.task = random.chance(.percent(50)) ? nil : time(&random)
         app.background.leaksTask = random.chance(.percent(50))
         app.background.modesLast = random.chance(.percent(50)) ? nil : time(&random)
-        app.background.holdsProtectedFile = random.chance(.percent(50))
+        app.background.holdsFileLock = random.chance(.percent(50))
         app.warnings.ignores = share(&random)
         app.background.frees = share(&random)
         app.background.reloads = share(&random)
@@ -212,6 +218,8 @@ enum RandomPlan {
                 .wake(app, [.location, .remoteNotification, .backgroundFetch][random.number(in: 0...2)], lasting: nil),
                 .wake(app, [.processing, .bluetoothCentrals][random.number(in: 0...1)], lasting: span),
                 .timeChange(TimeChange.allCases[random.number(in: 0...2)]), .beginBackgroundTask(app),
+                .showScene(app, SceneID(random.number(in: 1...9))), .hideScene(app, SceneID(2)),
+                .open(app, .notification), .wake(app, .call, lasting: span), .restart(lasting: span),
                 .endBackgroundTask(app), .showOnDisplay(app), .unplugDisplay, .crash(app), .terminate(app),
             ]
             let action = actions[random.number(in: 0...actions.count - 1)]

@@ -61,7 +61,7 @@ struct OverridesTests {
             Issue.record("a scale of 0.01% was accepted")
             return
         }
-        #expect(fault.description.contains("--scale 0.01%") && fault.description.contains("the lowest there is"))
+        #expect(fault.description.contains("--scale 0.01%") && fault.description.contains("but the lowest is 1MiB"))
     }
 
     @Test("a scale at which no host could give the ceiling is refused, and the highest one that works is named")
@@ -69,8 +69,8 @@ struct OverridesTests {
         let overrides = Overrides(sets: ["device.ceiling=16GiB"], scale: .percent(400))
         #expect(
             Samples.faults(Samples.commute, overrides) == [
-                "--scale 400%: error: the ceiling of 16GiB would be 64.0 GiB; at most 32GiB, which a scale of 200% or "
-                    + "less keeps to"
+                "--scale 400%: error: the ceiling of 16GiB would be 64.0 GiB, but the highest is 32GiB: "
+                    + "use a scale of 200% or less"
             ])
     }
 
@@ -164,7 +164,7 @@ struct OverridesTests {
         #expect(Samples.faults(small, Overrides(scale: .percent(200))).isEmpty)
         #expect(
             Samples.faults(small, Overrides(scale: .percent(300))) == [
-                "--scale 300%: error: the scenario has a device.scale of 3200% already, so it would be 9600%; "
+                "--scale 300%: error: the scenario already has a device.scale of 3200%, so the product would be 9600%; "
                     + "a scale is from 0.0001% to 6400%"
             ])
     }

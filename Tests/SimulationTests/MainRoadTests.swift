@@ -20,7 +20,7 @@ struct MainRoadTests {
                 "application(_:willFinishLaunchingWithOptions:)", "application(_:didFinishLaunchingWithOptions:)",
                 "application(_:configurationForConnecting:options:)", "scene(_:willConnectTo:options:)",
                 "sceneWillEnterForeground", "sceneDidBecomeActive",
-                "sceneWillResignActive", "sceneDidEnterBackground",
+                "sceneWillResignActive", "sceneDidEnterBackground", "stateRestorationActivity(for:)",
                 "sceneWillEnterForeground", "sceneDidBecomeActive",
             ])
         #expect(run.tally.launches.map(\.kind) == [.cold, .hot])

@@ -79,6 +79,10 @@ struct RandomLifeTests {
         check(run.launches, against: RunTables.launches, seed)
         check(run.samples, against: RunTables.samples, seed)
         check(run.appSummary, against: RunTables.appSummary, seed)
+        check(run.exits, against: RunTables.exits, seed)
+        // Every end is counted in one row.
+        let counted = run.exitTable.reduce(0) { $0 + ($1.integer("count") ?? 0) }
+        #expect(counted == run.eventRows.count { $0.event == "exit" }, "seed \(seed)")
         for difference in AppSums.differences(run) { Issue.record("seed \(seed): \(difference)") }
     }
 
@@ -162,6 +166,14 @@ private struct RandomLife {
         var plan = testPlan(apps, ceiling: ceiling, seconds: 180, seed: seed, policy: policy, user: user)
         plan.monitor.interval = .seconds(1)
         plan.device.cores = random.number(in: 1...4)
+        plan.showsDuties = chance(30)
+        plan.lifecycle.scenes = !chance(5)
+        plan.lifecycle.idleScenes = chance(70) ? .suspended : .background
+        plan.lifecycle.swipeEntersBackground = chance(30)
+        plan.lifecycle.sceneBeforeApplication = chance(70)
+        plan.lifecycle.stateAtLaunch = chance(70) ? .background : .inactive
+        plan.lifecycle.pausedAudioRuns = chance(30)
+        plan.lifecycle.protectedDataDelay = .seconds(Int64(random.number(in: 0...12)))
         plan.backend = seed % 10 == 0 ? .jemalloc : .accounting
         return plan
     }
@@ -204,7 +216,7 @@ private struct RandomLife {
             profile.background.work = work
             profile.background.leaksTask = behaviour.leaks
             profile.background.task = behaviour.task ? .seconds(8) : nil
-            profile.background.holdsProtectedFile = behaviour.file
+            profile.background.holdsFileLock = behaviour.file
             profile.background.cpu = behaviour.busy ? .percent(96) : .percent(5)
             if limit.isSet { profile.limits = ProcessLimits(active: limit.bytes, fatal: limit.isFatal) }
             if behaviour.deferred { profile.deferred = DeferredWork(work: .seconds(2), memory: .mebibytes(1)) }
@@ -214,9 +226,12 @@ private struct RandomLife {
     private mutating func action(among count: Int) -> UserAction {
         let app = AppID(random.number(in: 0...count - 1))
         let span = TimeSpan.milliseconds(Int64(random.number(in: 1...30_000)))
-        let openings: [LaunchReason] = [.url, .userActivity, .shortcutItem]
-        let wakes: [LaunchReason] = [.location, .remoteNotification, .backgroundFetch, .processing, .bluetoothCentrals]
-        return switch random.number(in: 0...27) {
+        let openings: [LaunchReason] = [.url, .userActivity, .shortcutItem, .notification]
+        let wakes: [LaunchReason] = [
+            .location, .remoteNotification, .backgroundFetch, .processing, .bluetoothCentrals, .call,
+        ]
+        let scene = SceneID(random.number(in: 1...3))
+        return switch random.number(in: 0...29) {
         case 0...6: .launch(app)
         case 7, 8: .switchTo(app)
         case 9, 10: .home
@@ -225,13 +240,15 @@ private struct RandomLife {
         case 14: .quit(app)
         case 15: .interrupt(Interruption.allCases[random.number(in: 0...2)], lasting: span)
         case 16: .lock(lasting: span)
-        case 17, 18: .open(app, openings[random.number(in: 0...2)])
-        case 19...21: .wake(app, wakes[random.number(in: 0...4)], lasting: chance(50) ? span : nil)
+        case 17, 18: .open(app, openings[random.number(in: 0...3)])
+        case 19...21: .wake(app, wakes[random.number(in: 0...5)], lasting: chance(50) ? span : nil)
         case 22: .timeChange(TimeChange.allCases[random.number(in: 0...2)])
         case 23: .beginBackgroundTask(app)
         case 24: .endBackgroundTask(app)
         case 25: chance(60) ? .showOnDisplay(app) : .unplugDisplay
         case 26: .crash(app)
+        case 27: chance(60) ? .showScene(app, scene) : .hideScene(app, scene)
+        case 28: chance(20) ? .restart(lasting: span) : .launch(app)
         default: .terminate(app)
         }
     }

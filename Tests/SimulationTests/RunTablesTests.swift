@@ -63,10 +63,11 @@ struct RunTablesTests {
             "time_s,app,pid,state,band,footprint_bytes,active_bytes,dirty_bytes,requested_bytes,usable_bytes,"
             + "cache_bytes,objects,metadata_bytes",
         "events":
-            "time_s,event,app,pid,scene,detail,reason,state,level,action,exit_reason,cause,measure,observed,threshold",
+            "time_s,event,app,pid,scene,detail,reason,state,level,action,exit_reason,cause,measure,observed,threshold,"
+            + "duration_ms",
         "launches":
             "app,kind,tapped_s,ready_s,latency_ms,pid,declared_ms,fill_ms,memory_wait_ms,cpu_wait_ms,outcome,"
-            + "warning_ms",
+            + "warning_ms,resumed_from",
         "app_summary":
             "app,launches_hot,launches_warm,launches_cold,launches_unfinished,launches_by_system,"
             + "launch_latency_p50_ms,launch_latency_p95_ms,launch_latency_p99_ms,launch_latency_max_ms,survived,"
@@ -76,7 +77,8 @@ struct RunTablesTests {
             + "ends_user_terminated,processes,processes_at_end,peak_footprint_bytes,time_active_s,time_inactive_s,"
             + "time_background_s,time_suspended_s,time_not_running_s,warnings,suspensions,scenes_disconnected,stalls,"
             + "stall_time_s,others_ended,others_ended_allocation,others_ended_launch,others_ended_front,"
-            + "others_ended_felt,others_ended_bytes",
+            + "others_ended_felt,others_ended_bytes,data_lost",
+        "exits": "app,payload,counter,exit_reason,count,codes,note",
         "decisions":
             "time_s,decision,action,app,pid,rank,chosen,reason,observed,threshold,demand,scene,score,measure,band,"
             + "cause,outcome,rule",

@@ -41,9 +41,15 @@ struct RunOutput {
     let tally: RunTally
     let ending: RunEnding
     /// The CSV text of each table.
-    let samples, apps, events, launches, decisions, summary, appSummary: String
+    let samples, apps, events, launches, decisions, summary, appSummary, exits: String
 
-    var tables: [String] { [samples, apps, events, launches, decisions, summary, appSummary] }
+    var tables: [String] { [samples, apps, events, launches, decisions, summary, appSummary, exits] }
+
+    /// The rows of `events.csv`, cell by column.
+    var eventTable: [TableRow] { TableRow.all(in: events) }
+
+    /// The rows of `exits.csv`, cell by column.
+    var exitTable: [TableRow] { TableRow.all(in: exits) }
 
     /// The rows of `events.csv`: event, app, scene, detail, reason.
     var eventRows: [EventRow] { EventRow.rows(of: Array(events.utf8)) }
@@ -88,5 +94,5 @@ func runToEnd(_ plan: RunPlan, dryRun: Bool = false, stopAfter: Instant = .never
     return RunOutput(
         tally: simulation.tally, ending: ending, samples: text(sinks.samples), apps: text(sinks.apps),
         events: text(sinks.events), launches: text(sinks.launches), decisions: text(sinks.decisions),
-        summary: text(sinks.summary), appSummary: text(sinks.appSummary))
+        summary: text(sinks.summary), appSummary: text(sinks.appSummary), exits: text(sinks.exits))
 }

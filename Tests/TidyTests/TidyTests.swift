@@ -25,7 +25,8 @@ struct TidyTests {
         "Glibc": ["Memory", "Metrics", "Experiments"],
         "HeapModule": ["Simulation"], "DequeModule": ["Simulation"], "BitCollections": ["Simulation"],
         "BasicContainers": ["Memory", "Quantities", "Simulation", "Workload"],
-        "Yams": ["Scenario"], "ArgumentParser": ["plimsoll", "soak"], "Synchronization": ["plimsoll", "soak"],
+        "Yams": ["Scenario"], "ArgumentParser": ["plimsoll", "soak"],
+        "Dispatch": ["Explanation"], "Synchronization": ["Explanation", "plimsoll", "soak"],
         "Foundation": ["Scenario", "Interchange", "plimsoll", "soak"],
     ]
 

@@ -186,7 +186,7 @@ struct BuildIdentityTests {
             // A partial repetition cannot tell whether the missing ones would have come.
             #expect(try explain(more, ["--most", "1"]) == "")
             let fewer = String(decisions.prefix { $0 != "\n" }) + "\n"
-            #expect(try explain(fewer, ["--at", "1s"]).contains("in r/decisions.csv is another one"))
+            #expect(try explain(fewer, ["--at", "1s"]).contains("is not the one in r/decisions.csv"))
             #expect(try explain("time_s,what\n", ["--at", "1s"]).contains("has other columns and was not compared"))
         }
     }

@@ -40,12 +40,12 @@ struct CompareCommandTests {
                 ["compare", "tiny.yaml", "--policy", "lru", "--policy", "none", "--metric", "terminations"]
                     + ["--metric", "launches_cold"] + usual, in: folder)
             #expect(result.status == 0, "\(result.error)")
-            #expect(result.out.contains("Identical under every seed: nothing was held out"), "\(result.out)")
+            #expect(result.out.contains("Identical under every seed: more seeds show nothing new"), "\(result.out)")
             #expect(result.out.contains("identical under every seed: no interval"), "\(result.out)")
             let last = String(result.out.split(separator: "\n").last ?? "")
             let said =
-                "Over 5 seeds of tiny, nothing is shown about none and lru beyond these very runs; the user does the "
-                + "same under every seed, so this is one case, in which none has "
+                "Over 5 seeds of tiny, these runs allow no general conclusion about none and lru; the user acts "
+                + "alike under every seed, so this is one case, in which none has "
             #expect(last.hasPrefix(said), "\(last)")
             let rows = try Experiments.rows(folder.appending(path: "c/comparison.csv"))
             let none = try #require(rows.first { $0["policy"] == "none" && $0["metric"] == "terminations" })
@@ -72,11 +72,11 @@ struct CompareCommandTests {
             #expect(
                 sentence.hasPrefix("> Over 5 seeds of tiny, lru is better than none on stall\\_time\\_s by "),
                 "\(sentence)")
-            #expect(sentence.contains("; the user does the same under every seed, so this is one case, in which none "))
+            #expect(sentence.contains("; the user acts alike under every seed, so this is one case, in which none "))
             let alone = try Program.run(
                 ["compare", "tiny.yaml", "--policy", "lru", "--seeds", "1", "--out", "d"], in: folder)
             let said =
-                "Over 1 seed of tiny, lru ran beside the yardsticks only: a second --policy is compared with it.\n"
+                "Over 1 seed of tiny, lru ran with the yardsticks only; name a second --policy to compare with it.\n"
             #expect(alone.out.hasSuffix(said), "\(alone.out)")
         }
     }

@@ -8,6 +8,9 @@ import Workload
 
 @Suite("completions")
 struct CompletionsTests {
+    /// What bash is told about a word that goes on: no blank after it, and no backslash before its equals sign.
+    private let open = "compopt -o nospace +o filenames"
+
     /// What bash offers for the last word, as for the tabulator at the end of the line.
     private func offered(_ words: [String], in folder: URL) throws -> [String] {
         let script = """
@@ -87,24 +90,37 @@ struct CompletionsTests {
         }
     }
 
+    @Test("bash completes the options of the Python part, and their values")
+    func python() throws {
+        try within { folder in
+            #expect(try offered(["plot", "runs/tiny", "--fo"], in: folder) == ["--force", "--format"])
+            #expect(try offered(["plot", "--format", "p"], in: folder) == ["png", "png,svg"])
+            #expect(try offered(["report", "runs/tiny", "--e"], in: folder) == ["--explain"])
+            #expect(try offered(["tune", "tiny.yaml", "--policy", "lmkd-"], in: folder) == ["lmkd-minfree"])
+            #expect(try offered(["tune", "--backend", "a"], in: folder) == ["accounting"])
+            let metrics = try offered(["tune", "tiny.yaml", "--minimize", "terminations"], in: folder)
+            #expect(metrics == SummaryMetrics.all.map(\.name).filter { $0.hasPrefix("terminations") }.sorted())
+        }
+    }
+
     @Test("bash completes settings part by part, with the apps of the scenario and the parameters of the policy")
     func settings() throws {
         try within { folder in
             let run = ["run", "tiny.yaml", "--set"]
-            #expect(try offered(run + ["device.cei"], in: folder) == ["compopt -o nospace", "device.ceiling="])
-            #expect(try offered(run + ["de"], in: folder) == ["compopt -o nospace", "description=", "device."])
+            #expect(try offered(run + ["device.cei"], in: folder) == [open, "device.ceiling="])
+            #expect(try offered(run + ["de"], in: folder) == [open, "description=", "device."])
             let apps = try offered(run + ["apps."], in: folder)
-            #expect(apps == ["apps.a.", "apps.b.", "apps.c.", "compopt -o nospace"])
+            #expect(apps == ["apps.a.", "apps.b.", "apps.c.", open])
             #expect(try offered(run + ["apps.b.memory.ba"], in: folder).contains("apps.b.memory.base="))
             // The policy is the scenario's, unless the command line names another.
-            let parameters = ["compopt -o nospace", "policy.parameters.only_when_critical="]
+            let parameters = [open, "policy.parameters.only_when_critical="]
             #expect(try offered(run + ["policy.parameters."], in: folder) == parameters)
             let jetsam = ["run", "tiny.yaml", "--policy", "jetsam", "--set", "policy.parameters.ball"]
-            #expect(try offered(jetsam, in: folder) == ["compopt -o nospace", "policy.parameters.ballast="])
+            #expect(try offered(jetsam, in: folder) == [open, "policy.parameters.ballast="])
             // `sweep` without a command of its own is `sweep run`.
             for sweep in [["sweep"], ["sweep", "run"]] {
                 let vary = sweep + ["tiny.yaml", "--vary", "device.cor"]
-                #expect(try offered(vary, in: folder) == ["compopt -o nospace", "device.cores="])
+                #expect(try offered(vary, in: folder) == [open, "device.cores="])
             }
             let first = try offered(["sweep", ""], in: folder)
             #expect(Set(["run", "merge", "tiny.yaml"]).isSubset(of: first), "\(first)")
@@ -122,7 +138,7 @@ struct CompletionsTests {
     @Test("each shell's script leaves no blank after a word that goes on")
     func scripts() throws {
         try Experiments.within { folder in
-            let signs = [("bash", "compopt -o nospace"), ("zsh", "compadd -Q -S ''"), ("fish", "complete -c")]
+            let signs = [("bash", open), ("zsh", "compadd -Q -S ''"), ("fish", "complete -c")]
             for (shell, sign) in signs {
                 let script = try Program.run(["completions", shell], in: folder)
                 #expect(script.status == 0 && script.out.contains(sign), "\(shell)")

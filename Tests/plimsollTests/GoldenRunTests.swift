@@ -13,7 +13,7 @@ struct GoldenRunTests {
 
     @Test(
         "quickstart writes what it always wrote",
-        arguments: ["events", "launches", "decisions", "summary", "app_summary"])
+        arguments: ["events", "launches", "decisions", "summary", "app_summary", "exits"])
     func golden(table: String) throws {
         let tables = try Self.tables.get()
         let written = try #require(tables[table])

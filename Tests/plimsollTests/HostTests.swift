@@ -48,7 +48,10 @@ struct HostTests {
             let result = try Program.run(run, in: folder)
             #expect(result.status == 71, "\(result.error)")
             #expect(result.error.split(separator: "\n").count == 1, "\(result.error)")
-            for part in ["free, but the run may need", "books of up to 42", "larger memory.objects", "--ignore-host"] {
+            let parts = [
+                "free, but the run may need", "bookkeeping of up to 42", "larger memory.objects", "--ignore-host",
+            ]
+            for part in parts {
                 #expect(result.error.contains(part), "\(part): \(result.error)")
             }
             #expect(result.error.contains("32.0 GiB for the device's pages") == (backend == .jemalloc))

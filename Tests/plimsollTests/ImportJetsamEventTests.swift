@@ -39,7 +39,7 @@ struct ImportJetsamEventTests {
         try Data(Self.report.utf8.dropLast(9)).write(to: folder.appending(path: "cut.ips"))
         let cut = try Program.run(["import", "jetsam-event", "cut.ips", "--out", "state.yaml"], in: folder)
         #expect(cut.status == 65)
-        #expect(cut.error == "cut.ips:7:71: error: the file ends within this text\n")
+        #expect(cut.error == "cut.ips:7:71: error: the file ends within this string\n")
         #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "state.yaml").path()))
         let missing = try Program.run(["import", "jetsam-event", "none.ips"], in: folder)
         #expect(missing.status == 66)

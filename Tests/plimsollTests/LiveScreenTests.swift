@@ -69,7 +69,7 @@ struct LiveScreenTests {
         #expect(titles[0].contains("1:30.0 of 30:00") && titles[1].contains("1:30.5") && titles[2].contains("1:31.0"))
         #expect(screen(size.0, size.1, apps: 3).lines[0].contains("1:30 of 30:00"))
         let keys = paused(at: 90, size.0, size.1)[size.1 - 1]
-        #expect(keys.hasPrefix("space go on  s step") && keys.contains("q"))
+        #expect(keys.hasPrefix("space continue  s step") && keys.contains("q"))
         for line in paused(at: 90, size.0, size.1) { #expect(LiveScreen.columns(of: line) <= size.0) }
     }
 

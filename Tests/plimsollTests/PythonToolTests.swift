@@ -64,17 +64,20 @@ struct PythonToolTests {
             let nothing = try call(["plot", "r"], by: program, in: folder)
             #expect(nothing.status == 71 && nothing.error.split(separator: "\n").count == 1)
             #expect(nothing.error.contains("pip install './Scripts[plot]'"), "\(nothing.error)")
-            // With the package beside the program, the line can be copied.
-            let package = folder.appending(path: "opt/share/plimsoll/python")
-            try FileManager.default.createDirectory(at: package, withIntermediateDirectories: true)
-            try Data().write(to: package.appending(path: "pyproject.toml"))
-            let archive = try call(["tune", "r"], by: program, in: folder)
-            let prefix = folder.resolvingSymlinksInPath().path() + "/opt"
-            #expect(
-                archive.error.hasSuffix(
-                    "install them with: python3 -m venv \(prefix)/lib/plimsoll/venv && "
-                        + "\(prefix)/lib/plimsoll/venv/bin/pip install '\(prefix)/share/plimsoll/python[tune]'\n"),
-                "\(archive.error)")
+            // An archive has a program that installs them; the line can be copied.
+            try standIn("opt/lib/plimsoll/setup-python", in: folder)
+            let setup = folder.resolvingSymlinksInPath().path() + "/opt/lib/plimsoll/setup-python"
+            for (name, group) in [("plot", "plot"), ("report", "plot"), ("tune", "tune")] {
+                let line = "plimsoll: \(name) needs Python packages that are not installed; install them with: "
+                let archive = try call([name, "r"], by: program, in: folder)
+                #expect(archive.status == 71 && archive.error == "\(line)\(setup) \(group)\n", "\(archive.error)")
+            }
+            // The program that a link in another folder leads to decides.
+            let link = folder.appending(path: "on-path/plimsoll")
+            try FileManager.default.createDirectory(
+                at: link.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try FileManager.default.createSymbolicLink(at: link, withDestinationURL: program)
+            #expect(try call(["plot", "r"], by: link, in: folder).error.hasSuffix("with: \(setup) plot\n"))
             try standIn("on-path/plimsoll-plot", in: folder)
             let onPath = try call(["plot", "r"], by: program, in: folder)
             #expect(onPath.status == 42 && onPath.out == "plimsoll plot by plimsoll-plot of plimsoll: r\n")
@@ -88,6 +91,26 @@ struct PythonToolTests {
         }
     }
 
+    /// The long options that the lines of a help begin with.
+    private func options(in help: String) -> Set<String> {
+        let found = help.matches(of: #/(?m)^ {2}(?:-\w, )?(--[a-z-]+)/#).map { String($0.output.1) }
+        return Set(found).subtracting(["--help", "--version"])
+    }
+
+    @Test("have the options in their help, manual page and completions that the Python part has")
+    func options() throws {
+        let python = Program.root.appending(path: ".venv/bin/python")
+        guard FileManager.default.isExecutableFile(atPath: python.path()) else { return }
+        try Experiments.within { folder in
+            for (name, count) in [("plot", 4), ("report", 2), ("tune", 20)] {
+                let own = try call(["help", name], in: folder)
+                let asked = try call([name, "--help"], in: folder, "PLIMSOLL_PYTHON=\(python.path())")
+                #expect(asked.out.hasPrefix("usage: plimsoll \(name) "), "\(asked.out) \(asked.error)")
+                #expect(options(in: own.out) == options(in: asked.out) && options(in: own.out).count == count)
+            }
+        }
+    }
+
     @Test("refuse an interpreter that was named and does not do")
     func named() throws {
         try Experiments.within { folder in
@@ -95,7 +118,8 @@ struct PythonToolTests {
             let bare = try call(["report", "r"], in: folder, "PLIMSOLL_PYTHON=./bare")
             #expect(bare.status == 71 && bare.error.contains("lacks some of the packages that report needs"))
             let none = try call(["report", "r"], in: folder, "PLIMSOLL_PYTHON=./none")
-            #expect(none.status == 71 && none.error == "plimsoll: PLIMSOLL_PYTHON names ./none, which is no program\n")
+            #expect(none.status == 71)
+            #expect(none.error == "plimsoll: PLIMSOLL_PYTHON names ./none, which is not a program\n")
             let help = try call(["report", "--help"], in: folder, "PLIMSOLL_PYTHON=./none")
             #expect(help.status == 0 && help.out.contains("OVERVIEW: Writes one page about a run"))
         }

@@ -70,12 +70,12 @@ struct RunCommandTests {
             let scenario = Program.scenario("quickstart")
             #expect(try Program.run(["run", scenario, "--out", "a"], in: folder).status == 0)
             #expect(try Program.run(["run", scenario, "--out", "b", "--summary-only"], in: folder).status == 0)
-            for table in ["summary.csv", "app_summary.csv"] {
+            for table in ["summary.csv", "app_summary.csv", "exits.csv"] {
                 let both = try ["a", "b"].map { try Program.text(folder.appending(path: "\($0)/\(table)")) }
                 #expect(both[0] == both[1], "\(table)")
             }
             let left = try FileManager.default.contentsOfDirectory(atPath: folder.appending(path: "b").path())
-            #expect(left.filter { $0.hasSuffix(".csv") }.sorted() == ["app_summary.csv", "summary.csv"])
+            #expect(left.filter { $0.hasSuffix(".csv") }.sorted() == ["app_summary.csv", "exits.csv", "summary.csv"])
             #expect(!(try Program.text(folder.appending(path: "b/datapackage.json")).contains("\"apps.csv\"")))
         }
     }

@@ -126,11 +126,36 @@ struct SettingsMatterTests {
         "apps.background.event_work": ["apps.a.background.event_work=15s"] + refresh,
         "apps.background.modes_last": ["apps.c.background.modes_last=10s"],
         "apps.background.cpu": ["apps.c.background.cpu=96%"],
+        "apps.background.holds_file_lock": ["apps.a.background.holds_file_lock=true"],
         "apps.background.holds_protected_file": ["apps.a.background.holds_protected_file=true"],
+        "metrics.duties": ["metrics.duties=true"],
+        "lifecycle.scenes": ["lifecycle.scenes=false"],
+        "lifecycle.restoration_saved": ["lifecycle.restoration_saved=disconnecting"],
+        "lifecycle.foreground_notification_at_launch": ["lifecycle.foreground_notification_at_launch=false"],
+        "lifecycle.scene_before_application": ["lifecycle.scene_before_application=false"],
+        "lifecycle.state_at_launch": ["lifecycle.state_at_launch=inactive"],
+        "lifecycle.protected_data_delay": ["lifecycle.protected_data_delay=2s"] + lock,
+        "lifecycle.swipe_enters_background": ["lifecycle.swipe_enters_background=true"] + swipe,
+        "lifecycle.snapshot_of_closed_scene": ["lifecycle.snapshot_of_closed_scene=true"] + closing,
+        "lifecycle.processing_after_quit": ["lifecycle.processing_after_quit=false"] + swipe,
+        "lifecycle.paused_audio_runs": ["lifecycle.paused_audio_runs=true"] + call,
+        "lifecycle.idle_scenes": ["lifecycle.idle_scenes=background"] + opening,
     ]
 
     /// A background refresh wakes the app while its process exists.
     private static let refresh = ["apps.a.background_modes=[fetch]", "user.4={at: 50s, background_refresh: a}"]
+
+    /// A lock that is shorter than the delay after which protected data goes.
+    private static let lock = ["user.4={at: 50s, lock: 5s}"]
+    /// The user swipes the app away; later it has something to process.
+    private static let swipe = [
+        "apps.a.background_modes=[processing]", "user.4={at: 50s, quit: a}", "user.5={at: 60s, processing: a}",
+    ]
+    /// The user closes the window in front.
+    private static let closing = ["apps.a.scenes.multiple=true", "user.4={at: 50s, close_scene: a}"]
+    /// The user opens another window.
+    private static let opening = ["apps.a.scenes.multiple=true", "user.4={at: 50s, open_scene: a}"]
+    private static let call = ["user.4={at: 50s, interrupt: call, for: 5s}"]
 
     /// The run to compare a case with, if not the base: the same settings without the one in question.
     private static let twins: [String: [String]] = [
@@ -164,6 +189,12 @@ struct SettingsMatterTests {
         "apps.observers.frees": ["apps.a.observers=[{of: UIScene.didActivateNotification, cost: 50ms}]"],
         "apps.costs.event": ["user.4={at: 50s, time_change: midnight}"],
         "apps.background.event_work": refresh,
+        "lifecycle.protected_data_delay": lock,
+        "lifecycle.swipe_enters_background": swipe,
+        "lifecycle.snapshot_of_closed_scene": closing,
+        "lifecycle.processing_after_quit": swipe,
+        "lifecycle.paused_audio_runs": call,
+        "lifecycle.idle_scenes": opening,
     ]
 
     /// Settings that other tests cover, or that cannot leave a trace in a CSV.

@@ -46,7 +46,7 @@ struct UsageTests {
                 }
                 // The scenario's own checks judge well-formed values.
                 try expect(command + ["tiny.yaml", "--set", "device.ceiling="], 65, "device.ceiling", in: folder)
-                try expect(command + ["tiny.yaml", "--scale", "0.01%"], 65, "the lowest there is", in: folder)
+                try expect(command + ["tiny.yaml", "--scale", "0.01%"], 65, "but the lowest is 1MiB", in: folder)
             }
         }
     }
@@ -161,7 +161,7 @@ struct UsageTests {
             // Options have suggestions of their own, and what is no command stays what it was.
             try expect(["run", "tiny.yaml", "--polcy", "lru"], 64, "Did you mean '--policy'?", in: folder)
             try expect(["sweep", "none.yaml", "--dry-run"], 66, "there is no such file", in: folder)
-            try expect(["interval", "/x"], 64, "plimsoll: interval takes no arguments", in: folder)
+            try expect(["interval", "/x"], 64, "plimsoll: interval reads its question from standard input", in: folder)
             let one = try Program.run(["interval", "/x"], in: folder)
             #expect(one.error.split(separator: "\n").count == 1)
         }

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import sqlalchemy
 
 from plimsoll_tools.checkout import program as built
-from plimsoll_tools.command_line import Parser, end_in_order, output
+from plimsoll_tools.command_line import Parser, as_called, end_in_order, output
 from plimsoll_tools.tuning import outcome
 from plimsoll_tools.tuning.board import UNKNOWN, Board, open_storage, reason, shown, studies_in
 from plimsoll_tools.tuning.problem import (
@@ -52,11 +52,15 @@ EXIT STATUS
 """
 
 
+STORAGE = "PLIMSOLL_STORAGE"
+"""The environment variable that stands for --storage: what is started elsewhere need not show an address with a password."""
+
+
 def parse_arguments() -> argparse.Namespace:
     parser = Parser(
         prog="Scripts/tune",
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog=EPILOG,
+        epilog=EPILOG.replace("Scripts/tune", as_called("tune")),
         description="Searches for better parameters of a policy on training seeds, and says on seeds (and scenarios)\n"
         "that the search never saw whether they are better than the default, and by how much.",
     )
@@ -118,8 +122,9 @@ def parse_arguments() -> argparse.Namespace:
     )
     where.add_argument("--resume", action="store_true", help="go on with the study in --out")
     where.add_argument(
-        "--storage", metavar="URL", help="postgresql://…, shared by any number of machines (a file in --out)"
-    )
+        "--storage", metavar="URL", default=os.environ.get(STORAGE) or None,
+        help=f"postgresql://…, shared by any number of machines ({STORAGE}, or a file in --out)",
+    )  # fmt: skip
     where.add_argument(
         "--study", metavar="NAME", help="its name in the storage (made from all that decides the result)"
     )
@@ -326,7 +331,7 @@ def tune(options: argparse.Namespace, command: Sequence[str], program: Program, 
         board, confirmation = search(options, problem, program, folder, interruption.check, progress)
     except Interrupted as error:
         progress.clear()
-        again = ["Scripts/tune", *command]
+        again = [*as_called("tune").split(), *command]
         again += [] if "--resume" in command else ["--resume"]
         again += [] if options.out else ["--out", str(folder)]
         print(f"tune: interrupted; what is done is kept. Go on with: {shlex.join(again)}", file=sys.stderr)

@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 from optuna.trial import FrozenTrial, TrialState
 
+from plimsoll_tools.command_line import as_called
 from plimsoll_tools.plotting import style
 from plimsoll_tools.tuning import charts
 from plimsoll_tools.tuning.board import Position
@@ -210,7 +211,7 @@ def policy_text(problem: Problem, chosen: FrozenTrial, verdicts: Sequence[Verdic
     tree = {"plimsoll": 1, "description": "\n".join(one.text for one in verdicts), **policy, "label": label}
     tree = {key: tree[key] for key in ("plimsoll", "description", "name", "label") if key in tree} | tree
     count = len(problem.space)
-    head = f"# Made by Scripts/tune: {problem.name} with {count} parameters searched; see report.md beside it.\n"
+    head = f"# Made by plimsoll tune: {problem.name} with {count} parameters searched; see report.md beside it.\n"
     return head + yaml.dump(tree, Dumper=PlainDumper, sort_keys=False, allow_unicode=True, width=110)
 
 
@@ -265,7 +266,7 @@ def report(
         f"The verdict: seeds {span(problem.held_out_seeds)}, {problem.confirm_backend} backend; 10,000 bootstrap "
         "resamples of paired differences; the objectives' intervals hold together with 95 %.",
         "",
-        "    " + " ".join(map(shlex.quote, ["Scripts/tune", *command])),
+        "    " + " ".join(map(shlex.quote, [*as_called("tune").split(), *command])),
         "",
     ]
     if chosen.user_attrs["slot"] == 0:

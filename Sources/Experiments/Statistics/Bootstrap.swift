@@ -131,7 +131,7 @@ public struct Bootstrap: Hashable, Sendable {
         return total / Double(strata.count)
     }
 
-    /// The plain mean; not a number without values.
+    /// The plain mean; NaN without values.
     public static func mean(of values: [Double]) -> Double { values.reduce(0, +) / Double(values.count) }
 
     /// The mean of the means of the strata that have values.

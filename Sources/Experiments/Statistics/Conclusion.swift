@@ -5,7 +5,7 @@ import Quantities
 public struct Finding: Sendable {
     /// The metric's name, a column of `summary.csv`.
     public let metric: String
-    /// Which end is the good one.
+    /// Whether lower or higher values of the metric are better.
     public let sense: MetricSense
     /// The first side minus the second.
     public let result: PairedComparison
@@ -21,16 +21,16 @@ public struct Finding: Sendable {
 /// What a comparison of two sides shows, in one sentence: which is better on what, by how much with its interval, what
 /// that costs, and on what nothing is shown.
 ///
-/// A side is a policy or a setting. The sentence says "better" only of a shown difference, one whose interval leaves
-/// zero out. Differences of which there is no interval are told as those of the runs at hand.
+/// A side is a policy or a setting. The sentence says "better" only if the difference is shown: its interval excludes
+/// zero. It reports a difference without an interval as one of these runs only.
 public struct Conclusion: Sendable {
     private let first: String
     private let second: String
     private let findings: [Finding]
 
     /// - Parameters:
-    ///   - first: What the first side is called.
-    ///   - second: What the second side is called; differences are taken from it.
+    ///   - first: The name of the first side.
+    ///   - second: The name of the second side. Differences are the first side minus the second.
     public init(_ first: String, against second: String, _ findings: [Finding]) {
         (self.first, self.second, self.findings) = (first, second, findings)
     }
@@ -40,7 +40,7 @@ public struct Conclusion: Sendable {
         ([main] + seen(first) + directed(first) + remarks(besides: isIdentical)).joined(separator: "; ")
     }
 
-    /// What a side that was found best on another metric gains and pays on these, as clauses about "it".
+    /// What a side that is best on another metric gains and loses on these metrics, as clauses about "it".
     var alsoAndInReturn: [String] {
         let (better, worse) = (findings(.better), findings(.worse))
         let gained = better.isEmpty ? [] : ["it is better on \(Conclusion.list(better.map(Conclusion.amount))), too"]
@@ -82,10 +82,10 @@ public struct Conclusion: Sendable {
         let isDirected = !directed(first).isEmpty
         return seen(first).isEmpty
             ? "no difference between \(first) and \(second) is shown" + (isDirected ? " to be better or worse" : "")
-            : "nothing is shown about \(first) and \(second) beyond these very runs"
+            : "these runs allow no general conclusion about \(first) and \(second)"
     }
 
-    /// Metrics of which neither end is better.
+    /// The differences of metrics that have no better direction.
     private func directed(_ subject: String) -> [String] {
         let found = findings(.higher) + findings(.lower)
         guard !found.isEmpty else { return [] }
@@ -98,7 +98,7 @@ public struct Conclusion: Sendable {
 
     // MARK: What is not
 
-    /// Differences that were seen, but have no interval.
+    /// The observed differences that have no interval.
     private func seen(_ subject: String) -> [String] {
         var parts: [String] = []
         let (few, same) = (findings(.tooFew), findings(.sameUnderEverySeed))
@@ -109,13 +109,13 @@ public struct Conclusion: Sendable {
         }
         if !same.isEmpty {
             parts.append(
-                "the user does the same under every seed, so this is one case, in which \(subject) has "
+                "the user acts alike under every seed, so this is one case, in which \(subject) has "
                     + Conclusion.list(same.map(change)))
         }
         return parts
     }
 
-    /// How the first side differs in the runs at hand.
+    /// How the first side differs in these runs.
     private func change(_ finding: Finding) -> String {
         let difference = finding.result.difference ?? 0
         if difference == 0 { return "the same mean of \(finding.metric)" }
@@ -123,13 +123,13 @@ public struct Conclusion: Sendable {
         return "\(finding.metric) \(difference < 0 ? "lower" : "higher") by \(size)"
     }
 
-    /// The other metrics, by what stands in the way.
+    /// The other metrics, grouped by the reason why nothing is shown about them.
     ///
-    /// - Parameter isSaid: Whether the sentence says already that every pair is equal.
+    /// - Parameter isSaid: Whether the sentence already says that every pair is equal.
     private func remarks(besides isSaid: Bool) -> [String] {
         let groups: [(PairedComparison.Verdict, String)] = [
             (.notShown, "no difference is shown on"), (.identical, "every pair is equal on"),
-            (.notComparable, "not comparable, for the side that seems better lost more launches:"),
+            (.notComparable, "not comparable, because the side that seems better lost more launches:"),
             (.absent, "no run has"),
         ]
         return groups.compactMap { verdict, words in
@@ -139,7 +139,7 @@ public struct Conclusion: Sendable {
         }
     }
 
-    /// Names of metrics; only their number beyond three.
+    /// Names of metrics; if there are more than three, only their number.
     private func metrics(_ found: [Finding]) -> String {
         if found.count <= 3 { return Conclusion.list(found.map(\.metric)) }
         if found.count == findings.count { return "all \(found.count) metrics" }

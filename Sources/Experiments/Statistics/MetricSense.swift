@@ -7,11 +7,12 @@ extension MetricSense {
     /// The columns whose sum is the number of launches by the user.
     public static let launches = ["launches_hot", "launches_warm", "launches_cold", lostLaunches]
 
-    /// Whether a metric covers only finished launches, so that a policy that loses the slow ones looks fast.
+    /// Whether a metric covers only finished launches. Such a metric makes a policy look fast if it loses the slow
+    /// launches.
     public static func isOfLaunchesThatCame(_ name: String) -> Bool { name.hasPrefix("launch_latency_") }
 
-    /// The metrics that a comparison shows by default. Latencies cover only launches that reached their first frame, so
-    /// the number of the others is listed beside them.
+    /// The metrics that a comparison shows by default. Latencies cover only launches that reached their first frame,
+    /// so the number of lost launches is shown beside them.
     public static let usual = [
         "launch_latency_p50_ms", "launch_latency_p95_ms", lostLaunches, "hot_launch_ratio", "terminations",
         "terminations_felt", "terminations_perceived", "terminations_foreground", "stall_time_s", "time_critical_s",

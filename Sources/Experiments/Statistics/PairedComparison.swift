@@ -2,8 +2,8 @@ import Metrics
 
 /// A policy's metric compared with the baseline's, from runs under the same seeds.
 ///
-/// Common random numbers: with the same seed every policy sees the same user. So the policy alone causes the difference
-/// of a pair, and the spread between users drops out.
+/// It uses common random numbers: with the same seed every policy sees the same user. So only the policy causes the
+/// difference within a pair, and the spread between users cancels out.
 public struct PairedComparison: Hashable, Sendable {
     /// Runs that have the metric.
     public let runs: Int
@@ -95,7 +95,7 @@ public struct PairedComparison: Hashable, Sendable {
         self.verdict = PairedComparison.isUndeserved(verdict, side, losses: losses) ? .notComparable : verdict
     }
 
-    /// The verdict, or the side of the mean if it is the same under every seed.
+    /// The verdict. If that is "the same under every seed", the side on which the mean lies.
     private static func claim(_ verdict: Verdict, _ side: Verdict?) -> Verdict? {
         verdict == .sameUnderEverySeed ? side : verdict
     }

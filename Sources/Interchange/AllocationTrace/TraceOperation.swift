@@ -52,9 +52,9 @@ extension TraceOperation {
         return operation
     }
 
-    /// The operation on the first of these lines, and the line's length with its newline, if the line has one of the
-    /// two most frequent forms: `202: malloc 0x10 8` or `202: free 0x10`, with single spaces and nothing after them.
-    /// Nil for every other form, for any fault, and for a line that may continue beyond the last byte; `parse` reads
+    /// The operation on the first of these lines and the line's length, including its newline. It reads only the two
+    /// most frequent forms: `202: malloc 0x10 8` and `202: free 0x10`, with single spaces and nothing after them. Nil
+    /// for every other form, for any fault, and for a line that may continue beyond the last byte; use `parse` for
     /// those.
     ///
     /// - Parameter lines: Must end with a newline as a sentinel, which does not count as the end of a line.

@@ -1,6 +1,6 @@
 import Quantities
 
-/// The places of live objects by name. It uses open addressing, because the hashing of a dictionary cost more than the
+/// The places of live objects by name. It uses open addressing, because hashing with a dictionary cost more than the
 /// replay itself.
 ///
 /// A name keeps its slot after a free, because recorded addresses recur. The table is looked up, never iterated, so the

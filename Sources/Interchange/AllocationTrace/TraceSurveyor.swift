@@ -1,7 +1,7 @@
 import Quantities
 import Workload
 
-/// Counts what a trace does, line by line, without doing it, and checks that it can be replayed.
+/// Counts a trace's operations line by line without carrying them out, and checks that they can be replayed.
 struct TraceSurveyor: Sendable {
     /// The counts of the lines so far.
     private(set) var survey = TraceSurvey()
@@ -46,7 +46,7 @@ struct TraceSurveyor: Sendable {
         }
     }
 
-    /// Ends the survey and frees what only the check needed.
+    /// Ends the survey and frees the memory that only the check needed.
     mutating func close() {
         survey.names = live.memory
         live = TracePlaces()

@@ -7,9 +7,9 @@ import Simulation
 /// A run's kill reports in the form of JetsamEvent reports (`.ips`, bug type 298), for tools that read those.
 ///
 /// The form follows reports of iOS 14.2 with the bands of iOS 16: a header of one line, then the report. All values
-/// come from the run: dates are virtual time, identifiers are drawn from the seed. Keys that are not simulated
-/// (`cpuTime`, `fds`, the compressor, a file cache) are zero, because tools expect them; zones, which not all reports
-/// have, are left out. A report lists apps only: the system's own memory counts as wired memory.
+/// come from the run: dates are virtual time, identifiers are drawn from the seed. Values that are not simulated
+/// (`cpuTime`, `fds`, the compressor, a file cache) are zero, because tools expect their keys. Zones, which not all
+/// reports have, are left out. A report lists apps only: the system's own memory counts as wired memory.
 public struct JetsamEventExport: Sendable {
     private let scenario: String
     private let policy: String
@@ -19,7 +19,7 @@ public struct JetsamEventExport: Sendable {
     public init(_ plan: RunPlan) { self.init(scenario: plan.name, policy: plan.policy.title, seed: plan.seed) }
 
     /// - Parameters:
-    ///   - scenario: Its name stands for a device: equal names give equal `crashReporterKey`s.
+    ///   - scenario: The scenario's name, which identifies the device: equal names give equal `crashReporterKey`s.
     ///   - policy: The policy's title.
     init(scenario: String, policy: String, seed: UInt64) {
         (self.scenario, self.policy, self.seed) = (scenario, policy, seed)
@@ -41,7 +41,7 @@ public struct JetsamEventExport: Sendable {
     /// The system whose jetsam is simulated (xnu-11417), so that readers interpret the bands on today's scale.
     private static let system = "iPhone OS 18.4 (plimsoll)"
 
-    /// The bytes with which every exported report begins, and no device's report.
+    /// The bytes with which every exported report begins. No device's report begins with them.
     public static let beginning: [UInt8] = {
         var bytes: [UInt8] = []
         head.write(to: &bytes, .tight)

@@ -23,7 +23,7 @@ extension JetsamEventImport {
             let place = apps.first { $0.process == victim || $0.helpers.contains(victim) }
             lines.append(
                 "# jetsam ended \(onOneLine(victim.name))\(pid(victim)): \(onOneLine(victim.reason ?? "")); it held "
-                    + size + (place.map { ", and is '\($0.name)' here." } ?? ", and is part of what is reserved here."))
+                    + size + (place.map { ", and is '\($0.name)' here." } ?? ", and is reserved memory here."))
         }
         return lines + [
             "plimsoll: 1", "name: jetsam-event", "duration: \(stateAt + JetsamEventImport.afterwards)",
@@ -52,12 +52,12 @@ extension JetsamEventImport {
         }
         if device.widened > .zero {
             lines.append(
-                "# The ceiling is \(device.widened.readable) higher: else not all apps fit beside what is available."
+                "# The ceiling is \(device.widened.readable) higher, or apps and available memory would not fit."
             )
         }
         if device.spared > .zero {
             lines += [
-                "# \(device.spared.readable) more are available: no app is warned or ended before all are there.",
+                "# \(device.spared.readable) more are available, so no app is warned or ended before all are launched.",
                 "# For the report's own shortage: --set device.reserved=\(device.reserved + device.spared)",
             ]
         }

@@ -33,7 +33,7 @@ public struct JetsamEventImport: Sendable {
 
     /// The report that the scenario reproduces.
     public let report: JetsamReport
-    /// The apps in the order of launches. Except for the app in front, jetsam would end them in this order.
+    /// The apps in the order of launches. Jetsam would end them in this order, except for the app in front.
     public let apps: [App]
     /// When every app is in the state that the report shows.
     public let stateAt: TimeSpan
@@ -159,9 +159,9 @@ private struct JetsamCast {
         parts = order.map { parts[$0] }
     }
 
-    /// Leaves exactly one app in front: the first that is no WebKit helper, preferring a frontmost process to one that
-    /// is only in the foreground. Others of its coalition are its helpers and become part of it. Other processes on the
-    /// screen keep running behind it.
+    /// Leaves exactly one app in front: the first one that is not a WebKit helper. It prefers a frontmost process to
+    /// one that is only in the foreground. Other processes of its coalition are its helpers and become part of it.
+    /// The remaining processes on the screen keep running behind it.
     private mutating func gatherFront() {
         let inFront = parts.indices.filter { parts[$0].standing == .front }
         let leaders = inFront.filter { !parts[$0].process.name.hasPrefix("com.apple.WebKit.") }
@@ -226,8 +226,8 @@ struct JetsamDevice: Sendable {
         return each.indices.map { each[$0..<min($0 + 6, each.count)].reduce(.zero, +) }.max() ?? .zero
     }
 
-    /// One hundredth of RAM above jetsam's threshold for idle apps and the monitor's for warnings. An app that gets a
-    /// warning drops its cache and no longer has the footprint in the report.
+    /// One hundredth of RAM above two thresholds: jetsam's for idle apps and the monitor's for warnings. A warned app
+    /// would drop its cache and no longer have the report's footprint.
     private static func leastAvailable(on ceiling: ByteCount) -> ByteCount {
         max(ceiling * JetsamThresholds.row(for: ceiling).idle, MonitorSettings.ios.warning.enter.bytes(of: ceiling))
             + ceiling * .percent(1)

@@ -108,7 +108,7 @@ public struct JetsamReport: Sendable {
                 offset: bytes.count, message: "the file ends here; expected the report behind its header line")
         }
         if let more = try reader.next() {
-            throw TextFault(offset: more.offset, message: "the report is over; expected nothing behind it")
+            throw TextFault(offset: more.offset, message: "the report ends before this; expected nothing after it")
         }
         return (first, body)
     }

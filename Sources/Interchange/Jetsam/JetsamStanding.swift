@@ -53,11 +53,11 @@ extension JetsamReport {
         return JetsamBand.band(before16: priority) ?? JetsamBand(priority * 10)
     }
 
-    /// The state of each process in the report's order, or nil for a process of the system.
+    /// The state of each process in the report's order; nil for a process of the system.
     ///
-    /// A process is no app if it calls itself a daemon, is in the home screen's band or above, or has no state. In a
-    /// report without bands, the order decides about `background`: bands ascend, so a process listed before a suspended
-    /// or idle one is also in band 0.
+    /// A process is not an app if it calls itself a daemon, is in the home screen's band or above, or has no state. A
+    /// report without bands does not say in which band a `background` process is. Its order tells: bands ascend, so a
+    /// process listed before a suspended or idle one is also in band 0.
     var standings: [JetsamStanding?] {
         let lastIdle = processes.lastIndex { $0.states.contains("suspended") || $0.states.contains("idle") } ?? -1
         return processes.enumerated().map { index, process in

@@ -1,7 +1,7 @@
 import Foundation
 import Quantities
 
-/// An instant of a run as a date. Every run begins with the year 2001 in universal time, whenever it takes place.
+/// An instant of a run as a date. Every run begins at the start of 2001 in universal time, whatever the real date is.
 struct VirtualDate {
     private let date: String
     /// Hours, minutes, seconds.

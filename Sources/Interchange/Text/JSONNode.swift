@@ -24,7 +24,7 @@ struct JSONNode: Sendable {
         return members.first { $0.key == key }?.value
     }
 
-    /// A summary that fits after "not".
+    /// The value in a few words, for messages such as `expected a list, not an object`.
     var summary: String {
         switch content {
         case .object: "an object"
@@ -48,7 +48,7 @@ struct JSONReader {
     private let bytes: [UInt8]
     private var position: Int
 
-    /// The deepest nesting that is read. Reports are four levels deep.
+    /// The most levels of nesting that are read. Reports have four levels.
     private static let deepest = 64
 
     init(_ bytes: [UInt8]) {
@@ -165,11 +165,11 @@ struct JSONReader {
             switch byte {
             case UInt8(ascii: "\""): return String(decoding: text, as: UTF8.self)
             case UInt8(ascii: "\\"): try escape(into: &text)
-            case 0x0a, 0x0d: throw TextFault(offset: start, message: "this text is not closed on its line")
+            case 0x0a, 0x0d: throw TextFault(offset: start, message: "this string has no closing quote on its line")
             default: text.append(byte)
             }
         }
-        throw TextFault(offset: start, message: "the file ends within this text")
+        throw TextFault(offset: start, message: "the file ends within this string")
     }
 
     private mutating func escape(into text: inout [UInt8]) throws(TextFault) {

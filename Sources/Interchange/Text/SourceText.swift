@@ -1,13 +1,13 @@
 import Quantities
 import Scenario
 
-/// The bytes of a file from elsewhere, with its name, for faults that state their place.
+/// The bytes and the name of a file from another tool. Its faults state line and column.
 struct SourceText: Sendable {
     let file: String
     let bytes: [UInt8]
 
     /// - Parameter kind: The kind of text, with an article.
-    /// - Throws: The place where the bytes stop being UTF-8.
+    /// - Throws: A fault at the first byte that is not UTF-8.
     init(file: String, bytes: [UInt8], as kind: String) throws(ScenarioFault) {
         (self.file, self.bytes) = (file, bytes)
         var parser = Unicode.UTF8.ForwardParser()

@@ -97,8 +97,8 @@ extension RunTrace {
         begin(row.fact, "state", on: track, at: row.at, reason: row.reason)
     }
 
-    /// A callback's notification is posted when the callback has returned. If another row follows instead, the duration
-    /// is unknown, and the callback is drawn without length.
+    /// A callback's notification is posted when the callback has returned. If another row follows instead, the
+    /// duration is unknown, and the callback gets a length of zero.
     private mutating func endCallback(of row: Row) {
         guard let callback = callbacks.removeValue(forKey: row.pid) else { return }
         guard let last = open[callback.track]?.last, last.category == "callback" else { return }

@@ -104,7 +104,7 @@ public struct RunTrace {
                 arguments: [argument]))
     }
 
-    /// The number of the trace's process that stands for the app.
+    /// The number of the trace's process that represents the app.
     mutating func number(of app: String) -> Int {
         if let known = appNumbers[app] { return known }
         let number = 2 + appNames.count

@@ -9,7 +9,7 @@ struct TraceEvent {
         case instant = "i"
         case counter = "C"
         case metadata = "M"
-        /// A span that need not nest with others on its track; its id matches beginning and end.
+        /// A span that need not nest with others on its track; an id links its beginning and its end.
         case asyncBegin = "b"
         case asyncEnd = "e"
     }

@@ -18,7 +18,7 @@ extension AppUsageImport {
         }
         return lines + [
             "plimsoll: 1", "name: app-usage", "duration: \(duration)",
-            "# A trace says nothing of the device: this one is ours.",
+            "# A trace does not describe the device; this one is Plimsoll's choice.",
             "device: { ceiling: 1GiB, reserved: 160MiB }",
         ]
     }
@@ -29,7 +29,7 @@ extension AppUsageImport {
             return "  - { name: \"\(app.name)\", like: \(app.like) }" + comment
         }
         guard apps.contains(where: { $0.like == "plain" }) else { return lines }
-        return ["  # What an app is like is told by its name, where that is known; else it is plain."] + lines
+        return ["  # An app's archetype follows from its name; an unknown name gets the archetype plain."] + lines
     }
 
     private func line(_ deed: Deed) -> String {

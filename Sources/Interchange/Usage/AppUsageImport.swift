@@ -40,9 +40,9 @@ public struct AppUsageImport: Sendable {
     public let deeds: [Deed]
     let trace: UsageTrace
     let records: [UsageRecord]
-    /// The total by which idle time was shortened.
+    /// The time by which idle times were shortened in total.
     let shortened: TimeSpan
-    /// The number of events without news: opened while in front, closed while not in front.
+    /// The number of events that change nothing: opened while in front, closed while not in front.
     let passedOver: Int
 
     /// Reads the trace at a path.
@@ -102,7 +102,7 @@ public struct AppUsageImport: Sendable {
             } else if apps.count > mostApps {
                 "\(apps.count) apps are too many; at most \(mostApps)"
             } else if deeds.count > mostDeeds {
-                "\(deeds.count) launches, switches and ways home are too many; at most \(mostDeeds)"
+                "\(deeds.count) launches, switches and returns to the home screen are too many; at most \(mostDeeds)"
             } else if duration > longest {
                 "the events span \(duration.inDays) days; at most \(longest.inDays), which --longest-idle may help with"
             } else {

@@ -5,15 +5,15 @@ extension AppMetric {
     static let terminations: [AppMetric] = [
         AppMetric(
             "survived", .integer,
-            "1 if the system ended no process of the app, otherwise 0; empty if the app had no process. A claim may "
-                + "say `NAME survives` for it",
+            "1 if the system ended no process of the app, otherwise 0; empty if the app had no process. An "
+                + "expectation can say `NAME survives`",
             optional: true
         ) { $0.tally.processes == 0 ? .absent : .count($0.terminations.isEmpty ? 1 : 0) },
         count("terminations", "Processes ended by the system") { $0.terminations.count },
-        count("terminations_foreground", "Of these, in the foreground") {
+        count("terminations_foreground", "Of these, those in the foreground") {
             $0.terminations.count(where: \.wasForeground)
         },
-        count("terminations_perceived", "Of these, the app was wanted again soon after") {
+        count("terminations_perceived", "Of these, those whose app was wanted again soon after") {
             $0.terminations.count(where: \.wasPerceived)
         },
         count("terminations_felt", "Processes ended by the system in the foreground, or wanted again soon after") {
@@ -27,6 +27,11 @@ extension AppMetric {
             facts.tally.ends.count { $0 == reason }
         }
     }
+
+    /// What the user loses.
+    static let lost = [
+        count("data_lost", "Processes that ended before they had saved their data") { $0.tally.dataLost }
+    ]
 
     /// The reason in snake case.
     private static func column(of reason: ExitReason) -> String {

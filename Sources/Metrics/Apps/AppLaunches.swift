@@ -5,7 +5,9 @@ extension AppMetric {
     /// The app's launches by kind and their latency, as in `summary.csv`.
     static let launches: [AppMetric] = [
         count("launches_hot", "Launches whose scene was in memory") { $0.launches.count(of: .hot) },
-        count("launches_warm", "Launches whose scene was unattached") { $0.launches.count(of: .warm) },
+        count("launches_warm", "Launches whose process was in memory, but not their scene") {
+            $0.launches.count(of: .warm)
+        },
         count("launches_cold", "Launches without a process") { $0.launches.count(of: .cold) },
         count("launches_unfinished", "Launches whose first frame never came") {
             $0.launches.count { $0.latency == nil }

@@ -1,6 +1,7 @@
 extension SummaryMetric {
-    /// The terminations that the user feels: an app vanishes while in use, or has to be launched again when wanted. A
-    /// policy may lower other figures by letting an app run out of memory; the termination then counts here.
+    /// The terminations that the user feels: an app vanishes while in use, or must be launched again when the user
+    /// wants it. A policy may improve other figures by letting an app run out of memory; that termination counts
+    /// here.
     static let felt: [SummaryMetric] = [
         SummaryMetric(
             "terminations_felt", .integer,

@@ -4,7 +4,7 @@ extension SummaryMetric {
     /// How many launches felt quick, and how many never finished.
     static let launchShares: [SummaryMetric] = [
         SummaryMetric(
-            "launches_within_1s_ratio", .number, unit: .share, "Launches ready within a second, per launch",
+            "launches_within_1s_ratio", .number, unit: .share, "Share of launches that are ready within a second",
             better: .higher,
             optional: true
         ) {

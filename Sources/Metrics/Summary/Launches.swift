@@ -8,14 +8,16 @@ extension SummaryMetric {
         SummaryMetric("launches_hot", .integer, "Launches whose scene was in memory", better: .higher) {
             .count($0.count(of: .hot))
         },
-        SummaryMetric("launches_warm", .integer, "Launches whose scene was unattached", better: .lower) {
+        SummaryMetric(
+            "launches_warm", .integer, "Launches whose process was in memory, but not their scene", better: .lower
+        ) {
             .count($0.count(of: .warm))
         },
         SummaryMetric("launches_cold", .integer, "Launches without a process", better: .lower) {
             .count($0.count(of: .cold))
         },
         SummaryMetric(
-            "hot_launch_ratio", .number, unit: .share, "Hot launches per launch", better: .higher, optional: true
+            "hot_launch_ratio", .number, unit: .share, "Share of launches that are hot", better: .higher, optional: true
         ) {
             $0.launches.isEmpty ? .absent : .ratio($0.share(of: $0.count(of: .hot)))
         },

@@ -14,13 +14,13 @@ extension SummaryMetric {
         ) {
             .bytes($0.bytesRead)
         },
-        share("rounding_ratio", "Of the size classes that apps got: what they did not ask for", optional: true) {
+        share("rounding_ratio", "The share of the size classes that apps got but did not ask for", optional: true) {
             ($0.sampled.usable - $0.sampled.requested, $0.sampled.usable)
         },
-        share("fragmentation_ratio", "Of the pages in use: what holds no object (jemalloc's slabs)", optional: true) {
+        share("fragmentation_ratio", "The share of pages in use without objects (jemalloc's slabs)", optional: true) {
             ($0.sampled.active - $0.sampled.usable, $0.sampled.active)
         },
-        share("dirty_ratio", "Of the footprints: pages that are unused but not given back", optional: true) {
+        share("dirty_ratio", "The share of the footprints that is unused pages not given back", optional: true) {
             ($0.sampled.dirty, $0.sampled.active + $0.sampled.dirty)
         },
     ]

@@ -4,10 +4,11 @@ import Quantities
 
 /// Android's importance of a process, `oom_score_adj`: the higher, the sooner it is killed.
 ///
-/// Source: AOSP lmkd android-13 and the activity manager. The mapping of UIKit's states to it is Plimsoll's own. A
-/// process that plays audio or navigates counts as perceptible, another process that runs code off screen as a service.
-/// The app that was in front before the present one is protected as "previous". All other processes are cached; the
-/// longest idle has the highest score. Processes that were never in front score higher than those that were.
+/// Source: AOSP lmkd android-13 and the activity manager. The mapping from UIKit's states is Plimsoll's own. A
+/// process that plays audio or navigates counts as perceptible; any other process that runs code off screen counts as
+/// a service. The app that was in front before the present one is protected as "previous". All other processes are
+/// cached: the longest idle has the highest score, and processes that were never in front score higher than those
+/// that were.
 public enum OomScore {
     /// On the screen and active.
     public static let foreground = 0
@@ -55,7 +56,7 @@ extension ProcessSnapshot {
         (lastForeground == nil ? 0 : 1, lastForeground ?? launchedAt, pid)
     }
 
-    /// The score that follows from what the process does; nil for one that only waits to be wanted again.
+    /// The score that follows from what the process does; nil if the process does nothing and is only kept for later.
     fileprivate var base: Int? {
         switch phase {
         case .active: OomScore.foreground
@@ -73,9 +74,9 @@ struct ScoredProcess {
 }
 
 extension SystemSnapshot {
-    /// Victims as lmkd picks them: processes with a score of at least `floor`, the highest first, and the least
-    /// recently used among equal scores. At scores up to `heaviestAt` it takes the largest of equal scores instead: the
-    /// user notices every kill there, so one kill should be enough.
+    /// Victims as lmkd picks them: processes with a score of at least `floor`, the highest first. Among equal scores
+    /// it takes the least recently used; at scores up to `heaviestAt` it takes the largest instead, because the user
+    /// notices every kill there, and one kill should be enough.
     func rankingByScore(floor: Int, heaviestAt: Int, because why: String) -> Decision {
         var decision = Decision()
         var victims: [ScoredProcess] = []

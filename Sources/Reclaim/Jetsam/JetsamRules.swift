@@ -2,13 +2,13 @@ import Lifecycle
 import Pressure
 import Quantities
 
-/// The kernel's rules: which step applies, and which process is its victim.
+/// The kernel's rules: which step applies, and which process is the step's victim.
 ///
 /// Sources: the releases of `JetsamKernel`. Available memory is free, file-backed or purgeable; thresholds are shares
-/// of all RAM. The order is re-evaluated after every single kill; the victim's unused pages are purged first. The
-/// releases differ in three things: how band 0 is treated before the shortage is critical, whether there is a reaper,
-/// and their thresholds. Some rules were read in the source of one release only; the other three are assumed to follow
-/// them, too.
+/// of all RAM. The rules are evaluated anew after every single kill; the victim's unused pages are purged first. The
+/// releases differ in three things: how they treat band 0 before the shortage is critical, whether they have a
+/// reaper, and their thresholds. Some rules were read in the source of one release only; the other three releases are
+/// assumed to have them, too.
 struct JetsamRules: Sendable {
     var kernel = JetsamKernel.standard
     /// Thresholds as shares of RAM. If one is nil, the value comes from the kernel's table of thresholds, from the row
@@ -37,8 +37,8 @@ struct JetsamRules: Sendable {
     /// The highest band that each round of the aggressive mode reaches.
     static let aggressiveBands = [40, 40, 80, 80, 150].map(JetsamBand.init)
 
-    /// The thresholds below which the steps begin. Zero means that there is no such step. A threshold that is not nil
-    /// here replaces the row's.
+    /// The thresholds below which the steps begin. Zero means that there is no such step. A threshold that a scenario
+    /// sets replaces the row's.
     ///
     /// - Parameter hasIdle: Whether a process is in band 0. Some kernels then raise the critical threshold.
     func thresholds(for device: DeviceSize, hasIdle: Bool) -> JetsamThresholds {
@@ -59,7 +59,7 @@ struct JetsamRules: Sendable {
         return found
     }
 
-    /// While available memory is above this, processes are ended only if the pressure level has not been normal for a
+    /// Above this much available memory, processes are ended only if the pressure level has not been normal for a
     /// long time.
     func contentAbove(on device: DeviceSize) -> ByteCount {
         let thresholds = thresholds(for: device, hasIdle: true)
@@ -149,8 +149,8 @@ struct JetsamRules: Sendable {
         return sustainedIsDue(snapshot) && snapshot.now - last.at < sustainedSpacing
     }
 
-    /// The aggressive mode. Every idle app would soon be launched again, so ending idle apps would only postpone the
-    /// shortage. This step ends apps in higher bands instead.
+    /// The aggressive mode. It applies when every idle app would soon be launched again, so that ending idle apps
+    /// would only postpone the shortage. It ends apps in higher bands instead.
     private func aggressiveStep(_ snapshot: SystemSnapshot) -> Step? {
         guard snapshot.availableForJetsam <= snapshot.ceiling * aggressiveAvailable else { return nil }
         let idle = snapshot.idleProcesses
@@ -172,7 +172,7 @@ struct JetsamRules: Sendable {
         let threshold: Ratio?
         /// Why the step passes over a process. Nil if the process is a victim.
         let passesOver: (ProcessSnapshot) -> String?
-        /// The step applies only because band 0 is occupied.
+        /// Whether the step applies only because band 0 is occupied.
         var isIdleRaised = false
 
         init(
@@ -193,9 +193,9 @@ struct JetsamRules: Sendable {
             }
         }
 
-        /// Whether the end of this process needs a report. An idle process needs none in two cases: an idle step ends
-        /// it, or the critical step applies only because band 0 is occupied. A jetsam session (the time since the
-        /// policy was last content) with no other victims writes no report.
+        /// Whether the end of this process needs a report. The end of an idle process needs none if an idle step ends
+        /// it, or if the critical step applies only because band 0 is occupied. A jetsam session (the time since the
+        /// policy was last content) without other victims writes no report.
         ///
         /// Source: `memorystatus_kill_top_process`, which takes no snapshot for a victim in the idle band.
         func reports(_ process: ProcessSnapshot) -> Bool {
@@ -216,8 +216,8 @@ struct JetsamRules: Sendable {
                 victims.append(Victim(process: process, step: step, evidence: evidence))
             }
         }
-        // Every step passed over a spared process, so no single step supplies the evidence. It comes from the last step
-        // that has a victim; if none has, from the last step.
+        // If every step passes over a process, no single step supplies the evidence for sparing it. The evidence
+        // is then that of the last step that has a victim or, if none has, of the last step.
         let last = victims.last?.step ?? steps.last
         var decision = Decision(spared: spared(snapshot, steps), evidence: last?.evidence(snapshot))
         for (index, victim) in victims.enumerated() where victim.process.mayBeVictim(in: snapshot) {

@@ -2,15 +2,16 @@ import Quantities
 
 /// Ends the app that is cheapest to bring back per byte freed (SWAM's idea).
 ///
-/// The cost is the declared time of a cold launch, filling its memory included. The cost ignores how likely the user is
-/// to want the app. `minimum_idle` puts apps that were seen a moment ago last.
+/// The cost is the declared time of a cold launch, plus the time to fill its memory. How likely the user is to want the
+/// app plays no part. `minimum_idle` puts apps that were seen a moment ago last.
 public struct CheapestRelaunch: ReclaimPolicy {
     public static let name = "cheapest-relaunch"
     public static let summary = "ends the app that costs least to bring back per byte freed"
     public static let parameters: [Parameter<Self>] = [
         Parameter(
             \.onlyWhenCritical, "only_when_critical",
-            meaning: "act at the critical level only; otherwise from the warning level on", source: "ours"),
+            meaning: "whether it acts at the critical level only; if false, it acts from the warning level on",
+            source: "ours"),
         Parameter(
             \.minimumIdle, "minimum_idle", from: .zero, to: .hours(24),
             meaning: "apps that were seen within this time go last", source: "ours"),

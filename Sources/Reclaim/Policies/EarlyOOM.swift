@@ -2,11 +2,11 @@ import Quantities
 
 /// earlyoom: a small daemon that acts before the kernel does.
 ///
-/// There are two shares of available memory and free swap. At or below the higher one, the policy asks the largest
-/// process to end; at or below the lower one, it kills it. The more headroom there is, the less often the policy looks.
-/// It reads the measures again before it kills. It waits up to `wait` for the victim before it escalates, because Linux
-/// itself sets no deadline after SIGTERM. Source: earlyoom's documentation. On a device without swap, swap counts as
-/// used up.
+/// The policy compares available memory and free swap with two shares each. If both are at or below their higher shares
+/// (`terminate`, `swap_terminate`), it asks the largest process to end. If both are at or below their lower shares, it
+/// kills that process. The more headroom there is, the less often the policy looks; each look reads the measures anew.
+/// It waits up to `wait` for a process that it asked to end, and then kills it, because Linux itself sets no deadline
+/// after SIGTERM. Source: earlyoom's documentation. On a device without swap, swap counts as used up.
 public struct EarlyOOM: ReclaimPolicy {
     public static let name = "earlyoom"
     public static let summary = "Linux's earlyoom: asks the largest to end, then kills it"
@@ -21,16 +21,16 @@ public struct EarlyOOM: ReclaimPolicy {
     }
 
     public static let parameters: [Parameter<Self>] = [
-        share(\.terminate, "terminate", "at or below this share available the victim is asked to end"),
-        share(\.kill, "kill", "at or below this share available the victim is killed"),
-        share(\.swapTerminate, "swap_terminate", "and at or below this share of swap free"),
-        share(\.swapKill, "swap_kill", "and at or below this share of swap free"),
+        share(\.terminate, "terminate", "if at most this share of RAM is available, the victim is asked to end"),
+        share(\.kill, "kill", "if at most this share of RAM is available, the victim is killed"),
+        share(\.swapTerminate, "swap_terminate", "terminate also requires that at most this share of swap is free"),
+        share(\.swapKill, "swap_kill", "kill also requires that at most this share of swap is free"),
         Parameter(
-            \.fastest, "poll_fastest", from: .milliseconds(1), to: .minutes(1), meaning: "it looks no more often",
-            source: source),
+            \.fastest, "poll_fastest", from: .milliseconds(1), to: .minutes(1),
+            meaning: "the shortest time between two looks", source: source),
         Parameter(
-            \.slowest, "poll_slowest", from: .milliseconds(1), to: .minutes(1), meaning: "it looks no less often",
-            source: source),
+            \.slowest, "poll_slowest", from: .milliseconds(1), to: .minutes(1),
+            meaning: "the longest time between two looks", source: source),
         Parameter(
             \.fillRate, "fill_rate", from: .mebibytes(1), to: .gibibytes(64),
             meaning: "how much memory can be filled within a second; the headroom divided "
@@ -38,9 +38,9 @@ public struct EarlyOOM: ReclaimPolicy {
             source: "ours"),
         Parameter(
             \.wait, "wait", from: .zero, to: .minutes(10),
-            meaning: "how long it waits for a victim before it escalates", source: source),
-        Parameter(\.prefer, "prefer", meaning: "apps whose badness is raised by 300 of 1000", source: source),
-        Parameter(\.avoid, "avoid", meaning: "apps whose badness is lowered by 300 of 1000", source: source),
+            meaning: "how long it waits for a victim that it asked to end, before it kills it", source: source),
+        Parameter(\.prefer, "prefer", meaning: "apps that count as larger by 30% of RAM", source: source),
+        Parameter(\.avoid, "avoid", meaning: "apps that count as smaller by 30% of RAM", source: source),
     ]
 
     private var terminate = Ratio.percent(10)
@@ -73,7 +73,7 @@ public struct EarlyOOM: ReclaimPolicy {
         return rank(snapshot, mustKill: mustKill, share: share)
     }
 
-    /// The headroom divided by the rate at which memory can be filled, within the two limits.
+    /// The headroom divided by the rate at which memory can be filled, but within `poll_fastest` and `poll_slowest`.
     private func nextLook(_ snapshot: SystemSnapshot) -> TimeSpan {
         let headroom = max(0, (snapshot.available - snapshot.ceiling * terminate).bytes)
         let time = ByteRate(bytesPerSecond: fillRate.bytes).time(for: ByteCount(headroom))

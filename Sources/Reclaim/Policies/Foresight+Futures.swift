@@ -2,14 +2,15 @@ import Lifecycle
 import Quantities
 
 extension Foresight {
-    /// The futures that may follow a decision: which apps are live at each launch, and what it cost to make room.
+    /// The futures that may follow a decision. A future tells which apps are live at each launch, and what making
+    /// room cost.
     ///
-    /// A future is a set of live apps. A launch costs nothing if its app is live. If it is not, or if the limits on the
-    /// background demand it, apps are ended until there is room. An app that is ended and wanted again costs one
-    /// relaunch. The future with fewer relaunches is better; on a tie, the one with less relaunch time. No app is ended
-    /// before it has to be, because a live app can still be ended later. The search follows the cheapest sets first. It
-    /// keeps at most `width` sets at a time, and looks ahead over as many launches as `waysOfEach` allows. Its result
-    /// is exact if neither bound cuts anything off.
+    /// The search goes from launch to launch. For each future it knows the set of live apps. A launch costs nothing if
+    /// its app is live. If it is not, or if a limit on background apps demands it, apps are ended until there is room.
+    /// An app that is ended and wanted again costs one relaunch. The future with fewer relaunches is better; on a tie,
+    /// the one with less relaunch time. No app is ended before it has to be, because a live app can still be ended
+    /// later. The search follows the cheapest futures first. It keeps at most `width` of them at a time, and
+    /// `waysOfEach` bounds how many launches it looks ahead. Its result is exact if neither bound cuts anything off.
     struct Futures {
         /// An app as the search knows it.
         struct App {
@@ -23,7 +24,7 @@ extension Foresight {
             var mayEnd: Bool
         }
 
-        /// A future so far. `first` is the set of apps that is ended now.
+        /// A future so far. `first` holds the apps to end now.
         private struct Path {
             var live: UInt64
             var first: UInt64
@@ -39,11 +40,11 @@ extension Foresight {
         private let mostOffScreen: Int64?
         private let roomOffScreen: Int64?
         private let width: Int
-        /// How many more terminations the search may try, over all futures. Below zero, it follows no further launch.
+        /// How many terminations the search may still try, over all futures. Below zero, it follows no further launch.
         private var ways: Int
 
-        /// The terminations to try for each future. They suffice for the next thirty launches among thirty apps, or a
-        /// hundred among ten, if each launch ends one app.
+        /// The number of terminations to try for each future. If each launch ends one app, this is enough for about
+        /// thirty launches with thirty apps, or for a hundred launches with ten apps.
         private static let waysOfEach = 1_000
 
         /// Nil: there are more apps than the search can represent, or the future is unknown.
@@ -96,7 +97,7 @@ extension Foresight {
                 futures.isMet(need, live: live, gone: live & ~path.live)
             }
             for index in paths.indices { paths[index].first = live & ~paths[index].live }
-            // The apps in front grow until the next launch, and so do all apps that have been in front by then.
+            // The apps in front grow until the next launch. So does every app that has been in front by then.
             var grown = front
             if front != 0 { paths = fitting(paths, front, grown, at: snapshot.now) }
             for launch in launches {
@@ -115,7 +116,7 @@ extension Foresight {
             return size(of: gone, grown: 0) >= need.amount
         }
 
-        /// The total footprint of a set, where the apps in `grown` have been in front.
+        /// The total footprint of a set of apps; those in `grown` have been in front.
         private func size(of set: UInt64, grown: UInt64) -> Int64 {
             var (sum, rest) = (Int64(0), set)
             while rest != 0 {
@@ -126,7 +127,7 @@ extension Foresight {
             return sum
         }
 
-        /// The paths on which everything fits while `front` is in front.
+        /// The paths on which all apps fit while the apps in `front` are in front.
         private mutating func fitting(_ paths: [Path], _ front: UInt64, _ grown: UInt64, at now: Instant) -> [Path] {
             let fitting = removing(from: paths, at: now, keeping: front) { futures, path in
                 let hidden = path.live & ~front
@@ -178,7 +179,7 @@ extension Foresight {
             return path
         }
 
-        /// The cheapest path to each set, the cheapest first; among equals the one that ends fewer apps now.
+        /// The cheapest path to each set, cheapest first. Among equal paths, the one that ends fewer apps now.
         private func distinct(_ paths: [Path]) -> [Path] {
             func cost(_ path: Path) -> (Int64, Int64, Int) { (path.count, path.time, path.first.nonzeroBitCount) }
             let bySet = paths.sorted { a, b in

@@ -1,31 +1,33 @@
 import Quantities
 
-/// Knows when each app is wanted: a reference that no policy without that knowledge can reach.
+/// Knows when the user will want each app. It is a reference for comparisons: no real policy can know that.
 ///
-/// It acts only when an allocation waits or a limit demands it, so nothing is ended earlier than necessary. Unused
-/// pages go first. Then, for each choice of victims, the policy works out what follows until the end of the scenario.
-/// It takes the choice after which the fewest apps have to be relaunched; on a tie, the one with the least relaunch
-/// time. In this way it minimizes the number of terminations that the user notices.
+/// It acts only when an allocation waits or a limit demands it, so nothing is ended earlier than necessary. For each
+/// choice of victims, the policy computes what follows until the end of the scenario. It takes the choice after which
+/// the fewest apps have to be relaunched; on a tie, the one with the least relaunch time. So it minimizes the
+/// terminations that the user notices. If an allocation waits, unused pages go before any process.
 ///
-/// Its choice is the best one under two conditions. It must be able to follow all futures, `futures` of them at once.
-/// And apps must hold what it expects: their present footprint, and from their next time in front on the footprint in
-/// their profile. It does not know what chance adds, so in a run it is a reference and no proof. It ends whole
+/// A *future* is one way in which the run may go on: which apps are ended at each launch that needs room. The choice of
+/// victims is the best one under two conditions. First, the policy must be able to follow all futures; it keeps at most
+/// `futures` of them at a time. Second, each app must hold what the policy expects: the present footprint until the app
+/// is next in front, then the footprint of its profile if that is larger. The policy does not know by how much the
+/// run's random draws differ from the profile. So in a run it is a reference, not a proven optimum. It ends whole
 /// processes, so a policy that disconnects scenes may end fewer.
 ///
-/// If there are more futures than it can follow, it follows the cheapest ones. One decision takes at most a thousand
-/// steps for each future; each step ends one app. So among thirty apps it looks ahead over some thirty launches that
-/// need room, and among ten over a hundred. With more than 64 apps, or with `futures` at zero, it uses a simple score
-/// instead: the footprint times the time until the app is wanted, divided by the cost of relaunching the app. The
-/// highest score goes first.
+/// If there are more futures than it can follow, it follows the cheapest ones. For a launch that needs room, it tries
+/// to end each app in turn. One decision makes at most a thousand such trials for each of the `futures` that it can
+/// follow. With thirty apps these reach over about thirty launches that need room, with ten apps over about a hundred.
+/// With more than 64 apps, or with `futures` at zero, it uses a simple score instead: the footprint times the time
+/// until the app is wanted, divided by the cost of relaunching the app. The highest score goes first.
 public struct Foresight: ReclaimPolicy {
     public static let name = "foresight"
-    public static let summary = "knows the future launches: a reference that no real policy can reach"
+    public static let summary = "knows the future launches: a reference to compare other policies with"
     public static let needs: PolicyNeeds = .oracle
     public static let parameters: [Parameter<Self>] = [
         Parameter(
             \.width, "futures", from: 0, to: 100_000,
-            meaning: "how many futures are followed at once; 0: the app goes that frees the most "
-                + "room for the longest time at the least cost",
+            meaning: "how many ways in which the run may go on it follows at once; with 0 it ends the app that "
+                + "frees the most room for the longest time at the least cost",
             source: "ours")
     ]
 
@@ -81,6 +83,6 @@ public struct Foresight: ReclaimPolicy {
 
     private func why(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot, isBest: Bool) -> String {
         let wanted = next(process, snapshot).map { "is not wanted before \($0)" } ?? "is not wanted again"
-        return isBest ? "\(wanted), and goes in the cheapest future" : wanted
+        return isBest ? "\(wanted), and is among the victims of the cheapest choice" : wanted
     }
 }

@@ -4,8 +4,8 @@ import Quantities
 ///
 /// Reproduces the release that its parameter `kernel` names, by default xnu-11417.101.15. `JetsamKernel` states how the
 /// releases differ, `JetsamRules` the order of the steps. Steps that need a compressor or a freezer are left out,
-/// because the device has neither. The foreground is ranked like any band; the guardrails decide whether it may be
-/// touched.
+/// because the device has neither. Apps in the foreground are ranked like those in any other band; the guardrails
+/// decide whether they may be ended.
 public struct Jetsam: ReclaimPolicy {
     public static let name = "jetsam"
     public static let summary = "iOS's kernel: priority bands against shares of RAM available (xnu-8792 to xnu-11417)"
@@ -23,7 +23,8 @@ public struct Jetsam: ReclaimPolicy {
 
 // MARK: Parameters
 
-/// `jetsam` and `jetsam-classic` share these parameters; `jetsam-classic` has no choice of kernel and no reaper.
+/// `jetsam` and `jetsam-classic` share these parameters. Only `jetsam` lets a scenario choose the kernel and has a
+/// reaper.
 protocol JetsamPolicy: ReclaimPolicy {
     var rules: JetsamRules { get set }
 }
@@ -57,36 +58,37 @@ extension JetsamPolicy {
         return [
             Parameter(
                 \.rules.kernel, "kernel",
-                meaning: "the release of XNU whose rules and classes of RAM hold: iOS 16, 17, 18.0, 18.4",
+                meaning: "the release of XNU whose rules and thresholds apply: iOS 16, 17, 18.0, 18.4",
                 source: "xnu-8792, xnu-10063, xnu-11215, xnu-11417.101.15"),
             share(
-                \.rules.critical, \.critical, "critical", "below this share of RAM available any band may go",
-                of: kernel),
+                \.rules.critical, \.critical, "critical",
+                "if less than this share of RAM is available, any band may be ended", of: kernel),
             share(
                 \.rules.idle, \.idle, "idle",
-                "below this share band 0 goes; kernels 8792 and 10063 raise critical to it while band 0 is occupied",
+                "below this share, band 0 is ended; kernels 8792 and 10063 raise critical to it while band 0 has apps",
                 of: kernel, before: "9% above 3GiB under kernel 8792"),
             share(
-                \.rules.soft, \.soft, "soft", "below this share processes over a soft limit go", of: kernel,
+                \.rules.soft, \.soft, "soft", "below this share, processes over a soft limit are ended", of: kernel,
                 before: "15% everywhere under kernel 8792"),
             share(
-                \.rules.reaper, \.reaper, "reaper", "below this share processes that have been idle for long go",
+                \.rules.reaper, \.reaper, "reaper", "below this share, long-idle processes are ended",
                 of: kernel,
                 before: "none before kernel 11417"),
             Parameter(
                 \.rules.reaperIdle, "reaper_idle", from: .zero, to: .hours(24),
-                meaning: "how long in band 0 is long", source: JetsamKernel.xnu11417.version),
+                meaning: "the time in band 0 after which a process counts as long idle",
+                source: JetsamKernel.xnu11417.version),
         ]
     }
 
-    /// The thresholds of a policy that stands for one kernel without a reaper.
+    /// The thresholds of a policy that reproduces only one kernel, without a reaper.
     static func thresholds(of kernel: JetsamKernel) -> [Parameter<Self>] {
         [
             share(
-                \.rules.critical, \.critical, "critical", "below this share of RAM available any band may go",
-                of: kernel),
-            share(\.rules.idle, \.idle, "idle", "below it band 0 goes", of: kernel),
-            share(\.rules.soft, \.soft, "soft", "below this share processes over a soft limit go", of: kernel),
+                \.rules.critical, \.critical, "critical",
+                "if less than this share of RAM is available, any band may be ended", of: kernel),
+            share(\.rules.idle, \.idle, "idle", "below this share, band 0 is ended", of: kernel),
+            share(\.rules.soft, \.soft, "soft", "below this share, processes over a soft limit are ended", of: kernel),
         ]
     }
 
@@ -95,35 +97,41 @@ extension JetsamPolicy {
         return [
             Parameter(
                 \.rules.ram, "ram", table: { $0.rules.ram ?? $1.meant }, from: ByteCount(1), to: .gibibytes(64),
-                isScaled: false, meaning: "the RAM whose row of thresholds is taken; table: the device's own",
+                isScaled: false,
+                meaning: "the thresholds are those for a device with this much RAM; table: the device's own",
                 source: source),
             Parameter(
                 \.rules.ballast, "ballast", from: .zero, to: .percent(50),
-                meaning: "added to every threshold but critical; under kernels 8792 and 10063 to critical alone",
+                meaning: "added to every threshold except critical; under kernels 8792 and 10063 only to critical",
                 source: source),
             Parameter(
                 \.rules.aggressiveAvailable, "aggressive_available", from: .zero, to: .one,
-                meaning: "at or below this share available the aggressive mode may begin", source: source),
+                meaning: "if at most this share of RAM is available, the aggressive mode may begin", source: source),
             Parameter(
                 \.rules.aggressiveCandidates, "aggressive_candidates", from: 1, to: 1_000,
-                meaning: "it needs at least this many idle apps, all very likely to be relaunched", source: source),
+                meaning: "the aggressive mode needs at least this many idle apps, all very likely to be relaunched",
+                source: source),
             Parameter(
                 \.rules.aggressiveWindow, "aggressive_window", from: .zero, to: .minutes(10),
-                meaning: "rounds within this time climb the bands", source: source),
+                meaning: "each kill of the aggressive mode counts for this time; the more kills count, the higher "
+                    + "the bands that the next one may reach",
+                source: source),
             Parameter(
                 \.rules.sustainedAfter, "sustained_after", from: .zero, to: .hours(24),
                 meaning: "after a level other than normal has held for this time, band 0 is ended one by one",
                 source: source),
             Parameter(
                 \.rules.sustainedSpacing, "sustained_spacing", from: .zero, to: .minutes(10),
-                meaning: "the time between two of these kills", source: source),
+                meaning: "the shortest time between two kills for sustained pressure", source: source),
             Parameter(
                 \.rules.sustainedFactor, "sustained_factor", from: 0, to: 1_000,
-                meaning: "ends at most this many times the number of processes in band 0 when it began",
+                meaning: "sustained pressure ends at most this many times as many processes as were in band 0 "
+                    + "when it began",
                 source: source),
             Parameter(
                 \.rules.purgesFirst, "purge_first",
-                meaning: "the victim's own unused pages go first; if that is enough it is spared", source: source),
+                meaning: "whether the victim's own unused pages are taken first; if that is enough, it is spared",
+                source: source),
         ]
     }
 }

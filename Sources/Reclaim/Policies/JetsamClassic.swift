@@ -1,12 +1,14 @@
 import Quantities
 
-/// `Jetsam` with kernel 11215 (iOS 18.0) under its former name: it has the idle step and no reaper.
+/// `Jetsam` with kernel 11215 (iOS 18.0) under its former name. This kernel has a step that ends only idle apps, those
+/// in band 0. It has no reaper, the step that ends only apps that have been idle for long.
 ///
-/// The policy used to lack the idle step as well, but every release has that step. The name is kept so that older
-/// scenarios still run; a message says what to write instead.
+/// Formerly, the policy left idle apps alone until the critical threshold. No release that `JetsamKernel` names does
+/// that: releases without a step for idle apps raise the critical threshold while there are idle apps. The name is kept
+/// so that older scenarios still run; a message says what to write instead.
 public struct JetsamClassic: ReclaimPolicy {
     public static let name = "jetsam-classic"
-    public static let summary = "jetsam with kernel 11215, under its former name: no reaper (xnu-11215)"
+    public static let summary = "former name of jetsam with kernel 11215: no step for long-idle apps (xnu-11215)"
     public static let advice: String? =
         "policy 'jetsam-classic' is jetsam with kernel 11215; "
         + "write policy: { name: jetsam, parameters: { kernel: 11215 } }"

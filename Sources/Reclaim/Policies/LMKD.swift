@@ -2,11 +2,12 @@ import Quantities
 
 /// Android's low-memory killer, driven by pressure stall information.
 ///
-/// A stall of `partial_stall` within a second wakes the policy. For `poll_window` it then looks at every sample. The
-/// first condition that holds sets the lowest score that may be killed. Each look kills one process; while a victim is
-/// dying, the policy waits. The thrashing limit falls with every kill. Reproduces AOSP lmkd android-13, and
-/// android-14's last condition behind a flag. This device has no file cache and no swap. So only the conditions on
-/// stalls and watermarks occur in a run; tests supply the facts for the others.
+/// The policy looks for a victim if processes have waited for memory for `partial_stall` within a second. After an
+/// action it looks at every sample for `poll_window`, even without such a stall. The first condition that holds sets
+/// the lowest score (`OomScore`) that may be killed. Each look kills one process at most; for `kill_wait` after a kill,
+/// the policy waits for the victim to die. Every kill within the last `poll_window` lowers the limit of thrashing.
+/// Reproduces AOSP lmkd android-13; a flag adds android-14's last condition. The simulated device has no file cache and
+/// no swap. So in a run only the conditions on stalls and watermarks occur; tests supply the facts for the others.
 public struct LMKD: ReclaimPolicy {
     public static let name = "lmkd"
     public static let summary = "Android's killer by pressure stalls and watermarks (lmkd android-13)"
@@ -18,30 +19,34 @@ public struct LMKD: ReclaimPolicy {
     public static let parameters: [Parameter<Self>] = [
         Parameter(
             \.partialStall, "partial_stall", from: .zero, to: .seconds(1),
-            meaning: "it acts once a process has waited this long within a second", source: source),
+            meaning: "it acts once processes have waited this long within a second", source: source),
         Parameter(
             \.completeStall, "complete_stall", from: .zero, to: .seconds(1),
-            meaning: "once all processes have waited this long within a second, any process may go", source: source),
+            meaning: "once all processes have waited this long within a second, any process may be killed",
+            source: source),
         Parameter(
             \.pollWindow, "poll_window", from: .zero, to: .minutes(1),
-            meaning: "how long it keeps looking after an action", source: source),
+            meaning: "for how long after an action it looks at every sample, even without a stall", source: source),
         Parameter(
             \.killWait, "kill_wait", from: .zero, to: .minutes(1),
             meaning: "how long it waits for the last victim to die", source: source),
         Parameter(
-            \.swapLow, "swap_low", from: .zero, to: .one, meaning: "swap is low below this share free", source: source),
+            \.swapLow, "swap_low", from: .zero, to: .one,
+            meaning: "swap counts as low if less than this share of it is free", source: source),
         Parameter(
             \.thrashing, "thrashing", from: .zero, to: .percent(1_000),
-            meaning: "file pages read again, as a share of the file cache, that count as thrashing", source: source),
+            meaning: "above this share of the file cache, file pages that are read again count as thrashing",
+            source: source),
         Parameter(
             \.thrashingDecay, "thrashing_decay", from: .zero, to: .one,
-            meaning: "how much the limit of thrashing falls with every kill", source: source),
+            meaning: "the share by which every kill lowers the limit of thrashing", source: source),
         Parameter(
             \.thrashingCritical, "thrashing_critical", from: 1, to: 100,
-            meaning: "beyond this many times the limit any process may go", source: source),
+            meaning: "at this many times the limit or more, any process may be killed if swap is low", source: source),
         Parameter(
             \.fileCacheLow, "file_cache_low", from: .zero, to: .one,
-            meaning: "the file cache is low below this share of RAM", source: "ours; lmkd compares file pages"),
+            meaning: "the file cache counts as low if it is less than this share of RAM",
+            source: "ours; lmkd has a fixed size, filecache_min_kb"),
         Parameter(
             \.watermarkMin, "watermark_min", from: .zero, to: .one,
             meaning: "the kernel's min watermark as a share of RAM", source: ours),
@@ -50,11 +55,13 @@ public struct LMKD: ReclaimPolicy {
             meaning: "the kernel's low watermark as a share of RAM", source: ours),
         Parameter(
             \.heaviestAt, "heaviest_at", from: 0, to: 1_000,
-            meaning: "among processes of one score at or below this the largest goes first, above it the oldest",
+            meaning: "of processes with the same score, the largest goes first if the score is at most this, "
+                + "otherwise the least recently used",
             source: source),
         Parameter(
             \.lowWatermarkAlone, "low_watermark_alone",
-            meaning: "only the low watermark is crossed: scores from 701 on may go", source: "AOSP lmkd android-14"),
+            meaning: "scores from 701 on may be killed even if only the low watermark is crossed",
+            source: "AOSP lmkd android-14"),
     ]
 
     private var partialStall = TimeSpan.milliseconds(70)
@@ -141,7 +148,7 @@ public struct LMKD: ReclaimPolicy {
         return nil
     }
 
-    /// The limit falls with every kill of the last poll window.
+    /// The limit of thrashing, lowered by each kill within the last poll window.
     private func thrashingLimit(_ snapshot: SystemSnapshot) -> Ratio {
         var limit = thrashing.partsPerMillion
         for kill in snapshot.history.kills where snapshot.now - kill.at <= pollWindow {

@@ -1,10 +1,10 @@
 import Quantities
 
-/// Android's older low-memory killer: a table of free memory against importance.
+/// Android's older low-memory killer, driven by a table that relates free memory to the importance of processes.
 ///
-/// The table has a size for each score. The first row whose size is above both free memory and the file cache sets the
-/// floor. Processes with a score of at least the floor may be killed, the highest score first. Reproduces AOSP lmkd
-/// android-13 with `use_minfree_levels`.
+/// Each row of the table has a size and a score. The first row whose size is above both free memory and the file
+/// cache sets the floor. Processes with a score of at least the floor may be killed, the highest score first.
+/// Reproduces AOSP lmkd android-13 with `use_minfree_levels`.
 ///
 /// The sizes do not come from lmkd: the activity manager computes them from the device's RAM at boot and sends them to
 /// lmkd. It also computes sizes from the display and uses the larger ones. Here the display has 480 by 800 pixels or
@@ -32,7 +32,7 @@ public struct LMKDMinfree: ReclaimPolicy {
             Parameter(
                 \.given[row], "minfree_\(floors[row])", table: { $0.standard(for: $1)[row] * $1.scale },
                 from: ByteCount(1), to: .gibibytes(64),
-                meaning: "below it, scores from \(floors[row]) on may go; table: \(words(ofRow: row))",
+                meaning: "below it, scores from \(floors[row]) on may be killed; table: \(words(ofRow: row))",
                 source: tableSource)
         } + [
             Parameter(
@@ -45,8 +45,9 @@ public struct LMKDMinfree: ReclaimPolicy {
                 source: "ours"),
             Parameter(
                 \.heaviestAt, "heaviest_at", from: 0, to: 1_000,
-                meaning: "among processes of one score at or below this the largest "
-                    + "goes first, above it the oldest", source: source),
+                meaning: "of processes with the same score, the largest goes first if the score is at most this, "
+                    + "otherwise the least recently used",
+                source: source),
         ]
 
     /// For example "12MiB up to 350MiB of RAM, 72MiB from 700MiB on, in proportion between".
@@ -72,14 +73,14 @@ public struct LMKDMinfree: ReclaimPolicy {
 
     private static func pages(_ kibibytes: Int) -> ByteCount { .kibibytes(kibibytes / 4 * 4) }
 
-    /// The table's figures for the device that this one stands for.
+    /// The table's figures for the device that this one represents.
     private func standard(for device: DeviceSize) -> [ByteCount] {
         guard let smallBelow else { return LMKDMinfree.levels(ofRAM: device.meant, is64Bit: is64Bit) }
         let table = device.meant < smallBelow ? LMKDMinfree.small : is64Bit ? LMKDMinfree.large64 : LMKDMinfree.large
         return table.map(ByteCount.kibibytes)
     }
 
-    /// Where a row has no value the table decides.
+    /// The values that the scenario gives. The table decides rows without one.
     private var given = [ByteCount?](repeating: nil, count: floors.count)
     private var smallBelow: ByteCount?
     private var is64Bit = true
@@ -87,7 +88,7 @@ public struct LMKDMinfree: ReclaimPolicy {
 
     public init() {}
 
-    /// The figures for this device: given values as they are, the table's figures scaled down to it.
+    /// The sizes for this device: given values as they are, the table's values at the device's scale.
     private func table(for device: DeviceSize) -> [ByteCount] {
         zip(given, standard(for: device)).map { $0 ?? $1 * device.scale }
     }

@@ -1,6 +1,6 @@
 import Quantities
 
-/// Ends the process that the user has not seen for longest, whatever its size: the usual yardstick.
+/// Ends the process that the user has not seen for the longest time, whatever its size. The usual baseline.
 ///
 /// It acts at the critical level (without `only_when_critical` from the warning level on), for a limit, or when an
 /// allocation waits. It has no milder steps before termination.
@@ -10,7 +10,7 @@ public struct LRU: ReclaimPolicy {
     public static let parameters: [Parameter<Self>] = [
         Parameter(
             \.onlyWhenCritical, "only_when_critical",
-            meaning: "act at the critical level only; otherwise from the warning level on",
+            meaning: "whether it acts at the critical level only; if false, it acts from the warning level on",
             source: "ours; the usual baseline of published comparisons acts at the low-memory mark only")
     ]
 

@@ -5,22 +5,22 @@ extension Ladder {
     ///
     /// Without weights, the longest idle app goes first. `size_weight` adds the footprint to the score: ending one
     /// large app makes room for several small ones. `relaunch_weight` subtracts the cost of bringing the app back, as
-    /// GreedyDual-Size does with cost and size of a cached document (Cao and Irani, USENIX 1997). `spare_recent` puts
-    /// apps that were seen a moment ago last. Idle time, size and cost are each divided by the greatest value among the
-    /// processes off screen. The unit of a score is a microsecond of idle time.
+    /// GreedyDual-Size does with the cost and size of a cached document (Cao and Irani, USENIX 1997). `spare_recent`
+    /// puts apps that were seen a moment ago last. Idle time, size and cost are each divided by the greatest value
+    /// among the processes off screen. The unit of a score is a microsecond of idle time.
     struct VictimOrder {
         static let parameters: [Parameter<Ladder>] = [
             Parameter(
                 \.order.sizeWeight, "size_weight", from: .zero, to: .one, scale: .even,
-                meaning: "which process ends first: 0% the longest idle, 100% the largest, a mix between",
+                meaning: "which process ends first: 0% the longest idle, 100% the largest; values between mix both",
                 source: "ours; xnu goes by idle time within a band, Linux's oom_badness by size"),
             Parameter(
                 \.order.relaunchWeight, "relaunch_weight", from: .zero, to: .one, scale: .even,
-                meaning: "how much a costly launch speaks against ending an app, beside idle time and size",
+                meaning: "weight of the cost of a relaunch: the costlier, the later the app is ended",
                 source: "ours; GreedyDual-Size, Cao and Irani 1997"),
             Parameter(
                 \.order.spareRecent, "spare_recent", from: .zero, to: .hours(24),
-                meaning: "an app seen within this time goes after the others, and not at all for the level's sake",
+                meaning: "an app seen within this time goes last, and is never ended for a level alone",
                 source: "ours; Android keeps the previous app above cached ones, PREVIOUS_APP_ADJ"),
         ]
 
@@ -35,7 +35,7 @@ extension Ladder {
                 footprint: all.map(\.footprint).max() ?? .zero, cost: all.map(\.relaunchCost).max() ?? .zero)
         }
 
-        /// The order, with the greatest values at one moment.
+        /// The order together with the greatest values among the processes at one moment.
         struct Among {
             let order: VictimOrder
             let now: Instant
@@ -43,12 +43,12 @@ extension Ladder {
             let footprint: ByteCount
             let cost: TimeSpan
 
-            /// Whether the app was seen a moment ago; an app that was never seen was not.
+            /// Whether the app was seen within `spare_recent`; never for an app that was never seen.
             func spares(_ process: ProcessSnapshot) -> Bool {
                 process.lastForeground != nil && process.idleTime(at: now) < order.spareRecent
             }
 
-            /// The score, larger goes first within a rung, and what was compared.
+            /// The score, and what was compared. Within a rung, the larger score goes first.
             func score(_ process: ProcessSnapshot) -> (score: Int64, why: String) {
                 let own = process.idleTime(at: now).microseconds
                 guard order.sizeWeight > .zero || order.relaunchWeight > .zero else {
@@ -62,7 +62,7 @@ extension Ladder {
                 return (score, "by idle time, size and cost of a launch")
             }
 
-            /// A share of the greatest, in microseconds of the longest idle time.
+            /// The value's share of the greatest value, scaled to microseconds of the longest idle time.
             private func share(_ value: Int64, of most: Int64) -> Int64 {
                 most > 0 ? scaled(value, by: idle.microseconds, over: most) : 0
             }

@@ -2,15 +2,15 @@ import Lifecycle
 import Pressure
 import Quantities
 
-/// Climbs from what costs the user nothing to what costs most: wait for warned apps, purge dirty pages, suspend,
+/// Tries actions in rising order of their cost to the user: wait for warned apps, purge dirty pages, suspend,
 /// disconnect scenes, end background processes.
 ///
-/// The monitor warns; the ladder gives warned apps `warning_grace` to answer before it climbs past purging. Within a
-/// rung the longest idle goes first, ties by the lower process number. Audible and navigating apps go last. If an app
-/// in front has windows off screen, they are disconnected like other scenes off screen, for pressure and for a waiting
-/// allocation. A limit on background memory counts neither these windows nor the dirty pages of that app. Scenes on
-/// screen are never taken. Parameters decide the order, time and extent of terminations: see `VictimOrder`,
-/// `terminate_after` and `terminate_below`.
+/// The monitor warns; the ladder gives warned apps `warning_grace` to answer before it goes beyond purging. Each kind
+/// of action is a rung of the ladder. On a rung the longest idle process comes first; ties go to the lower process
+/// number. Audible and navigating apps come last. If an app in front has windows off screen, they are disconnected
+/// like other scenes off screen, for pressure and for a waiting allocation. A limit on background memory counts
+/// neither these windows nor the dirty pages of that app. Scenes on screen are never taken. Parameters decide the
+/// order, time and extent of terminations: see `VictimOrder`, `terminate_after` and `terminate_below`.
 public struct Ladder: ReclaimPolicy {
     public static let name = "ladder"
     public static let summary = "warn, purge, suspend, disconnect scenes, then end background processes"
@@ -25,14 +25,16 @@ public struct Ladder: ReclaimPolicy {
                 meaning: "dirty pages below this are not worth a purge", source: "ours"),
             Parameter(
                 \.purgeMinimumRunning, "purge_minimum_running", from: .kibibytes(4), to: .gibibytes(1),
-                meaning: "the same for an app whose code runs; its pages come and go, and decay by themselves",
+                meaning: "the same for an app that runs code, unless memory is critical: its dirty pages come and "
+                    + "go by themselves",
                 source: "ours"),
             Parameter(
                 \.disconnectIdle, "disconnect_idle", from: .zero, to: .hours(24),
                 meaning: "a scene is disconnected only after it was off screen this long", source: "ours"),
             Parameter(
                 \.terminateAtWarning, "terminate_at_warning",
-                meaning: "end suspended apps at the warning level already (UIKit: before running apps are warned)",
+                meaning: "whether processes are ended at the warning level already (UIKit ends suspended apps "
+                    + "before it warns running ones)",
                 source: "UIKit, \"Responding to memory warnings\""),
             Parameter(
                 \.terminateAfter, "terminate_after", from: .zero, to: .minutes(10),
@@ -43,8 +45,8 @@ public struct Ladder: ReclaimPolicy {
             Parameter(
                 \.terminateBelow, "terminate_below", from: .zero, to: .one, scale: .even,
                 meaning:
-                    "and only while less than this share of the memory that the level asks for is available; it "
-                    + "does nothing with another measure than available",
+                    "a process is ended for a level only while less than this share of the level's threshold is "
+                    + "available; no effect if the monitor measures anything but available memory",
                 source: "ours; earlyoom kills at half of where it begins"),
         ] + VictimOrder.parameters
 
@@ -86,7 +88,7 @@ public struct Ladder: ReclaimPolicy {
         rungs.end(process)
     }
 
-    /// Apart from dirty pages, an app in front loses only windows that are off screen.
+    /// An app in front loses only dirty pages and windows that are off screen.
     private func climbInFront(_ process: ProcessSnapshot, in snapshot: SystemSnapshot, rungs: inout Rungs) {
         guard snapshot.servesForegroundWindows, !process.scenesOffScreen.isEmpty else {
             return rungs.spare(process, "in the foreground")
@@ -101,22 +103,22 @@ public struct Ladder: ReclaimPolicy {
         rungs.spare(process, "in the foreground; only windows off screen may be taken, the one on screen never")
     }
 
-    /// Why an app in front keeps its windows that are off screen, whatever happens in the next moments. Nil: the
-    /// windows may be taken.
+    /// Why an app in front keeps its windows that are off screen, if the reason will not pass soon. Nil: they may be
+    /// taken.
     private func keepsWindows(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> String? {
         if process.pid == snapshot.requester { return Spared.requester }
         let mayGo = process.scenesOffScreen.contains { isRested($0, of: process, snapshot) }
         return mayGo ? nil : "seen within disconnect_idle"
     }
 
-    /// Why the app keeps these windows for a moment. A busy app off screen could be ended instead. From an app in front
-    /// nothing else may be taken, so a process that needs the memory waits.
+    /// Why the app keeps these windows for a moment. A busy app off screen can be ended instead. An app in front can
+    /// lose only these windows, so the process that needs the memory waits.
     private func keepsWindowsForNow(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> String? {
         if waitsForAnswer(process, snapshot) { return "was warned and may still answer" }
         return process.isBusy ? "it is busy" : nil
     }
 
-    /// Why no process is ended now; nil: ending is due.
+    /// Why no process is ended now; nil if a process should be ended.
     private func mercy(_ snapshot: SystemSnapshot) -> String? {
         guard snapshot.demandsTermination(onlyWhenCritical: !terminateAtWarning) else {
             return "processes are ended at the critical level only"
@@ -195,8 +197,9 @@ public struct Ladder: ReclaimPolicy {
             if process.phase != .suspended, let mode = process.modes.first {
                 return (5, "in use off screen (\(mode.rawValue)) and so after all others")
             }
-            return order.spares(process)
-                ? (4, "seen within spare_recent and so after others") : (3, "off screen and not in use")
+            if order.spares(process) { return (4, "seen within spare_recent and so after others") }
+            // Without a mode, a process in the background runs under an assertion: it finishes, or works on something.
+            return (3, process.phase == .background ? "off screen, under an assertion" : "off screen and not in use")
         }
 
         mutating func spare(_ process: ProcessSnapshot, _ why: String) {
@@ -220,13 +223,13 @@ public struct Ladder: ReclaimPolicy {
 }
 
 extension SystemSnapshot {
-    /// Whether freeing pages of this process helps to meet the demand. A limit on background memory does not count an
-    /// app in front.
+    /// Whether freeing pages of this process helps to meet the demand. A limit on background memory does not count
+    /// the pages of an app in front.
     func isAboutMemory(of process: ProcessSnapshot) -> Bool {
         isAboutMemory && !(isAboutLimits && process.phase.isForeground)
     }
 
-    /// Whether disconnecting windows off screen of an app in front helps to meet the demand. The scenario's limits
-    /// count only apps off screen, so it does not help with them.
+    /// Whether disconnecting windows off screen of an app in front helps to meet the demand. It does not help with
+    /// the scenario's limits, which count only apps off screen.
     var servesForegroundWindows: Bool { isAboutMemory && !isAboutLimits }
 }

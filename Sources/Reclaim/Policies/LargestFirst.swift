@@ -1,6 +1,6 @@
 import Quantities
 
-/// Ends the process that holds most: the Linux kernel's own last resort.
+/// Ends the process that holds the most memory, as the Linux kernel does as a last resort.
 ///
 /// It acts when less than `floor` is available, or when an allocation waits.
 public struct LargestFirst: ReclaimPolicy {
@@ -9,7 +9,7 @@ public struct LargestFirst: ReclaimPolicy {
     public static let needs: PolicyNeeds = .everySample
     public static let parameters: [Parameter<Self>] = [
         Parameter(
-            \.floor, "floor", from: .zero, to: .one, meaning: "acts below this share of RAM available",
+            \.floor, "floor", from: .zero, to: .one, meaning: "acts if less than this share of RAM is available",
             source: "ours; the kernel acts when no page can be found")
     ]
 

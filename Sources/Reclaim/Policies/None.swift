@@ -1,4 +1,5 @@
-/// Never reclaims, so a run shows what the ceiling alone does. The lower bound of every comparison.
+/// Takes nothing from any process, so a run shows what the ceiling alone does. A yardstick: what happens without a
+/// policy.
 public struct None: ReclaimPolicy {
     public static let name = "none"
     public static let summary = "never reclaims: what the ceiling alone does"

@@ -1,12 +1,12 @@
 import Pressure
 import Quantities
 
-/// systemd-oomd: acts on swap that is used up, or on pressure that lasts.
+/// systemd-oomd: acts when swap is used up, or when pressure lasts.
 ///
-/// If memory and swap are both used above a share, it ends the process that has most in swap. If full stalls stay above
-/// a share for a while, it ends the process from which most was reclaimed (`MemorySnapshot.recentlyReclaimed`), the
-/// largest among equals. After an action the second condition rests. Source: systemd v261. Without swap the first
-/// condition cannot hold, as on a real machine without swap.
+/// If more than a share of memory and more than that share of swap are used, it ends the process that has most in swap.
+/// If full stalls take more than a share of the time for a while, it ends the process from which most memory was
+/// reclaimed (`MemorySnapshot.recentlyReclaimed`); among equals, the largest. After an action it ignores pressure for
+/// `pause`. Source: systemd v261. Without swap the first condition cannot hold, as on a real machine without swap.
 public struct SystemdOOMD: ReclaimPolicy {
     public static let name = "systemd-oomd"
     public static let summary = "Linux's systemd-oomd: swap used up, or pressure that lasts (systemd v261)"
@@ -16,14 +16,15 @@ public struct SystemdOOMD: ReclaimPolicy {
 
     public static let parameters: [Parameter<Self>] = [
         Parameter(
-            \.used, "used", from: .zero, to: .one, meaning: "memory and swap are used up above this share",
-            source: source),
+            \.used, "used", from: .zero, to: .one,
+            meaning: "memory and swap count as used up if more than this share of each is used", source: source),
         Parameter(
             \.pressure, "pressure", from: .zero, to: .one,
-            meaning: "full stalls, averaged over 10 s, above this share", source: source),
+            meaning: "pressure counts as too high if full stalls, averaged over 10 s, take more than this share",
+            source: source),
         Parameter(
             \.duration, "duration", from: .zero, to: .minutes(5),
-            meaning: "how long full stalls must stay above pressure",
+            meaning: "how long pressure must stay too high before it acts",
             source: source),
         Parameter(
             \.pause, "pause", from: .zero, to: .minutes(10),
@@ -56,7 +57,7 @@ public struct SystemdOOMD: ReclaimPolicy {
             decision.justify(by: evidence)
             return decision
         }
-        return .notDue("neither swap nor lasting pressure", snapshot)
+        return .notDue("swap is not used up, and no pressure lasts", snapshot)
     }
 
     private func usedUp(_ snapshot: SystemSnapshot) -> Evidence? {

@@ -1,6 +1,8 @@
-/// Infinite memory: what the apps would do if nothing were ever taken from them. The upper bound of every comparison.
+/// Gives the device unlimited memory: what the apps would do if nothing were ever taken from them. A yardstick: the
+/// best case.
 ///
-/// The run gets a ceiling that does not bind; the policy itself does nothing. An app's own fatal limit still holds.
+/// The run gets a ceiling so high that it is never reached; the policy itself does nothing. An app's own fatal limit
+/// still holds.
 public struct Unbounded: ReclaimPolicy {
     public static let name = "unbounded"
     public static let summary = "memory without a limit: the best case for every comparison"

@@ -11,16 +11,16 @@ public struct LadderRule: Hashable, Sendable {
     public var when: RuleCondition<SystemClaim>
     /// What the rule does.
     public var action: RuleAction
-    /// Which targets the rule may touch. In any case, a rule never suspends or ends an app in front, and never
-    /// suspends, disconnects or ends a process whose own allocation is waiting or that is ending. A rule that
-    /// disconnects tests each scene off screen; scenes of an app in front are included unless the demand is a limit.
-    /// `idle` and `footprint` are then the scene's own, here and in `order`.
+    /// The targets that the rule may touch. No rule ever suspends or ends an app in front, and none suspends,
+    /// disconnects or ends a process that is ending or whose own allocation is waiting. A rule that disconnects tests
+    /// each scene off screen; it includes scenes of an app in front unless the demand is a limit. For such a rule
+    /// `idle` and `footprint` mean the scene's own, here and in `order`.
     public var who: RuleCondition<ProcessClaim>
     /// The tiers of the ranking. A candidate belongs to the first tier whose members include it. A candidate in no tier
     /// is left alone.
     public var order: [RuleTier]
-    /// How much the rule takes before it rests: for `coolDown`, or, if that is zero, until `when` has ceased to hold.
-    /// Nil: no limit.
+    /// How much the rule takes before it rests. It then rests for `coolDown` or, if that is zero, until `when` has
+    /// ceased to hold. Nil: no limit.
     public var take: RuleAmount?
     /// Once begun, the rule goes on until this holds. Nil: as long as `when` holds.
     public var until: RuleCondition<SystemClaim>?
@@ -54,7 +54,7 @@ extension RuleAction {
         case .warn: "tells running apps to free what they can"
         case .purge: "gives unused pages back to the device"
         case .suspend: "stops the code of an app off screen"
-        case .disconnectScene: "disconnects scenes off screen, of the app in front, too; their sessions are kept"
+        case .disconnectScene: "disconnects scenes off screen, even of the app in front; their sessions are kept"
         case .terminatePolitely: "asks it to end; it is called back and has \(Deadline.terminate.span)"
         case .terminate: "ends it at once"
         }
@@ -133,7 +133,7 @@ public enum RuleOrder: Hashable, Sendable {
 public struct RuleWeight: Hashable, Sendable {
     /// The feature; it must be a number.
     public var feature: ProcessFeature
-    /// Its weight; negative: less of the feature is preferred.
+    /// The weight; if it is negative, less of the feature is preferred.
     public var weight: Ratio
 
     /// A feature with its weight.

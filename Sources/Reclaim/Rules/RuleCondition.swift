@@ -15,8 +15,8 @@ public indirect enum RuleCondition<Claim: Hashable & Sendable>: Hashable, Sendab
         mayBe(true) { number, claim, outcome in judge(number, claim) == outcome }
     }
 
-    /// Whether the condition may turn out as `outcome`. `judge` says for each claim whether the claim may turn out as
-    /// the third argument.
+    /// Whether the condition may become `outcome`. `judge` says for each claim whether the claim may become its third
+    /// argument.
     func mayBe(_ outcome: Bool, _ judge: (Int, Claim, Bool) -> Bool) -> Bool {
         var next = 0
         return mayBe(outcome, from: &next, judge)

@@ -3,9 +3,9 @@ import Quantities
 
 /// A ladder with the user's own rules in place of its four rungs.
 ///
-/// Rules are asked in order: an earlier rule's actions are tried before a later rule's. All rules follow every sample,
-/// so that durations and cool-downs are right whichever rule acts. If no rule answers a limit, the process that was
-/// idle longest is ended, because limits stand above policies.
+/// Rules are asked in order: an earlier rule's actions are tried before a later rule's. Every rule follows every
+/// sample, even while another one acts, so that durations and cool-downs are right. If a limit makes the demand and
+/// no rule answers it, the ladder ends the longest idle process, because limits take precedence over policies.
 public struct RuleLadder: ReclaimPolicy {
     public static let name = Ladder.name
     public static let summary = "ordered rules that you write"
@@ -57,9 +57,9 @@ public struct RuleLadder: ReclaimPolicy {
         }
     }
 
-    /// The reason given by the first rule that ends processes and spares this one.
+    /// The reason that the first rule that ends processes gives for sparing this one.
     ///
-    /// - Parameter idle: For each rule, why it does not act at all; nil while it acts.
+    /// - Parameter idle: For each rule, why the rule does not act at all; nil if it acts.
     private func whySpared(_ process: ProcessSnapshot, _ view: RuleView, _ idle: [String?]) -> String {
         var first: String?
         for (rule, idle) in zip(rules, idle) where rule.action.isTermination {
@@ -151,7 +151,8 @@ extension LadderRule {
         }
     }
 
-    /// All that the rule may touch, best first: by tier, by score, by the process's place, by the scene's.
+    /// Everything that the rule may touch, best first: sorted by tier, by score, by the process's position, then by
+    /// the scene's.
     func candidates(_ view: RuleView, number: Int, _ memory: RuleMemory) -> [Candidate] {
         let evidence = evidence(memory, view.snapshot)
         var eligible = Array(repeating: [RuleTarget](), count: order.count)

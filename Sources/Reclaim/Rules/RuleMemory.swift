@@ -1,7 +1,7 @@
 import Quantities
 
-/// What a rule needs to know of the past. The simulation keeps it in the snapshot's history, so that a decision stays a
-/// function of the snapshot; `follow` updates it.
+/// The past of a rule, as far as the rule needs it. The simulation keeps it in the snapshot's history, so that a
+/// decision stays a function of the snapshot; `follow` updates it.
 public struct RuleMemory: Hashable, Sendable {
     /// For each claim of `when`, then of `until`: since when it has held without a break; nil while it does not hold.
     public var holding: [Instant?]
@@ -89,8 +89,8 @@ extension LadderRule {
         return "is not due: \(when) does not hold"
     }
 
-    /// Whether the rule may act later although only time passes. A resting rule may, once its rest is over. If the rule
-    /// has taken its amount and has no cool-down, it must first cease to be due and then become due again.
+    /// Whether the rule may act later although only time passes. A resting rule may do so once its rest is over. A
+    /// rule that has taken its amount and has no cool-down must first cease to be due and then become due again.
     func mayActLater(_ memory: RuleMemory, _ snapshot: SystemSnapshot) -> Bool {
         guard memory.isSpent && coolDown == .zero else { return mayBeDue(true, memory, snapshot) }
         let isNew = zip(when.claims, memory.holding).contains { claim, since in
@@ -99,7 +99,8 @@ extension LadderRule {
         return isNew && mayBeDue(false, memory, snapshot)
     }
 
-    /// Whether `when` holds, or may come to hold as time passes. With `outcome` false: whether it may come not to hold.
+    /// Whether `when` holds, or may hold later although only time passes. With `outcome` false: whether it may cease
+    /// to hold.
     private func mayBeDue(_ outcome: Bool, _ memory: RuleMemory, _ snapshot: SystemSnapshot) -> Bool {
         when.mayBe(outcome) { number, claim, outcome in
             LadderRule.holds(claim, memory.holding[number], snapshot.now) == outcome

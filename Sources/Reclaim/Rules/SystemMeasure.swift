@@ -3,8 +3,8 @@ import Quantities
 
 /// What a rule's `when` and `until` can refer to; the raw values are the names in scenarios.
 ///
-/// A share of memory refers to all RAM, a share of swap to all swap. Whatever the device does not have (swap, a file
-/// cache) is zero in a run, and a claim about swap never holds without swap.
+/// A share of memory refers to all RAM, a share of swap to all swap. What the device does not have (swap, a file
+/// cache) measures zero in a run, and without swap a claim about swap never holds.
 public enum SystemMeasure: String, CaseIterable, Sendable {
     case available
     case used
@@ -57,7 +57,8 @@ public enum SystemMeasure: String, CaseIterable, Sendable {
         case .someStall: "share of the last second in which a process waited"
         case .fullStall: "share of the last second in which all processes waited"
         case .thrashing: "file pages that were read again, of the file cache"
-        case .limitShare: "of the process nearest to its own limit (of all RAM where it has none), suspended or not"
+        case .limitShare:
+            "the largest share of its own limit (of all RAM without one) that a process holds, suspended or not"
         case .processes: "live processes"
         case .offScreen: "processes that run or sleep off screen"
         case .suspended: "suspended processes"
@@ -67,9 +68,9 @@ public enum SystemMeasure: String, CaseIterable, Sendable {
         }
     }
 
-    /// The range that readings may reach if a process waits for memory and nothing else happens. The share of time lost
-    /// to waiting grows, up to all time. If the monitor looks only at stalls, its level grows, too. The number of
-    /// recent kills falls.
+    /// The range of readings that are possible if processes wait for memory and nothing else happens. The share of
+    /// time lost to waiting may grow to all time. If the monitor's measure is stalls, its level may rise, too. The
+    /// number of recent kills may fall.
     func readings(afterWaitingFrom value: Int64, _ monitor: MonitorSettings) -> ClosedRange<Int64> {
         switch self {
         case .level where monitor.measure == .stall && !monitor.riseNeedsFewerProcesses:
@@ -164,7 +165,8 @@ public struct SystemClaim: Hashable, Sendable, CustomStringConvertible {
         return comparison.holds(reading.value, reading.threshold(value, measure.kind))
     }
 
-    /// Whether the claim may come to hold as time passes. With `outcome` false: whether it may come not to hold.
+    /// Whether the claim may hold later although only time passes. With `outcome` false: whether it may cease to
+    /// hold.
     func mayHold(_ outcome: Bool, afterWaitingFrom snapshot: SystemSnapshot) -> Bool {
         guard let reading = measure.reading(snapshot) else { return !outcome }
         let threshold = reading.threshold(value, measure.kind)

@@ -69,7 +69,7 @@ extension Codec {
             schema: { standard in
                 let both = JSON.object(["anyOf": .array([.object(["const": .string("none")]), schema(nil)])])
                 guard let standard else { return both }
-                // The value's own schema describes a default that is a value.
+                // The value's own schema shows the default if the default is a value.
                 guard let standard else { return both.adding(["default": .string("none")]) }
                 return schema(standard)["default"].map { both.adding(["default": $0]) } ?? both
             })

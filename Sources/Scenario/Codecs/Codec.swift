@@ -36,7 +36,8 @@ struct Codec<Value>: Sendable {
     }
 }
 
-/// One pass over a scenario's tree: the current path, what is known beforehand, and the faults found so far.
+/// One pass over a scenario's tree. Holds the current path, the facts that must be known in advance, and the faults
+/// so far.
 final class Decoding {
     /// The names of the apps, in the order of the list; known before anything else is decoded.
     let appNames: [String]
@@ -65,7 +66,7 @@ final class Decoding {
         markFaulty()
     }
 
-    /// Reports a fault within the present path without marking the value there as faulty.
+    /// Reports a fault within the present path, but does not mark the value there as faulty.
     func faultOfStranger(_ origin: Origin, _ message: @autoclosure () -> String) {
         faults.add(origin, message())
         markAround()

@@ -56,6 +56,26 @@ struct Field<Root: Sendable>: Sendable {
         }
     }
 
+    /// The former name of a key: still read, with a warning, and never written.
+    init<Value>(
+        former key: String, of present: String, _ path: any WritableKeyPath<Root, Value> & Sendable,
+        _ codec: Codec<Value>
+    ) {
+        let help = "The former name of `\(present)`."
+        self.key = key
+        self.help = help
+        isRequired = false
+        expected = codec.expected
+        decode = { tree, root, decoding in
+            decoding.warnHere(tree.origin, "this key is now called '\(present)'")
+            if let value = codec.decode(tree, root[keyPath: path], decoding) { root[keyPath: path] = value }
+        }
+        encode = { _, _ in nil }
+        schema = { _ in
+            codec.schema(nil).adding(["description": .string(help), "deprecated": .bool(true)])
+        }
+    }
+
     /// A key that is checked but not stored in the plan. It is written as `constant`, or not at all.
     init<Value>(checked key: String, _ codec: Codec<Value>, constant: String?, required: Bool = false, _ help: String) {
         self.key = key
@@ -79,7 +99,7 @@ extension Codec where Value: Sendable {
     }
 }
 
-/// A type with a definition of its keys, which is the one place to add another.
+/// A type whose keys are defined in one place, where a new key is added.
 protocol Described: Sendable {
     static var definition: Definition<Self> { get }
 }

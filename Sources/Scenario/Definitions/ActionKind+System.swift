@@ -9,11 +9,13 @@ extension ActionKind {
             opening(.url, "A URL of the app is opened."),
             opening(.userActivity, "An activity is handed off to the app from another device."),
             opening(.shortcutItem, "A shortcut of the app's icon is tapped."),
+            opening(.notification, "The user taps a notification of the app."),
             waking(.remoteNotification, "A push for the app arrives."),
             waking(.location, "The app receives a new location."),
             waking(.bluetoothCentrals, "A Bluetooth accessory contacts the app."),
             waking(.backgroundFetch, "The app is launched or woken to refresh its content; `for` sets how long."),
             waking(.processing, "The app is launched or woken to work off screen; `for` sets how long."),
+            waking(.call, "A call for the app comes in (PushKit); `for` sets how long it lasts."),
             ActionKind(
                 "time_change", .choice("time change", "time changes"),
                 "The time jumps. Running apps are notified at once, suspended apps when they run again.",
@@ -21,6 +23,14 @@ extension ActionKind {
                 {
                     guard case .timeChange(let change) = $0 else { return nil }
                     return change
+                }),
+            ActionKind(
+                "restart", .someTime,
+                "The device restarts, and can be used after this time. Every process ends; none is told.",
+                { .restart(lasting: $0) },
+                {
+                    guard case .restart(let time) = $0 else { return nil }
+                    return time
                 }),
             ActionKind(
                 "unplug_display", .nothing, "The second display is gone.", { .unplugDisplay },
@@ -44,7 +54,9 @@ extension ActionKind {
                 return app
             }),
         ActionKind(
-            "show_on_display", .app, "Another scene of the app appears on a second display.", { .showOnDisplay($0) },
+            "show_on_display", .app,
+            "Another scene of the app appears on a second display; of an app without scenes, a window.",
+            { .showOnDisplay($0) },
             {
                 guard case .showOnDisplay(let app) = $0 else { return nil }
                 return app

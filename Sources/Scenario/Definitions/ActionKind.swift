@@ -19,9 +19,12 @@ struct ActionKind: Sendable {
 
     /// The help for `for` beside any action: the schema of an event describes the key once.
     static let forHelp =
-        "With `interrupt` (required): how long it lasts. With `push`, `location`, `bluetooth`, `background_refresh` "
-        + "and `processing`: how long the app works on it, by default its `background.event_work`. Except for "
-        + "`processing`, `limits.background_time` is the maximum."
+        "With `interrupt` (required): how long it lasts. With `push`, `location`, `bluetooth`, `background_refresh`, "
+        + "`processing` and `voip_call`: how long the app works on it, by default its `background.event_work`. Except "
+        + "for `processing` and `voip_call`, `limits.background_time` is the maximum."
+
+    private static let sceneHelp =
+        "With `show_scene` and `hide_scene`: the number of the scene within its app, as in events.csv."
 
     static let all: [ActionKind] =
         [
@@ -56,10 +59,23 @@ struct ActionKind: Sendable {
                     return app
                 }),
             ActionKind(
+                "show_scene", .app, "The user brings one of the app's scenes to the front.", extra: "scene",
+                .sceneNumber, sceneHelp, { .showScene($0, $1) },
+                {
+                    guard case .showScene(let app, let scene) = $0 else { return nil }
+                    return (app, scene)
+                }),
+            ActionKind(
+                "hide_scene", .app, "The user puts away the app's scene in front.", extra: "scene", .sceneNumber,
+                sceneHelp, { .hideScene($0, $1) },
+                {
+                    guard case .hideScene(let app, let scene) = $0 else { return nil }
+                    return (app, scene)
+                }),
+            ActionKind(
                 "quit", .app,
-                "The user swipes the app away in the switcher, running or not. Its sessions "
-                    + "are discarded, and no push launches it before "
-                    + "the user does.",
+                "The user swipes the app away in the switcher, whether it runs or not. Its scene sessions are "
+                    + "discarded, and no push launches the app until the user has launched it.",
                 { .quit($0) },
                 {
                     guard case .quit(let app) = $0 else { return nil }
@@ -67,9 +83,8 @@ struct ActionKind: Sendable {
                 }),
             ActionKind(
                 "interrupt", .choice("interruption", "interruptions"),
-                "The foreground app is inactive while it lasts. An app that is launched "
-                    + "meanwhile becomes active afterwards; "
-                    + "the switcher ends sooner if the user chooses an app or goes home.",
+                "The foreground app is inactive during the interruption. An app that is launched meanwhile "
+                    + "becomes active afterwards. The switcher ends sooner if the user chooses an app or goes home.",
                 extra: "for", .someTime, forHelp, { .interrupt($0, lasting: $1) },
                 {
                     guard case .interrupt(let interruption, let time) = $0 else { return nil }
@@ -180,6 +195,11 @@ extension Codec where Value == Void {
             encode: { _, _ in .plain("true") },
             schema: { _ in .object(["enum": .array([.bool(true), .string("true"), .null])]) })
     }
+}
+
+extension Codec where Value == SceneID {
+    /// A scene by its number within its app.
+    static var sceneNumber: Codec { Codec<Int>.count(1...1_000).mapped({ SceneID($0) }, { $0.number }) }
 }
 
 extension Codec where Value == TimeSpan {

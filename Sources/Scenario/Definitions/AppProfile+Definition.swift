@@ -12,7 +12,7 @@ extension AppProfile: Described {
             Field(
                 "like", \.like, .name(of: "archetype", "archetypes") { Archetype.all.map(\.name) },
                 "The archetype whose values the app starts with (`plimsoll list apps`)."),
-            Field("scenes", \.scenes, .record, "UIApplicationSceneManifest."),
+            Field("scenes", \.scenes, .record, "The app's UIApplicationSceneManifest: whether and how it uses scenes."),
             Field(
                 "background_modes", \.backgroundModes,
                 .list(of: .choice("background mode", "background modes"), called: "background modes"),
@@ -22,7 +22,9 @@ extension AppProfile: Described {
             Field("background", \.background, .record, "What the app does when it leaves the screen."),
             Field("warnings", \.warnings, .record, "How the app answers a memory warning."),
             Field("disconnect", \.disconnect, .record, "What the app does when a scene is disconnected."),
-            Field("limits", \.limits, .record, "jetsam's limits on the process's footprint."),
+            Field(
+                "limits", \.limits, .record,
+                "Limits on the footprint (the memory) of the app's process, as iOS's jetsam has them."),
             Field(
                 "features", \.features, .list(of: .choice("feature", "features"), called: "features"),
                 "What can open the app: URLs, activities handed off, shortcuts."),
@@ -37,8 +39,12 @@ extension DeferredWork: Described {
     static let definition = Definition<DeferredWork>(
         base: DeferredWork(),
         fields: [
-            Field("work", \.work, .quantity(), "How long it occupies a core. The first frame does not wait for it."),
-            Field("memory", \.memory, .quantity(), "The memory that it adds to the working set when it is done."),
+            Field(
+                "work", \.work, .quantity(),
+                "How long this work occupies a core. The first frame does not wait for it."),
+            Field(
+                "memory", \.memory, .quantity(),
+                "The memory that this work adds to the working set when it is done."),
         ])
 }
 
@@ -49,7 +55,7 @@ extension NotificationObserver: Described {
             Field(
                 "of", \.notification, .choice("notification", "notifications"), required: true,
                 "The notification, by UIKit's name."),
-            Field("cost", \.cost, .quantity(), "How long it keeps the main thread busy."),
+            Field("cost", \.cost, .quantity(), "How long the object keeps the main thread busy."),
             Field("frees", \.frees, .quantity(), "The share of the cache that the app frees."),
         ])
 }
@@ -58,8 +64,10 @@ extension SceneSupport: Described {
     static let definition = Definition<SceneSupport>(
         base: SceneSupport(),
         fields: [
-            Field("support", \.support, .flag, "Whether the app lives by the scene-based life cycle."),
-            Field("multiple", \.multiple, .flag, "UIApplicationSupportsMultipleScenes."),
+            Field("support", \.support, .flag, "Whether the app uses UIKit's scene-based life cycle."),
+            Field(
+                "multiple", \.multiple, .flag,
+                "UIApplicationSupportsMultipleScenes: whether the app may have several scenes."),
         ])
 }
 
@@ -71,18 +79,20 @@ extension MemoryProfile: Described {
             Field("scene", \.scene, .quantity(), "What one connected scene holds."),
             Field(
                 "cache", \.cache, .record,
-                "Memory that the app can create again. It drops some in the background and on warnings."),
+                "Memory that the app can create again. The app frees some of it in the background and on warnings."),
             Field("growth", \.growth, .record, "The base grows in use."),
             Field("leak", \.leak, .quantity(), "Memory that is never freed."),
             Field("churn", \.churn, .record, "Short-lived objects."),
-            Field("touch", \.touch, .quantity(), "How fast live memory is written again in use."),
+            Field("touch", \.touch, .quantity(), "How fast the app, in use, writes to memory that it already holds."),
             Field("bursts", \.bursts, .list(of: Codec<BurstProfile>.record, called: "bursts"), "Sudden increases."),
             Field("objects", \.objects, .oneOf(Variant.sizes), "How large the objects are."),
             Field("scene_growth", \.sceneGrowth, .record, "The UI of the scene in front grows in use."),
             Field(
                 "saw_tooth", \.sawTooth, .record,
                 "Memory that rises steadily in use, falls at once, and begins again."),
-            Field("read", \.read, .quantity(), "How fast live memory is read in use, the cache first."),
+            Field(
+                "read", \.read, .quantity(),
+                "How fast the app, in use, reads memory that it already holds. It reads the cache first."),
             Field(
                 "trace", \.trace, Codec<TraceProfile>.trace.orNone(),
                 "An allocation trace that the app plays in addition."),
@@ -94,7 +104,7 @@ extension CacheProfile: Described {
         base: CacheProfile(),
         fields: [
             Field("size", \.size, .quantity(), "The cache stops growing at this size."),
-            Field("rate", \.rate, .quantity(), "How fast it fills in use."),
+            Field("rate", \.rate, .quantity(), "How fast the cache fills in use."),
             Field("turnover", \.turnover, .quantity(), "How fast the app replaces the oldest parts of a full cache."),
         ])
 }
@@ -114,7 +124,7 @@ extension DisconnectDiscipline: Described {
         fields: [
             Field("frees", \.frees, .quantity(), "The share of the scene's memory that the app frees. The rest leaks."),
             Field("delay", \.delay, .quantity(), "How long the freeing keeps the app's main thread busy."),
-            Field("ignores", \.ignores, .quantity(), "The share of times at which the app frees nothing."),
+            Field("ignores", \.ignores, .quantity(), "The share of such occasions on which the app frees nothing."),
         ])
 }
 
@@ -142,7 +152,7 @@ extension BurstProfile: Described {
         fields: [
             Field(
                 "after", \.after, .quantity(), required: true,
-                "It begins after the app has spent this much time in the foreground."),
+                "The increase begins after the app has spent this much time in the foreground."),
             Field("size", \.size, .quantity(), required: true, "How much memory it adds."),
             Field("over", \.over, .quantity(), required: true, "How long the increase takes."),
             Field(
@@ -158,7 +168,9 @@ extension CallbackCosts: Described {
             Field("process", \.process, .quantity(), "From the tap to willFinishLaunching: creating the process."),
             Field("launch", \.launch, .quantity(), "willFinishLaunching and didFinishLaunching together."),
             Field("first_launch", \.firstLaunch, .quantity(), "Added to the app's first launch in the run."),
-            Field("connect", \.connect, .quantity(), "scene(_:willConnectTo:), or the first UI without scenes."),
+            Field(
+                "connect", \.connect, .quantity(),
+                "scene(_:willConnectTo:), or creating the first UI in an app without scenes."),
             Field("enter_foreground", \.enterForeground, .quantity(), "sceneWillEnterForeground."),
             Field("activate", \.activate, .quantity(), "sceneDidBecomeActive."),
             Field("resign_active", \.resignActive, .quantity(), "sceneWillResignActive."),
@@ -178,25 +190,28 @@ extension BackgroundDiscipline: Described {
                 "The share of the cache that the app frees when its last scene on screen enters the background."),
             Field(
                 "reloads", \.reloads, .quantity(),
-                "The share of this memory that the app loads again on willEnterForeground."),
+                "The share of the freed cache that the app loads again on willEnterForeground."),
             Field("work", \.work, .quantity(), "How long the app works before it can be suspended."),
             Field("delay", \.delay, .quantity(), "How long the freeing keeps the app's main thread busy."),
-            Field("ignores", \.ignores, .quantity(), "The share of times at which the app frees nothing."),
+            Field("ignores", \.ignores, .quantity(), "The share of such occasions on which the app frees nothing."),
             Field(
                 "snapshot", \.snapshot, .quantity(),
                 "The memory that the snapshot of the screen needs for a moment."),
             Field(
                 "task", \.task, Codec.quantity().orNone(),
                 "On leaving the screen the app begins a background task that runs this long. `none`: no task."),
-            Field("leaks_task", \.leaksTask, .flag, "It never ends its background task, not even when it expires."),
+            Field(
+                "leaks_task", \.leaksTask, .flag,
+                "The app never ends its background task, not even when the task expires."),
             Field("event_work", \.eventWork, .quantity(), "How long the app works on an event that wakes it."),
             Field(
                 "modes_last", \.modesLast, Codec.quantity().orNone(),
-                "How long its background modes keep it running off screen. `none`: for ever."),
-            Field("cpu", \.cpu, .quantity(), "The share of a core that it uses off screen."),
+                "How long its background modes keep the app running off screen. `none`: for ever."),
+            Field("cpu", \.cpu, .quantity(), "The share of a core that the app uses off screen."),
             Field(
-                "holds_protected_file", \.holdsProtectedFile, .flag,
-                "Whether it still holds a lock on a file when it is suspended. The system ends it for that."),
+                "holds_file_lock", \.holdsFileLock, .flag,
+                "Whether the app still holds a lock on a file when it is suspended. The system ends an app that does."),
+            Field(former: "holds_protected_file", of: "holds_file_lock", \.holdsFileLock, .flag),
         ])
 }
 
@@ -208,7 +223,7 @@ extension WarningDiscipline: Described {
             Field(
                 "delay", \.delay, .quantity(),
                 "How long the answer keeps the app's main thread busy. A launch under way waits for it."),
-            Field("ignores", \.ignores, .quantity(), "The share of warnings at which the app does nothing."),
+            Field("ignores", \.ignores, .quantity(), "The share of warnings that the app ignores."),
         ])
 }
 

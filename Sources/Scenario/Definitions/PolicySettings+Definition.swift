@@ -242,7 +242,7 @@ extension Codec where Value == ParameterValue {
         }
     }
 
-    /// The value, or `table`. Zero meant the same in earlier versions; it still works and gives a warning.
+    /// The value, or `table`. Zero, which meant `table` in earlier versions, still works and gives a warning.
     private func orTable(_ parameter: PolicyParameter) -> Codec {
         let table = ParameterValue.table.description
         let expected = "\(expected), or \(table)"

@@ -35,9 +35,12 @@ extension RunPlan: Described {
                 "backend", \.backend, .choice("backend", "backends"),
                 "`jemalloc`: real memory. `accounting`: only computes what jemalloc would do."),
             Field("device", \.device, .record, required: true, "The simulated device."),
-            Field("monitor", \.monitor, .record, "When memory is looked at, and what counts as pressure."),
+            Field("monitor", \.monitor, .record, "When memory is sampled, and what counts as pressure."),
             Field("policy", \.policy, .policy, "The policy that decides which processes lose memory."),
             Field("limits", \.limits, .record, "Limits that hold under every policy."),
+            Field(
+                "lifecycle", \.lifecycle, .record,
+                "Rows of the life cycle that are not settled by documentation, or differ between systems."),
             Field(
                 "apps", \.apps,
                 .list(
@@ -71,6 +74,9 @@ extension RunPlan: Described {
                 "apps", \.appRows, .choice("kind of rows", "kinds of rows"),
                 "The rows of apps.csv: every process at every sample, or only "
                     + "processes that differ from their last row."),
+            Field(
+                "duties", \.showsDuties, .flag,
+                "events.csv also shows what apps do inside their callbacks, and when their windows and views appear."),
         ])
 }
 
@@ -97,15 +103,14 @@ extension Device: Described {
             Field("reserved", \.reserved, .quantity(), "RAM that the system keeps for itself during the whole run."),
             Field(
                 "scale", \.scale, .quantity(from: RunPlan.smallestScale, to: RunPlan.largestScale),
-                "The size of this device as a share of the real one: at 25%, apps "
-                    + "hold a quarter of the pages that they "
-                    + "hold on the real device. `--scale` sets it together with the device's sizes."),
+                "For scale models: at 25%, apps hold a quarter of the pages that they would hold at 100%. The "
+                    + "option `--scale` sets this key together with the device's sizes."),
             Field("cores", \.cores, .count(1...1_024), "How many main threads can run at the same time."),
             Field("fill_rate", \.fillRate, .quantity(from: .slowest), "How fast an app can fill fresh pages."),
             Field("reclaim_rate", \.reclaimRate, .quantity(from: .slowest), "How fast the system can take pages back."),
             Field(
                 "termination_time", \.terminationTime, .quantity(),
-                "How long the system takes to end a process, besides the time to take its pages back."),
+                "How long the system takes to end a process, not counting the time to take its pages back."),
             Field(
                 "dirty_decay", \.dirtyDecay, .quantity(),
                 "How long a process keeps unused pages before they return to the device by themselves."),
@@ -126,11 +131,11 @@ extension MonitorSettings: Described {
         fields: [
             Field(
                 "preset", \.preset, .name(of: "preset", "presets") { MonitorSettings.presets.map(\.preset) },
-                "The settings that apply where the other keys say nothing."),
+                "The preset gives the values of all other keys of `monitor` that are left out."),
             Field("interval", \.interval, .quantity(from: .milliseconds(1)), "The time between two samples."),
             Field("warning", \.warning, .record, "The warning level."),
             Field("critical", \.critical, .record, "The critical level."),
-            Field("hold", \.hold, .quantity(), "A lower level must hold this long before it counts."),
+            Field("hold", \.hold, .quantity(), "The level falls only after a lower level has held for this long."),
             Field("warning_spacing", \.warningSpacing, .quantity(), "The time between the warnings to two apps."),
             Field(
                 "warning_rest", \.warningRest, .quantity(),
@@ -152,9 +157,8 @@ extension MonitorSettings: Described {
                 "After the level has fallen, it cannot rise again for this time."),
             Field(
                 "end_suspended_first", \.endSuspendedFirst, .flag,
-                "Before it warns running apps, the monitor ends suspended apps, the "
-                    + "longest idle first, until the level is "
-                    + "left. It has no effect with the measure process."),
+                "Before it warns running apps, the monitor ends suspended apps, the longest idle first, until "
+                    + "the level is left. Has no effect with `measure: process`."),
             Field(
                 "rise_needs_fewer_processes", \.riseNeedsFewerProcesses, .flag,
                 "The level rises only if there are fewer processes than at the last sample. It may fall at any time."),
@@ -195,7 +199,7 @@ extension LevelThresholds: Described {
                 "The level begins beyond this value. For free memory, \"beyond\" means below it."),
             Field(
                 "leave", \.leave, .threshold,
-                "The level ends once the value has come back past this one. For free memory: risen above it."),
+                "The level ends once the value crosses this one on its way back. For free memory: rises above it."),
         ])
 }
 

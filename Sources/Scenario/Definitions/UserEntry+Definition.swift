@@ -18,13 +18,13 @@ struct EventTiming: Sendable {
             Field("at", \.at, Codec.quantity().given, "When it happens."),
             Field(
                 "every", \.every, Codec.quantity(from: .milliseconds(1)).given,
-                "The event happens again and again, with this time between."),
+                "The event happens again and again; this is the time from one to the next."),
             Field(
                 "from", \.from, Codec.quantity().given,
                 "With `every`: the first time. With `model`: the beginning. By default the start of the run."),
             Field(
                 "to", \.to, Codec.quantity().given,
-                "With `every` and `model`: the latest time. By default the end of the run."),
+                "With `every`: the latest time. With `model`: the end. By default the end of the run."),
         ])
 }
 
@@ -39,7 +39,7 @@ extension Codec where Value: Sendable {
 }
 
 extension UserEntry {
-    /// The number of events the entry stands for; unknown for a person until the events are drawn.
+    /// The number of events that the entry stands for. For a modelled user it is unknown until the events are drawn.
     var eventCount: Int {
         switch self {
         case .repeated(_, let repetition): repetition.count
@@ -246,7 +246,8 @@ private enum EntryShape {
             JSON.Member(
                 key: model,
                 value: models.schema(nil).adding([
-                    "description": .string("A seeded person uses the phone, from `from` to `to`.")
+                    "description": .string(
+                        "A simulated person uses the phone between `from` and `to`, as the seed decides.")
                 ])))
         return .object([
             "type": .string("object"), "properties": .object(properties), "additionalProperties": .bool(false),

@@ -101,7 +101,7 @@ extension Fault {
     fileprivate init(_ error: YamlError, text: String, kind: String) {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _):
-            // The parser's message about its nesting limit addresses programmers, so this replaces it.
+            // The parser's message about its nesting limit is meant for programmers, so this message replaces it.
             if problem.contains("nesting level") {
                 self = Tree.tooDeep(Origin(mark))
                 return
@@ -173,9 +173,9 @@ extension Tree {
         return nil
     }
 
-    /// The parser compares keys with all their contents. A key that is a collection of aliases could cost exponential
-    /// time. So in a text with anchors, keys must be plain text. This check works line by line and may refuse harmless
-    /// texts.
+    /// The parser compares keys with all their contents. A key that is a collection of aliases could take exponential
+    /// time to compare. So in a text with anchors, every key must be plain text. This check works line by line and
+    /// may refuse harmless texts.
     private static func hazardousKey(in text: String) -> Fault? {
         guard text.contains("&") else { return nil }
         var number = 0

@@ -15,7 +15,7 @@ struct WorkInProgress: ~Copyable {
     fileprivate var refused: [Int] = []
     /// Memory that is filled but whose filling time has not passed yet.
     fileprivate var unpaid: ByteCount = .zero
-    /// A slice was allocated up to a limit, and its cost is still to be settled.
+    /// Whether a slice was allocated up to a limit, and the time to fill it is still to pass.
     fileprivate var isSettling = false
     /// Whether filling fresh pages takes time; for a tick the time has already passed.
     private(set) var fillsAtDeviceRate = false

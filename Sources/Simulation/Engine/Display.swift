@@ -7,9 +7,16 @@ final class Display {
     private(set) var owner: ProcessID?
     /// The app that the user wants to see.
     private(set) var frontApp: AppID?
-    /// The app on the second display.
+    /// The app that the second display is to show.
     private(set) var externalApp: AppID?
+    /// The process that owns the second display: it has an active scene there, or is leaving it.
+    private var externalOwner: ProcessID?
     private(set) var isLocked = false
+    /// Whether the device is restarting: until it is unlocked.
+    private(set) var isOff = false
+    /// Whether protected files can be opened. They can until some seconds after the lock.
+    private(set) var protectedDataIsAvailable = true
+    private var lastLock = 0
     /// The interruptions under way; the app in front is inactive while there is one.
     private var interruptions: [(serial: Int, kind: Interruption)] = []
     private var lastInterruption = 0
@@ -43,8 +50,22 @@ final class Display {
         if frontApp == app { frontApp = nil }
     }
 
-    /// The second display shows this app; nil: it is unplugged or dark.
+    /// The second display is to show this app; nil: it is unplugged or dark.
     func showExternally(_ app: AppID?) { externalApp = app }
+
+    /// Gives the second display to the process; false if another process owns it, because its scene is not gone yet.
+    func takeExternal(for pid: ProcessID) -> Bool {
+        guard externalOwner == nil || externalOwner == pid else { return false }
+        externalOwner = pid
+        return true
+    }
+
+    /// The process gives up the second display; false if it did not own it.
+    func releaseExternal(by pid: ProcessID) -> Bool {
+        guard externalOwner == pid else { return false }
+        externalOwner = nil
+        return true
+    }
 
     // MARK: What covers it
 
@@ -70,7 +91,27 @@ final class Display {
         return true
     }
 
-    func lock() { isLocked = true }
+    var showsCall: Bool { interruptions.contains { $0.kind == .call } }
 
-    func unlock() { isLocked = false }
+    /// - Returns: The number of this lock.
+    func lock() -> Int {
+        isLocked = true
+        lastLock += 1
+        return lastLock
+    }
+
+    /// Protected data becomes unavailable; false if the device is no longer in that lock.
+    func closeProtectedData(_ lock: Int) -> Bool {
+        guard isLocked, lock == lastLock else { return false }
+        protectedDataIsAvailable = false
+        return true
+    }
+
+    func unlock() { (isLocked, isOff, protectedDataIsAvailable) = (false, false, true) }
+
+    /// The device restarts: nothing covers its screen any more.
+    func turnOff() {
+        isOff = true
+        interruptions.removeAll()
+    }
 }

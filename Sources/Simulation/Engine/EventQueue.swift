@@ -8,6 +8,10 @@ enum SimulationEvent {
     case userEvent(index: Int)
     case interruptionEnds(serial: Int)
     case unlock
+    /// The device has been locked for a while: protected data becomes unavailable.
+    case protectedDataGoes(lock: Int)
+    /// A scene has been off screen for a while.
+    case sceneIdles(ProcessReference, SceneID, serial: Int)
     /// The main thread goes on, because a cost was paid or a slice of memory was filled.
     case mainThread(ProcessReference, serial: Int)
     /// The app's memory changes as time passes.

@@ -98,6 +98,9 @@ struct Invariants {
                 sessions.count { $0.machine.phase == .foregroundActive && $0.isExternal == isExternal } <= 1,
                 "\(name) has more than one active scene on a display")
         }
+        if process.isQuiet {
+            claim(process.announcements.isEmpty, "\(name) is quiet, but has not posted \(process.announcements)")
+        }
         if process.phase == .suspended {
             claim(!process.work.isUnderWay, "\(name) is suspended, but works on memory")
             claim(process.isQuiet, "\(name) is suspended, but has steps to do")

@@ -19,9 +19,10 @@ extension Simulation {
         recorder.event(
             .exit, at: now, app: process.profile.name, pid: process.pid, reason.rawValue, reason: explanation,
             fact: .exit(reason, fact ?? reclaimer.decidedEnd(of: process, reason)))
+        if let since = process.unsavedSince { recordLostData(of: process, since) }
         leaveScenes(of: process)
         countLife(of: process)
-        recorder.count(of: process) { $0.ends.append(reason) }
+        recorder.count(of: process) { $0.end(reason, inForeground: wasForeground) }
         if process.phase != .notRunning { apply(.terminate, to: process, reason: reason.rawValue) }
         if reason.isBySystem { recordTermination(of: process, reason, wasForeground: wasForeground, footprint) }
         releaseEverything(of: process)
@@ -36,6 +37,14 @@ extension Simulation {
             abandonTap(at: tap.at, on: app)
         }
         display.leave(app.id)
+    }
+
+    /// The process ends before the app has saved what the user did.
+    private func recordLostData(of process: LiveProcess, _ since: Instant) {
+        recorder.count(of: process) { $0.dataLost += 1 }
+        recorder.event(
+            .dataLost, at: now, app: process.profile.name, pid: process.pid, "not saved since \(since)",
+            reason: "it did not resign being active before its end")
     }
 
     private func leaveScenes(of process: LiveProcess) {
@@ -78,6 +87,7 @@ extension Simulation {
         process.record.forgetProcess(closing: process.course.closing, external: process.course.externalScene)
         // The second display goes dark.
         if process.course.externalScene != nil { display.showExternally(nil) }
+        if let callback = process.thread.takeCallback() { recorder.end(callback, at: nil) }
         processes.remove(process)
         changes.remove(process.position)
         snapshots.forget(process)
@@ -87,6 +97,7 @@ extension Simulation {
         process.retire()
         process.record.processEnded()
         releaseDisplay(by: process)
+        releaseSecondDisplay(by: process)
         do {
             _ = try memory.endProcess(process.slot)
         } catch {

@@ -14,6 +14,7 @@ extension Simulation {
         app.open(scene)
         app.update(scene) { $0.ask(for: reason) }
         process.launch.begin(.cold, tapped: tapped)
+        if process.profile.scenes.support { process.launch.awaitScene(reading: plan.lifecycle.stateAtLaunch) }
         if !process.profile.scenes.support { process.deliver(reason, to: scene) }
         process.thread.append(.spawn)
         advance(process)
@@ -161,8 +162,10 @@ extension Simulation {
 
     func addDeferredMemory(of process: LiveProcess) {
         let deferred = process.profile.deferred.memory
+        let size = deferred * memory.scale
         recorder.event(
-            .deferredWork, at: now, app: process.profile.name, pid: process.pid, "\((deferred * memory.scale).bytes)")
+            .deferredWork, at: now, app: process.profile.name, pid: process.pid, size.readable,
+            fact: .amount("deferred_bytes", size))
         startAtOnce([.allocate(.base, deferred)], of: process)
     }
 

@@ -42,6 +42,9 @@ extension Simulation {
         case .tell(let callback, let scene): run(callback, scene: scene, process)
         case .post(let notification): post(notification, scene: nil, process)
         case .observe(let notification): observe(notification, process)
+        case .windows(let callback, let scene): duties.showWindows(after: callback, scene: scene, of: process)
+        case .externalWindow(let window, let appears): changeExternalWindow(window, of: process, appears: appears)
+        case .audioInterruption(let begins): interruptAudio(of: process, begins: begins)
         case .snapshot(let scene): takeSnapshot(of: scene, process)
         case .backgroundEvent(let reason, let span): receive(reason, lasting: span, process)
         case .expiryHandler: runExpiryHandler(of: process)
@@ -56,6 +59,7 @@ extension Simulation {
         case .callback(let callback): run(callback, scene: nil, process)
         case .notification(let notification): post(notification, scene: nil, process)
         case .change: apply(event, to: process, reason: event.rawValue)
+        case .application: announce(process)
         }
     }
 
@@ -64,22 +68,40 @@ extension Simulation {
         case .callback(let callback): run(callback, scene: scene, process)
         case .notification(let notification): post(notification, scene: scene, process)
         case .change: apply(event, to: scene, of: process)
+        case .application: announce(process)
         }
+    }
+
+    /// Posts the notifications of the application that a scene's change has caused.
+    private func announce(_ process: LiveProcess) {
+        for notification in process.announcements { post(notification, scene: nil, process) }
+        process.announcements = []
     }
 
     // MARK: Callbacks and notifications
 
+    private var duties: DutyRows { DutyRows(isOn: plan.showsDuties, recorder: recorder, agenda: agenda) }
+
     private func run(_ callback: Callback, scene: SceneID?, _ process: LiveProcess) {
-        recorder.event(
-            .callback, at: now, app: process.profile.name, pid: process.pid, scene: scene, callback.rawValue,
-            reason: launchOptions(of: callback, scene: scene, process))
+        process.thread.begin(
+            recorder.callback(
+                callback, at: now, of: process, scene: scene,
+                reason: launchOptions(of: callback, scene: scene, process)))
         if callback == .stateRestorationActivity, let scene {
             process.record.update(scene) { $0.storeActivity() }
         }
         if callback == .configurationForConnecting || callback == .sceneWillConnect, let scene {
             process.record.update(scene) { $0.tell() }
         }
+        duties.record(in: callback, scene: scene, process)
+        if callback == .sceneDidBecomeActive || callback == .applicationDidBecomeActive {
+            process.wasRefreshed = false
+            if plan.showsDuties { process.thread.prepend([.windows(callback, scene)]) }
+        }
         if callback == .didFinishLaunching { beginDeferredWork(of: process) }
+        if callback == .sceneDidEnterBackground || callback == .applicationDidEnterBackground {
+            background.beginOwnTask(of: process)
+        }
         let work = process.workload.work(
             for: callback, scene: scene ?? SceneID(1), cache: memory.requested(in: process.pools.cache),
             isFirstLaunch: process.launch.isFirst, isOnScreen: process.phase.isForeground, using: &process.record.duty)
@@ -87,12 +109,12 @@ extension Simulation {
     }
 
     /// Posts the notification; the app's objects that observe it do their work next.
-    func post(_ notification: AppNotification, scene: SceneID?, _ process: LiveProcess) {
+    func post(_ notification: AppNotification, scene: SceneID?, _ process: LiveProcess, what: String? = nil) {
         if notification == .didFinishLaunching { process.launch.didFinishLaunching() }
         let observers = process.profile.observers.count { $0.notification == notification }
         recorder.event(
             .notification, at: now, app: process.profile.name, pid: process.pid, scene: scene, notification.rawValue,
-            reason: observers > 0 ? "observers: \(observers)" : nil)
+            reason: observers > 0 ? "\(what.map { "\($0); " } ?? "")observers: \(observers)" : what)
         if observers > 0 { process.thread.prepend([.observe(notification)]) }
     }
 
@@ -103,19 +125,37 @@ extension Simulation {
             isDueToWarning: notification == .didReceiveMemoryWarning)
     }
 
+    private func changeExternalWindow(_ window: SceneID, of process: LiveProcess, appears: Bool) {
+        post(appears ? .screenDidConnect : .screenDidDisconnect, scene: nil, process)
+        if appears && process.phase == .active { duties.showWindow(window, of: process) }
+        if !appears { duties.hideWindows(window, of: process) }
+        start(process.workload.windowWork(window, appears: appears), of: process)
+        // What it held is free: that takes no time.
+        if !appears { process.record.discard(window) }
+    }
+
+    private func interruptAudio(of process: LiveProcess, begins: Bool) {
+        if !begins { background.resumeAudio(of: process) }
+        post(.audioInterruption, scene: nil, process, what: begins ? "began" : "ended")
+    }
+
     private func takeSnapshot(of scene: SceneID?, _ process: LiveProcess) {
+        let size = process.profile.background.snapshot * memory.scale
         recorder.event(
-            .snapshot, at: now, app: process.profile.name, pid: process.pid, scene: scene,
-            "\((process.profile.background.snapshot * memory.scale).bytes)")
+            .snapshot, at: now, app: process.profile.name, pid: process.pid, scene: scene, size.readable,
+            fact: .amount("snapshot_bytes", size))
         start(process.workload.snapshotWork(), of: process)
     }
 
     /// Delivers the event that the app was launched or woken for.
     private func receive(_ reason: LaunchReason, lasting span: TimeSpan, _ process: LiveProcess) {
         background.receive(reason, lasting: span, process)
-        if reason == .remoteNotification {
-            process.thread.prepend([.tell(.didReceiveRemoteNotification, nil)])
-        } else {
+        if reason == .backgroundFetch { process.wasRefreshed = true }
+        switch reason {
+        case .remoteNotification: process.thread.prepend([.tell(.didReceiveRemoteNotification, nil)])
+        case .call: process.thread.prepend([.tell(.pushRegistryDidReceive, nil)])
+        case .location, .bluetoothCentrals, .backgroundFetch, .processing, .userTap, .url, .userActivity,
+            .shortcutItem, .notification:
             start(CallbackWork(cost: process.profile.costs.event), of: process)
         }
     }
@@ -128,17 +168,23 @@ extension Simulation {
     // MARK: Transitions
 
     func apply(_ event: ProcessEvent, to process: LiveProcess, reason: String) {
-        let before = process.phase
+        let (before, read) = (process.phase, process.readPhase)
         do {
             try process.apply(event)
         } catch {
             return faults.fail("\(process.profile.name): \(error)")
         }
-        recorder.count(of: process) { $0.enter(process.phase, at: now) }
-        recorder.event(
-            .processState, at: now, app: process.profile.name, pid: process.pid, process.phase.rawValue, reason: reason,
-            fact: .entered(process.phase))
+        if before != .notRunning { process.launch.endAwaitingScene() }
+        if before == .notRunning || process.readPhase != read { recordPhase(of: process, reason: reason) }
         phaseChanged(process, from: before)
+    }
+
+    private func recordPhase(of process: LiveProcess, reason: String) {
+        let phase = process.readPhase
+        recorder.count(of: process) { $0.enter(phase, at: now) }
+        recorder.event(
+            .processState, at: now, app: process.profile.name, pid: process.pid, phase.rawValue, reason: reason,
+            fact: .entered(phase))
     }
 
     private func apply(_ event: SceneEvent, to scene: SceneID, of process: LiveProcess) {
@@ -157,7 +203,10 @@ extension Simulation {
             session.machine.phase.rawValue, reason: event.rawValue, fact: .entered(session.machine.phase))
         followConnection(event, of: scene, process)
         followScenes(process)
+        idleScenes(of: process)
+        if event == .enterBackground { duties.hideWindows(scene, of: process) }
         if event == .resignActive && !session.isExternal { releaseDisplay(by: process) }
+        if session.isExternal && session.machine.phase != .foregroundActive { releaseSecondDisplay(by: process) }
     }
 
     private func followConnection(_ event: SceneEvent, of scene: SceneID, _ process: LiveProcess) {
@@ -179,22 +228,69 @@ extension Simulation {
     private func followScenes(_ process: LiveProcess) {
         let scenes = process.record.sessions.map(\.machine.phase)
         let target = processPhase(followingFrom: scenes, hasReasonToRun: process.phase.runsCode)
+        // Swiped away, it ends without having been in the background.
+        if process.course.quit?.entersBackground == false && process.phase.isForeground && !target.isForeground {
+            return
+        }
         guard let event = process.phase.event(towards: target) else {
-            return faults.claim(
+            faults.claim(
                 process.phase == target,
                 "\(process.profile.name) is \(process.phase.rawValue), but its scenes make it \(target.rawValue)")
+            if process.launch.awaitsScene && target.isForeground { enterForegroundAtLaunch(process) }
+            return
         }
-        for signal in event.signals(in: .sceneBased) { play(signal, of: event, process) }
+        var hasChanged = false
+        for signal in event.signals(in: .sceneBased) {
+            if hasChanged, case .notification(let notification) = signal {
+                process.announcements.append(notification)
+            } else {
+                play(signal, of: event, process)
+            }
+            if signal == .change { hasChanged = true }
+        }
+    }
+
+    /// The first scene of a launch comes to the foreground, where the system has had the process from the tap on.
+    private func enterForegroundAtLaunch(_ process: LiveProcess) {
+        let read = process.readPhase
+        process.launch.endAwaitingScene()
+        process.stateDidChange()
+        if plan.lifecycle.foregroundNotificationAtLaunch { post(.willEnterForeground, scene: nil, process) }
+        if process.readPhase != read { recordPhase(of: process, reason: ProcessEvent.enterForeground.rawValue) }
+    }
+
+    /// Scenes off screen of an app that another scene keeps in front have the time of an app that leaves the screen.
+    private func idleScenes(of process: LiveProcess) {
+        guard plan.lifecycle.idleScenes == .suspended, process.phase.isForeground else { return }
+        for session in process.record.sessions where session.machine.phase == .background && !session.becomesIdle {
+            guard !session.isIdle else { continue }
+            process.record.update(session.id) { $0.beginIdling() }
+            agenda.schedule(
+                .sceneIdles(process.reference, session.id, serial: session.serial),
+                after: process.profile.background.work)
+        }
+    }
+
+    func endIdling(of scene: SceneID, _ process: LiveProcess, _ serial: Int) {
+        guard let session = process.record.sessions.first(where: { $0.id == scene }), session.serial == serial,
+            session.becomesIdle
+        else { return }
+        process.record.update(scene) { $0.endIdling(isInFront: process.phase.isForeground) }
+        advance(process)
     }
 
     private func phaseChanged(_ process: LiveProcess, from before: ProcessPhase) {
         let after = process.phase
         if before.isForeground || after.isForeground { process.wasSeen(at: now) }
+        // The app saves its data when it is told that it resigns being active.
+        if after == .active { process.unsavedSince = now } else if after == .inactive { process.unsavedSince = nil }
         if before == .suspended { background.countSuspension(of: process) }
         process.followBand(at: now)
         if !process.profile.scenes.support && before == .active { releaseDisplay(by: process) }
         switch after {
-        case .background: background.begin(of: process, from: before)
+        case .background:
+            background.begin(of: process, from: before)
+            if !process.profile.scenes.support { duties.hideWindows(nil, of: process) }
         case .inactive, .active: background.end(of: process)
         case .suspended: background.suspend(process)
         case .notRunning: break
@@ -204,12 +300,19 @@ extension Simulation {
 
     /// The process gives up the display, if it owns it.
     func releaseDisplay(by owner: LiveProcess) {
-        guard display.release(by: owner.pid) else { return }
-        // A process that waits for the screen may take it at this instant. It does so in a separate event, so that this
-        // step and the work under way are finished first.
-        if let process = display.frontApp.flatMap({ processes.process(of: $0) }), process.isQuiet {
-            process.thread.lookAgain()
-            agenda.schedule(.mainThread(process.reference, serial: process.thread.serial), at: now)
-        }
+        if display.release(by: owner.pid) { offerScreen(to: display.frontApp) }
+    }
+
+    /// The process gives up the second display, if it owns it.
+    func releaseSecondDisplay(by owner: LiveProcess) {
+        if display.releaseExternal(by: owner.pid) { offerScreen(to: display.externalApp) }
+    }
+
+    /// A process that waits for a screen may take it at this instant. It does so in a separate event, so that this step
+    /// and the work under way are finished first.
+    private func offerScreen(to app: AppID?) {
+        guard let process = app.flatMap({ processes.process(of: $0) }), process.isQuiet else { return }
+        process.thread.lookAgain()
+        agenda.schedule(.mainThread(process.reference, serial: process.thread.serial), at: now)
     }
 }

@@ -10,9 +10,10 @@ extension Simulation {
     func wake(_ app: AppRecord, for reason: LaunchReason, lasting span: TimeSpan?) {
         let name = reason.actionName
         guard app.profile.supports(reason) else { return record(name, app, refused: .modeIsNotDeclared) }
+        guard !display.isOff else { return record(name, app, refused: .deviceIsRestarting) }
         let time = span ?? app.profile.background.eventWork
         guard let process = app.process else {
-            guard !app.wasSwipedAway || reason.reachesQuitApps else {
+            guard !app.wasSwipedAway || reason.reachesQuitApps(plan.lifecycle) else {
                 return record(name, app, refused: .wasSwipedAway)
             }
             record(name, app)
@@ -72,13 +73,17 @@ extension Simulation {
     func showOnDisplay(_ app: AppRecord) {
         let name = "show_on_display"
         let scenes = app.profile.scenes
-        guard scenes.support && scenes.multiple else { return record(name, app, refused: .hasOneScene) }
+        guard !scenes.support || scenes.multiple else { return record(name, app, refused: .hasOneScene) }
         guard !display.isLocked else { return record(name, app, refused: .deviceIsLocked) }
         if let other = display.externalApp { return record(name, app, refused: .displayIsTaken, by: other) }
         guard let process = app.process, !process.isEnding else { return record(name, app, refused: .isNotRunning) }
+        guard scenes.support || process.phase.runsCode else { return record(name, app, refused: .isSuspended) }
         record(name, app)
         display.showExternally(app.id)
-        process.course.showExternally(app.newSession(isExternal: true))
+        let scene = app.newSession(isExternal: true)
+        process.course.showExternally(scene)
+        // Without scenes, it is a window of the app: it is shown and hidden with the other one.
+        if !scenes.support { process.thread.append(.externalWindow(scene, appears: true)) }
         advance(process)
     }
 
@@ -88,9 +93,30 @@ extension Simulation {
         else { return record("unplug_display", nil, refused: .hasNoSecondDisplay) }
         record("unplug_display", processes[app])
         display.showExternally(nil)
-        leaveToUser(scene, of: process)
-        process.course.close(scene)
+        if process.profile.scenes.support {
+            leaveToUser(scene, of: process)
+            process.course.close(scene)
+        } else {
+            if process.phase == .suspended { Planner(process: process, display: display).queueProcess(.resume) }
+            process.thread.append(.externalWindow(scene, appears: false))
+        }
         advance(process)
+    }
+
+    // MARK: A restart
+
+    /// The device restarts: every process ends, and none is told. Scenes keep their sessions. The device is off, then
+    /// locked; the user can use it after this time.
+    func restart(lasting span: TimeSpan) {
+        record("restart", nil)
+        display.show(nil)
+        display.turnOff()
+        for process in processes.live where processes.isAlive(process) {
+            end(process, .normalApp, "the device restarts: no code runs")
+        }
+        guard !display.isLocked else { return }
+        _ = display.closeProtectedData(display.lock())
+        agenda.schedule(.unlock, after: span)
     }
 
     // MARK: Ends
@@ -129,6 +155,8 @@ extension LaunchReason {
         case .bluetoothCentrals: "bluetooth"
         case .backgroundFetch: "background_refresh"
         case .processing: "processing"
+        case .call: "voip_call"
+        case .notification: "open_notification"
         }
     }
 }

@@ -13,6 +13,8 @@ extension Simulation {
         case .home: goHome()
         case .openScene(let app): openScene(processes[app])
         case .closeScene(let app): closeScene(processes[app])
+        case .showScene(let app, let scene): showScene(scene, of: processes[app])
+        case .hideScene(let app, let scene): hideScene(scene, of: processes[app])
         case .quit(let app): quit(processes[app])
         case .interrupt(let kind, let span): interrupt(kind, lasting: span)
         case .lock(let span): lock(lasting: span)
@@ -23,6 +25,7 @@ extension Simulation {
         case .endBackgroundTask(let app): endTask(processes[app])
         case .showOnDisplay(let app): showOnDisplay(processes[app])
         case .unplugDisplay: unplugDisplay()
+        case .restart(let span): restart(lasting: span)
         case .crash(let app): crash(processes[app])
         case .terminate(let app): terminate(processes[app])
         }
@@ -133,6 +136,7 @@ extension Simulation {
     // MARK: Scenes
 
     private func openScene(_ app: AppRecord) {
+        guard plan.lifecycle.scenes else { return record("open_scene", app, refused: .systemHasNoScenes) }
         guard app.profile.scenes.multiple && app.profile.scenes.support else {
             return record("open_scene", app, refused: .hasOneScene)
         }
@@ -141,7 +145,39 @@ extension Simulation {
         bringToFront(app, scene: app.newSession(), for: .userTap)
     }
 
+    /// Why the app cannot have this scene on the device's own screen; nil: it can.
+    private func refusal(of scene: SceneID, _ app: AppRecord) -> UserRefusal? {
+        if !plan.lifecycle.scenes { return .systemHasNoScenes }
+        if !app.profile.scenes.support { return .isWithoutScenes }
+        if app.process?.course.closing.contains(scene) == true { return .hasNoSuchScene }
+        if !app.sessions.contains(where: { $0.id == scene && !$0.isExternal }) { return .hasNoSuchScene }
+        return display.isLocked ? .deviceIsLocked : nil
+    }
+
+    /// Whether the user wants to see this scene.
+    private func isInFront(_ scene: SceneID, of app: AppRecord) -> Bool {
+        processInFront(app)?.course.goal == .foreground(scene)
+    }
+
+    private func showScene(_ scene: SceneID, of app: AppRecord) {
+        if let refusal = refusal(of: scene, app) { return record("show_scene", app, refused: refusal) }
+        guard !isInFront(scene, of: app) || display.showsSwitcher else {
+            return record("show_scene", app, refused: .isInFront)
+        }
+        record("show_scene", app)
+        bringToFront(app, scene: scene, for: .userTap)
+    }
+
+    private func hideScene(_ scene: SceneID, of app: AppRecord) {
+        if let refusal = refusal(of: scene, app) { return record("hide_scene", app, refused: refusal) }
+        guard isInFront(scene, of: app) else { return record("hide_scene", app, refused: .isNotOnScreen) }
+        record("hide_scene", app)
+        leaveSwitcher()
+        sendToBackground(except: nil)
+    }
+
     private func closeScene(_ app: AppRecord) {
+        guard plan.lifecycle.scenes else { return record("close_scene", app, refused: .systemHasNoScenes) }
         guard let scene = app.closableScene else { return record("close_scene", app, refused: .hasNoScene) }
         guard app.profile.scenes.support else { return record("close_scene", app, refused: .isWithoutScenes) }
         record("close_scene", app)
@@ -187,7 +223,10 @@ extension Simulation {
         if process.phase == .suspended && process.isQuiet {
             return end(process, .userTerminated, "swiped away while suspended: no code ran")
         }
-        askToEnd(process, QuitReason(.userTerminated, "swiped away", since: now))
+        askToEnd(
+            process,
+            QuitReason(
+                .userTerminated, "swiped away", since: now, entersBackground: plan.lifecycle.swipeEntersBackground))
     }
 
     /// Asks the process to end: it is called back and has some seconds.
@@ -208,13 +247,20 @@ extension Simulation {
     private func interrupt(_ kind: Interruption, lasting span: TimeSpan) {
         recorder.event(.user, at: now, app: nameInFront, "interrupt", reason: kind.rawValue)
         agenda.schedule(.interruptionEnds(serial: display.interrupt(kind)), after: span)
-        advanceFront()
+        guard kind == .call else { return advanceFront() }
+        for process in processes.live { background.pauseAudio(of: process) }
+        advanceAll()
     }
 
     func endInterruption(_ serial: Int) {
         guard let kind = display.endInterruption(serial) else { return }
         recordEnd(of: kind)
-        advanceFront()
+        guard kind == .call && !display.showsCall else { return advanceFront() }
+        for process in processes.live where process.reasons.audioIsPaused && !process.isEnding {
+            if process.phase == .suspended { Planner(process: process, display: display).queueProcess(.resume) }
+            process.thread.append(.audioInterruption(begins: false))
+        }
+        advanceAll()
     }
 
     /// The user has chosen where to go, and that ends the switcher; a call or an alert goes on.
@@ -229,15 +275,29 @@ extension Simulation {
     private func lock(lasting span: TimeSpan) {
         guard !display.isLocked else { return record("lock", nil, refused: .deviceIsLockedAlready) }
         record("lock", nil)
-        display.lock()
+        let lock = display.lock()
         agenda.schedule(.unlock, after: span)
-        for process in processes.live where process.phase.runsCode { background.tellThatProtectedDataGoes(process) }
+        let delay = plan.lifecycle.protectedDataDelay
+        if delay == .zero {
+            closeProtectedData(lock)
+        } else {
+            agenda.schedule(.protectedDataGoes(lock: lock), after: delay)
+        }
         if let process = display.frontApp.flatMap({ processes.process(of: $0) }) {
             leaveScreen(process)
             // A tap that waits for the end of this process is given up, like a launch under way.
             if process.isEnding { display.show(nil) }
         }
         advanceAll()
+    }
+
+    /// Protected data becomes unavailable, unless the device was unlocked meanwhile. Running apps are told.
+    func closeProtectedData(_ lock: Int) {
+        guard display.closeProtectedData(lock) else { return }
+        for process in processes.live where process.phase.runsCode {
+            background.tellThatProtectedDataGoes(process)
+            advance(process)
+        }
     }
 
     /// The app that was in front when the device locked comes back, if its process still lives.

@@ -79,9 +79,7 @@ extension Simulation {
     }
 
     func receiveMemoryWarning(_ process: LiveProcess) {
-        recorder.event(
-            .callback, at: now, app: process.profile.name, pid: process.pid,
-            Callback.applicationDidReceiveMemoryWarning.rawValue)
+        process.thread.begin(recorder.callback(.applicationDidReceiveMemoryWarning, at: now, of: process))
         post(.didReceiveMemoryWarning, scene: nil, process)
         let cache = memory.requested(in: process.pools.cache)
         let answer = process.workload.answerToWarning(cache: cache, using: &process.record.behaviour)
@@ -94,8 +92,9 @@ extension Simulation {
         if freed > .zero { recorder.tally.warningsAnswered += 1 }
         if freed == .zero && isByPolicy { reclaimer.forbid(fruitless: .warn(process.pid)) }
         recorder.event(
-            .warningAnswered, at: now, app: process.profile.name, pid: process.pid, "\(freed.bytes)",
-            reason: freed > .zero ? "freed \(freed.readable) of its cache" : "freed nothing")
+            .warningAnswered, at: now, app: process.profile.name, pid: process.pid, freed.readable,
+            reason: freed > .zero ? "freed \(freed.readable) of its cache" : "freed nothing",
+            fact: .amount("freed_bytes", freed))
         waiters.serve()
     }
 }

@@ -99,6 +99,7 @@ extension Simulation {
         let answered = process.work.answersWarning
         process.work.end()
         process.thread.finish()
+        if let callback = process.thread.takeCallback() { recorder.end(callback, at: now) }
         armDecay(process)
         if let answered { finishAnswer(of: process, cacheBefore: answered) }
     }

@@ -107,7 +107,7 @@ public final class Simulation {
                 apps: plan.apps.map(\.name)),
             checksRows: options.verifies)
         let records = plan.apps.enumerated().map { [faults] in
-            AppRecord(AppID($0), $1, seed: plan.seed, faults: faults)
+            AppRecord(AppID($0), $1, rules: plan.lifecycle, seed: plan.seed, faults: faults)
         }
         processes = ProcessTable(records)
         changes = ChangedProcesses(processes, memory, agenda)
@@ -204,7 +204,7 @@ public final class Simulation {
             handle(event)
             if let failure = faults.failure {
                 // The events that led to the fault are needed to find its cause.
-                recorder.flush()
+                recorder.close()
                 throw failure
             }
             if case .sample = event {
@@ -229,6 +229,7 @@ public final class Simulation {
         case .userEvent(let index): perform(user[index].action)
         case .interruptionEnds(let serial): endInterruption(serial)
         case .unlock: unlock()
+        case .protectedDataGoes(let lock): closeProtectedData(lock)
         case .warnNext: warnNext()
         case .reclaimDone(let serial): finishReclaim(serial)
         case .retryWaiters: retryWaiters()
@@ -236,7 +237,8 @@ public final class Simulation {
         case .mainThread(let reference, _), .tick(let reference, _), .decay(let reference),
             .assertionEnds(let reference, _), .tasksExpire(let reference, _), .taskTimeOver(let reference, _),
             .modesOver(let reference, _), .cpuLimit(let reference, _), .deadline(let reference, _),
-            .overdue(let reference), .deferredWorkDone(let reference, _), .politenessEnds(let reference):
+            .overdue(let reference), .deferredWorkDone(let reference, _), .politenessEnds(let reference),
+            .sceneIdles(let reference, _, _):
             // An event for a process that has ended finds no process.
             if let process = processes.process(reference) { handle(event, for: process) }
         }
@@ -256,7 +258,10 @@ public final class Simulation {
         case .overdue: if waiters.isWaiting(process) { end(process, background.overdue(process)) }
         case .deferredWorkDone(_, let serial): finishDeferredWork(of: process, serial)
         case .politenessEnds: endPoliteness(of: process)
-        case .sample, .userEvent, .interruptionEnds, .unlock, .warnNext, .reclaimDone, .retryWaiters, .workDone: break
+        case .sceneIdles(_, let scene, let serial): endIdling(of: scene, process, serial)
+        case .sample, .userEvent, .interruptionEnds, .unlock, .protectedDataGoes, .warnNext, .reclaimDone,
+            .retryWaiters, .workDone:
+            break
         }
     }
 
@@ -282,7 +287,7 @@ public final class Simulation {
         while let process = processes.live.last { releaseEverything(of: process) }
         auditor.audit(refreshingMetadata: true)
         Invariants(run: self).checkDrained()
-        recorder.flush()
+        recorder.close()
         if let failure = faults.failure { throw failure }
         if let failure = recorder.failure { throw .output(failure) }
     }

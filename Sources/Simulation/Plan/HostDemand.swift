@@ -2,19 +2,19 @@ import Memory
 import Quantities
 import Workload
 
-/// The most that a run takes of the host's memory, estimated from its plan before anything is made.
+/// An estimate of the most host memory that a run takes, made from its plan before anything is created.
 ///
-/// It decides how much memory the host must have, and nothing in the run. It estimates the most that the scenario can
-/// reach, not what it will reach: apps are assumed to be in front all the time, and the device to be filled by the apps
-/// with the smallest objects.
+/// The estimate decides only how much memory the host must have; it affects nothing in the run. It covers the most
+/// that the scenario can reach, not what it will reach: it assumes that all apps are in front all the time, and that
+/// the apps with the smallest objects fill the device.
 public struct HostDemand: Hashable, Sendable {
     /// The device's pages; zero on the accounting backend, which has none.
     public var pages: ByteCount
-    /// The books: tables of objects, pages and processes, and the sizes of objects that are being made.
+    /// The bookkeeping: tables of objects, pages and processes, and the sizes of objects that are being made.
     public var books: ByteCount
-    /// How many objects the books may come to hold.
+    /// The most objects that the bookkeeping may hold.
     public var objects: Int
-    /// What else the harness takes, apart from what it holds already.
+    /// The rest of the program's memory, beyond what it holds before the run.
     public var harness = ByteCount.mebibytes(48)
 
     /// The sum of all parts.
@@ -22,9 +22,9 @@ public struct HostDemand: Hashable, Sendable {
 }
 
 extension RunPlan {
-    /// The most that this run takes of the host's memory.
+    /// Estimates the most host memory that this run takes.
     ///
-    /// - Parameter traces: The plan's traces, surveyed: how many objects they make.
+    /// - Parameter traces: The surveyed traces of the plan, which tell how many objects they make.
     public func hostDemand(_ traces: any TraceLibrary = NoTraces()) -> HostDemand {
         let demands = appDemands()
         // The tables have the size that the full-scale device needs, whatever the scale.
@@ -37,8 +37,8 @@ extension RunPlan {
         let pages = neededMemory(demands)
         books += HostDemand.pageBooks(backend, demands, pages)
         if device.scale != .one {
-            // A scale model keeps its own tables, those of the full-scale device, and which of its objects the model
-            // makes.
+            // A scale model also keeps tables of its own: those of the full-scale device, and for each of its objects
+            // whether the model makes it.
             books += HostDemand.pageBooks(.accounting, demands, pages.unscaled(by: device.scale))
             books += BookCosts.process(.accounting) * apps.count
             let made = min(ByteCount(objects) * device.scale, ByteCount(pages.bytes / 8))
@@ -48,11 +48,11 @@ extension RunPlan {
             pages: backend == .jemalloc ? pages : .zero, books: books, objects: objects + named.objects)
     }
 
-    /// The most that the run's device takes of the host's memory, if memory is real: what the apps come to hold if none
-    /// is ended, as far as the scenario says, and at most the ceiling. An unbounded device is never filled, but it is
-    /// no smaller than the scenario's own.
+    /// The most host memory that the run's device takes, if memory is real: the memory that the apps hold if none is
+    /// ended, as far as the scenario says, and at most the ceiling. An unbounded device is never filled, but this is
+    /// never less than for the scenario's own ceiling.
     ///
-    /// It decides how much memory the host must have, and nothing in the run.
+    /// It decides only how much memory the host must have; it affects nothing in the run.
     public var neededMemory: ByteCount { neededMemory(appDemands()) }
 
     private func neededMemory(_ demands: [AppDemand]) -> ByteCount {
@@ -62,15 +62,16 @@ extension RunPlan {
             guard let one = demand.room else { return ceiling }
             room += one
         }
-        // Holes between objects and pages not yet given back: half as much again, and a part of a slab for each size
-        // class.
+        // Holes between objects, and pages not yet given back, add half as much again, plus a part of a slab for each
+        // size class.
         let lost = ByteCount.kibibytes(256) * apps.count
         let most = ByteCount(Int(min(room * 1.5, HostDemand.beyond))) * device.scale + lost
         let least = effectiveCeiling > device.ceiling ? device.ceiling : .zero
         return min(ceiling, max(least, device.reserved + most))
     }
 
-    /// What the objects of the apps' traces take: their tables, and the names in a trace that is read again.
+    /// The host memory for the objects of the apps' traces: their tables, and the names in a trace that is read
+    /// again.
     private func traced(_ traces: any TraceLibrary, _ room: ByteCount) -> (objects: Int, books: ByteCount) {
         var (objects, books) = (0, ByteCount.zero)
         for app in apps {
@@ -87,8 +88,8 @@ extension RunPlan {
         return (objects, books)
     }
 
-    /// Sizes that are drawn but not yet made: one batch for the program, and the refused remainder of each app that
-    /// waits.
+    /// The sizes that are drawn but not yet made: one batch for the program, and for each waiting app the sizes that
+    /// were refused.
     private func batches(_ demands: [AppDemand]) -> ByteCount {
         let slice = MemoryWorker.slice(of: device)
         let counts = demands.map { $0.objects(of: slice) }
@@ -99,7 +100,7 @@ extension RunPlan {
     private func appDemands() -> [AppDemand] {
         var known: [(sizes: SizeDistribution, means: MeanSizes)] = []
         let costs = BookCosts()
-        // The cap keeps sums finite; beyond it the estimate is too much for any host anyway.
+        // The cap keeps the sums finite; beyond it the estimate exceeds any host anyway.
         let span = min(duration, .hours(2_400))
         let slice = MemoryWorker.slice(of: device)
         return apps.enumerated().map { index, app in
@@ -110,7 +111,9 @@ extension RunPlan {
                 means = MeanSizes(of: app.memory.objects, costs)
                 known.append((app.memory.objects, means))
             }
-            let further = app.scenes.multiple ? user.reduce(0) { $0 + $1.scenesOpened(by: AppID(index)) } : 0
+            // Without scenes, only a window on a second display.
+            let mayHaveMore = app.scenes.multiple || !app.scenes.support
+            let further = mayHaveMore ? user.reduce(0) { $0 + $1.scenesOpened(by: AppID(index)) } : 0
             return AppDemand(app, over: span, scenes: 1 + further, means, slice)
         }
     }
@@ -120,7 +123,7 @@ extension HostDemand {
     /// More bytes than any host has, small enough that sums of it do not overflow.
     fileprivate static let beyond = 1e15
 
-    /// The most of a quantity that a device full of objects can have, if no app holds more than it can.
+    /// The most of a quantity in a device full of objects, if no app holds more than it can.
     ///
     /// - Parameter density: The quantity per byte of room that an app's objects take.
     fileprivate static func most(
@@ -144,7 +147,7 @@ extension HostDemand {
         _ backend: MemoryBackend, _ demands: [AppDemand], _ room: ByteCount
     ) -> ByteCount {
         let pages = room.bytes / 4_096
-        // Runs of pages that are not in use add half as many again, and no run is shorter than a page.
+        // Unused runs of pages add half as many again. No run is shorter than a page.
         let extents = min(pages, Int(most(\.extentDensity, of: demands, in: room) * 1.5))
         return BookCosts.extent(backend) * extents + BookCosts.page * pages
     }
@@ -177,11 +180,11 @@ private struct MeanSizes {
     }
 }
 
-/// The most that one app comes to hold.
+/// The most that one app can hold.
 private struct AppDemand {
     /// The bytes that it requests; nil if the scenario sets no bound.
     private let held: ByteCount?
-    /// Objects that are smaller than drawn: the last one of each portion that the app requests is cut.
+    /// The number of objects that are smaller than drawn, because the last object of each requested portion is cut.
     private let cuts: Double
     private let hasTrace: Bool
     private let means: MeanSizes
@@ -198,7 +201,8 @@ private struct AppDemand {
 
     private var drawn: Double? { held.map { Double($0.bytes) / means.requested } }
 
-    /// The bytes of pages that its objects take; nil without a bound. A cut object is small.
+    /// The bytes of pages that its objects take; nil without a bound. The last object of each portion is cut, and so
+    /// is small.
     var room: Double? { drawn.map { $0 * means.room + cuts * min(means.room, 16) } }
 
     /// Objects per byte of that room.
@@ -210,7 +214,7 @@ private struct AppDemand {
     /// Runs of pages per byte; a trace's objects may have any size.
     var extentDensity: Double { hasTrace ? 1 / 4_096 : means.extents / means.room }
 
-    /// How many objects this many bytes are, or all bytes that the app requests if they are fewer.
+    /// The number of objects in this many bytes, or in all bytes that the app requests if those are fewer.
     func objects(of bytes: ByteCount) -> Int {
         Int(Double(min(bytes, held ?? bytes).bytes) / means.requested) + 1
     }
@@ -228,7 +232,8 @@ extension AppProfile {
 }
 
 extension MemoryProfile {
-    /// The number of portions, one for each movement, in which the app requests memory beyond its base and scenes.
+    /// The number of portions in which the app requests memory beyond its base and scenes. Each change of its memory
+    /// is one.
     fileprivate func portions(over span: TimeSpan) -> Double {
         func movements(_ seconds: Double) -> Double {
             min(seconds, Double(span.microseconds) / 1e6) * 1e6 / Double(AppWorkload.interval.microseconds) + 2

@@ -8,13 +8,13 @@ struct UserEvent: Hashable, Sendable {
 }
 
 extension RunPlan {
-    /// The events that the user's entries stand for, entry by entry. The run's seed decides what modelled users do; the
-    /// order of the apps is their popularity.
+    /// The events that the user's entries stand for, entry by entry. The run's seed decides what modelled users do;
+    /// the apps' order is their popularity, the most popular first.
     var expandedUser: [UserEvent] {
         var events: [UserEvent] = []
-        // Each modelled user draws from its own stream, named by the number of events declared before it. A modelled
-        // user counts as one and a repetition as its events, so writing a repetition out in full changes no modelled
-        // user.
+        // Each modelled user draws from a stream of its own, named by the number of events declared before it. A
+        // modelled user counts as one event, and a repetition as all its events. So writing a repetition out in full
+        // changes no modelled user.
         var declared = 0
         for entry in user {
             switch entry {
@@ -38,7 +38,7 @@ extension RunPlan {
         return deeds.map { UserEvent(at: $0.at, action: action($0.kind, opened: &opened)) }
     }
 
-    /// An app that the user has not opened yet is tapped; later it is chosen in the switcher.
+    /// The user taps an app that was not opened yet; later the user picks it in the switcher.
     private func action(_ deed: UserDeed.Kind, opened: inout [Bool]) -> UserAction {
         switch deed {
         case .putAway: return .home

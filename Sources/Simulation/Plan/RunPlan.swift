@@ -5,7 +5,7 @@ import Quantities
 import Reclaim
 import Workload
 
-/// Everything that decides a run: a scenario, validated and typed.
+/// Everything that determines a run: a scenario, validated and typed.
 public struct RunPlan: Hashable, Sendable {
     /// The scenario's name, used in results.
     public var name: String
@@ -23,6 +23,8 @@ public struct RunPlan: Hashable, Sendable {
     public var policy: PolicySettings
     /// The limits that apply to every policy.
     public var limits: Limits
+    /// What the public record of the life cycle leaves open.
+    public var lifecycle = LifecycleRules()
     /// The apps, indexed by `AppID`.
     public var apps: [AppProfile]
     /// What the user and the system do, in the order of the scenario. The engine sorts events by instant, ties by this
@@ -32,11 +34,14 @@ public struct RunPlan: Hashable, Sendable {
     public var expectations: [Expectation]
     /// Whether memory is real (jemalloc) or only accounted.
     public var backend: MemoryBackend
-    /// A termination is user-perceived if the user wants the app again within this time. It also counts if a push or a
-    /// refresh has relaunched the app off screen by then, and each of several terminations before that moment counts.
+    /// A termination is user-perceived if the user wants the app again within this time, even if a push or a refresh
+    /// has relaunched the app off screen by then. If the system ended the app several times within this time, each
+    /// end counts.
     public var perceivedWithin: TimeSpan
     /// Which processes have a row at a sample.
     public var appRows: AppRows
+    /// Whether `events.csv` has rows of what apps do inside callbacks, and of their windows.
+    public var showsDuties = false
     /// Remarks from reading the scenario's text, one line each with its place; they do not affect the run.
     public var remarks: [String] = []
 
@@ -67,19 +72,19 @@ public struct RunPlan: Hashable, Sendable {
 public enum AppRows: String, CaseIterable, Sendable {
     /// Every live process.
     case all
-    /// Only processes that differ from their last row: for long runs with many apps, most of them suspended.
+    /// Only processes that differ from their last row. For long runs with many apps that are mostly suspended.
     case changed
 }
 
 extension RunPlan {
-    /// The ceiling of the device that the run gets: the scenario's, unless the policy needs unbounded memory. Then it
-    /// is `unboundedFactor` times higher, up to the highest ceiling that the harness supports, so that nothing in the
-    /// scenario comes near its thresholds. The plan's own ceiling stays unchanged, so that scenario and results name
-    /// the same policy, device and limits. `neededMemory` states what the host must have.
+    /// The ceiling of the run's device: the scenario's, unless the policy needs unbounded memory. Then it is
+    /// `unboundedFactor` times higher, up to the highest ceiling that the program supports, so that the scenario
+    /// comes near no threshold. The plan's own ceiling stays unchanged, so that scenario and results name the same
+    /// policy, device and limits. `neededMemory` states what the host must have.
     public var effectiveCeiling: ByteCount {
         let needs = PolicyCatalogue.type(named: policy.name)?.needs ?? []
         guard needs.contains(.unboundedMemory) else { return device.ceiling }
-        // The device that a scale model stands for must not exceed the highest ceiling either.
+        // The device that a scale model represents must not exceed the highest ceiling either.
         let highest = MemoryLimits.highestCeiling * min(.one, device.scale)
         return max(device.ceiling, min(device.ceiling * RunPlan.unboundedFactor, highest))
     }
@@ -100,8 +105,8 @@ public struct Device: Hashable, Sendable {
     public var ceiling: ByteCount
     /// What the system keeps for itself, throughout the run.
     public var reserved: ByteCount
-    /// The device's size as a share of the device it stands for: at 25 % apps hold a quarter of the pages that the same
-    /// requests would take there. Ceiling, limits and thresholds are stated at this device's own scale.
+    /// The device's size as a share of the device it represents: at 25 % apps hold a quarter of the pages that the
+    /// same requests would take there. Ceiling, limits and thresholds are stated at this device's own scale.
     public var scale = Ratio.one
     /// How many threads (main threads, deferred work) run at the same time.
     public var cores: Int
@@ -115,16 +120,17 @@ public struct Device: Hashable, Sendable {
     /// virtual time).
     public var dirtyDecay: TimeSpan
 
-    /// All RAM of the device that this one stands for, rounded up to a page. Tables by the size of a device are looked
-    /// up by it.
+    /// All RAM of the device that this one represents, rounded up to a page. Tables that depend on the size of a
+    /// device are looked up by it.
     public var meantCeiling: ByteCount {
         let whole = scaled(Int64(ceiling.bytes), by: 1_000_000, over: max(1, scale.partsPerMillion))
         return scale == .one ? ceiling : ByteCount(Int(whole)).roundedUp(toMultipleOf: 4_096)
     }
 
-    /// The size as policies are shown it.
+    /// The device's size, as policies see it.
     ///
-    /// - Parameter ceiling: The RAM that the run's device has; more than `ceiling` where the policy knows no limit.
+    /// - Parameter ceiling: The RAM of the run's device; more than the plan's `ceiling` if the policy needs unbounded
+    ///   memory.
     public func size(ofRAM ceiling: ByteCount) -> DeviceSize {
         DeviceSize(ceiling, meant: meantCeiling, scale: scale)
     }

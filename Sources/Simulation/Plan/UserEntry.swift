@@ -50,6 +50,10 @@ public enum UserAction: Hashable, Sendable {
     case openScene(AppID)
     /// The user closes the app's most recent scene; its session is discarded.
     case closeScene(AppID)
+    /// The user brings one of the app's scenes to the front.
+    case showScene(AppID, SceneID)
+    /// The user puts away the app's scene in front.
+    case hideScene(AppID, SceneID)
     /// The user swipes the app away in the switcher.
     case quit(AppID)
     /// The foreground app becomes inactive for a while.
@@ -58,8 +62,8 @@ public enum UserAction: Hashable, Sendable {
     case lock(lasting: TimeSpan)
     /// The user opens a URL, hands an activity off, or taps a shortcut: the app comes to the front.
     case open(AppID, LaunchReason)
-    /// The system has an event for the app and launches or wakes it off screen: for the given time, or else for the
-    /// app's own.
+    /// The system has an event for the app, and launches or wakes it off screen. The work on it lasts for the given
+    /// time or, without one, for the time that the app declares.
     case wake(AppID, LaunchReason, lasting: TimeSpan?)
     /// The time jumps, and every running app is notified.
     case timeChange(TimeChange)
@@ -71,6 +75,8 @@ public enum UserAction: Hashable, Sendable {
     case showOnDisplay(AppID)
     /// The second display is unplugged, and its scene goes with it.
     case unplugDisplay
+    /// The device restarts, and can be used after this time.
+    case restart(lasting: TimeSpan)
     /// The app crashes.
     case crash(AppID)
     /// The system ends the app in an orderly way, as for an update.

@@ -1,11 +1,16 @@
 /// Why something that the user or the system does is not possible: the reason in a row `refused` of `events.csv`.
 public enum UserRefusal: String, CaseIterable, Sendable {
     case deviceIsLocked = "the device is locked"
+    case deviceIsRestarting = "the device is restarting"
     case deviceIsLockedAlready = "the device is locked already"
     case isInFront = "it is in the foreground already, or on the way"
     case isNotSupported = "the app has not declared that it supports this"
     case hasOneScene = "the app does not support multiple scenes"
+    /// `lifecycle.scenes` is false.
+    case systemHasNoScenes = "this system has no scenes"
     case hasNoScene = "it has no scene"
+    case hasNoSuchScene = "it has no such scene"
+    case isNotOnScreen = "it is not on screen"
     case isWithoutScenes = "the app does not support scenes"
     case isNotInSwitcher = "it is not in the switcher"
     case modeIsNotDeclared = "the app has not declared the background mode"
@@ -14,15 +19,16 @@ public enum UserRefusal: String, CaseIterable, Sendable {
     case holdsNoTask = "it holds no background task"
     case isNotRunning = "it is not running"
     case isSuspended = "it is suspended: no code runs"
-    /// The name of the app follows.
+    /// The name of the app that the display shows follows.
     case displayIsTaken = "the display shows"
     case hasNoSecondDisplay = "there is no second display"
 
-    /// Whether a loaded scenario never meets this refusal, because the loader rejects what leads to it.
+    /// Whether this refusal never occurs with a loaded scenario, because the loader already rejects what leads to it.
     public var isKeptByLoader: Bool {
         switch self {
         case .isNotSupported, .hasOneScene, .modeIsNotDeclared: true
-        case .deviceIsLocked, .deviceIsLockedAlready, .isInFront, .hasNoScene, .isWithoutScenes, .isNotInSwitcher,
+        case .deviceIsLocked, .deviceIsRestarting, .deviceIsLockedAlready, .isInFront, .systemHasNoScenes,
+            .hasNoScene, .hasNoSuchScene, .isNotOnScreen, .isWithoutScenes, .isNotInSwitcher,
             .wasSwipedAway, .isBeingEnded, .holdsNoTask, .isNotRunning, .isSuspended, .displayIsTaken,
             .hasNoSecondDisplay:
             false

@@ -16,6 +16,8 @@ final class AppRecord {
     /// The scene that was in front last.
     private(set) var frontScene: SceneID?
     let profile: AppProfile
+    /// What the public record of the life cycle leaves open.
+    let rules: LifecycleRules
     var behaviour: SeededGenerator
     /// Decides whether the app does its duty off screen and on a disconnect.
     var duty: SeededGenerator
@@ -33,9 +35,13 @@ final class AppRecord {
     private var lastScene = 0
     private let faults: RunFaults
 
-    init(_ id: AppID, _ profile: AppProfile, seed: UInt64, faults: RunFaults) {
+    init(_ id: AppID, _ declared: AppProfile, rules: LifecycleRules, seed: UInt64, faults: RunFaults) {
+        var profile = declared
+        // iOS 12 knows no scenes.
+        if !rules.scenes { profile.scenes = SceneSupport(support: false) }
         self.id = id
         self.profile = profile
+        self.rules = rules
         self.faults = faults
         sizes = SizeStream(
             SizeSampler(profile.memory.objects), SeededGenerator(seed: seed, stream: "app/\(profile.name)/sizes"))
@@ -184,9 +190,9 @@ final class AppRecord {
 
 /// When the system ended an app: the terminations that the user may still perceive.
 struct SystemEnds {
-    /// The last time, until the user has launched the app again.
+    /// When the system last ended the app; nil once the user has launched it again.
     private var last: Instant?
-    /// The times since the user last wanted the app, with the index of the termination.
+    /// The terminations since the user last wanted the app: the instant of each, and its index in the tally.
     private var unfelt: [(at: Instant, fact: Int)] = []
     /// The time from each of the last ten terminations to the next wish for the app.
     private(set) var relaunchIntervals: [TimeSpan] = []

@@ -39,7 +39,7 @@ struct BackgroundLife {
     func begin(of process: LiveProcess, from before: ProcessPhase) {
         process.stay.begin(at: agenda.now)
         // A process that was launched or woken while the device is locked meets closed files too.
-        if display.isLocked { process.missed.protectedData = true }
+        if !display.protectedDataIsAvailable { process.missed.protectedData = true }
         switch before {
         case .suspended:
             process.reasons.endModes()
@@ -66,9 +66,14 @@ struct BackgroundLife {
         } else if let span = profile.modesLast {
             agenda.schedule(.modesOver(process.reference, serial: process.stay.serial), after: span)
         }
-        // The task begins at once and not after the snapshot, because an app requests more time while it leaves the
-        // screen.
-        if (profile.task != nil || profile.leaksTask) && !process.reasons.holdsTask {
+        process.stay.expectTelling()
+    }
+
+    /// The app's delegate is told that the app has entered the background. There the app asks for more time.
+    func beginOwnTask(of process: LiveProcess) {
+        let profile = process.profile.background
+        guard process.phase == .background, process.stay.tell(), !process.reasons.holdsTask else { return }
+        if profile.task != nil || profile.leaksTask {
             beginTask(of: process, lasting: profile.leaksTask ? nil : profile.task)
         }
     }
@@ -89,7 +94,7 @@ struct BackgroundLife {
         process.reasons.endModes()
         process.reasons.clear()
         // 0xdead10cc, whether or not the device is locked. Source: Apple TN2151.
-        if process.profile.background.holdsProtectedFile {
+        if process.profile.background.holdsFileLock {
             process.thread.append(
                 .exit(.suspendedWithLockedFile, "suspended while it held a lock on a file or an SQLite database"))
         }
@@ -192,7 +197,7 @@ struct BackgroundLife {
         let id = process.reasons.begin(.event(reason))
         process.reasons.stopAwaitingEvent()
         process.followBand(at: agenda.now)
-        let isLimited = reason != .processing
+        let isLimited = reason != .processing && reason != .call
         agenda.schedule(.assertionEnds(process.reference, id: id), after: isLimited ? min(span, time) : span)
     }
 
@@ -200,7 +205,7 @@ struct BackgroundLife {
 
     /// Tells the process what happened while it was suspended, if it still holds.
     private func tellWhatWasMissed(_ process: LiveProcess) {
-        if process.missed.protectedData && !display.isLocked { tellThatProtectedDataIsBack(process) }
+        if process.missed.protectedData && display.protectedDataIsAvailable { tellThatProtectedDataIsBack(process) }
         if process.missed.timeChange { tellOfTimeChange(process) }
         // A process that wakes only to lose a scene does nothing else.
         if process.missed.deferredWork && process.course.reclaiming.isEmpty {
@@ -241,6 +246,35 @@ struct BackgroundLife {
         process.missed.protectedData = false
         process.thread.append(.tell(.applicationProtectedDataDidBecomeAvailable, nil))
         process.thread.append(.post(.protectedDataDidBecomeAvailable))
+    }
+
+    // MARK: Audio
+
+    /// A call pauses the audio of the process, on screen or off. Off screen the process then has the few seconds of an
+    /// app that has left the screen.
+    func pauseAudio(of process: LiveProcess) {
+        guard process.phase.runsCode, process.reasons.playsAudio, !process.isEnding else { return }
+        process.thread.append(.audioInterruption(begins: true))
+        process.reasons.pauseAudio(runsOn: process.record.rules.pausedAudioRuns)
+        process.followBand(at: agenda.now)
+        guard process.phase == .background, !process.reasons.hasModes else { return }
+        let id = process.reasons.begin(.finishing)
+        agenda.schedule(.assertionEnds(process.reference, id: id), after: min(process.profile.background.work, time))
+        process.stay.restart(at: agenda.now)
+        scheduleExpiry(of: process)
+    }
+
+    /// The call is over: the process plays again. Off screen its modes have as much work as before.
+    func resumeAudio(of process: LiveProcess) {
+        process.reasons.resumeAudio()
+        if process.phase == .background {
+            process.reasons.resumeModes()
+            process.reasons.endFinishing()
+            if let span = process.profile.background.modesLast {
+                agenda.schedule(.modesOver(process.reference, serial: process.stay.serial), after: span)
+            }
+        }
+        process.followBand(at: agenda.now)
     }
 
     // MARK: Deadlines

@@ -4,9 +4,11 @@ import Quantities
 struct BackgroundStay {
     /// Since when the time for background tasks runs; nil on screen and while suspended.
     private(set) var since: Instant?
-    /// Numbers the stays; the timers of an earlier stay are void.
+    /// The number of this stay; timers of an earlier stay are ignored.
     private(set) var serial = 0
     private var suspendedSince: Instant?
+    /// Whether the app has left the screen, and its delegate has not been told of it yet.
+    private var isUntold = false
     /// The stay in which the expiry handlers were called, for all tasks held then.
     private var expiryCalled: Int?
     /// The handlers are called as soon as the main thread is free; they end every task held by then.
@@ -21,6 +23,18 @@ struct BackgroundStay {
     mutating func end() {
         since = nil
         serial += 1
+        isUntold = false
+    }
+
+    /// The app leaves the screen: its delegate is told next.
+    mutating func expectTelling() { isUntold = true }
+
+    /// The delegate is told.
+    ///
+    /// - Returns: Whether the app has left the screen for this stay. An app that was launched off screen has not.
+    mutating func tell() -> Bool {
+        defer { isUntold = false }
+        return isUntold
     }
 
     mutating func suspend(at now: Instant) {

@@ -14,10 +14,16 @@ struct QuitReason {
     let since: Instant
     /// How long the process has: the time UIKit gives an app to return from `applicationWillTerminate`, or longer.
     let time: TimeSpan
+    /// Whether the process enters the background on its way from the screen.
+    let entersBackground: Bool
     /// Whether the process has extra time, so that the system's own deadlines do not apply.
     var hasGrace: Bool { time > Deadline.terminate.span }
 
-    init(_ reason: ExitReason, _ explanation: String, since: Instant, grace: TimeSpan? = nil) {
+    init(
+        _ reason: ExitReason, _ explanation: String, since: Instant, grace: TimeSpan? = nil,
+        entersBackground: Bool = true
+    ) {
+        self.entersBackground = entersBackground
         self.reason = reason
         self.explanation = explanation
         self.since = since

@@ -41,6 +41,10 @@ struct LaunchState {
     private(set) var pending: PendingLaunch?
     /// Whether the delegate has returned from `didFinishLaunching`.
     private(set) var hasFinished = false
+    /// Whether the process was launched to the foreground and none of its scenes has come there yet.
+    private(set) var awaitsScene = false
+    /// Whether the app reads meanwhile that it is in the background.
+    private(set) var readsBackground = false
     /// The number of the latest order for work off the main thread. Each new order makes the earlier ones void.
     private(set) var deferredSerial = 0
 
@@ -67,6 +71,13 @@ struct LaunchState {
     }
 
     mutating func didFinishLaunching() { hasFinished = true }
+
+    mutating func awaitScene(reading state: StateAtLaunch) {
+        (awaitsScene, readsBackground) = (true, state == .background)
+    }
+
+    /// The first scene comes to the foreground, or the user has left before that.
+    mutating func endAwaitingScene() { (awaitsScene, readsBackground) = (false, false) }
 
     mutating func expectDeferredWork() -> Int {
         deferredSerial += 1

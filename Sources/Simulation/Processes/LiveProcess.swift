@@ -78,6 +78,12 @@ final class LiveProcess {
     var launch: LaunchState
     var warnings = Warnings()
     var missed = MissedNews()
+    /// Since when the app has data that it has not saved: it saves them when it resigns being active.
+    var unsavedSince: Instant?
+    /// Whether a background refresh has run since the app was last in use.
+    var wasRefreshed = false
+    /// Notifications of the application that follow those of the scene.
+    var announcements: [AppNotification] = []
     /// The app's allocation trace, from the launch on.
     let trace: TracePlayback?
     /// Its index among the live processes, which are sorted by process number; the table of processes sets it.
@@ -123,6 +129,9 @@ final class LiveProcess {
     var app: AppID { record.id }
     var reference: ProcessReference { ProcessReference(slot: slot.index, pid: pid) }
     var phase: ProcessPhase { machine.phase }
+    /// The state that the app reads (`UIApplication.State`). For the system, a process is in the foreground from the
+    /// tap on; an app with scenes reads it when its first scene is there.
+    var readPhase: ProcessPhase { phase == .inactive && launch.readsBackground ? .background : phase }
     /// Borrowed, because a profile is large: a getter would copy it at every access.
     var profile: AppProfile { _read { yield workload.profile } }
 
@@ -214,9 +223,10 @@ final class LiveProcess {
 
     /// The app is to be told why it comes to the front. If the callback is a scene's, the opened scene is told.
     func deliver(_ reason: LaunchReason, to scene: SceneID?) {
-        guard let callback = reason.delivery(in: profile.scenes.world) else { return }
-        let isOfTheScene = callback == .sceneOpenURLContexts || callback == .scenePerformAction
-        course.deliver(Delivery(callback: callback, scene: isOfTheScene ? scene : nil))
+        let isOfTheScene = profile.scenes.support && reason != .notification
+        for callback in reason.deliveries(in: profile.scenes.world) {
+            course.deliver(Delivery(callback: callback, scene: isOfTheScene ? scene : nil))
+        }
     }
 
     // MARK: Its band

@@ -11,8 +11,10 @@ struct MainThread {
     /// device (its display, lock or interruptions) does not reset it: the engine then advances the processes that it
     /// concerns.
     private(set) var hasArrived = false
-    /// Numbers the continuations; an earlier one is void.
+    /// The number of the expected continuation; one with an earlier number is ignored.
     private(set) var serial = 0
+    /// The callback that is under way.
+    private var callback: OpenCallback?
     /// The deadline that is running.
     private(set) var deadline: (kind: Deadline, serial: Int)?
     private var lastDeadline = 0
@@ -54,6 +56,14 @@ struct MainThread {
     mutating func begin() { isRunning = true }
 
     mutating func finish() { isRunning = false }
+
+    mutating func begin(_ callback: OpenCallback) { self.callback = callback }
+
+    /// Takes the callback under way, if there is one.
+    mutating func takeCallback() -> OpenCallback? {
+        defer { callback = nil }
+        return callback
+    }
 
     /// - Returns: The number of the continuation expected now; every earlier one is void.
     mutating func expectContinuation() -> Int {

@@ -2,8 +2,8 @@ import Lifecycle
 import Quantities
 import Workload
 
-/// Finds what a process does next on the way to its goal. It looks only at the present state, so whatever happened in
-/// between (a change of mind, an interruption, a lock) needs no case of its own.
+/// Finds what a process does next on the way to its goal. It looks only at the present state. So whatever happened
+/// meanwhile (a change of mind, an interruption, a lock) needs no case of its own.
 struct Planner {
     let process: LiveProcess
     let display: Display
@@ -15,11 +15,15 @@ struct Planner {
 
     private var sessions: [SceneSession] { process.record.sessions }
 
+    private var rules: LifecycleRules { process.record.rules }
+
     private func queueScene(_ event: SceneEvent, _ scene: SceneID, keepsSession: Bool = true) {
         let isNew = !process.record.session(scene).wasConnected
-        let signals = event.signals(isNewSession: isNew, keepsSession: keepsSession)
+        let isDiscarded = process.course.closing.contains(scene) || process.course.isSwipedAway
+        let signals = event.signals(isNewSession: isNew, keepsSession: keepsSession && !isDiscarded, rules)
         queue(signals.map { .scene(scene, $0, event) }, within: event.deadline)
-        if event == .enterBackground { process.thread.append(.snapshot(scene)) }
+        guard event == .enterBackground, !isDiscarded || rules.snapshotOfClosedScene else { return }
+        process.thread.append(.snapshot(scene))
     }
 
     func queueProcess(_ event: ProcessEvent) {
@@ -54,13 +58,19 @@ struct Planner {
             return true
         }
         if let external, approachExternalDisplay(process.record.session(external)) { return true }
-        if let wanted { return approachForeground(process.record.session(wanted)) }
+        if let wanted { return approachForeground(process.record.session(wanted)) || suspendIdleScene(except: wanted) }
         if process.phase == .inactive && !sessions.contains(where: { $0.machine.phase.isForeground }) {
             // It was to be launched to the foreground, but the user left before a scene connected.
-            queueProcess(.enterBackground)
+            leaveLaunch()
             return true
         }
         return planSuspension()
+    }
+
+    /// An app that reads that it is in the background is not told that it enters it.
+    private func leaveLaunch() {
+        guard process.launch.readsBackground else { return queueProcess(.enterBackground) }
+        queue([.process(.change, .enterBackground)], within: ProcessEvent.enterBackground.deadline)
     }
 
     /// Queues the step off the foreground for the next scene that has to leave it; false if there is none.
@@ -78,6 +88,8 @@ struct Planner {
         switch session.machine.phase {
         case .foregroundActive: queueScene(.resignActive, session.id)
         case .foregroundInactive:
+            // It disconnects from the foreground.
+            if process.course.quit?.entersBackground == false { return false }
             // Another scene of the app replaces it. The app stays in the foreground, so that scene comes first.
             let isLeaving = process.course.closing.contains(session.id)
             if let wanted, !isLeaving, !process.record.session(wanted).machine.phase.isForeground { return false }
@@ -152,10 +164,10 @@ struct Planner {
         return true
     }
 
-    /// The second display belongs to this scene alone, and nothing interrupts it.
+    /// The second display belongs to this scene alone, once the scene before it is gone. Nothing interrupts it.
     private func approachExternalDisplay(_ session: SceneSession) -> Bool {
         if approach(session) { return true }
-        guard session.machine.phase == .foregroundInactive else { return false }
+        guard session.machine.phase == .foregroundInactive, display.takeExternal(for: process.pid) else { return false }
         queueScene(.activate, session.id)
         return true
     }
@@ -172,6 +184,14 @@ struct Planner {
             if display.isFree { return showAtOnce() }
             queueScene(.resignActive, session.id)
         }
+        return true
+    }
+
+    /// Suspends a scene that has been off screen for a while, although another one keeps the app in front.
+    private func suspendIdleScene(except wanted: SceneID) -> Bool {
+        guard let idle = sessions.first(where: { $0.isIdle && $0.machine.phase == .background && $0.id != wanted })
+        else { return false }
+        queueScene(.suspend, idle.id)
         return true
     }
 
@@ -241,7 +261,12 @@ struct Planner {
     private func leaveWithoutScenes() -> Bool {
         switch process.phase {
         case .active: queueProcess(.resignActive)
-        case .inactive: queueProcess(.enterBackground)
+        case .inactive:
+            if let quit = process.course.quit, !quit.entersBackground {
+                queueTermination(quit)
+            } else {
+                queueProcess(.enterBackground)
+            }
         case .background:
             if let quit = process.course.quit {
                 queueTermination(quit)

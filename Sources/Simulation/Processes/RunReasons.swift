@@ -9,22 +9,38 @@ struct RunReasons {
     private(set) var modesAreActive = true
     /// Whether the process was launched off screen for an event that has not reached it yet.
     private(set) var awaitsEvent = false
+    /// Whether a call pauses its audio.
+    private(set) var audioIsPaused = false
     /// Those of its background modes that keep it running.
-    private let lastingModes: [BackgroundMode]
-    private let hasLastingModes: Bool
+    private let declaredModes: [BackgroundMode]
+    /// Of these, the ones that do so now. The three are kept, because every tick reads them.
+    private var lastingModes: [BackgroundMode] {
+        didSet {
+            hasLastingModes = !lastingModes.isEmpty
+            lastingBand = JetsamBand.band(of: .background, modes: lastingModes)
+        }
+    }
+    private var hasLastingModes: Bool
     /// The band in the background while these modes keep it running.
-    private let lastingBand: JetsamBand
+    private var lastingBand: JetsamBand
 
     init(_ modes: [BackgroundMode]) {
-        lastingModes = modes.filter(\.keepsRunning)
-        hasLastingModes = !lastingModes.isEmpty
-        lastingBand = JetsamBand.band(of: .background, modes: lastingModes)
+        declaredModes = modes.filter(\.keepsRunning)
+        lastingModes = declaredModes
+        hasLastingModes = !declaredModes.isEmpty
+        lastingBand = JetsamBand.band(of: .background, modes: declaredModes)
     }
 
-    /// The background modes that keep the process running off screen; other modes only launch it.
-    var modes: [BackgroundMode] { modesAreActive ? lastingModes : [] }
+    /// The background modes that keep the process running off screen, a call while it lasts among them; other modes
+    /// only launch it.
+    var modes: [BackgroundMode] {
+        (modesAreActive ? lastingModes : []) + (assertions.holds(.call) ? [.voip] : [])
+    }
 
     var hasModes: Bool { modesAreActive && hasLastingModes }
+
+    /// Whether it plays audio, on screen or off.
+    var playsAudio: Bool { modesAreActive && lastingModes.contains(.audio) && !audioIsPaused }
 
     /// Whether the process holds an assertion.
     var holdsAny: Bool { !assertions.isEmpty }
@@ -58,6 +74,17 @@ struct RunReasons {
     mutating func resumeModes() { modesAreActive = true }
 
     mutating func endModes() { modesAreActive = false }
+
+    /// - Parameter runsOn: Whether the mode keeps the process running nevertheless.
+    mutating func pauseAudio(runsOn: Bool) {
+        audioIsPaused = true
+        if !runsOn { lastingModes = declaredModes.filter { $0 != .audio } }
+    }
+
+    mutating func resumeAudio() {
+        audioIsPaused = false
+        lastingModes = declaredModes
+    }
 
     mutating func awaitEvent() { awaitsEvent = true }
 

@@ -19,6 +19,12 @@ struct SceneSession {
     private(set) var reason = LaunchReason.userTap
     /// Whether the scene is connecting and has been told why. It is told further reasons when it is on a screen.
     private(set) var isTold = false
+    /// Numbers the scene's states; a timer of an earlier one is void.
+    private(set) var serial = 0
+    /// Whether the scene is off screen while its app is in front, and has been for long enough to be suspended.
+    private(set) var isIdle = false
+    /// Whether the time until then runs.
+    private(set) var becomesIdle = false
 
     init(id: SceneID, isExternal: Bool = false) {
         self.id = id
@@ -30,11 +36,28 @@ struct SceneSession {
         let before = machine.phase
         try machine.apply(event)
         let after = machine.phase
-        if after.isConnected { wasConnected = true }
+        serial += 1
+        (isIdle, becomesIdle) = (false, false)
+        if after.isConnected { wasConnected = true } else { (isVisible, hasAppeared) = (false, false) }
         if before.isForeground || after.isForeground { lastForeground = now }
         // Only in a new process: when the scene was seen in an earlier one no longer counts.
         if event == .connectToBackground { lastForeground = nil }
     }
+
+    // MARK: Its window
+
+    /// Whether the scene's window is visible. In an app without scenes, a window has a session as well.
+    private(set) var isVisible = false
+    /// Whether its view has appeared since the scene connected.
+    private(set) var hasAppeared = false
+
+    /// - Returns: Whether the view appears for the first time.
+    mutating func showWindow() -> Bool {
+        defer { (isVisible, hasAppeared) = (true, true) }
+        return !hasAppeared
+    }
+
+    mutating func hideWindow() { isVisible = false }
 
     // MARK: Connecting
 
@@ -55,6 +78,16 @@ struct SceneSession {
 
     private mutating func forgetReason() { (reason, isTold) = (.userTap, false) }
 
+    // MARK: Off screen
+
+    /// The scene's time off screen begins while another one is in front.
+    mutating func beginIdling() { becomesIdle = true }
+
+    /// The time is over.
+    ///
+    /// - Parameter isInFront: Whether the app is still in front with another scene.
+    mutating func endIdling(isInFront: Bool) { (becomesIdle, isIdle) = (false, isInFront) }
+
     // MARK: Disconnecting
 
     /// The app has provided an activity to restore the scene from.
@@ -69,6 +102,7 @@ struct SceneSession {
     /// The scene's process is gone, and with it the scene's memory and its pending launch reason.
     mutating func forgetProcess() {
         machine.processDied()
+        (isVisible, hasAppeared) = (false, false)
         pool = nil
         forgetReason()
     }

@@ -20,6 +20,12 @@ enum Step {
     case post(AppNotification)
     /// The objects that observe a notification do their work.
     case observe(AppNotification)
+    /// The delegate has returned from this callback, in which the scene or the app became active.
+    case windows(Callback, SceneID?)
+    /// A window of an app without scenes appears on the second display, or goes with it.
+    case externalWindow(SceneID, appears: Bool)
+    /// A call pauses the app's audio, or is over.
+    case audioInterruption(begins: Bool)
     case snapshot(SceneID?)
     /// The event that the system launched or woke the app for.
     case backgroundEvent(LaunchReason, lasting: TimeSpan)
@@ -29,7 +35,7 @@ enum Step {
     case deadlineMet(Deadline)
 }
 
-/// What an app is told that was opened with more than a tap.
+/// What is to be told to an app that was opened by more than a tap, such as by a URL.
 struct Delivery {
     let callback: Callback
     /// The scene to be told; nil: any scene that comes on screen, because the callback belongs to the application.

@@ -3,10 +3,10 @@ import Pressure
 import Quantities
 import Reclaim
 
-/// An action that is not done yet.
+/// An action that has begun and is not done yet.
 struct ActionUnderWay {
     let serial: Int
-    /// The action may change: a process that was asked to end may later be ended at once.
+    /// The action. It may change: a process that was asked to end may later be ended at once.
     var action: ReclaimAction
     let since: Instant
     /// The cause and band under which a termination is counted once the process has ended.

@@ -4,7 +4,7 @@ import Pressure
 import Quantities
 import Reclaim
 
-/// Why the policy is asked.
+/// A question to the policy: why it is asked.
 struct Question {
     var demand: ReclaimDemand
     var level: PressureLevel
@@ -12,7 +12,7 @@ struct Question {
     var reading: PressureReading?
 }
 
-/// Finds what is demanded: first a waiting allocation, then pressure, then the limits.
+/// Finds the present demand: first that of a waiting allocation, then pressure, then the limits.
 struct Demands {
     let limits: Limits
     let memory: any DeviceMemory
@@ -37,8 +37,8 @@ struct Demands {
             threshold: shortage.wanted)
     }
 
-    /// The memory that is missing until the monitor leaves its level. Nil if none is missing, although the level may
-    /// last a while longer.
+    /// The memory that is missing until the monitor leaves its level. Nil if none is missing, even if the level still
+    /// lasts a while.
     func byPressure() -> Question? {
         guard let demand = watch.demand() else { return nil }
         return Question(

@@ -3,9 +3,9 @@ import Quantities
 import Reclaim
 import Workload
 
-/// How long each app is in front, and when; only foresight knows this.
+/// When each app is in front, and for how long. Only the policy `foresight` knows this.
 struct Visits {
-    /// For each app, rising.
+    /// For each app, its visits to the front in the order of time.
     private var spans: [[(from: Instant, to: Instant)]] = []
 
     init() {}
@@ -54,7 +54,8 @@ extension UserAction {
     }
 }
 
-/// The future, for a policy that knows it: every launch of the scenario, each app's expected footprint, and the limits.
+/// The future, for a policy that may know it: every launch of the scenario, each app's expected footprint, and the
+/// limits.
 struct Foresight {
     /// For each app, the instants at which it is wanted, rising.
     private let wanted: [[Instant]]

@@ -4,9 +4,9 @@ import Metrics
 import Quantities
 import Reclaim
 
-/// Writes the reports of kills, if they are wanted. They change nothing: a run is the same with and without them.
+/// Writes reports of kills, if any are requested. They affect nothing: a run is the same with and without them.
 final class KillReporter {
-    /// Receives every session's report when the session is over; nil: no reports are wanted.
+    /// Receives a session's report when the session is over; nil if no reports are requested.
     private let sink: (any KillReportSink)?
     /// The report of the session under way, if a process was ended in it.
     private var report: KillReport?
@@ -33,8 +33,7 @@ final class KillReporter {
         self.agenda = agenda
     }
 
-    /// The system is about to end a process for memory. The first kill of a session that is worth a report opens the
-    /// report.
+    /// The system is about to end a process for memory. A session's report begins with the first kill that needs one.
     func reportKill(of process: LiveProcess, _ cause: KillCause, opensReport: Bool = true) {
         guard sink != nil else { return }
         if report == nil {

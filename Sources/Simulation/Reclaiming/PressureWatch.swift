@@ -5,12 +5,12 @@ import Pressure
 import Quantities
 import Reclaim
 
-/// Watches the device for the monitor: what the monitor observes, which level holds since when, and which process is
-/// warned next.
+/// Watches the device for the monitor: takes its measurements, tracks how long each level holds, and chooses the
+/// process to warn next.
 final class PressureWatch {
     private var monitor: PressureMonitor
-    /// The instant that the next warning is queued for; queued events at other instants belong to rounds that have
-    /// ended.
+    /// The instant for which the next warning is queued. Queued warnings at other instants belong to rounds that are
+    /// over.
     private var warningDue: Instant?
     /// The last sample. The time at each level has been counted up to this instant.
     private(set) var lastSampleAt: Instant = .zero
@@ -61,14 +61,14 @@ final class PressureWatch {
         return change
     }
 
-    /// The memory that is missing until the monitor leaves its level. Nil if none is missing, although the level may
-    /// last a while longer.
+    /// The memory that is missing until the monitor leaves its level. Nil if none is missing, even if the level still
+    /// lasts a while.
     func demand() -> PressureDemand? {
         guard monitor.level > .normal else { return nil }
         return monitor.demand(observation())
     }
 
-    /// What the monitor's measure needs to know.
+    /// The observation that the monitor's measure needs.
     private func observation() -> PressureObservation {
         var observation = PressureObservation(available: memory.available)
         observation.processes = processes.live.count
@@ -85,7 +85,7 @@ final class PressureWatch {
             observation.some = lost.some.share(of: StallMeter.window)
             observation.full = lost.full.share(of: StallMeter.window)
         case .process:
-            // A process that runs no code can neither be warned nor shrink.
+            // A process that runs no code cannot be warned and cannot free memory.
             for process in processes.live where process.phase.runsCode {
                 observation.process = max(observation.process, limitShare(of: process))
             }
@@ -134,11 +134,17 @@ final class PressureWatch {
         let (next, verdicts) = monitor.warn(candidates, at: agenda.now)
         guard let next, let process = processes.process(next) else { return nil }
         // The measure at this instant, against the threshold of the level in force.
-        var reading = monitor.reading(observation())
+        let observation = observation()
+        var reading = monitor.reading(observation)
         record(next, verdicts, reading)
         if reading.measure == .process { reading.observed = limitShare(of: process).partsPerMillion }
-        let reason = reading.measure == .available ? "\(memory.available.readable) available" : reading.text
-        return (process, reason, Comparison(reading))
+        let seen = reading.measure == .available ? "\(memory.available.readable) available" : reading.text
+        return (process, seen + (monitor.isMet(observation) ? "" : "; \(whatHoldsTheLevel)"), Comparison(reading))
+    }
+
+    /// Why the level is still in force although the measure has left its threshold.
+    private var whatHoldsTheLevel: String {
+        "\(monitor.level.rawValue) since \(monitor.levelSince), held for \(settings.hold)"
     }
 
     private func record(

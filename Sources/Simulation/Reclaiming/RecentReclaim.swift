@@ -1,7 +1,7 @@
 import DequeModule
 import Quantities
 
-/// What one process gave back to the device lately without ending.
+/// The memory that one process recently gave back to the device without ending.
 ///
 /// Holds one entry for each purge within `span`.
 struct RecentReclaim {

@@ -10,48 +10,48 @@ struct ReclaimOrder {
     let candidate: Candidate
     let target: LiveProcess
     let why: String
-    /// What the action is done for.
+    /// The demand that the action is to meet.
     let demand: ReclaimDemand
 }
 
-/// An allocation that nothing was done for.
+/// An allocation for which the policy and the limits allowed no action.
 struct UnservedAllocation {
     let pid: ProcessID
     let wanted: ByteCount
-    /// Whether something may be done for it later.
+    /// Whether an action for it may become possible later.
     let mayWait: Bool
     let why: String
 }
 
-/// The outcome of a question.
+/// The outcome of a question to the policy.
 enum ReclaimAnswer {
-    /// Nothing is to be done, or not yet.
+    /// No action now.
     case nothing
     case order(ReclaimOrder)
     case unserved(UnservedAllocation)
 }
 
-/// Asks the policy, checks its ranking against the limits, and remembers what was done. It takes a question and returns
-/// an order. There is one action at a time; the next question waits until the action is done.
+/// Asks the policy, checks its ranking against the limits, and remembers what was done. It takes a question and
+/// returns an order for the engine. Only one action is under way at a time; the next question waits until it is done.
 final class Reclaimer {
     private let policy: any ReclaimPolicy
     private let needs: PolicyNeeds
-    /// With this much available the policy is not asked unless there is a demand.
+    /// With at least this much memory available and without a demand, the policy is not asked.
     private let contentAbove: ByteCount?
     private var guardrails: Guardrails
     /// The action under way; no other action begins before it is done.
     private var acting: ActionUnderWay?
     private var lastAction = 0
-    /// The questions since the last action that led to no action, with their answers. Each is recorded once and not at
-    /// every sample.
+    /// The questions since the last action that led to none, with their answers. Such a question is recorded only
+    /// once, not at every sample.
     private var said: [String] = []
-    /// What a policy may know of the past.
+    /// The facts of the past that a policy may know.
     private var history = ReclaimHistory()
     /// Band and cause of every process that the policy ended.
     private(set) var kills = KillTable()
-    /// The policy does not want to be asked before this instant.
+    /// The policy is not to be asked before this instant.
     private var nextLook: Instant = .zero
-    /// Whether the policy is only asked and recorded, and none of its actions is carried out.
+    /// Whether this is a dry run: the policy is asked and recorded, but none of its actions is carried out.
     private let dryRun: Bool
     private let verifies: Bool
     /// Called for every recorded decision.
@@ -98,7 +98,7 @@ final class Reclaimer {
     /// Whether an action is under way.
     var isActing: Bool { acting != nil }
 
-    /// Whether pages are on their way back to the device: a purge or a termination is under way.
+    /// Whether pages are on their way back to the device, from a purge or a termination.
     var isFreeing: Bool { acting?.isFreeing ?? false }
 
     /// Whether a session of actions is under way.
@@ -117,10 +117,11 @@ final class Reclaimer {
         return nil
     }
 
-    /// The demand of the limits, even if there is also pressure. Nil if there is none, or if an action is under way.
+    /// The demand that the limits make, even if there is also pressure. Nil if there is none, or if an action is
+    /// under way.
     func questionOfLimits() -> Question? { acting == nil ? demands.byLimits() : nil }
 
-    /// Whether enough memory is available for the policy not to be asked.
+    /// Whether available memory is above the threshold at which the policy says that it does not act.
     private var isPolicyContent: Bool {
         guard let enough = contentAbove, demands.level == .normal, history.notNormalSince == nil else { return false }
         return demands.memory.available >= enough
@@ -156,7 +157,7 @@ final class Reclaimer {
         record(decision, verdict, snapshot)
         if let chosen = verdict.chosen, !dryRun { return order(decision, chosen, snapshot) }
         guard case .allocation(let pid, let wanted) = snapshot.demand else { return .nothing }
-        // In a dry run waiting for the policy leads to nothing.
+        // In a dry run no action is carried out, so waiting for the policy is useless.
         let mayWait = verdict.refusals.contains { $0?.isTemporary == true } || decision.isWaiting
         return .unserved(
             UnservedAllocation(
@@ -189,8 +190,8 @@ final class Reclaimer {
         return "a dry run does not carry out what was chosen: \(action.name) \(name)"
     }
 
-    /// While an action is under way, durations continue, and a process that was asked to end may still be ended at
-    /// once.
+    /// Continues while an action is under way: durations run on, and a process that was asked to end may now be ended
+    /// at once.
     func goOn() -> ReclaimAnswer {
         let asked = acting?.asked
         guard asked != nil || needs.contains(.ruleMemory), let question = question() else { return .nothing }
@@ -199,8 +200,9 @@ final class Reclaimer {
         return asked == nil ? .nothing : hasten(snapshot)
     }
 
-    /// The policy may cut short the time that a process was given to end. Until it has ended, no other process is
-    /// touched. A limit on background apps needs no further action, because the ending process no longer counts.
+    /// The policy may end a process by force before the time it was given is over. Until that process is gone, no
+    /// other process is touched. A limit on background apps needs no further action, because the ending process no
+    /// longer counts.
     private func hasten(_ snapshot: SystemSnapshot) -> ReclaimAnswer {
         switch snapshot.demand {
         case .backgroundProcesses, .backgroundMemory: return .nothing
@@ -214,8 +216,8 @@ final class Reclaimer {
         return order(decision, chosen, snapshot)
     }
 
-    /// Ends the suspended app that has been idle longest, before a running app is warned. Nil if there is no such app,
-    /// while an action is under way, or if no memory is missing any more although the level holds.
+    /// Ends the suspended app that has been idle longest, before a running app is warned. Nil if there is no such
+    /// app, if an action is under way, or if no memory is missing any more although the level holds.
     func endSuspended() -> ReclaimAnswer? {
         guard demands.level > .normal, demands.measureConcernsDevice else { return nil }
         guard acting == nil, let question = demands.byPressure() else { return .nothing }
@@ -237,7 +239,7 @@ final class Reclaimer {
 
     // MARK: Sessions
 
-    /// Nothing is demanded any more.
+    /// There is no demand any more.
     func endDemand() {
         endSession()
         forgetAnswers()
@@ -299,7 +301,7 @@ final class Reclaimer {
         return .order(ReclaimOrder(candidate: candidate, target: process, why: why, demand: snapshot.demand))
     }
 
-    /// If the process was asked to end before, this is the same action, made harder.
+    /// Begins an action. If the process was asked to end before, the same action continues in a harder form.
     private func begin(_ action: ReclaimAction) {
         if acting?.asked == action.target {
             acting?.action = action
@@ -309,7 +311,7 @@ final class Reclaimer {
         }
     }
 
-    /// Records what the rule is about to free.
+    /// Records how much the rule is about to free.
     private func rememberRule(_ candidate: Candidate, _ snapshot: SystemSnapshot) {
         guard let rule = candidate.rule, let target = snapshot.process(candidate.action.target) else { return }
         let freed: ByteCount =
@@ -351,8 +353,8 @@ final class Reclaimer {
     /// The process was asked to end: no other process is touched until it is gone.
     func expectEnd(of process: LiveProcess) { guardrails.ending = process.pid }
 
-    /// The action under way ends a process for this app's sake. If the process was asked to end before, it keeps the
-    /// app for whose sake it was asked.
+    /// Notes the app for whose sake the action under way ends a process. A process that was asked to end before keeps
+    /// the app for whose sake it was asked.
     func note(_ beneficiary: RunTally.Beneficiary) {
         if acting?.beneficiary == nil { acting?.beneficiary = beneficiary }
     }
@@ -367,13 +369,13 @@ final class Reclaimer {
     /// Pages go back to the device from now on.
     func beginFreeing() { acting?.isFreeing = true }
 
-    /// The action is done after this time.
+    /// Ends the action under way after this time.
     func actionTakes(_ span: TimeSpan) {
         agenda.schedule(
             .reclaimDone(serial: lastAction), after: max(span, TimeSpan(microseconds: 100)))
     }
 
-    /// The action is done when the device has this much back.
+    /// Ends the action under way when the device has taken back this much.
     func takeBack(_ bytes: ByteCount) { follow(device.takeBack(bytes, workOrder, at: now)) }
 
     private var workOrder: WorkOrder { WorkOrder(kind: .reclaim, owner: nil, serial: lastAction) }
@@ -390,8 +392,8 @@ final class Reclaimer {
         return true
     }
 
-    /// The scene no longer has to be taken away: the system has taken it, the user has closed it, or the app has quit.
-    /// The action waits for one of these three, and for nothing else.
+    /// Ends an action that waits for the scene to go: the system has taken the scene away, the user has closed it, or
+    /// the app has quit. The action waits for nothing else.
     func stopWaiting(for scene: SceneID, of process: LiveProcess) {
         guard case .disconnectScene(process.pid, scene)? = acting?.action else { return }
         actionTakes(.zero)
@@ -409,8 +411,8 @@ final class Reclaimer {
         return acting.kill.map { .decided($0.cause) }
     }
 
-    /// A process has ended. If an action was to end it, only its pages have to be brought back now, at the device's
-    /// rate. Then waiting processes continue.
+    /// A process has ended. If the action under way was to end it, only its pages still have to return to the device,
+    /// at the device's rate. Waiting processes continue after that.
     func processEnded(_ process: LiveProcess, _ reason: ExitReason, held footprint: ByteCount) {
         stopWaiting(forScenesOf: process)
         guard let acting, acting.ends(process) else { return }

@@ -5,17 +5,17 @@ import Quantities
 import Reclaim
 import Workload
 
-/// Makes the snapshots that policies see, and keeps them, so that a question renews only what has changed since the
+/// Makes the snapshots that policies see. It keeps them, so that a question updates only what has changed since the
 /// last one.
 final class Snapshots {
-    /// What only policies look at, for one process.
+    /// The facts about one process that only policies use.
     private struct Observed {
         var reclaimed = RecentReclaim()
         /// A moving average; zero before the first update.
         var averageFootprint: ByteCount = .zero
     }
 
-    /// What policies saw last, by rising process number; the latest processes may be missing.
+    /// The snapshots that policies saw last, by rising process number. Those of the latest processes may be missing.
     private var shown: [ProcessSnapshot] = []
     /// Indexed by memory slot.
     private var observed: [Observed] = []
@@ -96,7 +96,7 @@ final class Snapshots {
         return shown
     }
 
-    /// Updates what changes too often to be reported.
+    /// Updates the facts that change too often to be reported.
     private func followMainThread(of process: LiveProcess, in snapshot: inout ProcessSnapshot) {
         snapshot.isBusy = process.isBusy
         snapshot.isEnding = process.isEnding
@@ -105,7 +105,7 @@ final class Snapshots {
         follow(process, in: &snapshot)
     }
 
-    /// Updates what was observed about the process.
+    /// Updates the facts that were observed about the process over time.
     private func follow(_ process: LiveProcess, in snapshot: inout ProcessSnapshot) {
         guard process.slot.index < observed.count else { return }
         snapshot.recentlyReclaimed = observed[process.slot.index].reclaimed.bytes(at: agenda.now)

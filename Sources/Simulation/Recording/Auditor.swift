@@ -1,7 +1,7 @@
 import Memory
 import Quantities
 
-/// At intervals, compares the books with jemalloc's refreshed statistics and writes the tables to their files.
+/// Compares the books with jemalloc's refreshed statistics and writes the tables to their files, both at intervals.
 final class Auditor {
     private var auditedAt: Instant = .zero
     /// When the tables were last written to their files.
@@ -30,9 +30,9 @@ final class Auditor {
         TimeSpan(microseconds: 30_000_000 * Int64(max(128, processes)) / 128)
     }
 
-    /// Writes the tables every five minutes of virtual time, every half minute if the run is watched, so that a run
-    /// killed without warning loses no more than that. Writing more often would cost the host more for the many small
-    /// pieces than for their bytes.
+    /// Writes the tables to their files every five minutes of virtual time, or every half minute if the run is
+    /// watched. A run that is killed without warning loses no more than that. Many small writes would cost more than
+    /// their bytes.
     func flushIfDue() {
         guard agenda.now - flushedAt >= .seconds(recorder.kept == nil ? 300 : 30) else { return }
         flushedAt = agenda.now

@@ -13,7 +13,8 @@ private struct Ageing: Comparable {
 
 /// The processes that may have changed since the last sample, so that an unchanged process costs nothing.
 ///
-/// Each process enters itself by its position among the live ones; the memory names those whose books changed.
+/// Each process reports itself by its position among the live ones; the memory reports the processes whose books
+/// changed.
 final class ChangedProcesses {
     private let processes: ProcessTable
     private let memory: any DeviceMemory
@@ -23,7 +24,7 @@ final class ChangedProcesses {
     private var isListed = true
     /// Sorted by process number; ended processes may be among them.
     private var list: [ProcessReference] = []
-    /// The processes whose bands time alone will change, the next first.
+    /// The processes whose bands will change by time alone, the next one first.
     private var ageing = Heap<Ageing>()
     private var slots: [Int] = []
 
@@ -50,7 +51,7 @@ final class ChangedProcesses {
         return entered()
     }
 
-    /// The same, without processes whose memory changed after the last call of `all`.
+    /// Like `all()`, but without processes whose memory changed after the last call of `all()`.
     func entered() -> [ProcessReference] {
         while let next = ageing.min, next.at <= agenda.now {
             ageing.removeMin()

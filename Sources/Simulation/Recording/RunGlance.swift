@@ -5,7 +5,7 @@ import Pressure
 import Quantities
 import Reclaim
 
-/// What a run looks like at an instant, for display. It is a value: reading it changes nothing in the run.
+/// The state of a run at an instant, for display. It is a value: reading it changes nothing in the run.
 public struct RunGlance: Sendable {
     /// The virtual instant.
     public var now: Instant

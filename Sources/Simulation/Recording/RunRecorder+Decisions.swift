@@ -4,7 +4,7 @@ import Pressure
 import Quantities
 import Reclaim
 
-/// One question to the policy, with all that led to its answer and to what was done: for `explain`.
+/// One question to the policy, with everything that led to its answer and to the action. `explain` uses it.
 public struct DecisionRecord: Sendable {
     /// The number in `decisions.csv`.
     public let number: Int
@@ -21,7 +21,8 @@ public struct DecisionRecord: Sendable {
 }
 
 extension RunRecorder {
-    /// Writes a row for every ranked and every spared process, and a row that says why nothing is done if nothing is.
+    /// Writes a row for every ranked and every spared process. If no action is carried out, writes a row that says
+    /// why.
     func decision(_ record: DecisionRecord) {
         let decision = record.decision
         guard decisions.isRead else {
@@ -53,7 +54,8 @@ extension RunRecorder {
 }
 
 extension DecisionRecord {
-    /// A row about one process or, without `pid`, about none. Without evidence of its own it has the demand's.
+    /// A row about one process; about none if `pid` is nil. A candidate without evidence of its own gets the
+    /// demand's.
     fileprivate func row(
         of pid: ProcessID?, _ evidence: Evidence?, _ outcome: DecisionOutcome, because reason: String
     ) -> DecisionRow {

@@ -1,3 +1,4 @@
+import DequeModule
 import Lifecycle
 import Memory
 import Metrics
@@ -21,6 +22,8 @@ public struct RunSinks {
     public var summary: any ByteSink
     /// For `app_summary.csv`.
     public var appSummary: any ByteSink
+    /// For `exits.csv`.
+    public var exits: any ByteSink
 
     /// One sink per table, which `make` creates from the table's schema.
     public init<Failure: Error>(_ make: (TableSchema) throws(Failure) -> any ByteSink) throws(Failure) {
@@ -31,10 +34,23 @@ public struct RunSinks {
         decisions = try make(RunTables.decisions)
         summary = try make(RunTables.summary)
         appSummary = try make(RunTables.appSummary)
+        exits = try make(RunTables.exits)
     }
 }
 
-/// Turns what happens into rows and facts. It makes no decisions.
+/// A callback that has begun: the number of its row, and when.
+struct OpenCallback {
+    fileprivate let row: Int
+    fileprivate let since: Instant
+}
+
+/// A row that waits for its duration, or for that of a row before it.
+private struct HeldRow {
+    var row: EventRow
+    var isOpen: Bool
+}
+
+/// Turns events of the run into rows and facts. It makes no decisions.
 final class RunRecorder {
     let samples: TableWriter
     let apps: TableWriter
@@ -43,8 +59,13 @@ final class RunRecorder {
     let decisions: TableWriter
     let summary: TableWriter
     private let appSummary: TableWriter
+    private let exits: TableWriter
     var tally: RunTally
     private var lastDecision = 0
+    /// Rows of `events.csv` that cannot be written yet: the first is a callback that has not returned.
+    private var held: Deque<HeldRow> = []
+    /// The number of the first of them.
+    private var firstHeld = 0
     /// Events kept for display; nil if the run is not watched.
     private(set) var kept: [RunEvent]?
     /// Waits for memory that have ended, kept for the comparison of runs; nil if they are not needed.
@@ -60,7 +81,8 @@ final class RunRecorder {
         decisions = TableWriter(RunTables.decisions, to: sinks.decisions)
         summary = TableWriter(RunTables.summary, to: sinks.summary)
         appSummary = TableWriter(RunTables.appSummary, to: sinks.appSummary)
-        all = [samples, apps, events, launches, decisions, summary, appSummary]
+        exits = TableWriter(RunTables.exits, to: sinks.exits)
+        all = [samples, apps, events, launches, decisions, summary, appSummary, exits]
         self.tally = tally
         #if DEBUG
             self.checksRows = true
@@ -92,12 +114,21 @@ final class RunRecorder {
         return nil
     }
 
+    /// Rows that are held back stay; a callback takes at most a minute.
     func flush() { for table in all { table.flush() } }
+
+    /// Writes everything, callbacks that have not returned, too: nothing follows.
+    func close() {
+        for row in held { EventRow.table.write(row.row, to: events) }
+        held.removeAll()
+        flush()
+    }
 
     /// Writes what is known at the end of the run.
     func writeSummaries() {
         summary.summaryRow(of: tally)
         appSummary.appSummaryRows(of: tally)
+        exits.exitRows(of: tally)
     }
 
     /// Counts a fact of the process's app.
@@ -132,12 +163,48 @@ final class RunRecorder {
         _ kind: EventKind, at now: Instant, app: String? = nil, pid: ProcessID? = nil, scene: SceneID? = nil,
         _ detail: String, reason: String? = nil, fact: EventFact = .none
     ) {
+        add(
+            EventRow(at: now, kind: kind, app: app, pid: pid, scene: scene, detail: detail, reason: reason, fact: fact),
+            isOpen: false)
+    }
+
+    /// Records that a callback begins.
+    ///
+    /// - Returns: What ends its row.
+    func callback(
+        _ callback: Callback, at now: Instant, of process: LiveProcess, scene: SceneID? = nil, reason: String? = nil
+    ) -> OpenCallback {
+        let number = firstHeld + held.count
+        add(
+            EventRow(
+                at: now, kind: .callback, app: process.profile.name, pid: process.pid, scene: scene,
+                detail: callback.rawValue, reason: reason, fact: .none),
+            isOpen: true)
+        return OpenCallback(row: number, since: now)
+    }
+
+    /// The callback has returned; or its process has ended, and it never will.
+    func end(_ callback: OpenCallback, at now: Instant?) {
+        guard events.isRead else { return }
+        let index = callback.row - firstHeld
+        held[index].row.duration = now.map { $0 - callback.since }
+        held[index].isOpen = false
+        while let first = held.first, !first.isOpen {
+            EventRow.table.write(first.row, to: events)
+            held.removeFirst()
+            firstHeld += 1
+        }
+    }
+
+    private func add(_ row: EventRow, isOpen: Bool) {
         tally.events += 1
-        kept?.append(RunEvent(at: now, kind: kind, app: app, detail: detail, reason: reason))
+        kept?.append(RunEvent(at: row.at, kind: row.kind, app: row.app, detail: row.detail, reason: row.reason))
         guard events.isRead else { return events.skipRow() }
-        let row = EventRow(
-            at: now, kind: kind, app: app, pid: pid, scene: scene, detail: detail, reason: reason, fact: fact)
-        EventRow.table.write(row, to: events)
+        if isOpen || !held.isEmpty {
+            held.append(HeldRow(row: row, isOpen: isOpen))
+        } else {
+            EventRow.table.write(row, to: events)
+        }
     }
 
     func launch(

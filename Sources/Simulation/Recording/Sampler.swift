@@ -6,11 +6,12 @@ import Quantities
 
 /// The contents of a process's row in `apps.csv`.
 struct SampledProcess: Equatable {
+    /// The state that the app reads.
     var phase: ProcessPhase
     var band: JetsamBand
     var books: ProcessBooks
     var cache: ByteCount
-    /// Not in the row, but counted in the device's row.
+    /// Counted in the device's row, but not part of this process's row.
     var connectedScenes: Int
 
     /// Updates the memory figures; false if they are unchanged.
@@ -84,8 +85,8 @@ struct SampledCounts: Equatable {
     }
 }
 
-/// The contents of a row of `samples.csv` apart from its instant and the device's books: the part that stays the
-/// same from one sample to the next while only memory moves.
+/// The contents of a row of `samples.csv`, without its instant and the device's books. These stay the same from one
+/// sample to the next while only memory changes.
 struct SampledDevice: Equatable {
     var level: PressureLevel
     var processes: Int
@@ -94,14 +95,14 @@ struct SampledDevice: Equatable {
     var full: StallAverages
 }
 
-/// Takes the samples: the rows of the device and of its processes. Their cost follows the number of changed processes;
-/// for unchanged ones only bytes are copied.
+/// Takes the samples: the rows of the device and of its processes. The cost depends on the number of changed
+/// processes; for unchanged processes only bytes are copied.
 final class Sampler {
     /// Indexed by memory slot.
     private var rows: [SampledRow?] = []
     private var counts = SampledCounts()
-    /// Kept apart from `device`, so that each is compared in place; as one value, a quarter of a kilobyte, they would
-    /// be copied first.
+    /// Kept apart from `device`, so that each is compared in place. As one value of a quarter of a kilobyte, they
+    /// would first be copied.
     private var books: DeviceBooks?
     private var device: SampledDevice?
     private let deviceRow = RowMemo()
@@ -152,8 +153,8 @@ final class Sampler {
     // MARK: Processes
 
     func record(level: PressureLevel, _ stalls: StallMeter) {
-        // The device's own books have the sums: if rows are not read, a process whose memory alone changed need not
-        // be sampled.
+        // The device's own books have the sums. So if no rows are written, a process of which only the memory changed
+        // need not be sampled.
         for reference in looksAtMemory ? changes.all() : changes.entered() {
             guard let process = processes.process(reference) else { continue }
             let row = row(of: process)
@@ -193,7 +194,7 @@ final class Sampler {
 
     private func sampled(_ process: LiveProcess) -> SampledProcess {
         SampledProcess(
-            phase: process.phase, band: process.bands.band(at: agenda.now), books: memory.books(of: process.slot),
+            phase: process.readPhase, band: process.bands.band(at: agenda.now), books: memory.books(of: process.slot),
             cache: memory.requested(in: process.pools.cache) * memory.scale,
             connectedScenes: process.record.sessions.count { $0.machine.phase.isConnected })
     }

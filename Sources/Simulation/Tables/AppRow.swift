@@ -35,8 +35,9 @@ struct AppRow {
         ])
 }
 
-// A row for every process at every sample. An unchanged row is copied as bytes; if only memory has changed, its head
-// is. With `--verify`, and in a debug build, each row is checked against its declaration.
+// There is a row for every process at every sample. So an unchanged row is copied as bytes, and a row of which only
+// the memory has changed copies its head. With `--verify`, and in a debug build, each row is checked against its
+// declaration.
 extension RunRecorder {
     /// Writes the row of a process as it was last sampled.
     ///
@@ -52,7 +53,7 @@ extension RunRecorder {
         if checksRows { check(row, at: now, from: start) }
     }
 
-    /// Kept out of line, because samples rarely need it.
+    /// A separate function, so that it is not inlined: samples rarely need it.
     @inline(never)
     private func check(_ row: SampledRow, at now: Instant, from start: Int) {
         guard let facts = row.facts else { return }

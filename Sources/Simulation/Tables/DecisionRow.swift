@@ -6,7 +6,7 @@ import Reclaim
 
 /// The outcome of a row of `decisions.csv`.
 public enum DecisionOutcome: String, CaseIterable, Sendable {
-    /// The action was carried out; in a dry run, it would have been.
+    /// The action was carried out; in a dry run it would have been.
     case chosen
     /// Another candidate came first.
     case ranked
@@ -61,15 +61,15 @@ struct DecisionRow {
             .seconds("time_s", "Virtual time since the start of the run") { $0.at },
             .integer(
                 "decision",
-                "The decision's number, from 1. The monitor's own, such as warnings, are numbered, too; a question "
-                    + "that is repeated without an answer has no rows"
+                "The decision's number, from 1. The monitor's own decisions, such as warnings, are numbered, too; a "
+                    + "repeated question without an answer has no rows"
             ) { $0.number },
-            .optionalChoice("action", "What would be done; empty for a process that the policy spared") {
+            .optionalChoice("action", "The proposed action; empty for a process that the policy spared") {
                 $0.action?.kind
             },
             .optionalText("app", "The app's name") { $0.app },
             .optionalInteger("pid", "The process number") { $0.pid?.number },
-            .optionalInteger("rank", "From 1, the policy's first choice; empty for a spared one") { $0.rank },
+            .optionalInteger("rank", "Place in the policy's ranking, from 1; empty for a spared process") { $0.rank },
             .flag(
                 "chosen",
                 "Whether it was carried out; in a dry run (dry_run in manifest.json), whether it would have been"
@@ -93,7 +93,7 @@ struct DecisionRow {
             .choice(
                 "outcome",
                 "chosen: as in the column chosen; ranked: another came first; refused: by the limit in rule; spared: "
-                    + "by the policy. Of a decision in which nothing was chosen: content, waits, no_victim"
+                    + "by the policy. If the decision chose nothing: content, waits, no_victim"
             ) { $0.outcome },
             .optionalChoice("rule", "The limit that refused it") { $0.rule },
         ])

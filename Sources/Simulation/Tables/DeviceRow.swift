@@ -54,10 +54,10 @@ struct DeviceRow {
     }
 }
 
-// A row at every sample: unchanged cells are copied, the others are written as runs of numbers. With `--verify`, and in
-// a debug build, each row is checked against its declaration.
+// There is a row at every sample. So unchanged cells are copied, and the others are written as runs of numbers. With
+// `--verify`, and in a debug build, each row is checked against its declaration.
 extension RunRecorder {
-    /// - Parameter isSteady: Whether the cells from the level on are those of the row before.
+    /// - Parameter isSteady: Whether the cells from the level on equal those of the last row.
     func sample(at now: Instant, _ books: DeviceBooks, _ device: SampledDevice, isSteady: Bool, as memo: RowMemo) {
         guard samples.isRead else { return samples.skipRow() }
         let start = checksRows ? samples.position : 0
@@ -84,7 +84,7 @@ extension RunRecorder {
         if checksRows { check(at: now, books, device, from: start) }
     }
 
-    /// Kept out of line, because samples rarely need it.
+    /// A separate function, so that it is not inlined: samples rarely need it.
     @inline(never)
     private func check(at now: Instant, _ books: DeviceBooks, _ device: SampledDevice, from start: Int) {
         let row = DeviceRow(at: now, books: books, device: device)

@@ -3,13 +3,13 @@ import Pressure
 import Quantities
 import Reclaim
 
-/// Why an allocation waits, or why its process ended after waiting in vain.
+/// Why an allocation waits, or why its process ended because no memory came.
 public enum StallCause: String, CaseIterable, Sendable {
     /// There are fewer free pages than the allocation wants.
     case noRoom = "no_room"
     /// There are enough free pages, but no run of them is long enough.
     case fragmented
-    /// There would be enough free pages, but they are withheld for processes that have waited longer.
+    /// There are enough free pages, but they are withheld for processes that have waited longer.
     case keptBack = "kept_back"
 
     /// - Parameters:
@@ -53,13 +53,13 @@ public enum EventCause: Hashable, Sendable {
         + WarningCause.allCases.map(\.rawValue)
 }
 
-/// A comparison, in the unit at the end of the measure's name.
+/// An observed value, usually beside what it was compared with, in the unit at the end of the measure's name.
 struct Comparison {
     let measure: String
     let observed: Int64
-    let threshold: Int64
+    let threshold: Int64?
 
-    init(_ measure: String, _ observed: Int64, _ threshold: Int64) {
+    init(_ measure: String, _ observed: Int64, _ threshold: Int64?) {
         (self.measure, self.observed, self.threshold) = (measure, observed, threshold)
     }
 
@@ -76,13 +76,13 @@ struct Comparison {
         Comparison("footprint_bytes", Int64(footprint.bytes), Int64(limit.bytes))
     }
 
-    /// What an allocation wants against what it may have.
+    /// The size that an allocation wants, against the free memory that it may take.
     static func room(for wanted: ByteCount, free: ByteCount) -> Comparison {
         Comparison("free_bytes", Int64(free.bytes), Int64(wanted.bytes))
     }
 }
 
-/// What an event says to programs, in columns of its own. Its `detail` and `reason` are for people.
+/// What an event says to programs, in columns of its own; the columns `detail` and `reason` are for people.
 struct EventFact {
     private(set) var state: String?
     private(set) var level: PressureLevel?
@@ -147,6 +147,13 @@ struct EventFact {
     static func exit(_ reason: ExitReason, _ why: ExitFact?) -> EventFact {
         var fact = EventFact()
         (fact.exit, fact.cause, fact.comparison) = (reason, why?.cause, why?.comparison)
+        return fact
+    }
+
+    /// An amount of memory, for readers that do not parse `detail`.
+    static func amount(_ measure: String, _ bytes: ByteCount) -> EventFact {
+        var fact = EventFact()
+        fact.comparison = Comparison(measure, Int64(bytes.bytes), nil)
         return fact
     }
 

@@ -8,7 +8,7 @@ struct BestSetting: ParsableArguments {
     @Option(
         name: .customLong("metric"),
         help: ArgumentHelp(
-            "The column of summary.csv that decides which setting is best. Repeatable; the further ones tell the cost.",
+            "The column of summary.csv that decides which setting is best. Repeatable; further columns show its cost.",
             valueName: "name"))
     var given: [String] = []
 
@@ -25,7 +25,7 @@ struct BestSetting: ParsableArguments {
     func validate() throws {
         for metric in given { try ExperimentOptions.check(metric: metric) }
         guard let first = given.first, MetricSense(ofMetric: first) == .neither else { return }
-        throw ValidationError("--metric \(first): neither end of it is better, so no setting is best")
+        throw ValidationError("--metric \(first): neither higher nor lower is better, so no setting is best")
     }
 
     /// Prints the result of a whole sweep.

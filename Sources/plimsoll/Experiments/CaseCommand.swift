@@ -8,10 +8,10 @@ import Quantities
 import Scenario
 import Simulation
 
-/// One run of an experiment in a process of its own; `compare` and `sweep` start it, not people.
+/// Makes one run of an experiment. A hidden command: `compare` and `sweep` start it in a process of its own.
 ///
 /// It writes no folder. It prints the fingerprints of the scenario and the policy file that it read, and the row of
-/// `summary.csv`. It ends at once when the process that started it is gone: its standard input closes then.
+/// `summary.csv`. It exits as soon as its parent process is gone, because its standard input closes then.
 struct CaseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "case", abstract: "Makes one run of compare or sweep.",

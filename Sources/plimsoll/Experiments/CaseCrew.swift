@@ -2,19 +2,12 @@ import Experiments
 import Foundation
 import Metrics
 
-/// Runs the cases of a plan, each in a process of its own and `jobs` at a time, and passes on their rows as they end.
+/// Runs the cases of a plan with workers, and passes on their rows as they end.
 struct CaseCrew {
     let plan: ExperimentPlan
-    let jobs: Int
     let quiet: Bool
-
-    /// The path of this program: its name while that is still the running file, otherwise `/proc/self/exe`, which stays
-    /// valid when the file is replaced.
-    private static var program: String {
-        let running = "/proc/self/exe"
-        let name = (try? FileManager.default.destinationOfSymbolicLink(atPath: running)) ?? running
-        return RunDirectory.isSame(name, running) ? name : running
-    }
+    /// The pipes to the process that has the runs made elsewhere; nil to make them here.
+    let handOut: HandOut.Pipes?
 
     /// The cost of an experiment, for its manifest.
     struct Cost {
@@ -38,48 +31,35 @@ struct CaseCrew {
     /// - Parameters:
     ///   - cases: Indices of the plan, in the order in which the runs start.
     ///   - total: The number of cases, for the progress line.
-    ///   - finished: Gets the index and row of each successful run, in the order of their ends, and the cost so far.
+    ///   - workers: Make the runs.
+    ///   - finished: Gets the indices and rows of successful runs, in the order of their ends, and the cost so far.
     /// - Returns: The cost. Failed runs are counted in it and reported on stderr with their case.
     func run(
-        _ cases: some Sequence<Int>, total: Int, finished: (Int, String, Cost) throws -> Void
+        _ cases: some Sequence<Int>, total: Int, by workers: any CaseWorkers,
+        finished: ([(Int, String)], Cost) throws -> Void
     ) throws -> Cost {
         Interruption.install()
         var (cost, waiting) = (Cost(), cases.makeIterator())
+        var (workers, isClosed, next) = (workers, false, waiting.next())
         var progress = CaseProgress(total: total, quiet: quiet)
         defer { progress.finish() }
-        var running: [Running] = []
         while true {
             try stopWhenAsked(cost)
-            while running.count < jobs, cost.failures < CaseCrew.mostFailures, let index = waiting.next() {
-                running.append(Running(index: index, child: try ChildProcess(CaseCrew.program, arguments(of: index))))
+            let isEnough = cost.failures >= CaseCrew.mostFailures
+            while !isEnough, workers.hasRoom, let index = next {
+                try workers.start(CaseRequest(index: index, arguments: arguments(of: index)))
+                next = waiting.next()
             }
-            if running.isEmpty { return cost }
+            if !isClosed, isEnough || next == nil {
+                workers.close(abandoning: isEnough)
+                isClosed = true
+            }
+            if isClosed && workers.isIdle { return cost }
             progress.update(done: cost.runs)
-            CaseCrew.listen(to: running)
-            for each in running where each.child.isSilent {
-                let ending = each.child.end()
-                // A signal may have ended the child and be meant for this process, too.
-                try stopWhenAsked(cost)
-                try account(each.index, ending, &cost, finished)
-            }
-            running.removeAll(where: \.child.isSilent)
-        }
-    }
-
-    private struct Running {
-        let index: Int
-        let child: ChildProcess
-    }
-
-    /// Waits until a process writes or ends, at most 250 ms, so that signals are noticed.
-    private static func listen(to running: [Running]) {
-        let pipes = running.flatMap { [$0.child.outputPipe, $0.child.errorPipe] }
-        // poll(2) ignores negative descriptors.
-        var questions = pipes.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-        guard poll(&questions, nfds_t(questions.count), 250) > 0 else { return }
-        for (position, each) in running.enumerated() {
-            if questions[2 * position].revents != 0 { each.child.readOutput() }
-            if questions[2 * position + 1].revents != 0 { each.child.readErrors() }
+            let endings = try workers.collect()
+            // A signal may have ended the runs and be meant for this process, too.
+            try stopWhenAsked(cost)
+            try account(endings, &cost, finished)
         }
     }
 
@@ -87,41 +67,68 @@ struct CaseCrew {
         guard Interruption.signalNumber == 0 else { throw Interrupted(signal: Interruption.signalNumber, cost: cost) }
     }
 
-    /// The command line of a case.
-    func arguments(of index: Int) -> [String] {
+    /// The words of a case after `plimsoll case`.
+    private func arguments(of index: Int) -> [String] {
         let each = plan.experimentCase(at: index)
-        var arguments = ["case"]
+        var arguments: [String] = []
         if let seed = each.seed { arguments += ["--seed", "\(seed)"] }
-        if let policy = plan.policies[each.policy] { arguments += ["--policy=\(policy.given)"] }
+        if let policy = plan.policies[each.policy] {
+            arguments += ["--policy=\(policy.fingerprint == nil ? policy.given : place(of: policy.given))"]
+        }
         if let backend = plan.backend { arguments += ["--backend", backend] }
         if let scale = plan.scale { arguments += ["--scale", scale] }
         for assignment in plan.assignments(ofCombination: each.combination) { arguments.append("--set=\(assignment)") }
-        return arguments + ["--", plan.scenarios[each.scenario].path]
+        return arguments + ["--", place(of: plan.scenarios[each.scenario].path)]
     }
 
+    /// The path of a file where the runs are made.
+    private func place(of path: String) -> String { handOut == nil ? path : HandOut.File(path).place }
+
+    /// Adds the ends of runs to the cost, and passes on the rows of those that succeeded, even if another is a fault.
     private func account(
-        _ index: Int, _ ending: ChildProcess.Ending, _ cost: inout Cost,
-        _ finished: (Int, String, Cost) throws -> Void
+        _ endings: [CaseEnding], _ cost: inout Cost, _ finished: ([(Int, String)], Cost) throws -> Void
     ) throws {
+        var rows: [(Int, String)] = []
+        do {
+            for ending in endings {
+                if let row = try row(of: ending, &cost) { rows.append((ending.index, row)) }
+            }
+        } catch {
+            if !rows.isEmpty { try finished(rows, cost) }
+            throw error
+        }
+        if !rows.isEmpty { try finished(rows, cost) }
+    }
+
+    /// Adds the end of a run to the cost; nil if it failed.
+    private func row(of ending: CaseEnding, _ cost: inout Cost) throws -> String? {
         cost.cpuSeconds += ending.cpuSeconds
         cost.peakKibibytes = max(cost.peakKibibytes, ending.peakKibibytes)
         cost.runs += 1
-        let each = plan.experimentCase(at: index)
-        let lines = String(decoding: ending.output, as: UTF8.self).split(separator: "\n").map(String.init)
+        let each = plan.experimentCase(at: ending.index)
+        let lines = ending.output.split(separator: "\n").map(String.init)
         if ending.status == 0, lines.count == 2 {
             let planned = [plan.scenarios[each.scenario].fingerprint, plan.policies[each.policy]?.fingerprint]
             guard lines[0] == planned.compactMap(\.self).joined(separator: " ") else {
                 let path = plan.scenarios[each.scenario].path
                 throw Failure(.invalidInput, "\(path) or a policy file was changed after the runs were planned")
             }
-            return try finished(index, lines[1], cost)
+            return lines[1]
         }
         cost.failures += 1
         let status = ExitStatus(rawValue: ending.status) ?? .internalFault
         cost.firstFailure = cost.firstFailure ?? (status == .done ? .internalFault : status)
-        let said = String(decoding: ending.errors, as: UTF8.self).split(separator: "\n").map(String.init)
+        let said = inOwnWords(ending.errors).split(separator: "\n")
         let how = ending.status > 128 ? "was ended by signal \(ending.status - 128)" : "ended with \(ending.status)"
         Terminal.complain("plimsoll: case \(each.number) (\(plan.title(of: each))) \(how)")
         for line in said { Terminal.complain("  " + line) }
+        return nil
+    }
+
+    /// What a run said, with the paths of files as they were given.
+    private func inOwnWords(_ said: String) -> String {
+        guard handOut != nil else { return said }
+        let paths = plan.scenarios.map(\.path) + plan.policies.compactMap { $0?.fingerprint == nil ? nil : $0?.given }
+        return paths.reduce(said) { $0.replacingOccurrences(of: place(of: $1), with: $1) }
     }
 }

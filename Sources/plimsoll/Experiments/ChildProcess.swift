@@ -18,7 +18,8 @@ final class ChildProcess {
     private(set) var outputPipe: Int32
     private(set) var errorPipe: Int32
     private let identifier: pid_t
-    /// The writing end of the child's standard input. It closes even if this process is killed, and ends the child.
+    /// The writing end of the child's standard input. The kernel closes it even if this process is killed; then the
+    /// child exits.
     private let lifeline: Int32
     private var output: [UInt8] = []
     private var errors: [UInt8] = []
@@ -64,12 +65,12 @@ final class ChildProcess {
                 throw Failure(.hostRefuses, "cannot make a pipe: \(String(cString: strerror(errno)))")
             }
             (read, write) = (ends[0], ends[1])
-            // One thread starts all processes, so no child inherits the ends before this.
+            // Only one thread starts processes, so no child inherits the ends before this.
             for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         }
     }
 
-    /// Starts the child in its own process group: Ctrl-C reaches only this process, which then ends the child.
+    /// Starts the child in its own process group. So Ctrl-C reaches only this process, which then ends the child.
     private static func spawn(_ program: String, _ arguments: [String], descriptors: [Int32]) throws -> pid_t {
         var actions = posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()

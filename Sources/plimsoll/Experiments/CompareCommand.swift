@@ -78,8 +78,11 @@ struct CompareCommand: ParsableCommand {
             var rows = [String?](repeating: nil, count: plan.count)
             let cost: CaseCrew.Cost
             do {
-                let crew = CaseCrew(plan: plan, jobs: jobs, quiet: options.quiet)
-                cost = try crew.run(0..<plan.count, total: plan.count) { index, row, _ in rows[index] = row }
+                let crew = CaseCrew(plan: plan, quiet: options.quiet, handOut: options.handOut)
+                let workers = try planner.workers(for: plan.count, of: plan, jobs: jobs)
+                cost = try crew.run(0..<plan.count, total: plan.count, by: workers) { made, _ in
+                    for (index, row) in made { rows[index] = row }
+                }
             } catch {
                 folder.withdraw()
                 if let interrupted = error as? CaseCrew.Interrupted { return ExitCode(128 + interrupted.signal) }
@@ -118,7 +121,7 @@ struct CompareCommand: ParsableCommand {
         try folder.directory.write(try plan.json(), to: "plan.json")
         try folder.directory.write(
             try DataPackage.json(
-                name: "compare", title: "Runs of a comparison that is not whole", tables: [runs.schema]),
+                name: "compare", title: "Runs of an incomplete comparison", tables: [runs.schema]),
             to: "datapackage.json")
         let cells = RunList.cells(of: rows.compactMap(\.self))
         try folder.write(runs.schema) { table in
@@ -163,7 +166,7 @@ struct CompareCommand: ParsableCommand {
 }
 
 extension CaseCrew.Cost {
-    /// Fails with the status of the first run that failed, if any did.
+    /// Throws if any run failed, with the status of the first failure.
     func check(retry: String) throws {
         guard let firstFailure else { return }
         let why = failures >= CaseCrew.mostFailures ? "; the rest was not tried" : ""

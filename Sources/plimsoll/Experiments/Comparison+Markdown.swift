@@ -3,14 +3,15 @@ import Metrics
 import Quantities
 
 extension Comparison {
-    /// For each policy beside the baseline, one sentence about the last section: the only scenario, or all together.
+    /// One sentence per policy other than the baseline. It covers the last section: the only scenario, or all
+    /// together.
     var conclusions: [String] {
         guard let section = sections.last else { return [] }
         let scope = section.scenario ?? "each of \(plan.scenarios.count) scenarios, with equal weights"
         let place = "Over \(plan.seeds.count.counted("seed")) of \(scope)"
         let labels = plan.policies.map { $0?.label ?? "" }
         guard asked > 1 else {
-            return ["\(place), \(labels[0]) ran beside the yardsticks only: a second --policy is compared with it."]
+            return ["\(place), \(labels[0]) ran with the yardsticks only; name a second --policy to compare with it."]
         }
         return (1..<asked).map { policy in
             let findings = section.blocks.map { Finding($0.metric, $0.sense, $0.rows[policy].result) }
@@ -54,7 +55,7 @@ extension SettingsComparison {
     /// The sentence about the best setting.
     var conclusion: String { "Over \(scope): \(sentence)." }
 
-    /// The settings of a table; a longer one is cut off.
+    /// The most settings that the table shows. It counts the others in a sentence.
     private static let most = 50
 
     /// A table of the settings by the deciding metric, and the sentence, for a pull request.

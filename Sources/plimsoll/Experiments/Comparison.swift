@@ -86,8 +86,8 @@ struct Comparison {
         }
     }
 
-    /// Per scenario, whether the user seems to do the same under every seed. The sign is an equal number of launches
-    /// under all seeds; different users seldom have that.
+    /// Whether the user seems to act alike under every seed, by scenario. Equal numbers of launches under all seeds
+    /// are taken as the sign; different users seldom have that.
     ///
     /// - Parameter launches: The baseline's launches of each kind; per kind, per scenario, per seed.
     private static func isOneUser(_ launches: [[[Double?]]]) -> [Bool] {
@@ -107,7 +107,7 @@ struct Comparison {
         PairedComparison(
             values[policy], against: policy == 0 ? nil : values[0], sense: sense, isOneUser: isOneUser,
             bootstrap: bootstrap,
-            // Depends only on the shape of the data, so that a further policy or metric changes no interval.
+            // The name depends only on the shape of the data, so adding a policy or a metric changes no interval.
             stream: "\(values[policy].count) of \(plan.seeds.count)", losses: losses)
     }
 
@@ -120,8 +120,8 @@ struct Comparison {
         let foresight = plan.policies.firstIndex { $0?.given == "foresight" }
         let fair = plan.policies.indices.filter { plan.policies[$0]?.given != "unbounded" }
         let fewest = lost.map { lost in PairedComparison.best(of: fair.map { lost.runs[$0] }, sense: .lower) }
-        /// The policy's values. If the metric is a latency, only runs that lost as many launches as the reference
-        /// count.
+        /// The policy's values. For a latency, excludes the runs whose number of lost launches differs from the
+        /// reference.
         func like(_ reference: [[Double?]]?, _ policy: Int) -> [[Double?]] {
             guard let lost, let reference else { return values[policy] }
             return PairedComparison.kept(values[policy], where: lost.runs[policy], equals: reference)
@@ -188,7 +188,7 @@ extension Comparison {
                 Terminal.bold(scenarios) + ": \(seeds.counted("seed")) under each policy; "
                     + "differences from \(plan.policies[0]?.label ?? "")")
             if isSameUnderEverySeed(section) {
-                lines.append("  Identical under every seed: nothing was held out, and the seeds are one case.")
+                lines.append("  Identical under every seed: more seeds show nothing new, so they count as one case.")
             }
             for block in section.blocks { lines += table(block) }
         }
@@ -233,7 +233,7 @@ extension Comparison {
         case .notShown: "no difference shown: the interval contains 0\(balance)"
         case .better: (isPlain ? "better" : Terminal.green("better")) + constancy(result) + balance
         case .worse: (isPlain ? "worse" : Terminal.red("worse")) + constancy(result) + balance
-        case .notComparable: "not comparable: the one that lost more launches looks faster"
+        case .notComparable: "not comparable: lost launches have no latency, and the policies lost unequal numbers"
         case .sameUnderEverySeed: "identical under every seed: no interval"
         case .higher: "higher"
         case .lower: "lower"
@@ -242,8 +242,8 @@ extension Comparison {
         }
     }
 
-    /// Explains an interval of zero width: the difference was the same under each of these seeds, which is no
-    /// certainty.
+    /// Explains an interval of zero width. The difference was the same under each of these seeds; another seed may
+    /// still differ.
     private func constancy(_ result: PairedComparison) -> String {
         guard let interval = result.interval, interval.low == interval.high else { return "" }
         return " by the same amount under every seed"

@@ -38,8 +38,7 @@ struct ExperimentOptions: ParsableArguments {
 
     @Option(
         help: """
-            In place of the scenario's: jemalloc takes real memory; accounting does jemalloc's arithmetic without \
-            memory.
+            In place of the scenario's: jemalloc uses real memory; accounting only computes what jemalloc would use.
             """)
     var backend: MemoryBackend?
 
@@ -64,7 +63,13 @@ struct ExperimentOptions: ParsableArguments {
     @Option(help: ExperimentFormat.help)
     var format: ExperimentFormat = .text
 
-    /// Refuses a metric that is none, or none that can be compared.
+    @Option(name: .customLong("hand-out"), help: .hidden)
+    var handOutPipes: String?
+
+    /// The pipes to the process that has the runs made elsewhere; nil to make them here.
+    var handOut: HandOut.Pipes? { handOutPipes.flatMap(HandOut.Pipes.init) }
+
+    /// Refuses a metric that does not exist or cannot be compared.
     static func check(metric: String) throws {
         if let complaint = SummaryMetrics.complaint(about: metric) {
             throw ValidationError("--metric \(metric): \(complaint)")
@@ -72,6 +77,9 @@ struct ExperimentOptions: ParsableArguments {
     }
 
     func validate() throws {
+        if handOutPipes != nil && handOut == nil {
+            throw ValidationError("--hand-out takes two open pipes: READ,WRITE")
+        }
         if scenarios.isEmpty { throw ValidationError("name at least one scenario") }
         try refuseEmpty(scenarios: scenarios, policies: policies)
         for (position, path) in scenarios.enumerated() where scenarios[..<position].contains(path) {
@@ -80,13 +88,13 @@ struct ExperimentOptions: ParsableArguments {
         try refuse(keys: OptionValue.keys(of: sets), as: "--set")
     }
 
-    /// Refuses a `--set` whose effect the varied setting would replace in every run.
+    /// Refuses a `--set` that the varied setting `key` would replace in every run.
     func refuseSets(under key: String) throws {
         let varied = SettingKey(key)
         for set in OptionValue.keys(of: sets) {
             if varied.covers(SettingKey(set)) {
                 throw ValidationError(
-                    "--set \(set): --vary \(key) takes its place in every run; leave one of them out")
+                    "--set \(set): --vary \(key) replaces it in every run; leave one of them out")
             }
             if varied.mayCover(SettingKey(set)) {
                 throw ValidationError("--set \(set) and --vary \(key) \(SettingKey.numberAndName)")
@@ -94,7 +102,7 @@ struct ExperimentOptions: ParsableArguments {
         }
     }
 
-    /// Refuses to set what has an option of its own.
+    /// Refuses a `--set` or `--vary` of a key that has an option of its own.
     func refuse(keys: [String], as option: String) throws {
         try refuse(keys: keys, as: option, backend: backend)
         for key in keys {
@@ -109,10 +117,12 @@ struct ExperimentOptions: ParsableArguments {
 /// Makes a plan from the command line, and checks each of its cases.
 struct ExperimentPlanner {
     let options: ExperimentOptions
-    /// The most memory that one run needs of the host.
+    /// The most host memory that any one run needs.
     private(set) var needed = ByteCount.zero
     /// The parts of `needed`, in words.
     private var whyNeeded = ""
+    /// The traces of all plans that were checked.
+    private var traceFiles: [String] = []
     /// The traces of the plan that was checked last.
     private var surveyed: (traces: [TraceProfile], files: TraceFiles)?
     /// Warnings about scenarios and policies, each with the scenario's path.
@@ -145,7 +155,8 @@ struct ExperimentPlanner {
         return plan
     }
 
-    /// Loads the scenario with every policy and every combination; throws the faults of the first that fails.
+    /// Loads the scenario with every policy and every combination of settings. Throws the faults of the first
+    /// combination that fails.
     private mutating func check(
         _ path: String, _ plan: inout ExperimentPlan
     ) throws(ScenarioFault) -> ExperimentPlan.ScenarioInput {
@@ -167,7 +178,7 @@ struct ExperimentPlanner {
                     warnings.append(warning)
                 }
                 if input == nil { input = ExperimentPlanner.input(path, loaded) }
-                // A policy given by name is labelled with it, even if the scenario labels its policy otherwise.
+                // A policy given by name keeps that name as its label. A policy file may have a label of its own.
                 if let given = plan.policies[policy]?.given, PolicyFile.isFile(given) {
                     plan.policies[policy]?.label = loaded.policy.title
                 }
@@ -179,16 +190,17 @@ struct ExperimentPlanner {
         return input
     }
 
-    /// Raises `needed` to the need of one run in a process of its own.
+    /// Raises `needed` to the host memory that one run needs in a process of its own.
     private mutating func need(_ plan: RunPlan) throws(ScenarioFault) {
         let traces = plan.apps.compactMap(\.memory.trace)
-        // Most runs of an experiment play the same, possibly long, traces: they are read once.
+        // Most runs of an experiment play the same traces, which may be long: they are read once.
         let files: TraceFiles
         if let surveyed, surveyed.traces == traces {
             files = surveyed.files
         } else {
             files = try TraceFiles(plan)
             surveyed = (traces, files)
+            for trace in traces where !traceFiles.contains(trace.file) { traceFiles.append(trace.file) }
         }
         let demand = plan.hostDemand(files)
         let need = demand.total + ExperimentPlanner.program
@@ -196,7 +208,8 @@ struct ExperimentPlanner {
         (needed, whyNeeded) = (need, demand.parts(of: plan))
     }
 
-    /// Memory of a process before its run begins; traces that are kept are at most a part of it.
+    /// The memory of a process before its run begins. Traces are kept in memory only if they take at most a part of
+    /// it.
     private static let program = ByteCount.mebibytes(40)
 
     static func fingerprint(ofFile path: String) -> String {
@@ -222,7 +235,8 @@ struct ExperimentPlanner {
 }
 
 extension ExperimentPlanner {
-    /// Makes names unique: numbers policies of one name, and names scenarios of one name by their paths.
+    /// Makes names unique: numbers policies that share a name, and replaces the names of scenarios that share one by
+    /// their paths.
     private static func distinguish(_ plan: inout ExperimentPlan) {
         var known: [String] = []
         for position in plan.policies.indices {
@@ -241,8 +255,24 @@ extension ExperimentPlanner {
         }
     }
 
+    /// Who makes the runs of a plan.
+    ///
+    /// - Parameter missing: The number of runs to make.
+    func workers(for missing: Int, of plan: ExperimentPlan, jobs: Int) throws -> any CaseWorkers {
+        guard let pipes = options.handOut else { return LocalWorkers(jobs: jobs) }
+        let policies = plan.policies.compactMap { $0?.fingerprint == nil ? nil : $0?.given }
+        return try HandOut(
+            pipes,
+            HandOut.Head(
+                plan: "\(Fingerprint(of: try plan.json()))", runs: missing, program: LocalWorkers.program,
+                build: BuildIdentity.current, neededBytes: needed.bytes,
+                files: (plan.scenarios.map(\.path) + policies + traceFiles).map(HandOut.File.init)))
+    }
+
     /// How many runs at a time; no more than fit into the host's memory.
     func jobs() throws -> Int {
+        // Elsewhere there is other memory, and the engine there knows how much.
+        guard options.handOut == nil else { return options.jobs ?? 1 }
         let wanted = options.jobs ?? ProcessInfo.processInfo.activeProcessorCount
         guard needed > .zero, let free = Host.freeMemory else { return wanted }
         let room = free.size.bytes / needed.bytes

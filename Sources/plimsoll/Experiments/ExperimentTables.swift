@@ -1,8 +1,8 @@
 import Experiments
 import Metrics
 
-/// The table of an experiment's runs: the varied settings, then every column of `summary.csv`. Order and names of
-/// columns are a contract; new columns go last.
+/// The table of an experiment's runs: the varied settings, then every column of `summary.csv`. Scripts rely on the
+/// order and names of columns; new columns go last.
 struct RunList {
     let plan: ExperimentPlan
     let schema: TableSchema
@@ -16,7 +16,7 @@ struct RunList {
             Column("scenario_file", .string, "The scenario's path as it was given"),
             Column(
                 "policy_label", .string,
-                "What the policy is called: its name, or its file's; empty for the scenario's own",
+                "The policy's label: its name, or its file's; empty for the scenario's own",
                 optional: true),
         ]
         let taken = (identity + RunTables.summary.columns).map(\.name)
@@ -67,19 +67,19 @@ struct RunList {
 }
 
 extension Comparison {
-    /// `comparison.csv`; a contract, like the tables of a run.
+    /// The columns of `comparison.csv`. As in the tables of a run, order and names stay; new columns go last.
     static let schema = TableSchema(
         "comparison", "One row per policy and metric, for each scenario and over all of them",
         [
-            Column("scope", .string, "One scenario, or all of them weighed alike", choices: ["scenario", "pooled"]),
+            Column("scope", .string, "One scenario, or all with equal weights", choices: ["scenario", "pooled"]),
             Column("scenario", .string, "The scenario's name; empty over all of them", optional: true),
-            Column("policy", .string, "What the policy is called: its name, or its file's"),
+            Column("policy", .string, "The policy's label: its name, or its file's"),
             Column(
-                "role", .string, "The policy that the others are compared with, one of those, or an added yardstick",
+                "role", .string, "baseline: the others are compared with it; candidate: one of these; yardstick: added",
                 choices: ["baseline", "candidate", "yardstick"]),
             Column("metric", .string, "A column of summary.csv; its unit is that of all figures in the row"),
             Column(
-                "sense", .string, "Which end of the metric is the good one", choices: ["lower", "higher", "neither"]),
+                "sense", .string, "Which direction of the metric is better", choices: ["lower", "higher", "neither"]),
             Column("runs", .integer, "Runs that have the metric"),
             Column("mean", .number, "The mean over these runs", optional: true, signed: true),
             Column("pairs", .integer, "Seeds for which both this policy and the baseline have the metric"),
@@ -99,7 +99,7 @@ extension Comparison {
                 "verdict", .string,
                 "not_shown: the interval contains zero; identical: every pair is equal; too_few: no interval; "
                     + "same_under_every_seed: no seed changes user or difference, so there is no interval; "
-                    + "not_comparable: the one with the better latencies lost more launches",
+                    + "not_comparable: the policy with the better latencies lost more launches",
                 choices: PairedComparison.Verdict.allCases.map(\.rawValue)),
             Column(
                 "regret_foresight", .number,
@@ -107,7 +107,7 @@ extension Comparison {
                 optional: true, signed: true),
             Column(
                 "regret_best", .number,
-                "How much worse than the best of all compared policies but unbounded, chosen anew for each seed; of "
+                "How much worse than the best compared policy other than unbounded, chosen for each seed; for "
                     + "latencies, among the runs that lost the fewest launches",
                 optional: true, signed: true),
         ])

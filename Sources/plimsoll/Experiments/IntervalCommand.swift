@@ -2,10 +2,10 @@ import ArgumentParser
 import Experiments
 import Foundation
 
-/// Computes an interval of a mean of means for `Scripts/tune`; not meant for people.
+/// Computes a confidence interval of a mean of means. `Scripts/tune` calls it; the help does not show it.
 ///
 /// Stdin holds `{"strata": [[1.5, 2], [3]], "confidence": 0.95, "stream": "1"}`; stdout gets
-/// `{"low": 1.2, "high": 3.1}`.
+/// `{"low": 1.2, "high": 3.1}`. A stratum is a group of values, such as those of one scenario.
 struct IntervalCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "interval", abstract: "Computes a bootstrap interval for other programs.", shouldDisplay: false)
@@ -33,7 +33,7 @@ struct IntervalCommand: ParsableCommand {
         try reporting {
             if let word = words.first {
                 throw Failure(
-                    .wrongUsage, "interval takes no arguments but a question on standard input; not '\(word)'")
+                    .wrongUsage, "interval reads its question from standard input and takes no argument; not '\(word)'")
             }
             let given = FileHandle.standardInput.readDataToEndOfFile()
             guard let question = JSONDocument.read(Question.self, given), question.isSound else {

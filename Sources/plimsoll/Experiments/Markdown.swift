@@ -1,19 +1,20 @@
 /// Tables in GitHub's Markdown.
 enum Markdown {
-    /// A table whose first `texts` columns are texts; the others are numbers, on the right.
+    /// A table. The first `texts` columns contain text; the others contain numbers, aligned right.
     static func table(_ head: [String], texts: Int, _ rows: [[String]]) -> String {
         let rule = head.indices.map { $0 < texts ? "---" : "--:" }
         return ([head, rule] + rows).map { "| " + $0.joined(separator: " | ") + " |" }.joined(separator: "\n")
     }
 
-    /// A name as code, in which nothing is marked up. A table's cells are split at bars even within code.
+    /// A name as inline code, which shows markup as it is. Bars are escaped: GitHub splits a table's cells at them
+    /// even within code.
     static func code(_ name: String) -> String {
         let fence = name.contains("`") ? "``" : "`"
         let blank = name.contains("`") ? " " : ""
         return fence + blank + name.replacing("|", with: "\\|") + blank + fence
     }
 
-    /// A sentence with names in it, as a quotation.
+    /// A sentence as a quotation. Markup characters in it are escaped, as they belong to names.
     static func quotation(_ text: String) -> String {
         let marks: [Character] = ["\\", "|", "*", "_", "`", "<", ">", "[", "]", "#", "~"]
         return "> " + text.reduce(into: "") { $0 += marks.contains($1) ? "\\\($1)" : "\($1)" }

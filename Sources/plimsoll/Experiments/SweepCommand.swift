@@ -28,8 +28,8 @@ struct SweepCommand: ParsableCommand {
             with a step (1..10:3) or a count (256MiB..1GiB/4), a range of whole numbers (1..10), or a range on a log \
             scale (log:1MiB..1GiB/4). With --sample, a range needs neither a step nor a count.
 
-            The last line names the setting that is best on the metric of --metric (terminations_felt), by how much, \
-            and what it costs on the other metrics, or says that no setting changes it.
+            The last line names the best setting by the metric of --metric (terminations_felt), by how much it is \
+            better, and what it costs on the other metrics, or says that no setting changes the metric.
 
             A sweep records each finished run in ledger.txt at once. If it is interrupted, the same command with \
             --resume makes the missing runs, and sweep.csv has the same bytes as without the interruption.
@@ -75,7 +75,7 @@ struct SweepRun: ParsableCommand {
     @Option(help: ArgumentHelp("Run only part I of N; `sweep merge` joins the parts.", valueName: "I/N"))
     var shard: String?
 
-    @Flag(help: "Continue the sweep in --out, if there is one; all else must be as in the first command.")
+    @Flag(help: "Continue the sweep in --out, if there is one. All other options must be those of the first command.")
     var resume = false
 
     @Option(help: "The folder to write.", completion: .directory)
@@ -98,7 +98,7 @@ struct SweepRun: ParsableCommand {
 
     private func part() throws -> Shard { try shard.map { try Shard(parsing: $0) } ?? .whole }
 
-    /// - Returns: `repeated` counts the drawn combinations that repeat others and are left out of `rows`.
+    /// - Returns: The rows, and in `repeated` the number of drawn combinations that were left out as repetitions.
     private func combinations() throws -> (keys: [String], rows: [[SettingValue]], repeated: Int) {
         let parsed = try variations.map { try Variation(parsing: $0) }
         let keys = parsed.map(\.key)
@@ -135,12 +135,13 @@ struct SweepRun: ParsableCommand {
             if resume, folder.ledger.finished > 0, !options.quiet {
                 Terminal.complain("\(folder.ledger.finished.counted("run")) finished before, \(missing) to do")
             }
-            let crew = CaseCrew(plan: plan, jobs: jobs, quiet: options.quiet)
+            let crew = CaseCrew(plan: plan, quiet: options.quiet, handOut: options.handOut)
             let cost: CaseCrew.Cost
             if missing > 0 { try folder.note(CaseCrew.Cost(), clock, jobs: jobs) }
             do {
-                cost = try crew.run(folder.unfinished, total: missing) { index, row, cost in
-                    try folder.book(index, row)
+                let workers = try planner.workers(for: missing, of: plan, jobs: jobs)
+                cost = try crew.run(folder.unfinished, total: missing, by: workers) { rows, cost in
+                    try folder.book(rows)
                     try folder.note(cost, clock, jobs: jobs)
                 }
             } catch let interrupted as CaseCrew.Interrupted {
@@ -192,7 +193,8 @@ struct SweepMerge: ParsableCommand {
                 --shard 2/2 --out part-2   # on another machine
               plimsoll sweep merge part-1 part-2 --out whole
 
-            Exit status: 65 if parts are missing, unfinished, doubled or of another sweep; 66 if a folder holds no part.
+            Exit status: 65 if parts are missing, unfinished, given twice or of another sweep; 66 if a folder holds \
+            no part.
             """)
 
     @Argument(help: "The folders of all parts, in any order.", completion: .directory)

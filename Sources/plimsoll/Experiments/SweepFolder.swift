@@ -56,14 +56,15 @@ struct SweepFolder {
         if ledger.finished < shard.count(of: plan.count) { warnOfMixture(with: BuildIdentity.current) }
     }
 
-    /// Warns once if the folder has or will get runs of several builds: their results may differ.
+    /// Warns once if several builds made, or will make, the folder's runs: their results may differ.
     private mutating func warnOfMixture(with own: String? = nil) {
         let all = builds + [own].compactMap(\.self).filter { !builds.contains($0) }
         guard !isMixtureSaid else { return }
         isMixtureSaid = SweepFolder.warn("the runs in \(folder.path) are made", by: all, of: plan)
     }
 
-    /// - Returns: Whether it warned: of several builds, or of an unknown one that may stand for several.
+    /// - Returns: Whether it warned. It warns of several builds, and of an unknown build, as that may stand for
+    ///   several.
     @discardableResult
     private static func warn(_ subject: String, by builds: [String], of plan: ExperimentPlan) -> Bool {
         guard builds.count > 1 || builds == [unknown] else { return false }
@@ -104,7 +105,7 @@ struct SweepFolder {
         return (plan, String(decoding: data, as: UTF8.self))
     }
 
-    /// Turns a ledger's fault into one line and its exit status; `busy` is the status if the sweep is still running.
+    /// Reports a ledger's fault as one line with its exit status. `busy` is the status if the sweep is still running.
     private static func saying<Value>(
         busy: ExitStatus = .cannotCreate, _ work: () throws(LedgerFault) -> Value
     ) throws -> Value {
@@ -129,19 +130,19 @@ extension SweepFolder {
         (0..<plan.count).lazy.filter { shard.contains($0) && !ledger.isFinished($0) }
     }
 
-    /// Records a finished run and, before this build's first run, the build.
-    mutating func book(_ index: Int, _ row: String) throws {
+    /// Records finished runs and, before this build's first run, the build.
+    mutating func book(_ rows: [(Int, String)]) throws {
         if !builds.contains(BuildIdentity.current) {
             builds.append(BuildIdentity.current)
             try folder.directory.write(SweepFolder.list(builds), to: SweepFolder.buildsFile)
         }
-        try SweepFolder.saying { () throws(LedgerFault) in try ledger.append(index, row: row) }
+        try SweepFolder.saying { () throws(LedgerFault) in try ledger.append(rows) }
     }
 
     /// Writes the manifest with the cost of this attempt so far and of the earlier ones. Called after every run, so
-    /// that an attempt that is killed loses little. An attempt without a run does not count.
+    /// that a killed attempt loses little. An attempt without a finished run does not count.
     ///
-    /// - Parameter ending: How the attempt ended; `incomplete` while it goes on.
+    /// - Parameter ending: How the attempt ended; `incomplete` while it runs.
     func note(
         _ cost: CaseCrew.Cost, _ clock: ExperimentClock, jobs: Int, ending: ExperimentManifest.Ending = .incomplete
     ) throws {
@@ -159,7 +160,7 @@ extension SweepFolder {
 
     /// Writes the table of a whole sweep; a part has none until `merge`.
     ///
-    /// - Returns: These metrics of all runs; nil for a part.
+    /// - Returns: The values of `metrics` in all runs; nil for a part.
     mutating func finish(keeping metrics: [String]) throws -> RunValues? {
         guard shard == .whole else { return nil }
         warnOfMixture()
@@ -201,7 +202,7 @@ extension SweepFolder {
 
     /// Joins all parts of a sweep.
     ///
-    /// - Returns: The plan that the parts share, and these metrics of all runs.
+    /// - Returns: The plan that the parts share, and the values of `metrics` in all runs.
     static func merge(
         _ paths: [String], to out: String, keeping metrics: [String]
     ) throws -> (ExperimentPlan, RunValues) {

@@ -41,7 +41,7 @@ extension LiveScreen {
             let columns = letter.terminalColumns
             if used + columns > width {
                 guard let last = result.popLast() else { break }
-                // Makes room for the ellipsis; a wide letter leaves two columns.
+                // Makes room for the ellipsis. A wide letter frees two columns, so a space fills the second.
                 result += last.terminalColumns == 2 ? " …" : "…"
                 break
             }
@@ -51,13 +51,13 @@ extension LiveScreen {
         return result
     }
 
-    /// The text on the left of a column of `width`, with at least one blank after it.
+    /// The text aligned left in a column of `width`, with at least one space after it.
     func pad(_ text: String, _ width: Int) -> String {
         let shown = fit(text, to: width - 1)
         return shown + String(repeating: " ", count: max(0, width - LiveScreen.columns(of: shown)))
     }
 
-    /// The text on the right of a column of `width`, with at least one blank before it.
+    /// The text aligned right in a column of `width`, with at least one space before it.
     func lead(_ text: String, _ width: Int) -> String {
         let shown = fit(text, to: width - 1)
         return String(repeating: " ", count: max(0, width - LiveScreen.columns(of: shown))) + shown

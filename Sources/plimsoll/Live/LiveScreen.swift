@@ -3,7 +3,7 @@ import Pressure
 import Quantities
 import Simulation
 
-/// One picture of a run in characters: as many lines as the screen has rows, none wider than the screen.
+/// One frame of the `--live` view in characters: as many lines as the screen has rows, none wider than the screen.
 ///
 /// It does not touch a terminal: the same values give the same lines, so that tests can check them.
 struct LiveScreen {
@@ -16,14 +16,14 @@ struct LiveScreen {
     let usesBlocks: Bool
     /// Whether the policy's decisions are not carried out.
     var isDryRun = false
-    /// Whether the run stands still, so that a step may be too short for a clock of whole seconds.
+    /// Whether the run is paused. A step may then be shorter than a second, so the clock shows decimals.
     var isPaused = false
-    /// The wall time that the rest of the run takes; nil if its speed has no limit, or if it stands still.
+    /// The wall time that the rest of the run takes; nil if the speed is unlimited or the run is paused.
     var left: Duration?
 
     var lines: [String] {
         let rows = max(1, size.rows)
-        // Title, bar, marks, figures, header, heading and keys take seven rows; apps and events share the rest.
+        // Title, bar, marks, figures, header, heading and keys take seven rows; apps and events share the others.
         let free = rows - 7
         let logRows = max(0, min(free / 3, 12))
         var lines = [title, bar, marks, figures, header]
@@ -33,20 +33,20 @@ struct LiveScreen {
         return lines + [paint(fit(keys), .quiet)]
     }
 
-    // MARK: Above
+    // MARK: Title, bar and figures
 
     private var title: String {
         let left = "\(isDryRun ? "dry run of " : "")\(plan.name)  \(plan.policy.title)  seed \(plan.seed)"
         let clock = "\(time(glance.now)) of \(Progress.clock(plan.duration))  \(speed)"
         let rest = self.left.map { ", \(Progress.clock(TimeSpan(microseconds: Int64($0 / .microseconds(1))))) to go" }
-        // What the run is called gives way to the clock, and to it the time that is left.
+        // On a narrow screen the remaining time is left out first; then the title is cut to keep the clock.
         let right = rest.map { size.columns - clock.count - $0.count > 30 ? clock + $0 : clock } ?? clock
         let room = size.columns - right.count - 2
         guard room > 8 else { return fit(right) }
         return paint(fit(left, to: room), .strong) + "  " + right
     }
 
-    /// The virtual time; while the run stands still with as many decimals as a sample's instant has.
+    /// The virtual time. While the run is paused, it has as many decimals as tell two samples apart.
     private func time(_ instant: Instant) -> String {
         LiveScreen.time(instant, decimals: isPaused ? LiveScreen.decimals(of: plan.monitor.interval) : 0)
     }
@@ -92,7 +92,7 @@ struct LiveScreen {
         return String(cells)
     }
 
-    /// What the signs of the bar mean; the parts that have room.
+    /// The meaning of the bar's signs, as far as it fits.
     private func legend(room: Int) -> String {
         let signs = usesBlocks ? "▒ system  █ apps  · free" : "= system  # apps  . free"
         let parts = [signs, "W warning  C critical", "] ceiling \(glance.ceiling.readable)"]
@@ -114,9 +114,9 @@ struct LiveScreen {
         return level + fit(text, to: size.columns - glance.level.rawValue.count)
     }
 
-    /// What the keys do; the longest form that has room.
+    /// What the keys do, in the longest form that fits.
     private var keys: String {
-        let pause = isPaused ? "space go on" : "space pause"
+        let pause = isPaused ? "space continue" : "space pause"
         let forms = [
             "\(pause)  s step  1 real time  2 10x  3 max  q or Ctrl-C stop",
             "\(pause)  s step  1 2 3 speed  q stop", "\(pause)  s step  q stop",
@@ -164,9 +164,9 @@ struct LiveScreen {
 
     // MARK: Events
 
-    /// The events as a person reads them: beside a level that falls stands the value at which the worse one was left.
+    /// The events in words for a viewer. An event of a falling level says at which value the worse level is left.
     ///
-    /// - Parameter level: The level before the events; afterwards the one after them.
+    /// - Parameter level: The level before the events; set to the level after them.
     static func told(_ events: [RunEvent], from level: inout PressureLevel) -> [RunEvent] {
         events.map { event in
             guard event.kind == .pressureLevel, let next = PressureLevel(rawValue: event.detail) else { return event }
@@ -178,7 +178,7 @@ struct LiveScreen {
         }
     }
 
-    /// Whether the event matters to a person who watches the run.
+    /// Whether the event matters to a person watching the run.
     static func isWorthALine(_ event: RunEvent) -> Bool {
         switch event.kind {
         case .pressureLevel, .warning, .exit, .firstFrame: true
@@ -187,14 +187,14 @@ struct LiveScreen {
         }
     }
 
-    /// - Parameter decimals: Of the time, in seconds.
+    /// - Parameter decimals: The decimals of the time, in seconds.
     static func line(for event: RunEvent, decimals: Int = 0) -> String {
         let what =
             switch event.kind {
             case .pressureLevel: "pressure \(event.detail)"
             case .warning: "warned \(event.app ?? "") (\(event.detail))"
             case .exit: "ended \(event.app ?? "") (\(event.detail))"
-            case .firstFrame: "\(event.app ?? "") is there (\(event.detail))"
+            case .firstFrame: "\(event.app ?? "") shows its first frame (\(event.detail))"
             default: "\(event.detail) \(event.app ?? "")"
             }
         let reason = event.reason.map { ": \($0)" } ?? ""

@@ -20,8 +20,8 @@ enum LiveSpeed: String, CaseIterable, ExpressibleByArgument {
     }
 }
 
-/// Shows a run as it goes on, and slows it down to the chosen speed. The engine has no wall clock: it calls `update` at
-/// every sample, and the call returns when the run may continue.
+/// Shows a run while it runs, and slows it down to the chosen speed. The engine has no wall clock: it calls `update`
+/// at every sample and continues when the call returns.
 ///
 /// On a terminal it draws a full screen and reads keys; elsewhere it writes a line per level, warning, action and exit.
 final class LiveView {
@@ -31,7 +31,7 @@ final class LiveView {
     private var speed: LiveSpeed
     private var isPaused = false
     private var stepsLeft = 0
-    /// The moment of the last change of speed, on both clocks.
+    /// The moment of the last change of speed, on the wall clock and on the virtual clock.
     private var anchor: (wall: ContinuousClock.Instant, virtual: Instant)
     private var drawnAt = ContinuousClock.now - .seconds(1)
     private var drawnSize = ScreenSize(columns: 0, rows: 0)
@@ -44,7 +44,7 @@ final class LiveView {
         self.plan = plan
         self.isDryRun = isDryRun
         screen = RawTerminal.isPossible ? RawTerminal() : nil
-        // Without a terminal there is no picture to slow down for.
+        // Without a terminal there is no picture to watch, so the run is not slowed down.
         self.speed = speed ?? (screen == nil ? .max : .ten)
         anchor = (ContinuousClock.now, .zero)
         guard screen == nil else { return }
@@ -75,7 +75,7 @@ final class LiveView {
 
     // MARK: Time
 
-    /// Waits until the wall clock has caught up, and draws and reads keys meanwhile. Ends early on a signal.
+    /// Waits until the wall clock has caught up, while drawing and reading keys. Returns early on a signal.
     private func hold(at glance: RunGlance, _ screen: RawTerminal?) {
         while Interruption.signalNumber == 0 {
             if let screen { draw(glance, on: screen) }

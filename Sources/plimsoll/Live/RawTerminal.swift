@@ -6,8 +6,8 @@ struct ScreenSize: Hashable {
     var rows: Int
 }
 
-/// Takes over the terminal for a full screen, and restores it however the program ends: at the end, on Ctrl-C, SIGTERM
-/// and SIGHUP (which the run notices), and on a crash (in a signal handler that makes only async-signal-safe calls).
+/// Takes over the terminal for a full screen. Restores it at the end, on Ctrl-C, SIGTERM and SIGHUP (which the run
+/// notices), and on a crash (in a signal handler that makes only async-signal-safe calls).
 final class RawTerminal {
     /// The signal handler reads these; they are written once, before it is installed.
     private nonisolated(unsafe) static var saved = termios()
@@ -16,7 +16,7 @@ final class RawTerminal {
     private static let leave: StaticString = "\u{1B}[?25h\u{1B}[0m\u{1B}[?1049l"
 
     let usesColour: Bool
-    /// Whether the terminal shows blocks and dots, that is, whether the locale is UTF-8.
+    /// Whether the terminal can show blocks and dots: its locale is UTF-8.
     let usesBlocks: Bool
     private let hasKeys: Bool
 
@@ -39,7 +39,7 @@ final class RawTerminal {
             RawTerminal.isTaken = true
             var raw = RawTerminal.saved
             raw.c_lflag &= ~tcflag_t(ICANON | ECHO)
-            // Ctrl-C stays a signal. Ctrl-Z is disabled: it would stop the program with the terminal still taken over.
+            // Ctrl-C stays a signal. Ctrl-Z is disabled: it would stop the program while the terminal is taken over.
             withUnsafeMutableBytes(of: &raw.c_cc) { $0[Int(VSUSP)] = 0 }
             tcsetattr(0, TCSADRAIN, &raw)
         }
@@ -66,7 +66,7 @@ final class RawTerminal {
         RawTerminal.isTaken = false
     }
 
-    /// The terminal's size, asked for every picture, so that it follows the window.
+    /// The terminal's size, read again for every frame, because the window may change.
     var size: ScreenSize {
         var found = winsize()
         guard ioctl(2, UInt(TIOCGWINSZ), &found) == 0, found.ws_col > 0, found.ws_row > 0 else {
@@ -85,7 +85,7 @@ final class RawTerminal {
         guard poll(&waiting, 1, Int32(span / .milliseconds(1))) > 0 else { return nil }
         var byte: UInt8 = 0
         guard read(0, &byte, 1) == 1 else {
-            // The terminal is gone, and poll would return at once from now on.
+            // The terminal is gone, so poll would return at once every time.
             usleep(UInt32(span / .microseconds(1)))
             return nil
         }

@@ -1,0 +1,1 @@
+"""Sweeps, comparisons and searches on Slurm and Dask."""

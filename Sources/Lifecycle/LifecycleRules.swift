@@ -1,0 +1,62 @@
+import Quantities
+
+/// Rows of the life cycle on which the public record is thin, or on which versions of the system differ.
+///
+/// The defaults are what newer systems do, as far as the record goes. Every property names how well its default is
+/// known: by documentation, by a public record such as a bug report or an engineer's answer, or only by experience.
+public struct LifecycleRules: Hashable, Sendable {
+    /// Whether apps that support scenes use their scene delegates. False is iOS 12: the app delegate gets every event
+    /// of every app. Documented.
+    public var scenes = true
+    /// When an app is asked for a scene's state-restoration activity. Public record (FB9855914).
+    public var restorationSaved = RestorationMoment.enteringBackground
+    /// Whether `UIApplication.willEnterForegroundNotification` is posted when an app with scenes is launched to the
+    /// foreground. Public record.
+    public var foregroundNotificationAtLaunch = true
+    /// Whether a scene is told that it is active or in the background before the application is. Public record of
+    /// medium weight.
+    public var sceneBeforeApplication = true
+    /// What an app with scenes reads as its state while it is launched to the foreground and has no scene there yet.
+    /// Experience.
+    public var stateAtLaunch = StateAtLaunch.background
+    /// How long after the lock protected data becomes unavailable; a shorter lock changes nothing. Experience.
+    public var protectedDataDelay = TimeSpan.seconds(10)
+    /// Whether an app that the user swipes away enters the background before its scenes disconnect. Public record;
+    /// older systems differ.
+    public var swipeEntersBackground = false
+    /// Whether the system takes a picture of a window that the user is closing. Experience.
+    public var snapshotOfClosedScene = false
+    /// Whether a processing task still launches an app that the user has swiped away, as from iOS 18.3 on. An
+    /// engineer's answer in Apple's forums.
+    public var processingAfterQuit = true
+    /// Whether an app whose audio is paused by a call goes on running off screen. If not, it is suspended like any
+    /// other app, and resumed at the end of the call. Experience.
+    public var pausedAudioRuns = false
+    /// What becomes of scenes off screen while another scene keeps their app in front. Experience.
+    public var idleScenes = IdleScenes.suspended
+
+    /// The defaults.
+    public init() {}
+}
+
+/// When the system asks an app for the activity from which it can restore a scene.
+public enum RestorationMoment: String, CaseIterable, Sendable {
+    /// Whenever the scene enters the background, and again when the system disconnects it.
+    case enteringBackground = "entering-background"
+    /// Only when the system disconnects the scene.
+    case disconnecting
+}
+
+/// The state that an app with scenes reads until its first scene enters the foreground.
+public enum StateAtLaunch: String, CaseIterable, Sendable {
+    case background
+    case inactive
+}
+
+/// What becomes of the scenes off screen of an app that is in front with another one.
+public enum IdleScenes: String, CaseIterable, Sendable {
+    /// They are suspended after the time that the app works off screen (`background.work`).
+    case suspended
+    /// They stay in the background as long as the app runs.
+    case background
+}
