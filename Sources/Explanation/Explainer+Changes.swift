@@ -41,7 +41,8 @@ extension Explainer {
                 + [device].compactMap { $0 }
         case .appWatchdog: delays(of: app) + [behaviours(of: app)] + [device].compactMap { $0 }
         case .cpuResourceLimit:
-            [Attempts([plan.own(app, "background.cpu", \.background.cpu, to: .percent(80))])]
+            // The limit of 80 % counts callbacks, too.
+            [Attempts([plan.own(app, "background.cpu", \.background.cpu, to: .percent(75))])]
         case .suspendedWithLockedFile:
             [Attempts([plan.own(app, "background.holds_file_lock", \.background.holdsFileLock, to: false)])]
         case .backgroundTaskAssertionTimeout: tasks(of: app)

@@ -27,10 +27,8 @@ public struct RunTally: Sendable {
     public var bytesReclaimed: ByteCount = .zero
     /// Dirty pages given back by purging, decay included.
     public var bytesPurged: ByteCount = .zero
-    /// Bytes of live objects that apps wrote again in use.
-    public var bytesRewritten: ByteCount = .zero
-    /// Bytes of live objects that apps read in use.
-    public var bytesRead: ByteCount = .zero
+    /// What apps did with their live memory.
+    public var use = MemoryUse()
     /// Memory summed over all processes and samples.
     public var sampled = SampledMemory()
     /// Times that an allocation found no room.
@@ -49,6 +47,8 @@ public struct RunTally: Sendable {
     public var warningLeads: [TimeSpan] = []
     /// How long each reclaim action took.
     public var reclaimTimes: [TimeSpan] = []
+    /// The time of the device's cores.
+    public var cpu = CPUTally()
     /// The number of events in the run.
     public var events = 0
     /// What happened to each app, in the scenario's order. Its launches and terminations are in the lists above.
@@ -87,6 +87,14 @@ public struct RunTally: Sendable {
         public var active: ByteCount = .zero
         /// Unused pages that are not given back.
         public var dirty: ByteCount = .zero
+    }
+
+    /// What apps did with their live memory.
+    public struct MemoryUse: Sendable {
+        /// Bytes of live objects that apps wrote again.
+        public var rewritten: ByteCount = .zero
+        /// Bytes of live objects that apps read.
+        public var read: ByteCount = .zero
     }
 
     /// How long each level of pressure was in force.

@@ -96,7 +96,7 @@ public enum SummaryMetrics {
     public static let all: [SummaryMetric] =
         SummaryMetric.identity + SummaryMetric.launches + SummaryMetric.terminations + SummaryMetric.reclaim
         + SummaryMetric.levels + SummaryMetric.waiting + SummaryMetric.launchShares + SummaryMetric.use
-        + SummaryMetric.felt + SummaryMetric.lives + SummaryMetric.lost
+        + SummaryMetric.felt + SummaryMetric.lives + SummaryMetric.lost + SummaryMetric.cpu
 
     /// The metric of that name; nil if there is none.
     public static func named(_ name: String) -> SummaryMetric? { all.first { $0.name == name } }

@@ -31,6 +31,8 @@ public struct AppProfile: Hashable, Sendable {
     public var deferred: DeferredWork
     /// The app's objects that observe notifications.
     public var observers: [NotificationObserver]
+    /// The share of a core that its frames use while it is in front; more than one core's with several threads.
+    public var cpu = Ratio.zero
 
     /// A profile that frees all of a scene's memory when the scene is disconnected.
     public init(

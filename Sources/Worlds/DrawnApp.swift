@@ -64,6 +64,7 @@ struct DrawnApp {
                     ("work", draw.time(.zero, .seconds(10))), ("memory", draw.size(.zero, memory.most)),
                 ]))
         }
+        if draw.chance(10) { app.put("cpu", draw.share(1, 160)) }
         if draw.chance(frame.isSluggish ? 80 : 25) {
             let observed = draw.some(of: AppNotification.allCases, frame.isSluggish ? 40 : 12)
             app.put("observers", .list(observed.map { observer(of: $0, &draw) }))

@@ -154,7 +154,7 @@ struct WorldFrame {
         root.put("lifecycle", lifecycle())
         root.put("apps", .list(apps.map(\.tree)))
         root.put("user", .list(user(apps)))
-        if draw.chance(40) { root.put("expect", .list(expectations(apps))) }
+        if draw.chance(70) { root.put("expect", .list(expectations(apps))) }
         var metrics = Record()
         if draw.chance(30) { metrics.put("perceived_within", draw.time(.seconds(1), .hours(1))) }
         // A row for every process at every sample is expensive with many processes.

@@ -13,12 +13,31 @@ extension WorldFrame {
         device.put("ceiling", .plain("\(ceiling)"))
         if reserved > .zero { device.put("reserved", .plain("\(reserved)")) }
         if scale != .one { device.put("scale", .plain("\(scale)")) }
-        if draw.chance(60) { device.put("cores", .plain("\(draw.pick([(4, 1), (3, 2), (2, 3), (2, 6), (1, 16)]))")) }
+        let cores = draw.pick([(4, 1), (3, 2), (2, 3), (2, 6), (1, 16)])
+        if draw.chance(60) { device.put("cores", draw.chance(50) ? .plain("\(cores)") : clusters(cores, &draw).tree) }
         if draw.chance(30) { device.put("fill_rate", draw.rate(.mebibytes(16), .gibibytes(4))) }
         if draw.chance(30) { device.put("reclaim_rate", draw.rate(.mebibytes(16), .gibibytes(16))) }
         if draw.chance(30) { device.put("termination_time", draw.time(.zero, .seconds(2))) }
         if draw.chance(30) { device.put("dirty_decay", draw.time(.zero, .minutes(2))) }
         return device.tree
+    }
+
+    private func clusters(_ performance: Int, _ draw: inout Draw) -> Record {
+        var cores = Record()
+        cores.put("performance", .plain("\(performance)"))
+        if draw.chance(70) { cores.put("efficiency", .plain("\(draw.number(0, 6))")) }
+        if draw.chance(40) { cores.put("efficiency_speed", draw.share(10, 100)) }
+        if draw.chance(30) {
+            let further = (0..<draw.number(1, 2)).map { _ in
+                var cluster = Record()
+                cluster.put("count", .plain("\(draw.number(1, 3))"))
+                cluster.put("speed", draw.share(10, 100))
+                return cluster.tree
+            }
+            cores.put("further", .list(further))
+        }
+        if draw.chance(40) { cores.put("priorities", .plain(draw.chance(30) ? "on" : "off")) }
+        return cores
     }
 
     func monitor() -> Tree {

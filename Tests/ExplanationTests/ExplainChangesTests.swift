@@ -89,7 +89,7 @@ struct ExplainChangesTests {
             (.memoryResourceLimit, ["memory.base=50MiB", "limits.inactive=60MiB"], "limits.inactive = "),
             (.suspendedWithLockedFile, ["background.holds_file_lock=true"], "holds_file_lock = false"),
             (.backgroundTaskAssertionTimeout, ["background.leaks_task=true"], "leaks_task = false"),
-            (.cpuResourceLimit, ["background.cpu=100%", "background_modes=[location]"], "background.cpu = 80%"),
+            (.cpuResourceLimit, ["background.cpu=100%", "background_modes=[location]"], "background.cpu = 75%"),
             (.appWatchdog, ["costs.enter_background=9s"], "costs.enter_background = "),
         ])
     func byRule(reason: ExitReason, settings: [String], words: String) throws {

@@ -98,6 +98,17 @@ struct EffectiveScenarioTests {
 
 /// Plans with random settings within the limits of a scenario.
 enum RandomPlan {
+    private static func cores(_ random: inout SeededGenerator) -> CoreLayout {
+        var cores = CoreLayout(random.number(in: 1...64))
+        if random.chance(.percent(50)) {
+            cores.efficiency = random.number(in: 0...8)
+            cores.efficiencySpeed = .percent(Int64(random.number(in: 1...100)))
+            cores.further = (0..<random.number(in: 0...2)).map { .init(count: $0 + 1, speed: .percent(Int64($0 + 20))) }
+            cores.priorities = random.chance(.percent(50))
+        }
+        return cores
+    }
+
     static func make(seed: UInt64) -> RunPlan {
         var random = SeededGenerator(seed: seed, stream: "plans")
         let names = (0..<random.number(in: 1...6)).map { "app \($0)." }
@@ -105,7 +116,7 @@ enum RandomPlan {
         var plan = RunPlan(
             name: "random-\(seed)", seed: random.next(), duration: .hours(10),
             device: Device(
-                ceiling: MemoryLimits.highestCeiling, reserved: size(&random), cores: random.number(in: 1...64),
+                ceiling: MemoryLimits.highestCeiling, reserved: size(&random), cores: cores(&random),
                 fillRate: ByteRate(bytesPerSecond: random.number(in: 1 << 20...1 << 36)),
                 terminationTime: time(&random), dirtyDecay: time(&random)),
             monitor: random.chance(.percent(50)) ? .ios : .brisk, policy: policy(&random), limits: Limits(), apps: apps,

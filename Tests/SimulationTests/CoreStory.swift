@@ -1,3 +1,4 @@
+import Lifecycle
 import Quantities
 
 @testable import Simulation
@@ -52,10 +53,10 @@ struct CoreStory {
             case .begin(let piece, let span, let service):
                 classes[piece] = service
                 cores.begin(piece, lasting: TimeSpan(microseconds: Int64(span)), as: service, at: now)
-            case .withdraw(let piece): cores.withdraw(at: now) { $0 == piece }
+            case .withdraw(let piece): _ = cores.withdraw(at: now) { $0 == piece }
             case .classify(let piece, let service):
                 classes[piece] = service
-                _ = cores.classify(at: now) { classes[$0] }
+                cores.classify(at: now) { classes[$0] }
             }
         }
         take(until: .never)
@@ -100,5 +101,13 @@ struct CoreStory {
             }
         }
         return done
+    }
+}
+
+extension SharedCores {
+    /// Fast cores, and slow ones of this speed.
+    init(performance: Int, efficiency: Int, speed: Ratio) {
+        let slow = efficiency > 0 ? [CoreLayout.Cluster(count: efficiency, speed: speed)] : []
+        self.init([CoreLayout.Cluster(count: performance, speed: .one)] + slow)
     }
 }

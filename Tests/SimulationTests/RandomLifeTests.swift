@@ -165,7 +165,9 @@ private struct RandomLife {
         let policy = policies[random.number(in: 0...policies.count - 1)]
         var plan = testPlan(apps, ceiling: ceiling, seconds: 180, seed: seed, policy: policy, user: user)
         plan.monitor.interval = .seconds(1)
-        plan.device.cores = random.number(in: 1...4)
+        plan.device.cores = CoreLayout(random.number(in: 1...4))
+        if chance(50) { plan.device.cores.efficiency = random.number(in: 1...4) }
+        plan.device.cores.priorities = chance(80)
         plan.showsDuties = chance(30)
         plan.lifecycle.scenes = !chance(5)
         plan.lifecycle.idleScenes = chance(70) ? .suspended : .background

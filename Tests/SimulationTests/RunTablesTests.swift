@@ -67,7 +67,11 @@ struct RunTablesTests {
             + "duration_ms",
         "launches":
             "app,kind,tapped_s,ready_s,latency_ms,pid,declared_ms,fill_ms,memory_wait_ms,cpu_wait_ms,outcome,"
-            + "warning_ms,resumed_from",
+            + "warning_ms,resumed_from,earlier_work_ms,screen_wait_ms",
+        "cores":
+            "time_s,busy_ratio,given_user_interactive_ms,given_user_initiated_ms,given_default_ms,given_utility_ms,"
+            + "given_background_ms,waited_user_interactive_ms,waited_user_initiated_ms,waited_default_ms,"
+            + "waited_utility_ms,waited_background_ms,psi_cpu_some_avg10,psi_cpu_some_avg60,psi_cpu_some_avg300",
         "app_summary":
             "app,launches_hot,launches_warm,launches_cold,launches_unfinished,launches_by_system,"
             + "launch_latency_p50_ms,launch_latency_p95_ms,launch_latency_p99_ms,launch_latency_max_ms,survived,"

@@ -41,9 +41,9 @@ struct RunOutput {
     let tally: RunTally
     let ending: RunEnding
     /// The CSV text of each table.
-    let samples, apps, events, launches, decisions, summary, appSummary, exits: String
+    let samples, apps, events, launches, decisions, summary, appSummary, exits, cores: String
 
-    var tables: [String] { [samples, apps, events, launches, decisions, summary, appSummary, exits] }
+    var tables: [String] { [samples, apps, events, launches, decisions, summary, appSummary, exits, cores] }
 
     /// The rows of `events.csv`, cell by column.
     var eventTable: [TableRow] { TableRow.all(in: events) }
@@ -94,5 +94,6 @@ func runToEnd(_ plan: RunPlan, dryRun: Bool = false, stopAfter: Instant = .never
     return RunOutput(
         tally: simulation.tally, ending: ending, samples: text(sinks.samples), apps: text(sinks.apps),
         events: text(sinks.events), launches: text(sinks.launches), decisions: text(sinks.decisions),
-        summary: text(sinks.summary), appSummary: text(sinks.appSummary), exits: text(sinks.exits))
+        summary: text(sinks.summary), appSummary: text(sinks.appSummary), exits: text(sinks.exits),
+        cores: text(sinks.cores))
 }

@@ -7,12 +7,12 @@ extension SummaryMetric {
             "bytes_rewritten", .integer, unit: .bytes, "Bytes of live objects that were written again in use",
             better: .neither
         ) {
-            .bytes($0.bytesRewritten)
+            .bytes($0.use.rewritten)
         },
         SummaryMetric(
             "bytes_read", .integer, unit: .bytes, "Bytes of live objects that were read in use", better: .neither
         ) {
-            .bytes($0.bytesRead)
+            .bytes($0.use.read)
         },
         share("rounding_ratio", "The share of the size classes that apps got but did not ask for", optional: true) {
             ($0.sampled.usable - $0.sampled.requested, $0.sampled.usable)

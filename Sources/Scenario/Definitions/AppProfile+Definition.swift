@@ -30,6 +30,10 @@ extension AppProfile: Described {
                 "What can open the app: URLs, activities handed off, shortcuts."),
             Field("deferred", \.deferred, .record, "Work of the launch that does not run on the main thread."),
             Field(
+                "cpu", \.cpu, .quantity(to: .mostCores),
+                "The share of a core that the app's frames use while it is in front: 60 frames a second, each of which "
+                    + "is late if it is not ready in time."),
+            Field(
                 "observers", \.observers, .list(of: Codec<NotificationObserver>.record, called: "observers"),
                 "The app's objects that observe notifications."),
         ])
@@ -207,7 +211,9 @@ extension BackgroundDiscipline: Described {
             Field(
                 "modes_last", \.modesLast, Codec.quantity().orNone(),
                 "How long its background modes keep the app running off screen. `none`: for ever."),
-            Field("cpu", \.cpu, .quantity(), "The share of a core that the app uses off screen."),
+            Field(
+                "cpu", \.cpu, .quantity(to: .mostCores),
+                "The share of a core that the app uses off screen, as far as the cores have time for it."),
             Field(
                 "holds_file_lock", \.holdsFileLock, .flag,
                 "Whether the app still holds a lock on a file when it is suspended. The system ends an app that does."),
@@ -250,4 +256,9 @@ extension ProcessLimits: Described {
                 "inactive_fatal", \.inactiveFatal, Codec.flag.orNone(),
                 "The same for the inactive limit alone. `none`: `fatal` applies."),
         ])
+}
+
+extension Ratio {
+    /// The most that one app can use: sixteen cores.
+    fileprivate static let mostCores = Ratio.percent(1_600)
 }

@@ -105,7 +105,9 @@ extension Device: Described {
                 "scale", \.scale, .quantity(from: RunPlan.smallestScale, to: RunPlan.largestScale),
                 "For scale models: at 25%, apps hold a quarter of the pages that they would hold at 100%. The "
                     + "option `--scale` sets this key together with the device's sizes."),
-            Field("cores", \.cores, .count(1...1_024), "How many main threads can run at the same time."),
+            Field(
+                "cores", \.cores, .cores,
+                "The cores that all work shares: a number of equal ones, or clusters of different speeds."),
             Field("fill_rate", \.fillRate, .quantity(from: .slowest), "How fast an app can fill fresh pages."),
             Field("reclaim_rate", \.reclaimRate, .quantity(from: .slowest), "How fast the system can take pages back."),
             Field(

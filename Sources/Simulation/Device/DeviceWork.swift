@@ -1,4 +1,5 @@
 import Lifecycle
+import Metrics
 import Quantities
 
 /// One piece of work that the engine orders from the device.
@@ -10,6 +11,8 @@ struct WorkOrder: Hashable {
         case fill
         /// Work that the app has moved off its main thread.
         case deferredWork
+        /// What an app uses of a core as time passes: frames on screen, its own work off screen.
+        case use
         /// Pages go back to the device: a purge or the end of a process.
         case reclaim
     }
@@ -19,84 +22,130 @@ struct WorkOrder: Hashable {
     let owner: ProcessReference?
     /// Identifies what waits for the work; completion of an outdated number is ignored.
     let serial: Int
+    /// Under which heading the summary counts the time.
+    let purpose: CPUPurpose
 
     /// What happens when the work is done.
     var completion: SimulationEvent {
         switch (kind, owner) {
         case (.callback, let owner?), (.fill, let owner?): .mainThread(owner, serial: serial)
         case (.deferredWork, let owner?): .deferredWorkDone(owner, serial: serial)
+        case (.use, let owner?): .useDone(owner, serial: serial)
         case (.reclaim, _), (_, nil): .reclaimDone(serial: serial)
         }
     }
 }
 
-/// The device's answer to an order.
-enum WorkAnswer: Hashable {
-    /// The device knows when the work is done and how long it takes by itself; the rest of the time is queueing.
-    case done(at: Instant, taking: TimeSpan)
-    /// The device does not know yet; it reports the end with `SimulationEvent.workDone`.
-    case later
+/// A piece of work that is over, and its time.
+struct WorkDone {
+    let order: WorkOrder
+    /// When it was ordered.
+    let since: Instant
+    /// For how long it occupied a core.
+    let held: TimeSpan
+    /// The same, to the part of a microsecond.
+    let exactlyHeld: CoreTime
+    /// For how long it was kept from a core.
+    let waited: TimeSpan
 }
 
 /// The seam between the engine and the device's work.
 ///
-/// The engine orders work and goes on when the work is done; it knows neither cores nor rates. A device answers `done`
-/// in the same step, or it answers `later` and schedules `workDone` itself. `later` is for contended cores that may
-/// preempt work after it was ordered, for a compressor that brings pages back before the work can begin, and for real
-/// child processes with measured work.
+/// The engine orders work and goes on when the device reports that the work is done; it knows neither cores nor rates.
+/// The engine asks for `nextDone` after every event and comes back at that instant at the latest. A device may move the
+/// instant: when work comes, goes or changes its class. A device with a compressor brings pages back before work
+/// begins; a device of real processes measures their work.
 protocol DeviceWork: AnyObject {
-    /// Runs code for this time.
-    func run(_ span: TimeSpan, _ order: WorkOrder, at now: Instant) -> WorkAnswer
+    /// Runs code for this time of a fast core. Without a class the work is suspended.
+    func run(_ span: TimeSpan, _ order: WorkOrder, as service: ServiceClass?, at now: Instant)
     /// Fills this amount of fresh memory.
-    func fill(_ bytes: ByteCount, _ order: WorkOrder, at now: Instant) -> WorkAnswer
+    func fill(_ bytes: ByteCount, _ order: WorkOrder, as service: ServiceClass?, at now: Instant)
     /// Takes this amount back from a process that lives on.
-    func takeBack(_ bytes: ByteCount, _ order: WorkOrder, at now: Instant) -> WorkAnswer
+    func takeBack(_ bytes: ByteCount, _ order: WorkOrder, as service: ServiceClass?, at now: Instant)
     /// Takes back all that a process held when it ended.
-    func bury(_ bytes: ByteCount, _ order: WorkOrder, at now: Instant) -> WorkAnswer
-    /// The process has ended: no work is done for it any more.
+    func bury(_ bytes: ByteCount, _ order: WorkOrder, as service: ServiceClass?, at now: Instant)
+    /// Drops work that is not done.
     ///
-    /// - Returns: Other processes' work that was answered with an instant and is done earlier now. Work that was
-    ///   answered with `later` is not included; its end is reported when it comes.
-    func release(_ owner: ProcessReference, at now: Instant) -> [Cores.Advance]
-    /// The processes that work is done for at this instant, or will be.
-    func owners(at now: Instant) -> [ProcessReference]
+    /// - Returns: The dropped work with the time that it has had.
+    func withdraw(at now: Instant, where isWithdrawn: (WorkOrder) -> Bool) -> [WorkDone]
+    /// Gives all work the class that it has now; nil suspends it.
+    func classify(at now: Instant, as service: (WorkOrder) -> ServiceClass?)
+    /// When the next piece of work is done if nothing else happens; nil: none ever is.
+    var nextDone: Instant? { get }
+    /// The work that is done at this instant, in the order in which it was ordered.
+    func finish(at now: Instant) -> [WorkDone]
+    /// Whether it has no work.
+    var isIdle: Bool { get }
+    /// Whether some work is kept from a core at present.
+    var keepsWaiting: Bool { get }
+    /// All work, in the order in which it was ordered.
+    var orders: [WorkOrder] { get }
+    /// The time of each class up to this instant, which may not lie beyond `nextDone`.
+    func accounts(at now: Instant) -> CoreAccounts
+    /// How long the work has been kept from a core so far; nil: there is no such work.
+    func wait(where isMeant: (WorkOrder) -> Bool, at now: Instant) -> TimeSpan?
 }
 
-/// The device of a scenario: cores that are served in order, and fixed rates. It always knows when its work is done.
+/// The device of a scenario: cores that serve by class, and fixed rates.
 final class ScenarioDevice: DeviceWork {
     private let device: Device
-    private var cores: Cores
+    private var cores: SharedCores<WorkOrder>
 
     init(_ device: Device) {
         self.device = device
-        cores = Cores(count: device.cores)
+        cores = SharedCores(device.cores.clusters)
     }
 
-    func run(_ span: TimeSpan, _ order: WorkOrder, at now: Instant) -> WorkAnswer {
-        guard let owner = order.owner else { return .done(at: now + span, taking: span) }
-        let purpose: Cores.Purpose = order.kind == .deferredWork ? .deferredWork : .mainThread
-        return .done(at: cores.occupy(for: span, by: owner, purpose, at: now), taking: span)
+    func run(_ span: TimeSpan, _ order: WorkOrder, as service: ServiceClass?, at now: Instant) {
+        cores.begin(order, lasting: span, as: service, at: now)
     }
 
-    func fill(_ bytes: ByteCount, _ order: WorkOrder, at now: Instant) -> WorkAnswer {
-        run(device.fillRate.time(for: bytes), order, at: now)
+    func fill(_ bytes: ByteCount, _ order: WorkOrder, as service: ServiceClass?, at now: Instant) {
+        run(device.fillRate.time(for: bytes), order, as: service, at: now)
     }
 
     /// The shortest time that a reclaim takes; our own figure.
     private static let leastReclaim = TimeSpan(microseconds: 100)
 
-    func takeBack(_ bytes: ByteCount, _ order: WorkOrder, at now: Instant) -> WorkAnswer {
-        let span = max(device.reclaimRate.time(for: bytes), ScenarioDevice.leastReclaim)
-        return .done(at: now + span, taking: span)
+    func takeBack(_ bytes: ByteCount, _ order: WorkOrder, as service: ServiceClass?, at now: Instant) {
+        run(max(device.reclaimRate.time(for: bytes), ScenarioDevice.leastReclaim), order, as: service, at: now)
     }
 
-    func bury(_ bytes: ByteCount, _ order: WorkOrder, at now: Instant) -> WorkAnswer {
-        let span = max(
-            device.terminationTime + device.reclaimRate.time(for: bytes), ScenarioDevice.leastReclaim)
-        return .done(at: now + span, taking: span)
+    func bury(_ bytes: ByteCount, _ order: WorkOrder, as service: ServiceClass?, at now: Instant) {
+        let span = device.terminationTime + device.reclaimRate.time(for: bytes)
+        run(max(span, ScenarioDevice.leastReclaim), order, as: service, at: now)
     }
 
-    func release(_ owner: ProcessReference, at now: Instant) -> [Cores.Advance] { cores.release(owner, at: now) }
+    func withdraw(at now: Instant, where isWithdrawn: (WorkOrder) -> Bool) -> [WorkDone] {
+        cores.withdraw(at: now, where: isWithdrawn).map(WorkDone.init)
+    }
 
-    func owners(at now: Instant) -> [ProcessReference] { cores.owners(at: now) }
+    func classify(at now: Instant, as service: (WorkOrder) -> ServiceClass?) {
+        cores.classify(at: now, as: service)
+    }
+
+    var nextDone: Instant? { cores.nextDone() }
+
+    func finish(at now: Instant) -> [WorkDone] { cores.finish(at: now).map(WorkDone.init) }
+
+    var isIdle: Bool { cores.isIdle }
+
+    var keepsWaiting: Bool { cores.keepsWaiting }
+
+    var orders: [WorkOrder] { Array(cores.tags) }
+
+    func accounts(at now: Instant) -> CoreAccounts { cores.accounts(at: now) }
+
+    func wait(where isMeant: (WorkOrder) -> Bool, at now: Instant) -> TimeSpan? {
+        cores.waited(at: now, where: isMeant)?.rounded
+    }
+}
+
+extension WorkDone {
+    fileprivate init(_ piece: SharedCores<WorkOrder>.Finished) {
+        let held = piece.held.rounded
+        self.init(
+            order: piece.tag, since: piece.since, held: held, exactlyHeld: piece.held,
+            waited: (piece.held + piece.waited).rounded - held)
+    }
 }

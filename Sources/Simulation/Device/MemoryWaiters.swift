@@ -1,3 +1,4 @@
+import Lifecycle
 import Memory
 import Pressure
 import Quantities
@@ -25,7 +26,7 @@ final class MemoryWaiters {
 
     /// By memory slot.
     private var waits: [Wait?] = []
-    /// In the order of service.
+    /// In the order in which they began to wait.
     private var queue: [ProcessReference] = []
     /// What the last allocation could not have, because it was withheld for waiting processes.
     private var keptBack = ByteCount.zero
@@ -36,15 +37,18 @@ final class MemoryWaiters {
     private let slice: ByteCount
     private let memory: any DeviceMemory
     private let processes: ProcessTable
+    private let scheduler: Scheduler
     private let agenda: Agenda
     private let recorder: RunRecorder
 
     init(
-        slice: ByteCount, memory: any DeviceMemory, processes: ProcessTable, agenda: Agenda, recorder: RunRecorder
+        slice: ByteCount, memory: any DeviceMemory, processes: ProcessTable, scheduler: Scheduler, agenda: Agenda,
+        recorder: RunRecorder
     ) {
         self.slice = slice
         self.memory = memory
         self.processes = processes
+        self.scheduler = scheduler
         self.agenda = agenda
         self.recorder = recorder
     }
@@ -53,11 +57,21 @@ final class MemoryWaiters {
 
     var isEmpty: Bool { queue.isEmpty }
 
-    /// In the order of service; ended processes may be among them.
+    /// All that wait; ended processes may be among them.
     var references: [ProcessReference] { queue }
 
-    /// The first one that is alive.
-    var first: LiveProcess? { queue.lazy.compactMap { self.processes.process($0) }.first }
+    /// The one that is served first.
+    var first: LiveProcess? { inOrder.first }
+
+    /// The living ones in the order of service: by class, first come first served within one.
+    private var inOrder: [LiveProcess] {
+        var byClass = ServiceClass.allCases.map { _ in [LiveProcess]() }
+        for reference in queue {
+            guard let process = processes.process(reference) else { continue }
+            byClass[scheduler.service(of: process).rawValue].append(process)
+        }
+        return byClass.flatMap(\.self)
+    }
 
     func isWaiting(_ process: LiveProcess) -> Bool { since(process) != nil }
 
@@ -121,26 +135,31 @@ final class MemoryWaiters {
         agenda.schedule(.retryWaiters, at: agenda.now)
     }
 
-    /// The processes that try again now, first come first served.
-    func takeAll() -> [ProcessReference] {
+    /// The processes that try again now, the most urgent first.
+    func takeAll() -> [LiveProcess] {
         areDue = false
-        let waiting = queue
+        guard !queue.isEmpty else { return [] }
+        let waiting = inOrder
         queue.removeAll(keepingCapacity: true)
         return waiting
     }
 
     /// Call before an allocation. While pages are being freed for waiting processes, and until these have tried again,
     /// withholds what the rest of their slices needs. Otherwise a process that happens to run would take the memory
-    /// that another process was ended for, and a further process would have to be ended.
+    /// that another process was ended for, and a further process would have to be ended. Nothing is withheld for
+    /// processes that are less urgent.
     ///
-    /// - Parameter isFreeing: Whether pages are on their way back to the device.
-    func keepBackWhatIsOwed(isFreeing: Bool) {
+    /// - Parameters:
+    ///   - process: The process that allocates.
+    ///   - isFreeing: Whether pages are on their way back to the device.
+    func keepBackWhatIsOwed(from process: LiveProcess, isFreeing: Bool) {
         keptBack = .zero
         guard !queue.isEmpty, isFreeing || areDue else { return }
+        let service = scheduler.service(of: process)
         keptBack = queue.reduce(.zero) { owed, reference in
-            guard let process = processes.process(reference) else { return owed }
-            let wanted = shortage(of: process)?.wanted ?? .zero
-            return owed + max(wanted, min(process.work.remaining ?? .zero, slice) * memory.scale)
+            guard let other = processes.process(reference), scheduler.service(of: other) <= service else { return owed }
+            let wanted = shortage(of: other)?.wanted ?? .zero
+            return owed + max(wanted, min(other.work.remaining ?? .zero, slice) * memory.scale)
         }
         memory.keepBack(keptBack)
     }

@@ -105,11 +105,11 @@ final class MemoryWorker {
             case .release(let pool, let bytes): release(bytes, from: pool, of: process)
             case .touch(let pool, let bytes):
                 if let pool = existingPool(pool, of: process) {
-                    recorder.tally.bytesRewritten += memory.touch(bytes, in: pool)
+                    recorder.tally.use.rewritten += memory.touch(bytes, in: pool)
                 }
             case .read(let pool, let bytes):
                 if let pool = existingPool(pool, of: process) {
-                    recorder.tally.bytesRead += memory.read(bytes, in: pool)
+                    recorder.tally.use.read += memory.read(bytes, in: pool)
                 }
             case .releaseShare(let pool, let share):
                 if let held = existingPool(pool, of: process).map({ memory.requested(in: $0) }) {
@@ -174,7 +174,7 @@ final class MemoryWorker {
     ) -> WorkProgress? {
         let target = self.pool(pool, of: process)
         drawSizes(upTo: min(bytes, slice), for: process)
-        waiters.keepBackWhatIsOwed(isFreeing: isFreeing)
+        waiters.keepBackWhatIsOwed(from: process, isFreeing: isFreeing)
         let result = memory.allocate(
             sizes.storage.span.extracting(first: sizes.count), in: target,
             limit: hasLimits ? process.limitToNotice : nil)
@@ -205,7 +205,7 @@ final class MemoryWorker {
             trace.expect(operations)
             process.work.remaining = .zero
         }
-        waiters.keepBackWhatIsOwed(isFreeing: isFreeing)
+        waiters.keepBackWhatIsOwed(from: process, isFreeing: isFreeing)
         defer { waiters.keepNothingBack() }
         do {
             let refusal = try trace.play(on: memory, process.slot, limit: process.limitToNotice)

@@ -1,3 +1,4 @@
+import Lifecycle
 import Quantities
 
 /// Cores that serve by class, and divide their time equally among the work of one class.
@@ -5,34 +6,42 @@ import Quantities
 /// Classes are strict: work gets what all more urgent classes leave. The more urgent class has the faster cores. Within
 /// a class of `n` pieces, `min(n, cores left)` cores go round fast enough for each piece to get the same share; a piece
 /// never has more than one core. Work in the background keeps to the efficiency cores where there are some, even while
-/// a fast core is idle. A higher class preempts at once.
+/// a fast core is idle. A more urgent class preempts at once.
 ///
 /// Nothing happens between events: shares change only when work comes, goes or changes its class, and the owner of the
 /// cores comes back at `nextDone` at the latest. A piece is done at the first whole microsecond at which it has
 /// had all its time; it keeps its share until then.
 ///
-/// The arithmetic is exact. Work is counted in units of 1/(1,000,000 L) microseconds of a fast core. L, the least
-/// common multiple of 1 to 40, is divisible by every `n` up to 40, and speeds are whole parts per million. The share of
+/// The arithmetic is exact. Work is counted in units of 1/(1,000,000 L) microseconds of a fast core. L, the fineness of
+/// `CoreTime`, is divisible by every `n` up to 40, and speeds are whole parts per million. The share of
 /// each of up to 40 pieces of a class is therefore a whole number of units per microsecond, and what the piece has had
 /// after whole microseconds is a whole number of units. With more pieces in one class a share is rounded down by less
 /// than one unit per microsecond, 2 x 10^-22 of a core; a piece may then be done one microsecond late. The largest
 /// number is the longest work in units: 128 bits hold work of a thousand years.
 struct SharedCores<Tag> {
-    /// A piece of work that is done.
+    /// A piece of work that is over: done or withdrawn.
     struct Finished {
         let tag: Tag
+        /// When it came.
+        let since: Instant
         /// For how long it occupied cores, of whatever speed.
-        let held: TimeSpan
+        let held: CoreTime
+        /// For how long it was kept from a core. Together with `held` it is the time since it came, unless the work was
+        /// suspended meanwhile.
+        let waited: CoreTime
     }
 
     private struct Job {
         let tag: Tag
+        let since: Instant
         /// Nil while it is suspended.
         var service: ServiceClass?
         /// The work that is left, in units.
         var rest: Int128
-        /// The time that it has occupied cores, in 1/L microseconds.
-        var held: Int128 = 0
+        var held = CoreTime.zero
+        var waited = CoreTime.zero
+
+        var finished: Finished { Finished(tag: tag, since: since, held: held, waited: waited) }
     }
 
     /// What the pieces of a class get at present.
@@ -44,16 +53,7 @@ struct SharedCores<Tag> {
         var rate: Int128 = 0
     }
 
-    /// The time of one class so far.
-    struct Account: Hashable {
-        /// The time that cores have worked for the class, all cores added up.
-        var given = TimeSpan.zero
-        /// The time that its pieces were kept from a core, all pieces added up.
-        var waited = TimeSpan.zero
-    }
-
-    /// The least common multiple of 1 to 40.
-    private static var fineness: Int64 { 5_342_931_457_063_200 }
+    private static var fineness: Int64 { CoreTime.fineness }
     private static var unitsPerMicrosecond: Int128 { Int128(fineness) * 1_000_000 }
     /// Work longer than this counts as this long; about 900 years.
     private static var longest: Int64 { 30_000_000_000_000_000 }
@@ -62,6 +62,8 @@ struct SharedCores<Tag> {
     private let speeds: [Int64]
     /// The first core for background work.
     private let firstSlow: Int
+    /// Whether a piece is kept from a core; as of the last division.
+    private var isAnyKept = false
     private var jobs: [Job] = []
     private var shares = [Share](repeating: Share(), count: ServiceClass.allCases.count)
     /// Whether `shares` are those of the present work.
@@ -70,21 +72,19 @@ struct SharedCores<Tag> {
     private var planned: Instant?
     private var isPlanned = true
     private(set) var at = Instant.zero
-    private(set) var accounts = [Account](repeating: Account(), count: ServiceClass.allCases.count)
+    private var accounts = CoreAccounts()
 
-    /// - Parameters:
-    ///   - performance: The number of fast cores.
-    ///   - efficiency: The number of slow cores; at least one core in all.
-    ///   - speed: Of a slow core, by that of a fast one; more than zero, at most one.
-    init(performance: Int, efficiency: Int, speed: Ratio) {
-        precondition(performance >= 0 && efficiency >= 0 && performance + efficiency > 0)
-        precondition(speed > .zero && speed <= .one, "a slow core has a speed of \(speed.partsPerMillion) ppm")
+    /// - Parameter clusters: The fastest first; at least one core in all. Work in the background keeps to all but the
+    ///   first cluster, if there are others.
+    init(_ clusters: [CoreLayout.Cluster]) {
         var sums: [Int64] = [0]
-        for core in 0..<(performance + efficiency) {
-            sums.append((sums.last ?? 0) + (core < performance ? 1_000_000 : speed.partsPerMillion))
+        for cluster in clusters {
+            precondition(cluster.speed > .zero && cluster.speed <= .one, "a core has a speed of \(cluster.speed)")
+            for _ in 0..<cluster.count { sums.append((sums.last ?? 0) + cluster.speed.partsPerMillion) }
         }
+        precondition(sums.count > 1, "a device needs a core")
         speeds = sums
-        firstSlow = efficiency > 0 ? performance : 0
+        firstSlow = clusters.count > 1 ? clusters[0].count : 0
     }
 
     var count: Int { speeds.count - 1 }
@@ -94,11 +94,12 @@ struct SharedCores<Tag> {
     /// All work, in the order in which it came.
     var tags: some Sequence<Tag> { jobs.lazy.map(\.tag) }
 
-    /// The work that has a share of a core at present.
-    var served: [Tag] {
-        var copy = self
-        copy.share()
-        return copy.jobs.filter { job in job.service.map { copy.shares[$0.rawValue].rate > 0 } ?? false }.map(\.tag)
+    /// Whether a piece is kept from a core at present.
+    var keepsWaiting: Bool {
+        mutating get {
+            share()
+            return isAnyKept
+        }
     }
 
     // MARK: Work comes, goes and changes its class
@@ -107,21 +108,24 @@ struct SharedCores<Tag> {
     mutating func begin(_ tag: Tag, lasting span: TimeSpan, as service: ServiceClass?, at now: Instant) {
         advance(to: now)
         let span = min(max(0, span.microseconds), Self.longest)
-        jobs.append(Job(tag: tag, service: service, rest: Int128(span) * Self.unitsPerMicrosecond))
+        jobs.append(Job(tag: tag, since: now, service: service, rest: Int128(span) * Self.unitsPerMicrosecond))
         workHasChanged()
     }
 
     /// Withdraws work.
-    mutating func withdraw(at now: Instant, where isWithdrawn: (Tag) -> Bool) {
+    ///
+    /// - Returns: The withdrawn work, in the order in which it came.
+    mutating func withdraw(at now: Instant, where isWithdrawn: (Tag) -> Bool) -> [Finished] {
+        guard jobs.contains(where: { isWithdrawn($0.tag) }) else { return [] }
         advance(to: now)
+        let withdrawn = jobs.filter { isWithdrawn($0.tag) }.map(\.finished)
         jobs.removeAll { isWithdrawn($0.tag) }
         workHasChanged()
+        return withdrawn
     }
 
     /// Gives all work the class that it has now; nil suspends it.
-    ///
-    /// - Returns: Whether a class has changed.
-    mutating func classify(at now: Instant, as service: (Tag) -> ServiceClass?) -> Bool {
+    mutating func classify(at now: Instant, as service: (Tag) -> ServiceClass?) {
         var hasChanged = false
         for index in jobs.indices {
             let fresh = service(jobs[index].tag)
@@ -131,10 +135,21 @@ struct SharedCores<Tag> {
             hasChanged = true
         }
         if hasChanged { workHasChanged() }
-        return hasChanged
     }
 
     // MARK: Time passes
+
+    /// The time of each class up to this instant, which may not lie beyond `nextDone`.
+    mutating func accounts(at now: Instant) -> CoreAccounts {
+        advance(to: now)
+        return accounts
+    }
+
+    /// How long the first such piece has been kept from a core so far; nil: there is none.
+    mutating func waited(at now: Instant, where isMeant: (Tag) -> Bool) -> CoreTime? {
+        advance(to: now)
+        return jobs.first { isMeant($0.tag) }?.waited
+    }
 
     /// When the next piece is done if nothing else happens; nil: none ever is.
     mutating func nextDone() -> Instant? {
@@ -163,11 +178,7 @@ struct SharedCores<Tag> {
     /// which it came.
     mutating func finish(at now: Instant) -> [Finished] {
         advance(to: now)
-        var done: [Finished] = []
-        for job in jobs where job.rest <= 0 {
-            let held = Int64(clamping: job.held / Int128(Self.fineness))
-            done.append(Finished(tag: job.tag, held: TimeSpan(microseconds: held)))
-        }
+        let done = jobs.filter { $0.rest <= 0 }.map(\.finished)
         guard !done.isEmpty else { return done }
         jobs.removeAll { $0.rest <= 0 }
         workHasChanged()
@@ -184,12 +195,14 @@ struct SharedCores<Tag> {
             guard let service = jobs[index].service else { continue }
             let share = shares[service.rawValue]
             jobs[index].rest -= share.rate * Int128(span)
-            jobs[index].held += Int128(share.cores) * Int128(Self.fineness / Int64(share.count)) * Int128(span)
+            let held = Int128(share.cores) * Int128(Self.fineness / Int64(share.count)) * Int128(span)
+            jobs[index].held.add(parts: held)
+            jobs[index].waited.add(parts: Int128(Self.fineness) * Int128(span) - held)
         }
         for index in shares.indices where shares[index].count > 0 {
             let share = shares[index]
-            accounts[index].given += TimeSpan(microseconds: Int64(share.cores) * span)
-            accounts[index].waited += TimeSpan(microseconds: Int64(share.count - share.cores) * span)
+            accounts.given[index] += TimeSpan(microseconds: Int64(share.cores) * span)
+            accounts.waited[index] += TimeSpan(microseconds: Int64(share.count - share.cores) * span)
         }
     }
 
@@ -205,6 +218,7 @@ struct SharedCores<Tag> {
         isCurrent = true
         for index in shares.indices { shares[index] = Share() }
         for job in jobs { if let service = job.service { shares[service.rawValue].count += 1 } }
+        isAnyKept = false
         var taken = 0
         for service in ServiceClass.allCases {
             let wanted = shares[service.rawValue].count
@@ -213,6 +227,7 @@ struct SharedCores<Tag> {
             let cores = min(wanted, count - first)
             let speed = speeds[first + cores] - speeds[first]
             shares[service.rawValue].cores = cores
+            if cores < wanted { isAnyKept = true }
             shares[service.rawValue].rate = Int128(speed) * Int128(Self.fineness) / Int128(wanted)
             taken = first + cores
         }

@@ -18,6 +18,12 @@ final class Agenda {
         return next
     }
 
+    /// Counts an event that does not come from the queue.
+    func take(_ event: SimulationEvent, at instant: Instant) -> (at: Instant, event: SimulationEvent) {
+        given += 1
+        return (instant, event)
+    }
+
     /// Moves the clock forward.
     func advance(to instant: Instant) { now = instant }
 }

@@ -26,7 +26,9 @@ enum SimulationEvent {
     case taskTimeOver(ProcessReference, serial: Int)
     /// The background modes have no more work.
     case modesOver(ProcessReference, serial: Int)
-    case cpuLimit(ProcessReference, serial: Int)
+    /// The app uses a core again: for its next frame, or for its own work off screen.
+    case use(ProcessReference, serial: Int)
+    case useDone(ProcessReference, serial: Int)
     case deadline(ProcessReference, serial: Int)
     /// The time of a process that was told to end is over. The event matters only if the process waits for memory.
     case overdue(ProcessReference)
@@ -35,8 +37,8 @@ enum SimulationEvent {
     case retryWaiters
     /// The time of a process that was asked to end is over.
     case politenessEnds(ProcessReference)
-    /// The device reports the end of a piece of work whose end it could not foresee, and how long the work itself took.
-    case workDone(WorkOrder, taking: TimeSpan)
+    /// The device reports that work is done. This event does not come from the queue.
+    case workDone
 }
 
 /// The queue of one run, ordered by instant, ties by the order of insertion.

@@ -21,6 +21,7 @@ struct Invariants {
             check(process)
         }
         claim(held + books.reserved == books.resident, "processes hold \(held), but \(books.resident) are resident")
+        run.scheduler.check()
         run.snapshots.check()
         run.reclaimer.check()
     }
@@ -55,9 +56,6 @@ struct Invariants {
         for app in [run.display.frontApp, run.display.externalApp].compactMap(\.self) {
             claim(
                 processes.process(of: app) != nil, "\(processes[app].profile.name) is on a display, but is dead")
-        }
-        for owner in run.device.owners(at: run.now) {
-            claim(processes.process(owner) != nil, "a core works for process \(owner.pid.number), which is dead")
         }
     }
 

@@ -93,7 +93,7 @@ extension Simulation {
         snapshots.forget(process)
         sampler.forget(process)
         waiters.forget(process)
-        releaseDevice(of: process)
+        scheduler.release(process.reference)
         process.retire()
         process.record.processEnded()
         releaseDisplay(by: process)

@@ -13,7 +13,7 @@ extension Simulation {
         guard let process = makeProcess(for: app, goal: .foreground(scene), reason) else { return }
         app.open(scene)
         app.update(scene) { $0.ask(for: reason) }
-        process.launch.begin(.cold, tapped: tapped)
+        process.launch.begin(.cold, tapped: tapped, at: now)
         if process.profile.scenes.support { process.launch.awaitScene(reading: plan.lifecycle.stateAtLaunch) }
         if !process.profile.scenes.support { process.deliver(reason, to: scene) }
         process.thread.append(.spawn)
@@ -117,10 +117,10 @@ extension Simulation {
 
     func finishLaunch(of process: LiveProcess) {
         process.thread.meet(.launch)
-        guard let launch = process.launch.finish() else { return }
+        guard let launch = process.launch.finish(at: now) else { return }
         faults.claim(
-            launch.accounted <= now - launch.tapped,
-            "\(process.profile.name) is ready \(now - launch.tapped) after the tap, but needed \(launch.accounted)")
+            launch.parts.sum == now - launch.tapped,
+            "\(process.profile.name) is ready \(now - launch.tapped) after the tap; its parts are \(launch.parts)")
         recorder.event(
             .firstFrame, at: now, app: process.profile.name, pid: process.pid, launch.kind.rawValue,
             reason: "tapped at \(launch.tapped)")
@@ -142,17 +142,15 @@ extension Simulation {
 
     // MARK: Work moved off the main thread
 
-    /// Begins deferred work. It takes a core of its own and does not delay its app's first frame.
+    /// Begins deferred work. It is less urgent than any work in front, so it does not delay its app's first frame.
     func beginDeferredWork(of process: LiveProcess) {
         let deferred = process.profile.deferred
         guard deferred.work > .zero || deferred.memory > .zero else { return }
-        let order = deferredWork(of: process)
-        follow(device.run(deferred.work, order, at: now), order)
-    }
-
-    /// The order for deferred work; it makes an earlier order void.
-    func deferredWork(of process: LiveProcess) -> WorkOrder {
-        WorkOrder(kind: .deferredWork, owner: process.reference, serial: process.launch.expectDeferredWork())
+        scheduler.run(
+            deferred.work,
+            WorkOrder(
+                kind: .deferredWork, owner: process.reference, serial: process.launch.expectDeferredWork(),
+                purpose: .deferred))
     }
 
     func finishDeferredWork(of process: LiveProcess, _ serial: Int) {

@@ -295,6 +295,7 @@ extension Simulation {
         case .suspended: background.suspend(process)
         case .notRunning: break
         }
+        use.restart(of: process)
         armTick(process)
     }
 

@@ -15,6 +15,7 @@ extension Simulation {
         warnNearLimits()
         reclaimer.followGrowth()
         sampler.record(level: watch.level, waiters.stalls)
+        scheduler.sample()
         check()
         retryWaiters()
         agenda.schedule(.sample, after: plan.monitor.interval)

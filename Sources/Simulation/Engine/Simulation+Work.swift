@@ -5,6 +5,9 @@ import Workload
 
 // Work of a process: its cost on the device, its memory slice by slice, waiting if there is no room, ticks and decay.
 extension Simulation {
+    /// What apps use of the cores as time passes.
+    var use: UseOfCPU { UseOfCPU(scheduler: scheduler, recorder: recorder, agenda: agenda) }
+
     /// The main thread pays the cost on a core, then does the work.
     ///
     /// - Parameters:
@@ -15,17 +18,15 @@ extension Simulation {
         _ work: CallbackWork, of process: LiveProcess, answersWarning: ByteCount? = nil, isDueToWarning: Bool = false
     ) {
         process.work.begin(work.memory, fillsAtDeviceRate: true, answersWarning: answersWarning)
-        process.thread.begin()
-        process.launch.add(cost: work.cost, isDueToWarning: isDueToWarning)
+        process.beginRunning(at: now, isDueToWarning: isDueToWarning)
         guard work.cost > .zero else { return continueWork(of: process) }
-        let order = order(.callback, for: process)
-        follow(device.run(work.cost, order, at: now), order)
+        scheduler.run(work.cost, order(.callback, for: process))
     }
 
     /// Starts work that takes no time on the main thread, because its cost was paid elsewhere.
     func startAtOnce(_ items: [MemoryWork], of process: LiveProcess) {
         process.work.begin(items, fillsAtDeviceRate: false)
-        process.thread.begin()
+        process.beginRunning(at: now)
         continueWork(of: process)
     }
 
@@ -33,40 +34,18 @@ extension Simulation {
 
     /// An order for work that the main thread waits for; it makes an earlier order void.
     private func order(_ kind: WorkOrder.Kind, for process: LiveProcess) -> WorkOrder {
-        WorkOrder(kind: kind, owner: process.reference, serial: process.thread.expectContinuation())
+        WorkOrder(
+            kind: kind, owner: process.reference, serial: process.thread.expectContinuation(),
+            purpose: process.launch.isUnderWay ? .launch : .callbacks)
     }
 
-    /// Schedules the end of the work at the instant that the device names. If the device names none, it reports the end
-    /// later.
-    func follow(_ answer: WorkAnswer, _ order: WorkOrder) {
-        guard case .done(let at, let span) = answer else { return }
-        count(order, took: span)
-        agenda.schedule(order.completion, at: at)
-    }
-
-    /// The device reports the end of a piece of work whose end it could not foresee. If the process waits for something
-    /// else by now, it does not go on.
-    func finish(_ order: WorkOrder, taking span: TimeSpan) {
-        let process = order.owner.flatMap { processes.process($0) }
-        if process?.thread.serial == order.serial { count(order, took: span) }
-        handle(order.completion)
-    }
-
-    /// Filling pages is a part of the launch under way.
-    private func count(_ order: WorkOrder, took span: TimeSpan) {
-        guard order.kind == .fill, let owner = order.owner else { return }
-        processes.process(owner)?.launch.add(fill: span)
-    }
-
-    /// The process has ended. The device drops its work, so work that was queued behind it finishes earlier.
-    func releaseDevice(of process: LiveProcess) {
-        for advance in device.release(process.reference, at: now) {
-            guard let other = processes.process(advance.owner) else { continue }
-            switch advance.purpose {
-            case .mainThread: agenda.schedule(order(.callback, for: other).completion, at: advance.finish)
-            case .deferredWork: agenda.schedule(deferredWork(of: other).completion, at: advance.finish)
-            }
+    /// The device reports that a piece of work is done. If what waited for it is gone, nothing goes on.
+    func finish(_ piece: WorkDone) {
+        if let process = piece.order.owner.flatMap({ processes.process($0) }) {
+            process.hasWorked(piece, at: now)
+            if let ending = use.charge(piece, to: process) { return end(process, ending) }
         }
+        handle(piece.order.completion)
     }
 
     func continueMainThread(_ process: LiveProcess, _ serial: Int) {
@@ -83,8 +62,7 @@ extension Simulation {
             switch worker.goOn(process, isFreeing: reclaimer.isFreeing) {
             case .finished: return finishWork(of: process)
             case .filling(let bytes):
-                let order = order(.fill, for: process)
-                return follow(device.fill(bytes, order, at: now), order)
+                return scheduler.fill(bytes, order(.fill, for: process))
             case .noRoom(let shortage): return beginWaiting(process, shortage)
             case .limitCrossed(let footprint):
                 crossLimit(process, footprint)
@@ -98,7 +76,7 @@ extension Simulation {
     private func finishWork(of process: LiveProcess) {
         let answered = process.work.answersWarning
         process.work.end()
-        process.thread.finish()
+        process.endRunning(at: now)
         if let callback = process.thread.takeCallback() { recorder.end(callback, at: now) }
         armDecay(process)
         if let answered { finishAnswer(of: process, cacheBefore: answered) }
@@ -124,13 +102,12 @@ extension Simulation {
         background.expectLeaving(of: process)
     }
 
-    /// Lets every waiting process try again, first come first served; then asks the policy for those that still wait.
+    /// Lets every waiting process try again, the most urgent first; then asks the policy for those that still wait.
     ///
     /// Memory that an action frees is available only when the action is done, so that its time is part of the waiting.
     func retryWaiters() {
         guard !reclaimer.isFreeing else { return }
-        for reference in waiters.takeAll() {
-            guard let process = processes.process(reference), waiters.isWaiting(process) else { continue }
+        for process in waiters.takeAll() where processes.isAlive(process) && waiters.isWaiting(process) {
             continueWork(of: process)
             advance(process)
         }
@@ -210,7 +187,7 @@ extension Simulation {
             return agenda.schedule(.tick(process.reference, serial: serial), after: AppWorkload.interval)
         }
         worker.beginTick(of: process, lasting: process.ticker.pass(to: now))
-        process.thread.begin()
+        process.beginRunning(at: now)
         continueWork(of: process)
         if !process.thread.isRunning { worker.endTick(of: process) }
         if !process.thread.hasArrived || !process.isQuiet {

@@ -47,8 +47,8 @@ public final class Simulation {
     let agenda = Agenda()
     let faults: RunFaults
     let memory: any DeviceMemory
-    /// Does the work that takes time, and says when it is done.
-    let device: any DeviceWork
+    /// Gives work that takes time to the device.
+    let scheduler: Scheduler
     let recorder: RunRecorder
     let processes: ProcessTable
     let changes: ChangedProcesses
@@ -89,12 +89,9 @@ public final class Simulation {
     init(
         _ plan: RunPlan, memory: any DeviceMemory, device: any DeviceWork, sinks: RunSinks, _ options: RunOptions
     ) {
-        guard let policy = options.policy ?? PolicyCatalogue.make(plan.policy) else {
-            preconditionFailure("the plan names the policy \(plan.policy.name), which does not exist")
-        }
+        let policy = options.policy(of: plan)
         self.plan = plan
         self.memory = memory
-        self.device = device
         self.options = options
         let ceiling = memory.books.ceiling
         let size = plan.device.size(ofRAM: ceiling)
@@ -111,14 +108,19 @@ public final class Simulation {
         }
         processes = ProcessTable(records)
         changes = ChangedProcesses(processes, memory, agenda)
+        scheduler = Scheduler(
+            device, plan.device.cores, display: display, processes: processes, recorder: recorder, faults: faults,
+            agenda: agenda)
         let slice = MemoryWorker.slice(of: plan.device)
         waiters = MemoryWaiters(
-            slice: slice, memory: memory, processes: processes, agenda: agenda, recorder: recorder)
+            slice: slice, memory: memory, processes: processes, scheduler: scheduler, agenda: agenda,
+            recorder: recorder)
         worker = MemoryWorker(
             slice: slice, hasLimits: plan.hasProcessLimits, memory: memory, waiters: waiters, recorder: recorder,
             faults: faults)
         background = BackgroundLife(
-            time: plan.limits.backgroundTime, display: display, agenda: agenda, recorder: recorder)
+            time: plan.limits.backgroundTime, display: display, scheduler: scheduler, agenda: agenda,
+            recorder: recorder)
         watch = PressureWatch(
             plan.monitor, memory: memory, processes: processes, waiters: waiters, recorder: recorder, agenda: agenda)
         let knowsFuture = type(of: policy).needs.contains(.oracle)
@@ -140,7 +142,8 @@ public final class Simulation {
             policy, contentAbove: policy.contentAbove(on: size), mode: options.mode,
             demands: Demands(
                 limits: plan.limits, memory: memory, processes: processes, waiters: waiters, watch: watch),
-            snapshots: snapshots, reports: reports, device: device, recorder: recorder, agenda: agenda, faults: faults)
+            snapshots: snapshots, reports: reports, scheduler: scheduler, recorder: recorder, agenda: agenda,
+            faults: faults)
         scheduleStart()
     }
 
@@ -198,10 +201,12 @@ public final class Simulation {
         shouldStop: () -> Bool = { false }, progress: (Instant) -> Void = { _ in }
     ) throws(RunFailure) -> RunEnding {
         let end = Instant.zero + plan.duration
-        while let (at, event) = agenda.next(upTo: end) {
+        while let (at, event) = next(upTo: end) {
             waiters.accountStalls(until: at)
+            scheduler.accountStalls(until: at)
             agenda.advance(to: at)
             handle(event)
+            scheduler.classify()
             if let failure = faults.failure {
                 // The events that led to the fault are needed to find its cause.
                 recorder.close()
@@ -223,6 +228,12 @@ public final class Simulation {
         return .completed
     }
 
+    /// The next event: of the queue, or the device reports that work is done. At one instant the queue comes first.
+    private func next(upTo end: Instant) -> (at: Instant, event: SimulationEvent)? {
+        guard let done = scheduler.nextDone, done <= end else { return agenda.next(upTo: end) }
+        return agenda.next(upTo: done) ?? agenda.take(.workDone, at: done)
+    }
+
     func handle(_ event: SimulationEvent) {
         switch event {
         case .sample: sample()
@@ -233,12 +244,12 @@ public final class Simulation {
         case .warnNext: warnNext()
         case .reclaimDone(let serial): finishReclaim(serial)
         case .retryWaiters: retryWaiters()
-        case .workDone(let order, let span): finish(order, taking: span)
+        case .workDone: for piece in scheduler.finish() { finish(piece) }
         case .mainThread(let reference, _), .tick(let reference, _), .decay(let reference),
             .assertionEnds(let reference, _), .tasksExpire(let reference, _), .taskTimeOver(let reference, _),
-            .modesOver(let reference, _), .cpuLimit(let reference, _), .deadline(let reference, _),
-            .overdue(let reference), .deferredWorkDone(let reference, _), .politenessEnds(let reference),
-            .sceneIdles(let reference, _, _):
+            .modesOver(let reference, _), .use(let reference, _), .useDone(let reference, _),
+            .deadline(let reference, _), .overdue(let reference), .deferredWorkDone(let reference, _),
+            .politenessEnds(let reference), .sceneIdles(let reference, _, _):
             // An event for a process that has ended finds no process.
             if let process = processes.process(reference) { handle(event, for: process) }
         }
@@ -253,7 +264,8 @@ public final class Simulation {
         case .tasksExpire(_, let serial): if background.expireTasks(of: process, serial) { advance(process) }
         case .modesOver(_, let serial): if background.endModes(of: process, serial) { advance(process) }
         case .taskTimeOver(_, let serial): end(process, background.taskTimeout(of: process, serial))
-        case .cpuLimit(_, let serial): end(process, background.cpuViolation(of: process, serial))
+        case .use(_, let serial): use.begin(of: process, serial)
+        case .useDone(_, let serial): use.finish(of: process, serial)
         case .deadline(_, let serial): end(process, background.missedDeadline(of: process, serial))
         case .overdue: if waiters.isWaiting(process) { end(process, background.overdue(process)) }
         case .deferredWorkDone(_, let serial): finishDeferredWork(of: process, serial)
@@ -273,6 +285,7 @@ public final class Simulation {
         }
         watch.closeLevelTime()
         reports.close()
+        scheduler.close()
         for process in processes.live {
             waiters.end(process)
             abandonLaunch(of: process, outcome: .abandoned)
@@ -287,6 +300,7 @@ public final class Simulation {
         while let process = processes.live.last { releaseEverything(of: process) }
         auditor.audit(refreshingMetadata: true)
         Invariants(run: self).checkDrained()
+        scheduler.checkClosed()
         recorder.close()
         if let failure = faults.failure { throw failure }
         if let failure = recorder.failure { throw .output(failure) }
@@ -302,6 +316,13 @@ struct RunOptions {
     var policy: (any ReclaimPolicy)?
     var observer: ((DecisionRecord) -> Void)?
     var reports: (any KillReportSink)?
+
+    fileprivate func policy(of plan: RunPlan) -> any ReclaimPolicy {
+        guard let policy = policy ?? PolicyCatalogue.make(plan.policy) else {
+            preconditionFailure("the plan names the policy \(plan.policy.name), which does not exist")
+        }
+        return policy
+    }
 
     fileprivate var mode: Reclaimer.Mode {
         Reclaimer.Mode(dryRun: dryRun, verifies: verifies, observer: observer)

@@ -108,8 +108,8 @@ public struct Device: Hashable, Sendable {
     /// The device's size as a share of the device it represents: at 25 % apps hold a quarter of the pages that the
     /// same requests would take there. Ceiling, limits and thresholds are stated at this device's own scale.
     public var scale = Ratio.one
-    /// How many threads (main threads, deferred work) run at the same time.
-    public var cores: Int
+    /// The cores that all work shares.
+    public var cores: CoreLayout
     /// How fast an app fills fresh pages: loading from storage, decoding, writing.
     public var fillRate: ByteRate
     /// How fast the system can take pages back.
@@ -137,7 +137,7 @@ public struct Device: Hashable, Sendable {
 
     /// A device at full scale.
     public init(
-        ceiling: ByteCount, reserved: ByteCount = .zero, cores: Int = 2,
+        ceiling: ByteCount, reserved: ByteCount = .zero, cores: CoreLayout = 2,
         fillRate: ByteRate = ByteRate(bytesPerSecond: 1 << 30),
         reclaimRate: ByteRate = ByteRate(bytesPerSecond: 4 << 30), terminationTime: TimeSpan = .milliseconds(10),
         dirtyDecay: TimeSpan = .seconds(10)

@@ -23,14 +23,10 @@ struct ProcessEnding {
 ///
 /// They set the timers and return what follows; the engine carries it out.
 struct BackgroundLife {
-    /// Off screen, a process may not use more than this share of a core over a minute. Source: the CPU usage exceptions
-    /// in Apple's crash reports ("exceeded limit of 80% cpu over 60 seconds": 48 s of CPU time).
-    static let cpu = Ratio.percent(80)
-    static let cpuTime: TimeSpan = .seconds(48)
-
     /// How long a process may run off screen without a background mode.
     let time: TimeSpan
     let display: Display
+    let scheduler: Scheduler
     let agenda: Agenda
     let recorder: RunRecorder
 
@@ -46,13 +42,6 @@ struct BackgroundLife {
             tellWhatWasMissed(process)
         case .notRunning: process.reasons.endModes()
         case .inactive, .active, .background: leaveScreen(process)
-        }
-        let profile = process.profile.background
-        if profile.cpu > BackgroundLife.cpu {
-            // The time after which this share of a core has used up the minute's allowance.
-            let span = TimeSpan(
-                microseconds: BackgroundLife.cpuTime.microseconds * 1_000_000 / profile.cpu.partsPerMillion)
-            agenda.schedule(.cpuLimit(process.reference, serial: process.stay.serial), after: span)
         }
         scheduleExpiry(of: process)
     }
@@ -122,14 +111,6 @@ struct BackgroundLife {
         process.stay.restart(at: agenda.now)
         scheduleExpiry(of: process)
         return true
-    }
-
-    func cpuViolation(of process: LiveProcess, _ serial: Int) -> ProcessEnding? {
-        guard process.stay.serial == serial else { return nil }
-        return ProcessEnding(
-            .cpuResourceLimit,
-            "used \(BackgroundLife.cpuTime) of CPU off screen at \(process.profile.background.cpu), "
-                + "above \(BackgroundLife.cpu) over 60s")
     }
 
     // MARK: Background tasks
@@ -313,7 +294,9 @@ struct BackgroundLife {
 
     func missedDeadline(of process: LiveProcess, _ serial: Int) -> ProcessEnding? {
         guard let deadline = process.thread.deadline, deadline.serial == serial else { return nil }
-        let explanation = "\(deadline.kind.rawValue) took longer than \(deadline.kind.span)"
+        let wait = scheduler.wait(ofMainThread: process)
+        let kept = wait > .zero ? "; its present work was kept from a core for \(wait)" : ""
+        let explanation = "\(deadline.kind.rawValue) took longer than \(deadline.kind.span)\(kept)"
         if let quit = process.course.quit {
             // The process ends when its time is over, and not before.
             return quit.hasGrace ? nil : ProcessEnding(quit, because: explanation)

@@ -1,32 +1,36 @@
 import Lifecycle
 import Quantities
 
+/// What a launch's latency consists of. Each part is measured on its own; for a finished launch they add up.
+struct LaunchParts {
+    /// Callbacks and other declared costs, on a core.
+    var declared = TimeSpan.zero
+    /// Answers to memory warnings, on a core.
+    var answers = TimeSpan.zero
+    /// Filling pages, on a core.
+    var fill = TimeSpan.zero
+    /// Waiting for a core.
+    var coreWait = TimeSpan.zero
+    /// Waiting for memory.
+    var memoryWait = TimeSpan.zero
+    /// Work that the main thread had begun before the tap, and an old process that had to end first.
+    var earlierWork = TimeSpan.zero
+    /// The main thread has nothing to do until the screen is free.
+    var screenWait = TimeSpan.zero
+
+    var sum: TimeSpan { declared + answers + fill + coreWait + memoryWait + earlierWork + screenWait }
+}
+
 /// A launch under way: from the tap to the first active frame.
 struct PendingLaunch {
     let kind: LaunchKind
     let tapped: Instant
-    private(set) var declared: TimeSpan = .zero
-    /// The cost of answering memory warnings during the launch.
-    private(set) var answers: TimeSpan = .zero
-    private(set) var fill: TimeSpan = .zero
-    private(set) var memoryWait: TimeSpan = .zero
+    fileprivate(set) var parts = LaunchParts()
 
     init(_ kind: LaunchKind, tapped: Instant) {
         self.kind = kind
         self.tapped = tapped
     }
-
-    /// The part of the latency with a known cause; the rest was waiting for a core, for earlier work or for the screen.
-    var accounted: TimeSpan { declared + answers + fill + memoryWait }
-
-    mutating func add(cost: TimeSpan, isDueToWarning: Bool) {
-        if isDueToWarning { answers += cost } else { declared += cost }
-    }
-
-    mutating func add(fill span: TimeSpan) { fill += span }
-
-    /// Adds a wait for memory to the launch, without the part before the tap.
-    mutating func addWait(from since: Instant, until now: Instant) { memoryWait += now - max(since, tapped) }
 }
 
 /// How a process was launched, and how far its launch has come.
@@ -47,18 +51,36 @@ struct LaunchState {
     private(set) var readsBackground = false
     /// The number of the latest order for work off the main thread. Each new order makes the earlier ones void.
     private(set) var deferredSerial = 0
+    /// Since when the main thread has had nothing to do; nil: it runs.
+    private var restsSince: Instant?
+    /// Whether the main thread's present work began after the tap of the launch under way.
+    private var workIsOfLaunch = false
+    /// Whether the main thread's present work answers a memory warning.
+    private var workAnswersWarning = false
 
     init(at now: Instant, _ reason: LaunchReason, isFirst: Bool, relaunchCost: TimeSpan) {
         at = now
         self.reason = reason
         self.isFirst = isFirst
         self.relaunchCost = relaunchCost
+        restsSince = now
     }
 
-    mutating func begin(_ kind: LaunchKind, tapped: Instant) { pending = PendingLaunch(kind, tapped: tapped) }
+    /// Whether the user waits for the app, or the delegate has not returned from `didFinishLaunching`.
+    var isUnderWay: Bool { pending != nil || !hasFinished }
+
+    /// - Parameter tapped: Before now if an old process had to end first.
+    mutating func begin(_ kind: LaunchKind, tapped: Instant, at now: Instant) {
+        pending = PendingLaunch(kind, tapped: tapped)
+        pending?.parts.earlierWork = now - tapped
+        if restsSince != nil { restsSince = now }
+        // What the main thread does now, it began before this tap.
+        workIsOfLaunch = false
+    }
 
     /// The first frame is active. The app's first launch is over.
-    mutating func finish() -> PendingLaunch? {
+    mutating func finish(at now: Instant) -> PendingLaunch? {
+        endRest(at: now)
         guard let launch = abandon() else { return nil }
         isFirst = false
         return launch
@@ -86,11 +108,43 @@ struct LaunchState {
 
     // MARK: What the launch under way consists of
 
-    mutating func add(cost: TimeSpan, isDueToWarning: Bool) {
-        pending?.add(cost: cost, isDueToWarning: isDueToWarning)
+    /// The main thread begins to work.
+    mutating func beginWork(at now: Instant, isDueToWarning: Bool) {
+        endRest(at: now)
+        restsSince = nil
+        workIsOfLaunch = pending != nil
+        workAnswersWarning = isDueToWarning
     }
 
-    mutating func add(fill span: TimeSpan) { pending?.add(fill: span) }
+    /// The main thread has done its work.
+    mutating func endWork(at now: Instant) { restsSince = now }
 
-    mutating func addWait(from since: Instant, until now: Instant) { pending?.addWait(from: since, until: now) }
+    private mutating func endRest(at now: Instant) {
+        guard let since = restsSince else { return }
+        pending?.parts.screenWait += now - since
+        restsSince = now
+    }
+
+    /// A piece of the main thread's work is done.
+    mutating func add(_ piece: WorkDone, at now: Instant) {
+        guard let tapped = pending?.tapped else { return }
+        guard workIsOfLaunch else {
+            pending?.parts.earlierWork += now - max(tapped, piece.since)
+            return
+        }
+        pending?.parts.coreWait += piece.waited
+        if piece.order.kind == .fill {
+            pending?.parts.fill += piece.held
+        } else if workAnswersWarning {
+            pending?.parts.answers += piece.held
+        } else {
+            pending?.parts.declared += piece.held
+        }
+    }
+
+    /// Adds a wait for memory to the launch, without the part before the tap.
+    mutating func addWait(from since: Instant, until now: Instant) {
+        guard let tapped = pending?.tapped else { return }
+        pending?.parts.memoryWait += now - max(since, tapped)
+    }
 }

@@ -75,6 +75,8 @@ final class LiveProcess {
         didSet { thread.lookAgain() }
     }
     var stay = BackgroundStay()
+    /// What it uses of a core as time passes.
+    var use = CPUUse()
     var launch: LaunchState
     var warnings = Warnings()
     var missed = MissedNews()
@@ -182,6 +184,25 @@ final class LiveProcess {
     func hasWaited(from since: Instant, until now: Instant) {
         ticker.pause(now - since)
         launch.addWait(from: since, until: now)
+    }
+
+    // MARK: Its main thread
+
+    /// The main thread begins to work.
+    func beginRunning(at now: Instant, isDueToWarning: Bool = false) {
+        thread.begin()
+        launch.beginWork(at: now, isDueToWarning: isDueToWarning)
+    }
+
+    /// The main thread has done its work.
+    func endRunning(at now: Instant) {
+        thread.finish()
+        launch.endWork(at: now)
+    }
+
+    /// A piece of its work is done.
+    func hasWorked(_ piece: WorkDone, at now: Instant) {
+        if piece.order.kind == .callback || piece.order.kind == .fill { launch.add(piece, at: now) }
     }
 
     // MARK: What it does

@@ -60,7 +60,7 @@ final class Reclaimer {
     private let snapshots: Snapshots
     private let reports: KillReporter
     private let processes: ProcessTable
-    private let device: any DeviceWork
+    private let scheduler: Scheduler
     private let recorder: RunRecorder
     private let agenda: Agenda
     private let faults: RunFaults
@@ -74,14 +74,14 @@ final class Reclaimer {
 
     init(
         _ policy: any ReclaimPolicy, contentAbove: ByteCount?, mode: Mode, demands: Demands, snapshots: Snapshots,
-        reports: KillReporter, device: any DeviceWork, recorder: RunRecorder, agenda: Agenda, faults: RunFaults
+        reports: KillReporter, scheduler: Scheduler, recorder: RunRecorder, agenda: Agenda, faults: RunFaults
     ) {
         self.policy = policy
         self.contentAbove = contentAbove
         self.demands = demands
         self.snapshots = snapshots
         self.reports = reports
-        self.device = device
+        self.scheduler = scheduler
         self.recorder = recorder
         self.agenda = agenda
         self.faults = faults
@@ -376,13 +376,9 @@ final class Reclaimer {
     }
 
     /// Ends the action under way when the device has taken back this much.
-    func takeBack(_ bytes: ByteCount) { follow(device.takeBack(bytes, workOrder, at: now)) }
+    func takeBack(_ bytes: ByteCount) { scheduler.takeBack(bytes, workOrder) }
 
-    private var workOrder: WorkOrder { WorkOrder(kind: .reclaim, owner: nil, serial: lastAction) }
-
-    private func follow(_ answer: WorkAnswer) {
-        if case .done(let at, _) = answer { agenda.schedule(workOrder.completion, at: at) }
-    }
+    private var workOrder: WorkOrder { WorkOrder(kind: .reclaim, owner: nil, serial: lastAction, purpose: .reclaim) }
 
     /// - Returns: Whether the action was still expected.
     func finish(_ serial: Int) -> Bool {
@@ -422,7 +418,7 @@ final class Reclaimer {
         }
         guardrails.ending = nil
         beginFreeing()
-        follow(device.bury(footprint, workOrder, at: now))
+        scheduler.bury(footprint, workOrder)
     }
 
     // MARK: Record

@@ -24,6 +24,8 @@ public struct RunSinks {
     public var appSummary: any ByteSink
     /// For `exits.csv`.
     public var exits: any ByteSink
+    /// For `cores.csv`.
+    public var cores: any ByteSink
 
     /// One sink per table, which `make` creates from the table's schema.
     public init<Failure: Error>(_ make: (TableSchema) throws(Failure) -> any ByteSink) throws(Failure) {
@@ -35,6 +37,7 @@ public struct RunSinks {
         summary = try make(RunTables.summary)
         appSummary = try make(RunTables.appSummary)
         exits = try make(RunTables.exits)
+        cores = try make(RunTables.cores)
     }
 }
 
@@ -58,6 +61,7 @@ final class RunRecorder {
     let launches: TableWriter
     let decisions: TableWriter
     let summary: TableWriter
+    let cores: TableWriter
     private let appSummary: TableWriter
     private let exits: TableWriter
     var tally: RunTally
@@ -82,7 +86,8 @@ final class RunRecorder {
         summary = TableWriter(RunTables.summary, to: sinks.summary)
         appSummary = TableWriter(RunTables.appSummary, to: sinks.appSummary)
         exits = TableWriter(RunTables.exits, to: sinks.exits)
-        all = [samples, apps, events, launches, decisions, summary, appSummary, exits]
+        cores = TableWriter(RunTables.cores, to: sinks.cores)
+        all = [samples, apps, events, launches, decisions, summary, appSummary, exits, cores]
         self.tally = tally
         #if DEBUG
             self.checksRows = true

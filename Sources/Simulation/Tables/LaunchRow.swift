@@ -26,27 +26,35 @@ struct LaunchRow {
             .optionalSeconds("ready_s", "When the first frame was active; empty if it never was") { $0.ready },
             .optionalMilliseconds("latency_ms", "From the tap to the first active frame") { $0.latency },
             .optionalInteger("pid", "The process number") { $0.pid?.number },
-            .milliseconds("declared_ms", "Part of the latency: the app's declared costs") { $0.launch.declared },
-            .milliseconds("fill_ms", "Part of the latency: filling pages at the device's rate") { $0.launch.fill },
-            .milliseconds("memory_wait_ms", "Part of the latency: waiting for memory and reclaim") {
-                $0.launch.memoryWait
+            .milliseconds("declared_ms", "Part of the latency: the app's declared costs, on a core") {
+                $0.launch.parts.declared
             },
-            .optionalMilliseconds(
-                "cpu_wait_ms",
-                "Part of the latency: waiting for a core, for earlier work of the app, or for the screen"
-            ) { row in row.latency.map { $0 - row.launch.accounted } },
+            .milliseconds("fill_ms", "Part of the latency: filling pages, on a core") { $0.launch.parts.fill },
+            .milliseconds("memory_wait_ms", "Part of the latency: waiting for memory and reclaim") {
+                $0.launch.parts.memoryWait
+            },
+            .milliseconds("cpu_wait_ms", "Part of the latency: waiting for a core") { $0.launch.parts.coreWait },
             .choice(
                 "outcome",
                 "ready; abandoned: the user wanted something else first, or the run was over; terminated: the process "
                     + "ended"
             ) { $0.outcome },
             .milliseconds("warning_ms", "Part of the latency: answering memory warnings that came meanwhile") {
-                $0.launch.answers
+                $0.launch.parts.answers
             },
             .optionalChoice(
                 "resumed_from",
                 "Where the process was, if it lived (in Apple's words, a resume): memory; compressed and frozen are "
                     + "kept for devices with a compressor and a freezer. Empty for a cold launch"
             ) { $0.launch.kind.resumedFrom },
+            .milliseconds(
+                "earlier_work_ms",
+                "Part of the latency: work that the app had begun before the tap, or an old process that had to end "
+                    + "first"
+            ) { $0.launch.parts.earlierWork },
+            .milliseconds(
+                "screen_wait_ms",
+                "Part of the latency: waiting for the screen while another app left it, or while something covered it"
+            ) { $0.launch.parts.screenWait },
         ])
 }

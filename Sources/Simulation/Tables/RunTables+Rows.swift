@@ -13,5 +13,7 @@ extension RunTables {
     public static var decisions: TableSchema { DecisionRow.table.schema }
 
     /// The schemas of all tables of a run.
-    public static let all: [TableSchema] = [samples, apps, events, launches, decisions, summary, appSummary, exits]
+    public static let all: [TableSchema] = [
+        samples, apps, events, launches, decisions, summary, appSummary, exits, cores,
+    ]
 }

@@ -1,0 +1,159 @@
+import Lifecycle
+import Metrics
+import Pressure
+import Quantities
+
+/// Hands the engine's orders to the device, each in the class of its process, and accounts for the cores' time.
+final class Scheduler {
+    private let device: any DeviceWork
+    private let rule: ServiceRule
+    /// How many cores the device has.
+    private let count: Int
+    private let recorder: RunRecorder
+    private let faults: RunFaults
+    private let agenda: Agenda
+    private var purposes = [CoreTime](repeating: .zero, count: CPUPurpose.allCases.count)
+    private var stalls = StallMeter()
+    private var sampled = CoreAccounts()
+    private var sampledAt = Instant.zero
+    /// Whether the last row of `cores.csv` tells of an idle device.
+    private var isKnownToBeIdle = false
+
+    init(
+        _ device: any DeviceWork, _ layout: CoreLayout, display: Display, processes: ProcessTable,
+        recorder: RunRecorder, faults: RunFaults, agenda: Agenda
+    ) {
+        self.device = device
+        rule = ServiceRule(hasPriorities: layout.priorities, display: display, processes: processes)
+        count = layout.count
+        self.recorder = recorder
+        self.faults = faults
+        self.agenda = agenda
+    }
+
+    private var now: Instant { agenda.now }
+
+    /// How urgent a process's waiting is.
+    func service(of process: LiveProcess) -> ServiceClass { rule.service(of: process) }
+
+    // MARK: Orders
+
+    func run(_ span: TimeSpan, _ order: WorkOrder) { device.run(span, order, as: rule.service(of: order), at: now) }
+
+    func fill(_ bytes: ByteCount, _ order: WorkOrder) {
+        device.fill(bytes, order, as: rule.service(of: order), at: now)
+    }
+
+    func takeBack(_ bytes: ByteCount, _ order: WorkOrder) {
+        device.takeBack(bytes, order, as: rule.service(of: order), at: now)
+    }
+
+    func bury(_ bytes: ByteCount, _ order: WorkOrder) {
+        device.bury(bytes, order, as: rule.service(of: order), at: now)
+    }
+
+    /// The process has ended: no work is done for it any more.
+    func release(_ owner: ProcessReference) { withdraw { $0.owner == owner } }
+
+    /// How long the work that a process's main thread waits for has been kept from a core so far.
+    func wait(ofMainThread process: LiveProcess) -> TimeSpan {
+        let wait = device.wait(
+            where: { $0.owner == process.reference && ($0.kind == .callback || $0.kind == .fill) }, at: now)
+        return wait ?? .zero
+    }
+
+    /// The process no longer uses a core as time passes.
+    func endUse(of owner: ProcessReference) { withdraw { $0.owner == owner && $0.kind == .use } }
+
+    private func withdraw(where isWithdrawn: (WorkOrder) -> Bool) {
+        guard !device.isIdle else { return }
+        for piece in device.withdraw(at: now, where: isWithdrawn) { count(piece) }
+    }
+
+    /// Processes have changed: gives their work the classes that they have now.
+    func classify() {
+        guard !device.isIdle else { return }
+        device.classify(at: now) { rule.service(of: $0) }
+    }
+
+    // MARK: Time
+
+    var nextDone: Instant? { device.nextDone }
+
+    /// The work that is done now.
+    func finish() -> [WorkDone] {
+        let done = device.finish(at: now)
+        for piece in done { count(piece) }
+        return done
+    }
+
+    private func count(_ piece: WorkDone) {
+        purposes[piece.order.purpose.rawValue] += piece.exactlyHeld
+    }
+
+    /// Accounts for the time since the last event, in which nothing changed: work has been kept from a core all of it.
+    func accountStalls(until instant: Instant) {
+        guard device.keepsWaiting else { return }
+        stalls.advance(to: now, isWaiting: false, isWorking: true)
+        stalls.advance(to: instant, isWaiting: true, isWorking: true)
+    }
+
+    /// Writes the row of a sample.
+    func sample() {
+        let accounts = device.accounts(at: now)
+        let span = now - sampledAt
+        guard span > .zero else { return }
+        let isIdle = accounts == sampled
+        defer { (sampled, sampledAt, isKnownToBeIdle) = (accounts, now, isIdle) }
+        guard !isIdle || !isKnownToBeIdle else { return }
+        stalls.advance(to: now, isWaiting: false, isWorking: true)
+        let times = accounts - sampled
+        let busy = times.givenInAll.share(of: span * Int64(count))
+        CoreRow.table.write(CoreRow(at: now, busy: busy, times: times, stalls: stalls.some), to: recorder.cores)
+    }
+
+    /// The run is over: what is on the cores counts as far as it has come.
+    func close() {
+        withdraw { _ in true }
+        for purpose in CPUPurpose.allCases {
+            recorder.tally.cpu.purposes[purpose.rawValue] = purposes[purpose.rawValue].rounded
+        }
+        recorder.tally.cpu.waits = device.accounts(at: now).waited
+    }
+
+    // MARK: Claims
+
+    /// Checks that cores work only for living processes that run code, and give no more time than there was.
+    func check() {
+        let given = device.accounts(at: now).givenInAll
+        let time = now - Instant.zero
+        faults.claim(given <= time * Int64(count), "\(count) cores gave \(given) of time in \(time)")
+        for order in device.orders {
+            guard let owner = order.owner else { continue }
+            faults.claim(
+                rule.processes.process(owner) != nil, "a core works for process \(owner.pid.number), which is dead")
+        }
+    }
+
+    /// Checks, after the end of a run, that the purposes add up to what the classes were given.
+    func checkClosed() {
+        let sum = purposes.reduce(into: CoreTime.zero) { $0 += $1 }.rounded
+        let given = device.accounts(at: now).givenInAll
+        // Where more than 40 pieces share a class, shares are rounded down.
+        let difference = (given - sum).microseconds
+        faults.claim(
+            difference >= 0 && difference <= 1_000, "cores gave \(given), and \(sum) was counted by purpose")
+    }
+}
+
+extension CoreAccounts {
+    /// What was added since.
+    fileprivate static func - (a: CoreAccounts, b: CoreAccounts) -> CoreAccounts {
+        var difference = CoreAccounts()
+        for index in a.given.indices {
+            difference.given[index] = a.given[index] - b.given[index]
+            difference.waited[index] = a.waited[index] - b.waited[index]
+        }
+        return difference
+    }
+}

@@ -1,0 +1,190 @@
+import Lifecycle
+import Metrics
+import Quantities
+import Testing
+import Workload
+
+@testable import Simulation
+
+/// What apps do to each other on the cores of a whole run.
+@Suite("cores in runs")
+struct CoresInRunsTests {
+    private let front = AppID(0)
+    private let other = AppID(1)
+
+    /// The last launch of this app.
+    private func launch(of app: String, in run: RunOutput) throws -> (latency: Double, coreWait: Double) {
+        let row = try #require(run.launchRows.last { $0["app"] == app })
+        return (try #require(row.number("latency_ms")), try #require(row.number("cpu_wait_ms")))
+    }
+
+    /// An app that works off screen as long as it lives, using this share of a core.
+    private func busy(_ name: String, _ share: Ratio) -> AppProfile {
+        testApp(name) {
+            $0.backgroundModes = [.audio]
+            $0.background.cpu = share
+        }
+    }
+
+    @Test("deferred work of another app does not delay a launch")
+    func deferredWork() throws {
+        func run(deferred span: TimeSpan) throws -> RunOutput {
+            let apps = [testApp("front"), testApp("other") { $0.deferred.work = span }]
+            return try live(apps, [(0, .launch(other)), (5, .launch(front))]) { $0.device.cores = 1 }
+        }
+        let (idle, busy) = (
+            try launch(of: "front", in: run(deferred: .zero)), try launch(of: "front", in: run(deferred: .seconds(60)))
+        )
+        #expect(busy.latency == idle.latency && busy.coreWait == 0)
+    }
+
+    @Test("a refresh just before a launch does not delay it")
+    func refresh() throws {
+        let apps = [
+            testApp("front"),
+            testApp("other") {
+                $0.backgroundModes = [.fetch]
+                $0.costs.process = .seconds(3)
+            },
+        ]
+        func run(_ before: [(Double, UserAction)]) throws -> RunOutput {
+            try live(apps, before + [(10, .launch(front))]) { $0.device.cores = 1 }
+        }
+        let refreshed = try run([(9, .wake(other, .backgroundFetch, lasting: nil))])
+        #expect(try launch(of: "front", in: refreshed).latency == launch(of: "front", in: run([])).latency)
+        #expect(refreshed.rows("process_state", of: "other").contains { $0.detail == "background" })
+    }
+
+    @Test("what apps use off screen slows nothing in front; without priorities it does")
+    func backgroundUse() throws {
+        func run(priorities: Bool, busy count: Int) throws -> RunOutput {
+            let apps = [testApp("front")] + (0..<count).map { busy("busy\($0)", .percent(75)) }
+            let taps = (0..<count).map { (Double($0) * 5, UserAction.launch(AppID($0 + 1))) }
+            return try live(apps, taps + [(50, .home), (60, .launch(front))]) {
+                $0.device.cores = 2
+                $0.device.cores.priorities = priorities
+            }
+        }
+        let idle = try launch(of: "front", in: run(priorities: true, busy: 0))
+        let first = try launch(of: "front", in: run(priorities: true, busy: 8))
+        let shared = try launch(of: "front", in: run(priorities: false, busy: 8))
+        #expect(first.latency == idle.latency && first.coreWait == 0)
+        #expect(shared.latency > 3 * idle.latency && shared.coreWait > 2 * idle.latency)
+    }
+
+    @Test("the core of a process that ends is free at that instant")
+    func theDead() throws {
+        let apps = [testApp("front") { $0.costs.launch = .seconds(60) }, testApp("other")]
+        let run = try live(apps, [(0, .launch(front)), (10, .launch(other)), (11, .crash(front))]) {
+            $0.device.cores = 1
+            $0.device.cores.priorities = false
+        }
+        let launch = try #require(run.launchRows.last { $0["app"] == "other" })
+        #expect(launch["outcome"] == "ready")
+        // Until then the two share the core.
+        #expect(abs((launch.number("cpu_wait_ms") ?? 0) - 500) < 10)
+    }
+
+    @Test("work in the background keeps to slow cores, and a starved launch says so at its watchdog's end")
+    func starved() throws {
+        let apps =
+            [testApp("front") { $0.cpu = .percent(190) }]
+            + [testApp("other") { $0.backgroundModes = [.fetch] }]
+        let run = try live(apps, [(0, .launch(front)), (10, .wake(other, .backgroundFetch, lasting: nil))]) {
+            $0.device.cores = 2
+        }
+        // The front app leaves a tenth of a core, and the other's launch needs more than its twenty seconds.
+        let hungry = try live(
+            [apps[0], testApp("other") { $0.backgroundModes = [.fetch]; $0.costs.launch = .seconds(6) }],
+            [(0, .launch(front)), (10, .wake(other, .backgroundFetch, lasting: nil))]
+        ) { $0.device.cores = 2 }
+        #expect(run.rows("exit", of: "other").isEmpty)
+        let exit = try #require(hungry.rows("exit", of: "other").first)
+        #expect(exit.detail == "appWatchdog")
+        #expect(exit.reason.contains("its present work was kept from a core for "), "\(exit.reason)")
+    }
+
+    @Test("an app off screen has what the slow cores give")
+    func slowCores() throws {
+        func end(efficiency: Int) throws -> Double? {
+            let run = try live([busy("front", .percent(100))], seconds: 120, [(0, .launch(front)), (10, .home)]) {
+                $0.device.cores.efficiency = efficiency
+            }
+            return run.rows("exit", of: "front").first.flatMap { Double($0.time) }
+        }
+        // The limit counts time on a core, of whatever speed.
+        let (fast, slow) = (try #require(try end(efficiency: 0)), try #require(try end(efficiency: 4)))
+        #expect(abs(fast - slow) < 3)
+    }
+
+    @Test("the limit off screen counts what a process was really given")
+    func limitCountsWhatWasGiven() throws {
+        func ends(cores: CoreLayout) throws -> Int {
+            let apps = (0..<3).map { busy("busy\($0)", .percent(100)) }
+            let taps = (0..<3).map { (Double($0) * 5, UserAction.launch(AppID($0))) }
+            let run = try live(apps, seconds: 300, taps + [(20, .home)]) { $0.device.cores = cores }
+            return (0..<3).reduce(0) { $0 + run.rows("exit", of: "busy\($1)").count }
+        }
+        // On one core each has a third: no process reaches 48 s within a minute.
+        #expect(try ends(cores: 4) == 3)
+        #expect(try ends(cores: 1) == 0)
+    }
+
+    @Test("frames are late when their work takes too long, or when the main thread is busy")
+    func frames() throws {
+        func tally(_ share: Ratio) throws -> CPUTally {
+            let apps = [testApp("front") { $0.cpu = share }, testApp("other") { $0.cpu = share }]
+            return try live(apps, seconds: 20, [(0, .launch(front))]) { $0.device.cores = 1 }.tally.cpu
+        }
+        let (half, most, over) = (try tally(.percent(50)), try tally(.percent(99)), try tally(.percent(150)))
+        #expect(half.frames > 1_000 && half.lateFrames < 20)
+        #expect(most.frames == half.frames && most.lateFrames < 40)
+        #expect(over.lateFrames > over.frames / 3)
+        // Every other frame is given up.
+        #expect(over.purposes[CPUPurpose.frames.rawValue] < most.purposes[CPUPurpose.frames.rawValue])
+    }
+
+    @Test("waiting for memory is served by class, then in the order of its coming")
+    func memory() throws {
+        let apps = [
+            testApp("front") { $0.memory.base = .mebibytes(35) },
+            testApp("other") {
+                $0.memory.base = .mebibytes(35)
+                $0.backgroundModes = [.fetch]
+            },
+            testApp("holder") { $0.memory.base = .mebibytes(40) },
+        ]
+        let user: [(Double, UserAction)] = [
+            (0, .launch(AppID(2))), (5, .home), (9, .wake(other, .backgroundFetch, lasting: nil)),
+            (9.3, .launch(front)),
+        ]
+        let plan = testPlan(apps, seconds: 15, policy: "jetsam", user: user) { $0.device.terminationTime = .seconds(2) }
+        let run = try runToEnd(plan)
+        // Both wait until the holder's memory is back, the other one longer; there is room for one of them.
+        let stalls = run.eventRows.filter { $0.event == "stall" }.map(\.app)
+        #expect(stalls.first == "other" && stalls.count { $0 == "front" } == 1, "\(stalls)")
+        let launch = try #require(run.launchRows.last)
+        #expect(launch["app"] == "front" && launch["outcome"] == "ready")
+        #expect(launch.number("memory_wait_ms") ?? 0 > 1_000)
+    }
+
+    @Test("the parts of every launch add up, each measured on its own", arguments: [1, 2])
+    func parts(cores: Int) throws {
+        let apps = [testApp("front"), testApp("other") { $0.costs.resignActive = .milliseconds(700) }]
+        let run = try live(
+            apps, [(0, .launch(other)), (1, .launch(front)), (3, .launch(other)), (3.2, .launch(front))]
+        ) {
+            $0.device.cores = CoreLayout(cores)
+            $0.device.cores.priorities = false
+        }
+        let columns = [
+            "declared_ms", "fill_ms", "memory_wait_ms", "cpu_wait_ms", "warning_ms", "earlier_work_ms",
+            "screen_wait_ms",
+        ]
+        for row in run.launchRows where row["outcome"] == "ready" {
+            let sum = columns.reduce(0) { $0 + (row.number($1) ?? .infinity) }
+            #expect(abs(sum - (row.number("latency_ms") ?? 0)) < 0.001, "\(row)")
+        }
+        #expect(run.launchRows.contains { ($0.number("screen_wait_ms") ?? 0) > 0 })
+    }
+}
