@@ -58,7 +58,7 @@ struct CPUUse {
 struct UseOfCPU {
     /// The time between two frames, at 60 frames per second.
     static let frame = TimeSpan(microseconds: 16_667)
-    /// Off screen, an app asks for its share of a core once in this time; our own figure.
+    /// Off screen, an app asks for its share of a core once in this time, the first time after it; our own figure.
     static let period = TimeSpan.seconds(1)
     /// Off screen, a process may not use more than this share of a core over a minute. Source: the CPU usage exceptions
     /// in Apple's crash reports ("exceeded limit of 80% cpu over 60 seconds": 48 s of CPU time).
@@ -77,7 +77,9 @@ struct UseOfCPU {
         if process.use.underWay > 0 { scheduler.endUse(of: process.reference) }
         process.use.restart(at: now)
         guard share(of: process) > .zero else { return }
-        agenda.schedule(.use(process.reference, serial: process.use.serial), at: now)
+        // Its callbacks come first, on screen and off.
+        let span = process.phase == .active ? UseOfCPU.frame : UseOfCPU.period
+        agenda.schedule(.use(process.reference, serial: process.use.serial), after: span)
     }
 
     /// The share of a core that it uses now; more than one core's with several threads.
