@@ -136,14 +136,20 @@ extension Tree {
             }
             content = .mapping(entries)
         case .scalar(let text, _):
-            // A bare policy becomes its mapping. Nothing else can be both a scalar and a mapping.
-            let isName = !isNull && first == "parameters"
-            let nameEntry = Entry(
-                key: "name", keyOrigin: self.origin, value: Tree(.scalar(text, isQuoted: true), origin: self.origin))
-            self = Tree(.mapping(isName ? [nameEntry] : []), origin: origin)
+            // A bare policy becomes its mapping, and so does a bare spread. Nothing else can be both a scalar and a
+            // mapping.
+            let shorthand = isNull ? nil : Tree.shorthands[first]
+            let entry = shorthand.map { key in
+                Entry(key: key, keyOrigin: self.origin, value: Tree(.scalar(text, isQuoted: true), origin: self.origin))
+            }
+            self = Tree(.mapping(entry.map { [$0] } ?? []), origin: origin)
             set(path, to: value, origin: origin)
         }
     }
+
+    /// For keys that are set in a mapping of which the text has only the shorthand: the key that the shorthand stands
+    /// for.
+    private static let shorthands = ["parameters": "name", "except": "sigma"]
 
     /// Sets the policy with its own defaults, whatever the text says about it.
     fileprivate mutating func setPolicy(_ value: Tree, origin: Origin) {

@@ -15,8 +15,10 @@ public struct AppProfile: Hashable, Sendable {
     public var backgroundModes: [BackgroundMode]
     /// How much memory the app uses, and when.
     public var memory: MemoryProfile
-    /// How long each callback takes.
+    /// How long each callback takes, in the median.
     public var costs: CallbackCosts
+    /// How much the costs vary.
+    public var spread = CostSpread()
     /// What the app does when it leaves the screen.
     public var background: BackgroundDiscipline
     /// How the app answers a memory warning.
@@ -34,7 +36,7 @@ public struct AppProfile: Hashable, Sendable {
     /// The share of a core that its frames use while it is in front; more than one core's with several threads.
     public var cpu = Ratio.zero
 
-    /// A profile that frees all of a scene's memory when the scene is disconnected.
+    /// A profile that frees all of a scene's memory when the scene is disconnected, and whose costs have no spread.
     public init(
         name: String, like: String, scenes: SceneSupport, backgroundModes: [BackgroundMode], memory: MemoryProfile,
         costs: CallbackCosts, background: BackgroundDiscipline, warnings: WarningDiscipline, limits: ProcessLimits,
@@ -66,7 +68,7 @@ public struct AppProfile: Hashable, Sendable {
 
 /// Long work of the launch on a thread of its own: it takes a core, but does not delay the first frame.
 public struct DeferredWork: Hashable, Sendable {
-    /// How long it occupies a core.
+    /// How long it occupies a core, in the median.
     public var work: TimeSpan
     /// The memory that the work adds to the working set when it is done.
     public var memory: ByteCount

@@ -45,16 +45,16 @@ public struct AppWorkload: ~Copyable {
     /// What a callback costs and does. Source of the app's duties: Apple's "Managing your app's life cycle".
     ///
     /// - Parameters:
+    ///   - costs: The costs of the app's callbacks, as they are now.
     ///   - scene: The scene that the callback is about, or 1 for an app without scenes.
     ///   - cache: What the cache pool holds now.
     ///   - isFirstLaunch: Whether the app was never launched before in this run.
     ///   - isOnScreen: Whether the app is in the foreground regardless of this scene, so that its cache is in use.
     ///   - generator: Decides whether the app does its duty.
     public mutating func work(
-        for callback: Callback, scene: SceneID, cache: ByteCount, isFirstLaunch: Bool, isOnScreen: Bool,
-        using generator: inout SeededGenerator
+        for callback: Callback, costs: CallbackCosts, scene: SceneID, cache: ByteCount, isFirstLaunch: Bool,
+        isOnScreen: Bool, using generator: inout SeededGenerator
     ) -> CallbackWork {
-        let costs = profile.costs
         switch callback {
         case .didFinishLaunching:
             var work = CallbackWork(cost: costs.launch, memory: [.allocate(.base, profile.memory.base)])
@@ -75,9 +75,9 @@ public struct AppWorkload: ~Copyable {
             transient = .zero
             return CallbackWork(cost: costs.resignActive, memory: [.release(.transient, quiet)])
         case .sceneDidEnterBackground, .applicationDidEnterBackground:
-            return enterBackground(cache, isOnScreen: isOnScreen, using: &generator)
+            return enterBackground(cache, cost: costs.enterBackground, isOnScreen: isOnScreen, using: &generator)
         case .sceneDidDisconnect:
-            return disconnect(scene, using: &generator)
+            return disconnect(scene, cost: costs.disconnect, using: &generator)
         case .applicationWillTerminate:
             return CallbackWork(cost: costs.terminate)
         case .sceneOpenURLContexts, .applicationProtectedDataWillBecomeUnavailable,
@@ -125,10 +125,9 @@ public struct AppWorkload: ~Copyable {
 
     /// Frees memory by the app's own discipline when its last scene leaves the screen; all scenes share the cache.
     private mutating func enterBackground(
-        _ cache: ByteCount, isOnScreen: Bool, using generator: inout SeededGenerator
+        _ cache: ByteCount, cost: TimeSpan, isOnScreen: Bool, using generator: inout SeededGenerator
     ) -> CallbackWork {
         let discipline = profile.background
-        let cost = profile.costs.enterBackground
         let ignores = generator.chance(discipline.ignores)
         guard !isOnScreen else { return CallbackWork(cost: cost) }
         cacheBeforeBackground = cache
@@ -137,9 +136,10 @@ public struct AppWorkload: ~Copyable {
     }
 
     /// Frees the scene's own memory; what the app forgets to free stays until the process ends.
-    private func disconnect(_ scene: SceneID, using generator: inout SeededGenerator) -> CallbackWork {
+    private func disconnect(
+        _ scene: SceneID, cost: TimeSpan, using generator: inout SeededGenerator
+    ) -> CallbackWork {
         let discipline = profile.disconnect
-        let cost = profile.costs.disconnect
         if generator.chance(discipline.ignores) { return CallbackWork(cost: cost, memory: [.abandonScene(scene)]) }
         let isWhole = discipline.frees >= .one
         return CallbackWork(

@@ -69,6 +69,7 @@ struct DrawnApp {
             let observed = draw.some(of: AppNotification.allCases, frame.isSluggish ? 40 : 12)
             app.put("observers", .list(observed.map { observer(of: $0, &draw) }))
         }
+        if draw.chance(30) { app.put("spread", DrawnApp.spread(&draw)) }
         (self.name, self.profile, tree, playsTrace) = (name, profile, app.tree, memory.playsTrace)
         (self.modes, self.features, self.scenes) = (modes, features, scenes)
         func observer(of notification: AppNotification, _ draw: inout Draw) -> Tree {
@@ -95,6 +96,17 @@ struct DrawnApp {
             costs.put(key, key == slow ? draw.time(.seconds(4), .seconds(40)) : draw.time(.zero, .milliseconds(800)))
         }
         return costs
+    }
+
+    private static func spread(_ draw: inout Draw) -> Tree {
+        let sigma = draw.share()
+        if draw.chance(50) { return sigma }
+        var spread = Record()
+        if draw.chance(70) { spread.put("sigma", sigma) }
+        if draw.chance(70) {
+            spread.put("except", .list(draw.some(of: CostName.allCases, 30).map { .plain($0.rawValue) }))
+        }
+        return spread.tree
     }
 
     private static func background(_ draw: inout Draw, isTiny: Bool) -> Record {

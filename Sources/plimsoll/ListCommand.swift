@@ -150,7 +150,8 @@ struct ListCommand: ParsableCommand {
 
             peak: the app's most memory in ten minutes in the foreground, from a run of the app alone. It is more
             than base, scene and cache: these grow, and objects occupy whole size classes and pages.
-            plimsoll list apps NAME lists all settings of an archetype.
+            plimsoll list apps NAME lists all settings of an archetype. Its costs are medians; how much they vary
+            (spread, 35%) is a guess.
 
             An app of yours that peaks at \(size): { name: mine, memory: { base: \(base) } }
             """)

@@ -75,6 +75,7 @@ struct EffectiveScenarioTests {
         expectKeys(of: app.disconnect)
         expectKeys(of: plan.apps[2].memory.bursts[0])
         expectKeys(of: app.costs)
+        expectKeys(of: app.spread)
         expectKeys(of: app.background)
         expectKeys(of: app.warnings)
         expectKeys(of: app.limits)
@@ -178,6 +179,7 @@ enum RandomPlan {
         app.disconnect.frees = share(&random)
         app.background.ignores = share(&random)
         app.costs.process = time(&random)
+        app.spread = CostSpread(sigma: share(&random), except: CostName.allCases.filter { _ in random.next() % 4 == 0 })
         app.backgroundModes = BackgroundMode.allCases
         app.features = AppFeature.allCases
         app.deferred = DeferredWork(work: time(&random), memory: size(&random))

@@ -161,8 +161,9 @@ struct ScenarioKey {
             }
             return names.map { "`\($0)`" }.joined(separator: ", ")
         }
-        if forms.contains(where: { $0["properties"] != nil }), let name = forms.first(where: { $0["enum"] != nil }) {
-            return "\(words(name)), or a mapping"
+        let isShorthand: (JSON) -> Bool = { $0["properties"] == nil && $0["const"] == nil }
+        if forms.contains(where: { $0["properties"] != nil }), let short = forms.first(where: isShorthand) {
+            return "\(words(short)), or a mapping"
         }
         if let form = forms.first(where: { $0["const"] != .string("none") }) { return "\(words(form)), or `none`" }
         let variants = elements(schema["oneOf"]).flatMap { members($0["properties"]).map { "`\($0.key)`" } }

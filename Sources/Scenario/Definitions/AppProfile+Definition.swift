@@ -6,7 +6,11 @@ extension AppProfile: Described {
     /// An app: its archetype's profile with the scenario's keys applied to it.
     static let definition = Definition<AppProfile>(
         base: Archetype.plain.profile,
-        start: { tree, profile in Archetype.named(tree["like"]?.text ?? "")?.profile ?? profile },
+        start: { tree, profile in
+            var profile = Archetype.named(tree["like"]?.text ?? "")?.profile ?? profile
+            profile.spread.except = CostSpread.exceptions(in: tree, of: profile)
+            return profile
+        },
         fields: [
             Field("name", \.name, .name, required: true, "The app's name: unique, and used by every other key."),
             Field(
@@ -18,7 +22,11 @@ extension AppProfile: Described {
                 .list(of: .choice("background mode", "background modes"), called: "background modes"),
                 "UIBackgroundModes: reasons to keep running off screen."),
             Field("memory", \.memory, .record, "How much memory the app uses, and when."),
-            Field("costs", \.costs, .record, "How long each callback keeps the main thread busy."),
+            Field("costs", \.costs, .record, "How long each callback keeps the main thread busy, in the median."),
+            Field(
+                "spread", \.spread, .record,
+                "How much the costs and `deferred.work` vary around their medians. Left out: as in the archetype, but "
+                    + "costs that the app states do not vary."),
             Field("background", \.background, .record, "What the app does when it leaves the screen."),
             Field("warnings", \.warnings, .record, "How the app answers a memory warning."),
             Field("disconnect", \.disconnect, .record, "What the app does when a scene is disconnected."),
@@ -183,6 +191,31 @@ extension CallbackCosts: Described {
             Field("terminate", \.terminate, .quantity(), "applicationWillTerminate."),
             Field("event", \.event, .quantity(), "Any other event: a URL, a push, a location, a change of time."),
         ])
+}
+
+extension CostSpread: Described {
+    static let definition = Definition<CostSpread>(
+        base: CostSpread(),
+        shorthand: "sigma",
+        fields: [
+            Field(
+                "sigma", \.sigma, .quantity(),
+                "The standard deviation of a cost's natural logarithm; `0%`: no spread. Archetypes except `plain` have "
+                    + "35%, which is a guess: one launch in ten then takes 1.57 times the median or longer."),
+            Field(
+                "except", \.except, .list(of: .choice("cost", "costs"), called: "costs"),
+                "Costs that stay at their medians."),
+        ])
+
+    /// The costs that do not vary unless the app's `spread` says otherwise: those that the app states itself.
+    fileprivate static func exceptions(in app: Tree, of profile: AppProfile) -> [CostName] {
+        let spread = app["spread"]
+        let isStated = spread?.entries?.isEmpty == false || spread?.text != nil
+        guard !isStated, profile.spread.sigma > .zero else { return profile.spread.except }
+        return CostName.allCases.filter { name in
+            name == .deferredWork ? app["deferred"]?["work"] != nil : app["costs"]?[name.rawValue] != nil
+        }
+    }
 }
 
 extension BackgroundDiscipline: Described {

@@ -98,7 +98,7 @@ extension Simulation {
         }
         apply(event, to: process, reason: event.rawValue)
         background.beginDeadline(.launch, of: process)
-        start(CallbackWork(cost: process.profile.costs.process), of: process)
+        start(CallbackWork(cost: process.costs.process), of: process)
     }
 
     /// What a launch callback is told about the reason. A scene's reason comes with the scene. A reason that only
@@ -147,7 +147,7 @@ extension Simulation {
         let deferred = process.profile.deferred
         guard deferred.work > .zero || deferred.memory > .zero else { return }
         scheduler.run(
-            deferred.work,
+            process.record.costs.deferredWork,
             WorkOrder(
                 kind: .deferredWork, owner: process.reference, serial: process.launch.expectDeferredWork(),
                 purpose: .deferred))

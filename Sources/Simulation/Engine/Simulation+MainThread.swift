@@ -103,8 +103,9 @@ extension Simulation {
             background.beginOwnTask(of: process)
         }
         let work = process.workload.work(
-            for: callback, scene: scene ?? SceneID(1), cache: memory.requested(in: process.pools.cache),
-            isFirstLaunch: process.launch.isFirst, isOnScreen: process.phase.isForeground, using: &process.record.duty)
+            for: callback, costs: process.costs, scene: scene ?? SceneID(1),
+            cache: memory.requested(in: process.pools.cache), isFirstLaunch: process.launch.isFirst,
+            isOnScreen: process.phase.isForeground, using: &process.record.duty)
         start(work, of: process)
     }
 
@@ -156,13 +157,13 @@ extension Simulation {
         case .call: process.thread.prepend([.tell(.pushRegistryDidReceive, nil)])
         case .location, .bluetoothCentrals, .backgroundFetch, .processing, .userTap, .url, .userActivity,
             .shortcutItem, .notification:
-            start(CallbackWork(cost: process.profile.costs.event), of: process)
+            start(CallbackWork(cost: process.costs.event), of: process)
         }
     }
 
     private func runExpiryHandler(of process: LiveProcess) {
         background.endExpiredTasks(of: process)
-        start(CallbackWork(cost: process.profile.costs.event), of: process)
+        start(CallbackWork(cost: process.costs.event), of: process)
     }
 
     // MARK: Transitions

@@ -83,6 +83,20 @@ public enum UserAction: Hashable, Sendable {
     case terminate(AppID)
 }
 
+extension UserAction {
+    /// The app that this action opens, shows or wakes, if it is possible. Each such action draws the app's costs anew.
+    var openedOrWokenApp: AppID? {
+        switch self {
+        case .launch(let app), .switchTo(let app), .openScene(let app), .showScene(let app, _), .open(let app, _),
+            .wake(let app, _, _), .showOnDisplay(let app):
+            app
+        case .home, .closeScene, .hideScene, .quit, .interrupt, .lock, .timeChange, .beginBackgroundTask,
+            .endBackgroundTask, .unplugDisplay, .restart, .crash, .terminate:
+            nil
+        }
+    }
+}
+
 /// What makes the foreground app inactive for a while.
 public enum Interruption: String, CaseIterable, Sendable {
     case call

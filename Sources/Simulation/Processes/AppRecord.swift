@@ -33,6 +33,9 @@ final class AppRecord {
     /// A tap that came while the old process was being ended.
     private(set) var tapAfterExit: (at: Instant, reason: LaunchReason)?
     private var lastScene = 0
+    /// What the app's callbacks cost from its last event on.
+    private(set) var costs: DrawnCosts
+    private var spread: SeededGenerator
     private let faults: RunFaults
 
     init(_ id: AppID, _ declared: AppProfile, rules: LifecycleRules, seed: UInt64, faults: RunFaults) {
@@ -47,6 +50,15 @@ final class AppRecord {
             SizeSampler(profile.memory.objects), SeededGenerator(seed: seed, stream: "app/\(profile.name)/sizes"))
         behaviour = SeededGenerator(seed: seed, stream: "app/\(profile.name)/behaviour")
         duty = SeededGenerator(seed: seed, stream: "app/\(profile.name)/duty")
+        costs = DrawnCosts(of: profile)
+        spread = SeededGenerator(seed: seed, stream: "app/\(profile.name)/costs")
+    }
+
+    /// Draws the app's costs. Call it once for each event of the plan that opens or wakes the app, whatever comes of
+    /// the event: so the n-th event draws the same costs under every policy.
+    func drawCosts() {
+        guard profile.spread.sigma > .zero else { return }
+        costs = DrawnCosts(of: profile, times: profile.spread.factor(using: &spread))
     }
 
     // MARK: Its process

@@ -136,6 +136,8 @@ final class LiveProcess {
     var readPhase: ProcessPhase { phase == .inactive && launch.readsBackground ? .background : phase }
     /// Borrowed, because a profile is large: a getter would copy it at every access.
     var profile: AppProfile { _read { yield workload.profile } }
+    /// What its callbacks cost at present.
+    var costs: CallbackCosts { record.costs.callbacks }
 
     // MARK: Changes
 
@@ -265,7 +267,7 @@ final class LiveProcess {
 }
 
 extension AppProfile {
-    /// The declared time of a cold launch, memory to fill included.
+    /// The declared time of a cold launch, memory to fill included. Policies see it, so it consists of medians.
     func relaunchCost(fillRate: ByteRate) -> TimeSpan {
         let declared = costs.process + costs.launch + costs.connect + costs.enterForeground + costs.activate
         return declared + fillRate.time(for: memory.base + memory.scene)

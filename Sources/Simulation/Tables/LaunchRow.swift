@@ -26,7 +26,7 @@ struct LaunchRow {
             .optionalSeconds("ready_s", "When the first frame was active; empty if it never was") { $0.ready },
             .optionalMilliseconds("latency_ms", "From the tap to the first active frame") { $0.latency },
             .optionalInteger("pid", "The process number") { $0.pid?.number },
-            .milliseconds("declared_ms", "Part of the latency: the app's declared costs, on a core") {
+            .milliseconds("declared_ms", "Part of the latency: the app's own costs as drawn, on a core") {
                 $0.launch.parts.declared
             },
             .milliseconds("fill_ms", "Part of the latency: filling pages, on a core") { $0.launch.parts.fill },

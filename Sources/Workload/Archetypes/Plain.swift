@@ -8,5 +8,7 @@ extension Archetype {
         // memory is split into base and scene is our own choice.
         app.memory.base = .mebibytes(46)
         app.memory.scene = .mebibytes(14)
+        // Its costs are the defaults of the scenario's keys, not those of a kind of app: they do not vary.
+        app.spread = CostSpread()
     }
 }
