@@ -144,28 +144,41 @@ struct CoresInRunsTests {
         #expect(over.purposes[CPUPurpose.frames.rawValue] < most.purposes[CPUPurpose.frames.rawValue])
     }
 
-    @Test("waiting for memory is served by class, then in the order of its coming")
+    /// Keeps a run for its own observer.
+    private final class Watched { var run: Simulation? }
+
+    @Test("the policy is asked for the most urgent of those that wait, not for the one that has waited longest")
     func memory() throws {
-        let apps = [
-            testApp("front") { $0.memory.base = .mebibytes(35) },
-            testApp("other") {
-                $0.memory.base = .mebibytes(35)
+        let apps = (0..<6).map { index in
+            testApp("app\(index)") {
+                $0.memory.base = .mebibytes(18)
                 $0.backgroundModes = [.fetch]
-            },
-            testApp("holder") { $0.memory.base = .mebibytes(40) },
-        ]
-        let user: [(Double, UserAction)] = [
-            (0, .launch(AppID(2))), (5, .home), (9, .wake(other, .backgroundFetch, lasting: nil)),
-            (9.3, .launch(front)),
-        ]
-        let plan = testPlan(apps, seconds: 15, policy: "jetsam", user: user) { $0.device.terminationTime = .seconds(2) }
-        let run = try runToEnd(plan)
-        // Both wait until the holder's memory is back, the other one longer; there is room for one of them.
-        let stalls = run.eventRows.filter { $0.event == "stall" }.map(\.app)
-        #expect(stalls.first == "other" && stalls.count { $0 == "front" } == 1, "\(stalls)")
-        let launch = try #require(run.launchRows.last)
-        #expect(launch["app"] == "front" && launch["outcome"] == "ready")
-        #expect(launch.number("memory_wait_ms") ?? 0 > 1_000)
+            }
+        }
+        let wakes = (0..<40).map { (Double($0) * 1.5, UserAction.wake(AppID($0 % 3), .backgroundFetch, lasting: nil)) }
+        let taps = (0..<20).map { (Double($0) * 3 + 0.2, UserAction.launch(AppID(3 + $0 % 3))) }
+        /// How often the policy was asked for another process than the one that had waited longest.
+        func exceptions(priorities: Bool) throws -> Int {
+            let plan = testPlan(apps, seconds: 60, policy: "jetsam", user: wakes + taps) {
+                $0.device.terminationTime = .seconds(1)
+                $0.device.cores.priorities = priorities
+            }
+            let watched = Watched()
+            var count = 0
+            let options = RunOptions(observer: { decision in
+                guard case .allocation(let pid, _) = decision.snapshot.demand, let run = watched.run else { return }
+                let longest = run.waiters.references.first { run.processes.process($0) != nil }
+                if longest?.pid != pid { count += 1 }
+            })
+            let run = Simulation(
+                plan, memory: try plan.makeDevice(), device: ScenarioDevice(plan.device),
+                sinks: RunSinks { _ in MemorySink() }, options)
+            watched.run = run
+            _ = try run.run()
+            return count
+        }
+        #expect(try exceptions(priorities: true) > 0)
+        #expect(try exceptions(priorities: false) == 0)
     }
 
     @Test("the parts of every launch add up, each measured on its own", arguments: [1, 2])
