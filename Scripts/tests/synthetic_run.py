@@ -27,7 +27,12 @@ COLUMNS = {
     "decisions": "time_s decision action app pid rank chosen reason observed threshold demand "
     "measure outcome",
     "summary": "scenario policy seed ceiling_bytes",
+    "cores": "time_s busy_ratio " + " ".join(
+        f"{kind}_{name}_ms" for kind in ("given", "waited")
+        for name in ("user_interactive", "user_initiated", "default", "utility", "background")
+    ),
 }
+CORES = 4
 OLDER = {"events": 7, "decisions": 11}
 """How many columns these tables had before those of facts were added."""
 
@@ -73,6 +78,8 @@ class Phone:
         self.next_pid = 100
         self.decisions = 0
         self.seed = seed
+        # Of its own, so that the rest of the story is the same with cores and without.
+        self.use = random.Random(seed + 1000)
 
     # What happens
 
@@ -189,6 +196,18 @@ class Phone:
                  int(app.footprint * 0.9), int(app.footprint * 0.1)]
             )  # fmt: skip
 
+    def work(self, time_s: float, step_s: float) -> None:
+        """What the cores did in the step before: the screen first, then what runs unseen. A device asleep has no row."""
+        if time_s == 0 or int(time_s / 60) % 7 == 6:
+            return
+        on_screen = round(1000 * step_s * self.use.uniform(0.1, 0.9)) if self.foreground else 0
+        unseen = 2.2 * sum(app.state == "background" for app in self.apps)
+        rest = round(1000 * step_s * min(unseen, CORES - 1))
+        waited = round(1000 * step_s * (unseen - min(unseen, CORES - 1)))
+        put_off = on_screen // 10
+        busy = (on_screen + put_off + rest) / (CORES * 1000 * step_s)
+        self.rows["cores"].append([f"{time_s:g}", f"{busy:.6f}", on_screen, 0, 0, put_off, rest, 0, 0, 0, 0, waited])
+
     def run(self, step_s: float) -> None:
         next_use_s = 0.0
         favourites = [1 / (1 + index) ** 0.7 for index in range(len(self.apps))]
@@ -201,6 +220,7 @@ class Phone:
             self.relieve(time_s)
             self.measure(time_s)
             self.sample(time_s)
+            self.work(time_s, step_s)
         self.rows["launches"].append([self.apps[0].name, "cold", f"{self.end_s:.6f}", "", "", "", "abandoned"])
         self.rows["events"].sort(key=lambda row: float(str(row[0])))
         self.rows["summary"].append(["synthetic", "lru", self.seed, self.ceiling])
@@ -210,11 +230,13 @@ def write_run(
     directory: Path, apps: int = 14, minutes: float = 30, seed: int = 1, ceiling: int = 1 << 30, step_s: float = 1.0,
     older: bool = False,
 ) -> None:
-    """Writes the CSVs of one made-up run; an older one has no columns of facts."""
+    """Writes the CSVs of one made-up run; an older one has no columns of facts, and no cores."""
     phone = Phone(apps, minutes, seed, ceiling)
     phone.run(step_s)
     directory.mkdir(parents=True, exist_ok=True)
     for name, columns in COLUMNS.items():
+        if older and name == "cores":
+            continue
         with (directory / f"{name}.csv").open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             most = OLDER.get(name) if older else None

@@ -24,6 +24,7 @@ from synthetic_run import MIB, write_run
 from plimsoll_tools.plotting import (
     compare,
     comparison,
+    cores,
     kills,
     launches,
     memory,
@@ -604,6 +605,114 @@ class Ticks(StoryCase):
             self.assertGreaterEqual(max(axes.get_xticks()), longest)
 
 
+class OfTheCores(StoryCase):
+    WAITED = """app,kind,tapped_s,ready_s,latency_ms,pid,outcome,cpu_wait_ms
+chat,cold,10,17.008,7008,1,ready,5451
+notes,hot,40,40.1,100,2,ready,0
+game,cold,60,,,3,abandoned,2500
+"""
+
+    def test_steps_add_up_to_what_the_table_says_however_long_the_run(self) -> None:
+        for minutes in (2.0, 60.0):
+            folder = self.folder(f"run-{minutes}", minutes=minutes)
+            table = pd.read_csv(folder / "cores.csv")
+            times = cores.times_of(read_run(folder))
+            assert times
+            self.assertEqual(times.count, 4)
+            self.assertLessEqual(len(times.edges_s), cores.BINS + 1)
+            self.assertEqual(times.edges_s[0], 0)
+            self.assertGreaterEqual(times.edges_s[-1], minutes * 60)
+            self.assertEqual(list(times.given), ["user_interactive", "utility", "background"])
+            lengths = np.diff(times.edges_s)
+            for name in times.given:
+                for found, column, cores_each in ((times.given, "given", 4), (times.waiting, "waited", 1)):
+                    expected = table[f"{column}_{name}_ms"].sum() / 1000
+                    self.assertAlmostEqual(float((found[name] * lengths).sum()) * cores_each, expected, places=6)
+            self.assertLessEqual(max(sum(values) for values in zip(*times.given.values())), 1 + 1e-9)
+            # The device sleeps in every seventh minute: its samples have no rows.
+            asleep = (times.edges_s[:-1] >= 360) & (times.edges_s[1:] < 420)
+            self.assertEqual(bool(asleep.any()), minutes > 6)
+            self.assertEqual(max(float(values[asleep].max(initial=0)) for values in times.given.values()), 0)
+
+    def test_without_samples_a_row_tells_of_as_much_time_as_the_others(self) -> None:
+        folder = self.folder(minutes=20.0)
+        known = cores.times_of(read_run(folder))
+        (folder / "samples.csv").unlink()
+        guessed = cores.times_of(read_run(folder))
+        assert known and guessed
+        self.assertEqual(guessed.count, known.count)
+        for name, values in known.given.items():
+            np.testing.assert_allclose(guessed.given[name], values, atol=1e-9)
+
+    def test_launches_have_their_latency_and_their_wait_where_there_is_room(self) -> None:
+        folder = self.story()
+        (folder / "launches.csv").write_text(self.WAITED, "utf-8")
+        figure = cores.draw(read_run(folder))
+        words = self.words(figure)
+        for text in ("chat 7.01 s (5.45 s)", "notes 100 ms", "game never ready (2.5 s)", "launches", "never came to a first frame",
+                     "launch, from the tap to the first frame (and its wait for a core)"):  # fmt: skip
+            self.assertIn(text, words)
+        self.assert_legible(figure)
+        rows = "".join(f"app-{tap},cold,{tap},{tap + 1},1000,{tap},ready,{0 if tap % 60 else 900}\n" for tap in range(0, 600, 2))
+        (folder / "launches.csv").write_text(self.WAITED.splitlines()[0] + "\n" + rows, "utf-8")
+        figure = cores.draw(read_run(folder))
+        self.assert_legible(figure)
+        self.assertIn("launches", self.words(figure))
+        self.assertNotIn("app-2 1 s", self.words(figure))
+
+    def test_work_that_waits_has_a_panel_and_none_is_a_line_of_text(self) -> None:
+        folder = self.folder(apps=8, minutes=20.0)
+        labels = [axes.get_ylabel() for axes in self.figure_of(folder).axes]
+        self.assertEqual([label for label in labels if label], ["share of 4 cores", "pieces of work\nthat wait"])
+        table = pd.read_csv(folder / "cores.csv")
+        table[[column for column in table if column.startswith("waited")]] = 0
+        table.to_csv(folder / "cores.csv", index=False)
+        figure = self.figure_of(folder)
+        self.assertEqual([axes.get_ylabel() for axes in figure.axes if axes.get_ylabel()], ["share of 4 cores"])
+        self.assertIn("No work waited for a core.", self.words(figure))
+
+    def figure_of(self, folder: Path) -> Figure:
+        figure = cores.draw(read_run(folder))
+        assert figure
+        self.assert_legible(figure)
+        return figure
+
+    def test_without_priorities_the_only_class_says_so(self) -> None:
+        folder = self.folder()
+        table = pd.read_csv(folder / "cores.csv")
+        for kind in ("given", "waited"):
+            columns = [column for column in table if column.startswith(kind)]
+            sums = table[columns].sum(axis=1)
+            table[columns] = 0
+            table[f"{kind}_default_ms"] = sums
+        table.to_csv(folder / "cores.csv", index=False)
+        (folder / "scenario.yaml").write_text("device:\n  cores:\n    performance: 4\n    priorities: off\n", "utf-8")
+        words = self.words(self.figure_of(folder))
+        self.assertIn("default", words)
+        self.assertIn("all work: no priorities", words)
+        self.assertNotIn("background", words)
+
+    def test_nothing_that_ran_is_nothing_to_draw(self) -> None:
+        folder = self.folder()
+        table = pd.read_csv(folder / "cores.csv")
+        idle = table * [1, *[0] * (len(table.columns) - 1)]
+        for nothing in (table.iloc[:0], idle):
+            nothing.to_csv(folder / "cores.csv", index=False)
+            self.assertIsNone(cores.draw(read_run(folder)))
+
+    def test_a_row_before_the_one_above_it_and_a_half_written_one_are_told(self) -> None:
+        folder = self.folder()
+        text = (folder / "cores.csv").read_text("utf-8")
+        (folder / "cores.csv").write_text(text[:-5], "utf-8")
+        self.assertEqual(read_run(folder).notes, ["cores.csv: the last row is half-written and left out"])
+        self.assertIsNotNone(cores.draw(read_run(folder)))
+        header, *rows = text.splitlines()
+        (folder / "cores.csv").write_text("\n".join([header, *reversed(rows)]) + "\n", "utf-8")
+        run = read_run(folder)
+        self.assertIn("cores.csv: row 3 is earlier", run.notes[0])
+        self.assertIsNone(cores.draw(run))
+
+
 class Titles(StoryCase):
     def test_every_picture_names_scenario_policy_and_seed(self) -> None:
         folder = self.story()
@@ -611,7 +720,7 @@ class Titles(StoryCase):
             if name == "killed":
                 summary = folder / "summary.csv"
                 summary.write_text(summary.read_text("utf-8").splitlines()[0] + "\n", "utf-8")
-            for module in (memory, pressure, states, launches, terminations):
+            for module in (memory, pressure, cores, states, launches, terminations):
                 words = self.words(module.draw(read_run(folder)))
                 self.assertTrue([text for text in words if "morning, policy lru, seed 7" in text], f"{name}: {words[:3]}")
         other = self.directory / "other"

@@ -21,6 +21,7 @@ from synthetic_run import MIB, write_run
 from plimsoll_tools.plotting import (
     compare,
     comparison,
+    cores,
     kills,
     launches,
     memory,
@@ -33,7 +34,7 @@ from plimsoll_tools.plotting import (
 )
 from plimsoll_tools.plotting.run_directory import Run, app_names, complete_records, read_run
 
-PICTURES = ("memory", "pressure", "states", "launches", "terminations")
+PICTURES = ("memory", "pressure", "cores", "states", "launches", "terminations")
 
 
 # How people without red or green cones see: Machado, Oliveira and Fernandes, "A physiologically-based model for simulation
@@ -166,7 +167,7 @@ class WholeRuns(RunDirectoryCase):
         style.prepare()
         for apps, minutes in ((3, 2.0), (14, 30.0), (200, 60.0)):
             run = read_run(self.make(f"run-{apps}", apps=apps, minutes=minutes, ceiling=(4 << 30) if apps > 99 else 1 << 30))
-            for module in (memory, pressure, states, launches, terminations):
+            for module in (memory, pressure, cores, states, launches, terminations):
                 with self.subTest(apps=apps, picture=module.__name__):
                     self.assert_legible(module.draw(run))
 
@@ -199,7 +200,7 @@ class BrokenRuns(RunDirectoryCase):
     def test_each_file_may_be_the_only_one(self) -> None:
         for alone, drawn in (("samples", {"memory", "pressure"}), ("apps", {"memory", "states"}),
                              ("events", {"states", "terminations"}),
-                             ("launches", {"launches"}), ("summary", set())):  # fmt: skip
+                             ("launches", {"launches"}), ("summary", set()), ("cores", {"cores"})):  # fmt: skip
             with self.subTest(alone=alone):
                 run = self.make(f"only-{alone}")
                 for path in run.glob("*.csv"):
@@ -223,6 +224,12 @@ class BrokenRuns(RunDirectoryCase):
         for path in run.glob("*.csv"):
             path.write_bytes(b"")
         self.assertEqual(self.plot(run)[0], 0)
+
+    def test_an_older_run_without_cores_is_drawn_without_a_word_about_them(self) -> None:
+        run = self.make(older=True)
+        status, said = self.plot(run, "--format", "png")
+        self.assertEqual((status, "cores" in said), (0, False), said)
+        self.assertEqual({path.stem for path in (run / "plots").iterdir()}, set(PICTURES) - {"cores"})
 
     def test_a_missing_column_is_named_and_the_rest_is_drawn(self) -> None:
         run = self.make()
@@ -379,6 +386,13 @@ user:
         self.assertEqual(len(set(many)), len(many))
         self.assertEqual(style.app_colour(len(many)), many[0])
         self.assertEqual(set(many) & set(taken), set())
+
+    def test_classes_of_service_differ_for_every_eye(self) -> None:
+        for view in (np.eye(3), NO_RED, NO_GREEN):
+            colours = list(style.CLASS_COLOURS.values())
+            for index, colour in enumerate(colours):
+                for other in colours[:index]:
+                    self.assertGreater(np.linalg.norm(seen(colour, view) - seen(other, view)), 0.08, f"{colour} and {other}")
 
     def test_an_app_without_a_row_holds_nothing(self) -> None:
         table = memory.at_times(memory.footprints(self.run_of().apps), np.array([0.0, 1.0, 1e6]))

@@ -248,6 +248,22 @@ class Pages(ReportCase):
         for kill in run["kills"]:
             self.assertEqual((kill["decided"], kill["spared"]), (True, []))
 
+    def test_the_cores_have_a_lane_whose_steps_add_up(self) -> None:
+        path = self.make(minutes=60.0)
+        (path / "launches.csv").write_text("app,kind,tapped_s,ready_s,latency_ms,pid,outcome,cpu_wait_ms\nmaps,cold,1,8,7000,9,ready,5500\n", "utf-8")
+        run = data_of(self.page(path))["runs"][0]
+        times = run["cores"]
+        self.assertEqual((times["count"], times["step"]), (4, 3))
+        self.assertEqual([one["name"] for one in times["classes"]], ["user-interactive", "utility", "background"])
+        for one in times["classes"]:
+            self.assertEqual(len(one["given"]), len(times["t"]))
+            self.assertAlmostEqual(sum(one["given"]) * 4 * times["step"], one["givenAll"], delta=0.01 * one["givenAll"])
+            self.assertEqual(bool(one["waiting"]), one["name"] == "background")
+        self.assertEqual(run["launches"][0]["wait"], 5500)
+        (path / "cores.csv").unlink()
+        older = data_of(self.page(path))["runs"][0]
+        self.assertEqual((older["cores"], older["notes"]), (None, run["notes"]))
+
     def test_crashes_and_lost_launches_have_figures_of_their_own(self) -> None:
         path = self.make()
         before = {name: value for name, value, _ in data_of(self.page(path))["runs"][0]["headline"]}

@@ -184,6 +184,35 @@ class AtADesk(BrowserCase):
 
 
 class Extremes(BrowserCase):
+    def test_the_cores_say_who_worked_who_waited_and_which_launch_it_was(self) -> None:
+        run = self.make(minutes=60.0)
+        (run / "launches.csv").write_text("app,kind,tapped_s,ready_s,latency_ms,pid,outcome,cpu_wait_ms\n"
+                                          "maps,cold,100,1700,1600000,9,ready,5500\nfeed,cold,1800,,,9,abandoned,0\n", "utf-8")  # fmt: skip
+        page = self.page(run)
+        for screen in (DESKTOP, PHONE):
+            tab = self.open(page, screen)
+            tab.says("document.querySelector('svg[aria-label=cores]').scrollIntoView({ block: 'center' })")
+            box = tab.says("(({ left, right, top }) => [left, right, top])(document.querySelector('svg[aria-label=cores]').getBoundingClientRect())")
+            at = (box[0] + 0.4 * (box[1] - box[0]), box[2] + 60)
+            if screen is PHONE:
+                tab.tap(at)
+            else:
+                tab.hover(at)
+            self.assertRegex(tab.says(TIP), r"[0-9.]+ of 4 cores busy \(mean of [0-9]+ s\)user-interactive: [0-9.]+%.*"
+                             r"maps: cold launch, 26.7 min, waited 5.5 s for a core$")  # fmt: skip
+            # No step is narrower than two points, and a closer look has the finest ones.
+            self.assertLessEqual(tab.says("3600 / coreSteps(view.panels[2].frame).step"), (box[1] - box[0]) / 2)
+            tab.says("zoom(100, 200)")
+            self.assertEqual(tab.says("coreSteps(view.panels[2].frame).step"), 3)
+            tab.says("zoom(0, 3600)")
+            self.assertEqual(tab.says("[...document.querySelectorAll('svg .launch circle')].length"), 1)
+            self.assertEqual(tab.says("[...document.querySelectorAll('svg .launch')].length"), 2)
+            tab.says("chooseApp('feed')")
+            self.assertEqual(tab.says("document.querySelectorAll('svg .launch.faded').length"), 1)
+            self.assertEqual(tab.says(CLIPPED), [])
+        (run / "cores.csv").unlink()
+        self.assertEqual(self.open(self.page(run)).says("document.querySelectorAll('svg[aria-label=cores], svg .launch').length"), 0)
+
     def test_a_process_that_held_nothing_when_it_ended_is_drawn(self) -> None:
         run = self.make(minutes=5.0)
         (run / "events.csv").write_text(

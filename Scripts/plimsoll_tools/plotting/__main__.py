@@ -38,8 +38,8 @@ class Occupied(Exception):
 def parse_arguments() -> argparse.Namespace:
     parser = Parser(
         prog="Scripts/plot",
-        description="Draws the pictures of a run: memory, pressure, states, launches, terminations. What is missing in the run directory is "
-        "said on stderr, and the rest is drawn.",
+        description="Draws the pictures of a run: memory, pressure, cores, states, launches, terminations. What is missing in the run "
+        "directory is said on stderr, and the rest is drawn.",
         epilog="Exit status: 0 drawn, 64 usage, 66 no such directory or no CSV in it, 73 cannot write, or "
         "a file is in the place of a picture and was not drawn here, 74 standard output cannot be written.",
     )
@@ -69,11 +69,13 @@ Drawn = list[tuple[str, Figure]]
 
 def draw_all(run: Run) -> Drawn:
     """Draws every picture for which there is data."""
-    from plimsoll_tools.plotting import launches, memory, pressure, states, terminations
+    from plimsoll_tools.plotting import cores, launches, memory, pressure, states, terminations
 
     figures: Drawn = []
-    for module in (memory, pressure, states, launches, terminations):
+    for module in (memory, pressure, cores, states, launches, terminations):
         name = module.__name__.rpartition(".")[2]
+        if name in run.older:
+            continue
         absent = run.lacks(*module.NEEDS)
         if absent:
             say(f"{name}: without {', '.join(absent)}")

@@ -13,6 +13,12 @@ import pandas as pd
 
 from plimsoll_tools.command_line import visible
 
+CLASSES = {
+    "user_interactive": "what the user waits for", "user_initiated": "the rest on screen", "default": "without a class of its own",
+    "utility": "put off by apps on screen", "background": "off screen",
+}  # fmt: skip
+"""The classes of service, the most urgent first, and the work that has them."""
+
 # What we read of each file. More columns may be there; they are not even parsed.
 TEXT_COLUMNS: dict[str, tuple[str, ...]] = {
     "samples": ("pressure_level",),
@@ -21,27 +27,30 @@ TEXT_COLUMNS: dict[str, tuple[str, ...]] = {
     "launches": ("app", "kind", "pid", "outcome"),
     "decisions": ("decision", "action", "app", "pid", "chosen", "reason", "demand", "measure", "band", "cause", "outcome"),
     "summary": ("scenario", "policy", "seed"),
+    "cores": (),
 }
 NUMBER_COLUMNS: dict[str, tuple[str, ...]] = {
     "samples": ("time_s", "ceiling_bytes", "resident_bytes", "available_bytes", "peak_resident_bytes"),
     "apps": ("time_s", "footprint_bytes"),
     "events": ("time_s", "threshold"),
     "decisions": ("time_s", "rank", "observed", "threshold"),
-    "launches": ("tapped_s", "ready_s", "latency_ms"),
+    "launches": ("tapped_s", "ready_s", "latency_ms", "cpu_wait_ms"),
     "summary": ("ceiling_bytes", "peak_resident_bytes"),
+    "cores": ("time_s", "busy_ratio", *(f"{kind}_{name}_ms" for kind in ("given", "waited") for name in CLASSES)),
 }
 FACTS = {"events": ("state", "level", "action", "exit_reason", "cause", "measure", "threshold"), "decisions": ("outcome",)}
 """Columns that say in words for programs what `detail` and `reason` say for people. Runs before them have none."""
 LATER = {
     "decisions.measure", "decisions.band", "decisions.cause", "samples.peak_resident_bytes", "summary.peak_resident_bytes",
+    "launches.cpu_wait_ms", "cores",
 } | {
     f"{name}.{column}" for name, columns in FACTS.items() for column in columns
 }
-"""Columns that came later: a run without them is not incomplete."""
+"""Columns and tables that came later: a run without them is not incomplete."""
 NEWEST_FORMAT = 1
 """Of run folders, as `format_version` in manifest.json counts. Columns that were added do not raise it; a newer one may mean
 something else by the columns that we know."""
-IN_ORDER = ("samples", "apps", "events", "decisions")
+IN_ORDER = ("samples", "apps", "events", "decisions", "cores")
 """Tables whose rows stand in the order of their time, and of what happened within an instant."""
 STALLS = "psi_"
 """Columns of samples.csv that begin so are shares of time that was lost to waiting for memory."""
@@ -59,7 +68,7 @@ class Run:
     left_out: set[str] = field(default_factory=set)
     """Of the missing files, those that are there and cannot be used; a note says why."""
     older: set[str] = field(default_factory=set)
-    """Columns that came later (`LATER`), of tables that are there and have not got them."""
+    """What came later (`LATER`) and is not there: tables, and columns of tables that are."""
 
     @property
     def samples(self) -> pd.DataFrame:
@@ -80,6 +89,10 @@ class Run:
     @property
     def launches(self) -> pd.DataFrame:
         return self.tables["launches"]
+
+    @property
+    def cores(self) -> pd.DataFrame:
+        return self.tables["cores"]
 
     @property
     def absent(self) -> set[str]:
@@ -142,7 +155,7 @@ def read_table(run: Run, name: str) -> pd.DataFrame:
     try:
         text = path.read_text(encoding="utf-8", errors="replace").removeprefix("\ufeff")
     except FileNotFoundError:
-        run.missing.add(name)
+        (run.older if name in LATER else run.missing).add(name)
         text = ""
     except OSError as error:
         # A folder in its place, or no leave to read it.
@@ -160,12 +173,12 @@ def read_table(run: Run, name: str) -> pd.DataFrame:
     header = next(csv.reader(io.StringIO(text)), [])
     present = set(header)
     texts, numbers = TEXT_COLUMNS[name], NUMBER_COLUMNS[name]
-    if name not in run.missing and present.isdisjoint(texts + numbers):
+    if name not in run.missing | run.older and present.isdisjoint(texts + numbers):
         run.notes.append(f"{path.name}: the first row names no column of it, and the table is left out")
         run.leave_out(name)
     if name == "samples":
         numbers += tuple(column for column in header if column.startswith(STALLS))
-    if name not in run.missing:
+    if name not in run.missing | run.older:
         absent = {f"{name}.{column}" for column in texts + numbers if column not in present}
         run.missing.update(absent - LATER)
         run.older.update(absent & LATER)
@@ -342,7 +355,7 @@ def read_run(directory: Path) -> Run:
     tables, notes = run.tables, run.notes
     for name in TEXT_COLUMNS:
         tables[name] = read_table(run, name)
-    if run.absent.issuperset(TEXT_COLUMNS):
+    if (run.absent | run.older).issuperset(TEXT_COLUMNS):
         raise FileNotFoundError(f"no CSV of a run in {directory}")
     leave_out_disorder(run)
     for name in IN_ORDER:

@@ -97,6 +97,24 @@ SCENE_STATES = {
     "suspended": "suspended",
 }
 
+CLASS_COLOURS = {
+    "user_interactive": "#004C8C",
+    "user_initiated": "#74B4E3",
+    "default": "#8A6BBE",
+    "utility": "#C9D98B",
+    "background": "#E08A00",
+}
+"""Of classes of service: what is on the screen has the blues of its states, and what runs unseen their orange."""
+
+FIRST_FRAME: dict[str, Any] = {
+    "linestyle": "none", "marker": "o", "markersize": 3.6, "markeredgewidth": 0.8, "markerfacecolor": "white",
+    "markeredgecolor": INK,
+}  # fmt: skip
+LOST_LAUNCH: dict[str, Any] = {
+    "linestyle": "none", "marker": "|", "markersize": 6, "markeredgewidth": 1.2, "color": HARMLESS
+}  # fmt: skip
+"""Of launches over time: a circle is a first frame, as in the states; a grey stroke a tap without one."""
+
 TINTS = ((0.0, 0), (0.4, 255), (0.4, 0), (0.65, 255))
 """For apps beyond the palette, round by round: how much of which grey is mixed in, white or black."""
 

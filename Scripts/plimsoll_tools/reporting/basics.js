@@ -9,6 +9,8 @@ const INK = "var(--ink)", QUIET = "var(--quiet)", PAPER = "var(--paper)", FILL =
 const LEVELS = { normal: "var(--normal)", warning: "var(--warning)", critical: "var(--critical)" };
 const SHADES = { warning: "var(--shade-warning)", critical: "var(--shade-critical)" };
 const STATES = { active: "var(--active)", inactive: "var(--inactive)", background: "var(--background)", suspended: "var(--suspended)" };
+// Of classes of service, by what the user sees of their work.
+const CLASSES = { "user-interactive": STATES.active, "user-initiated": STATES.inactive, default: "var(--default)", utility: "var(--utility)", background: STATES.background };
 // Of ends for want of memory, as in the pictures.
 const WANT = "var(--want)";
 const KINDS = { cold: ["var(--run-0)", ""], warm: ["var(--run-1)", "6 3"], hot: [INK, "2 3"] };

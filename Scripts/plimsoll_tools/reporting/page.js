@@ -16,6 +16,7 @@ function pictures(section) {
     section.append(view.card, html("h2", {}, "Memory available, warnings"));
     pressurePanel(section);
   } else section.append(timeBar(), view.card);
+  if (run().cores) { section.append(html("h2", {}, "Cores, and work that waited for one")); coresPanel(section); }
   if (run().lanes.length) { section.append(html("h2", {}, "States of apps and scenes")); lanesPanel(section); }
 }
 function build() {

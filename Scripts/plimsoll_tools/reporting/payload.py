@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from plimsoll_tools.command_line import visible
-from plimsoll_tools.plotting import kills, launches, memory, several, states, terminations
-from plimsoll_tools.plotting.run_directory import STALLS, Run
+from plimsoll_tools.plotting import cores, kills, launches, memory, several, states, terminations
+from plimsoll_tools.plotting.run_directory import CLASSES, STALLS, Run
 
 MOST_LANES = 80
 MOST_WARNINGS = 4000
@@ -117,10 +117,28 @@ def lanes_of(run: Run) -> tuple[list[dict[str, Any]], int]:
 def launches_of(run: Run) -> list[dict[str, Any]]:
     table = run.launches
     return [
-        {"t": plain(row.tapped_s), "app": row.app, "kind": row.kind, "ms": plain(row.latency_ms),
+        {"t": plain(row.tapped_s), "app": row.app, "kind": row.kind, "ms": plain(row.latency_ms), "wait": plain(row.cpu_wait_ms),
          "outcome": row.outcome or "no first frame"}
         for row in table.itertuples(index=False)
     ]  # fmt: skip
+
+
+def cores_of(run: Run) -> dict[str, Any] | None:
+    """The times of the cores in steps, the most urgent class first; None when nothing ran."""
+    times = cores.times_of(run, memory.COLUMNS)
+    if times is None:
+        return None
+    with_priorities = cores.has_priorities(run)
+    return {
+        "count": times.count, "t": numbers(times.edges_s[:-1].round(6)), "step": plain(times.step_s),
+        "classes": [
+            {"name": name.replace("_", "-"), "meaning": CLASSES[name] if with_priorities else cores.ALL_WORK,
+             "given": numbers(times.given[name].round(4)),
+             "waiting": numbers(times.waiting[name].round(3)) if times.waited_s[name] > 0 else [],
+             "givenAll": plain(times.given_s[name]), "waitedAll": plain(times.waited_s[name])}
+            for name in times.given
+        ],
+    }  # fmt: skip
 
 
 def headline_of(run: Run, summary: dict[str, str]) -> list[list[object]]:
@@ -212,6 +230,7 @@ def payload_of(run: Run, label: str) -> dict[str, Any]:
             {"name": name.removeprefix(STALLS).removesuffix("_ratio"), "values": numbers(by_time[name].fillna(0))}
             for name in run.samples if name.startswith(STALLS)
         ],
+        "cores": cores_of(run),
         "warnings": [
             [plain(time_s), app, level or cause]
             for time_s, app, level, cause in warnings[["time_s", "app", "level", "cause"]]
@@ -289,5 +308,6 @@ def slim(run: dict[str, Any]) -> None:
     run["explained"] |= {"blocks": [], "note": ""}
     run["warnings"], run["scenario"], run["manifest"] = [], "", ""
     run["samples"], run["layers"], run["stalls"] = {"t": [], "resident": [], "available": []}, [], []
+    run["cores"] = None
     run["notes"] = [*run["notes"], "one of many runs: look into it with a report of its own"]
 

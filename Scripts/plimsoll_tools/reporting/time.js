@@ -310,6 +310,72 @@ function pressurePanel(parent) {
   for (const [index, stall] of run().stalls.entries()) legend.append(html("span", {}, html("i", { style: `background:${stallLook(index)[0]}` }), `time stalled: ${stall.name}`));
   parent.append(legend);
 }
+/** The steps of the cores' times that the picture has room for: several as their mean where they are too narrow. */
+function coreSteps(frame) {
+  const { t: times, step, classes } = run().cores, room = (frame.right - frame.left) / 2;
+  const each = Math.max(1, Math.ceil((view.t1 - view.t0) / step / room));
+  const mean = (values) => times.flatMap((_, index) => index % each ? [] : [values.slice(index, index + each).reduce((sum, value, _, all) => sum + value / all.length, 0)]);
+  return { t: times.filter((_, index) => index % each === 0), step: step * each,
+    classes: each === 1 ? classes : classes.map((one) => ({ ...one, given: mean(one.given), waiting: one.waiting.length ? mean(one.waiting) : [] })) };
+}
+/** The share of the cores that each class was given, below it the pieces of work that waited, above it the launches. */
+function coresPanel(parent) {
+  const { count, classes } = run().cores, waits = classes.some((one) => one.waiting.length);
+  const most = (key) => Math.max(...shown.t.map((_, index) => shown.classes.reduce((sum, one) => sum + (one[key][index] || 0), 0)));
+  let frame = null, shown = null, high = 1, deep = 1;
+  const top = 14, tall = 110, low = waits ? 76 : 0;
+  const shareY = (share) => top + tall - share / high * tall, waitY = (pieces) => top + tall + 12 + (low - 12) * (1 - pieces / deep / 1.05);
+  const stack = (key, y) => {
+    const base = new Float64Array(shown.t.length), layers = shown.classes.filter((one) => one[key].length);
+    for (const one of layers) base.forEach((_, index) => { base[index] += one[key][index]; });
+    for (const one of [...layers].reverse()) {
+      svg(frame.paint, "path", { d: steps(frame, shown.t, base, y, y(0)), fill: CLASSES[one.name] });
+      base.forEach((_, index) => { base[index] -= one[key][index]; });
+    }
+    svg(frame.paint, "line", { x1: frame.left, x2: frame.right, y1: y(0), y2: y(0), stroke: QUIET, "stroke-width": 0.7 });
+  };
+  timePanel(parent, "cores", top + tall + low + 22, (given) => {
+    frame = given;
+    shown = coreSteps(frame);
+    high = [0.1, 0.25, 0.5].find((limit) => limit >= most("given") - 0.001) || 1;
+    deep = Math.max(0.01, most("waiting"));
+    stack("given", shareY);
+    for (const part of [0, 0.5, 1]) svg(frame.root, "text", { x: frame.left - 6, y: shareY(part * high) + 4, "text-anchor": "end", class: "quiet" }, `${+(part * high * 100).toFixed(1)}%`);
+    if (waits) {
+      stack("waiting", waitY);
+      for (const pieces of roundValues(deep, 10 ** Math.floor(Math.log10(deep) - 0.31), 10).slice(1)) svg(frame.root, "text", { x: frame.left - 6, y: waitY(pieces) + 4, "text-anchor": "end", class: "quiet" }, String(+pieces.toFixed(4)));
+    }
+    launchMarks(frame);
+  }, (t) => {
+    const index = at(shown.t, t), list = html("ul");
+    if (index < 0) return null;
+    for (const one of shown.classes) {
+      const waiting = one.waiting[index] || 0;
+      if (one.given[index] > 0 || waiting > 0) list.append(html("li", {}, `${one.name}: ${percent(one.given[index])}${waiting > 0 ? `, ${+waiting.toPrecision(2)} waiting` : ""}`));
+    }
+    const busy = shown.classes.reduce((sum, one) => sum + one.given[index], 0), near = 4 * (view.t1 - view.t0) / (frame.right - frame.left);
+    const tapped = run().launches.filter((launch) => t >= launch.t - near && t <= launch.t + (launch.ms || 0) / 1000 + near).slice(0, 6);
+    return [html("b", {}, `${clock(t)}  ${+(busy * count).toPrecision(2)} of ${count} ${count === 1 ? "core" : "cores"} busy`), ` (mean of ${span(shown.step)})`, list, ...tapped.map((launch) => html("div", {}, launchText(launch)))];
+  });
+  const legend = html("div", { class: "legend" });
+  for (const one of [...classes].reverse()) legend.append(html("span", {}, html("i", { style: `background:${CLASSES[one.name]}` }), `${one.name} (${one.meaning}): worked ${span(one.givenAll)}${one.waitedAll ? `, waited ${span(one.waitedAll)}` : ""}`));
+  if (run().launches.length) legend.append(html("span", {}, "━○ launch, from the tap to the first frame"));
+  legend.append(html("span", {}, waits ? "below: how many pieces of work wait" : "no work waited for a core"));
+  parent.append(legend);
+}
+/** A bar from each tap to the first frame, which is a circle; a launch that never came is a stroke. */
+function launchMarks(frame) {
+  for (const launch of run().launches) {
+    const x = frame.x(launch.t), end = frame.x(launch.t + (launch.ms || 0) / 1000);
+    if (end < frame.left || x > frame.right) continue;
+    const mark = svg(frame.paint, "g", { class: view.app && view.app !== launch.app ? "launch faded" : "launch" });
+    if (launch.ms === null) { svg(mark, "line", { x1: x, x2: x, y1: 2, y2: 10, stroke: QUIET, "stroke-width": 1.5 }); continue; }
+    svg(mark, "line", { x1: x, x2: end, y1: 6, y2: 6, stroke: INK, "stroke-width": 1.6 });
+    svg(mark, "circle", { cx: end, cy: 6, r: 2.6, fill: PAPER, stroke: INK, "stroke-width": 1.1 });
+  }
+}
+const percent = (share) => `${+(100 * share).toPrecision(3)}%`;
+const launchText = (launch) => `${launch.app}: ${launch.kind} launch, ${launch.ms === null ? launch.outcome : span(launch.ms / 1000)}${launch.wait ? `, waited ${span(launch.wait / 1000)} for a core` : ""}`;
 const stallLook = (index) => [RUNS[[1, 4, 7, 6, 3, 5][index % 6]], DASHES[index % 3]];
 /** The lane's end at this time as a kill's place, -1 if the app ended by itself. */
 const killAt = (app, t) => run().kills.findIndex((kill) => kill.app === app && Math.abs(kill.t - t) < 1e-6);
