@@ -44,7 +44,8 @@ struct TimelineFile {
         let json = RunTrace.json(
             of: RunTrace.Tables(
                 samples: try bytes(RunTables.samples), apps: try bytes(RunTables.apps),
-                events: try bytes(RunTables.events), launches: try bytes(RunTables.launches)))
+                events: try bytes(RunTables.events), launches: try bytes(RunTables.launches),
+                cores: try bytes(RunTables.cores)))
         try OutputFile.replace(path, json)
     }
 

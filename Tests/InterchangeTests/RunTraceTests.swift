@@ -38,7 +38,7 @@ private func busyTables() throws -> RunTrace.Tables {
     func bytes(_ sink: any ByteSink) -> [UInt8] { (sink as? MemorySink)?.bytes ?? [] }
     return RunTrace.Tables(
         samples: bytes(sinks.samples), apps: bytes(sinks.apps), events: bytes(sinks.events),
-        launches: bytes(sinks.launches))
+        launches: bytes(sinks.launches), cores: bytes(sinks.cores))
 }
 
 /// An event as a viewer parses it.
@@ -162,6 +162,39 @@ struct RunTraceTests {
         let totals = memory.map { $0.arguments.values.compactMap { $0 as? Int }.reduce(0, +) }
         #expect(Set(totals) == [64 << 20])
         #expect(events.contains { $0.name == "footprint" && $0.arguments["bytes"] as? Int == 0 })
+    }
+
+    @Test("counters of the cores hold from sample to sample, and add up to what cores.csv says")
+    func cores() throws {
+        let tables = try busyTables()
+        let events = try Event.all(in: RunTrace.json(of: tables)).filter { $0.name == "cores busy (thousandths)" }
+        let rows = TableRow.all(in: tables.cores)
+        #expect(events.count > 20 && rows.count > 100)
+        for service in ["user_interactive", "background"] {
+            var given = 0.0
+            for (event, next) in zip(events, events.dropFirst().map(\.at) + [130_000_000]) {
+                let value = try #require(event.arguments[service] as? Int)
+                #expect(0...2_000 ~= value)
+                given += Double(value * (next - event.at)) / 1_000_000
+            }
+            let expected = rows.reduce(0) { $0 + ($1.number("given_\(service)_ms") ?? 0) }
+            #expect(expected > 0 && abs(given - expected) < 0.02 * expected, "\(service): \(given), not \(expected)")
+        }
+        // No work of this class ever ran.
+        #expect(events.allSatisfy { $0.arguments["default"] == nil })
+    }
+
+    @Test("a run without a table of cores has no counters of them, and one without samples has the same time")
+    func olderRuns() throws {
+        var tables = try busyTables()
+        func cores() throws -> [Event] {
+            try Event.all(in: RunTrace.json(of: tables)).filter { $0.name.hasPrefix("cores busy") }
+        }
+        let whole = try cores()
+        tables.samples = []
+        #expect(try cores().first?.at == whole.first?.at)
+        tables.cores = []
+        #expect(try cores().isEmpty && !whole.isEmpty)
     }
 
     @Test("a run that was cut off anywhere still gives a trace whose slices are closed")

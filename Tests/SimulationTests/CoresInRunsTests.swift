@@ -200,4 +200,33 @@ struct CoresInRunsTests {
         }
         #expect(run.launchRows.contains { ($0.number("screen_wait_ms") ?? 0) > 0 })
     }
+
+    @Test("a glance at the cores is what cores.csv says of the time since the last sample")
+    func glance() throws {
+        let apps = [testApp("front")] + (0..<4).map { busy("busy\($0)", .percent(70)) }
+        let user = (1...4).map { (Double($0) * 2, UserAction.launch(AppID($0))) } + [(15, .home), (25, .launch(front))]
+        let plan = testPlan(apps, ceiling: .mebibytes(512), seconds: 30, policy: "none", user: user) {
+            $0.backend = .accounting
+        }
+        let sinks = RunSinks { _ in MemorySink() }
+        let simulation = Simulation(plan, memory: try plan.makeDevice(), sinks: sinks)
+        var glances: [String: CoreGlance] = [:]
+        _ = try simulation.run(progress: { now in
+            glances[String(now.microseconds)] = simulation.glance.cores
+        })
+        let rows = TableRow.all(in: (sinks.cores as? MemorySink)?.bytes ?? [])
+        #expect(rows.count > 100)
+        var waited = 0
+        for row in rows {
+            let at = ((row.number("time_s") ?? 0) * 1_000_000).rounded()
+            let glance = try #require(glances[String(Int(at))])
+            #expect(glance.count == 2)
+            let busy = (row.number("busy_ratio") ?? -1) * 2_000_000
+            #expect(abs(Double(glance.working.partsPerMillion) - busy) <= 2, "at \(at)")
+            #expect((glance.waiting > .zero) == ((row.number("waited_background_ms") ?? 0) > 0))
+            #expect(glance.waitingOnScreen == .zero)
+            waited += glance.waiting > .zero ? 1 : 0
+        }
+        #expect(waited > 50)
+    }
 }

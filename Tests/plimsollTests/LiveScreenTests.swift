@@ -120,6 +120,26 @@ struct LiveScreenTests {
         #expect(lines == expected.map { "0:00  pressure \($0): \($1)" })
     }
 
+    @Test("a line says how many cores were busy, how much work waited, and whether the user waited for it")
+    func cores() {
+        func line(_ cores: CoreGlance, columns: Int = 80, colour: Bool = false) -> String {
+            let screen = screen(columns, 24, apps: 3)
+            var glance = screen.glance
+            glance.cores = cores
+            return LiveScreen(
+                plan: screen.plan, glance: glance, log: [], speed: "10x", size: screen.size, usesColour: colour,
+                usesBlocks: true
+            ).lines[4].trimmingCharacters(in: .whitespaces)
+        }
+        #expect(line(CoreGlance(count: 1)) == "0.0 of 1 core busy  no work waits")
+        let unseen = CoreGlance(count: 4, working: .percent(250), waiting: .percent(1))
+        #expect(line(unseen) == "2.5 of 4 cores busy  0.1 pieces of work wait")
+        let urgent = CoreGlance(count: 2, working: .percent(200), waiting: .percent(600), waitingOnScreen: .percent(90))
+        #expect(line(urgent) == "2.0 of 2 cores busy  6.0 pieces of work wait, 0.9 of them on screen")
+        #expect(LiveScreen.columns(of: line(urgent, columns: 30)) <= 30)
+        #expect(line(urgent, colour: true).hasPrefix("\u{1B}[") && !line(unseen, colour: true).contains("\u{1B}"))
+    }
+
     @Test("a dry run is called one")
     func dryRun() {
         var dry = screen(80, 24, apps: 3)
@@ -131,7 +151,7 @@ struct LiveScreenTests {
     @Test("apps come by footprint, and those without room are counted")
     func order() {
         let lines = screen(80, 24, apps: 40).lines
-        #expect(lines[5].hasPrefix("app39 ") && lines[6].hasPrefix("app38 "))
+        #expect(lines[6].hasPrefix("app39 ") && lines[7].hasPrefix("app38 "))
         #expect(lines.contains { $0.contains("more hold") })
     }
 

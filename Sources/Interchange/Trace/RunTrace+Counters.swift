@@ -2,7 +2,7 @@ import Metrics
 import Pressure
 import Scenario
 
-// Turns samples.csv and apps.csv into counters, and launches.csv into spans.
+// Turns samples.csv, apps.csv and cores.csv into counters, and launches.csv into spans.
 extension RunTrace {
     /// Adds counters for the device's memory (stacked up to the ceiling), the level as a number, and stall shares if
     /// present.
@@ -15,6 +15,7 @@ extension RunTrace {
         for row in TableReader(bytes, columns: fixed + stalls).rows {
             guard let at = RunTrace.microseconds(row[0]) else { continue }
             end = max(end, at)
+            samples.append(at)
             let memory = row[1...4].map { Int($0) ?? 0 }
             count("memory", on: device, at: at, ["system", "active", "dirty", "available"], memory, &last)
             if let level = levels.firstIndex(of: row[5]) {
@@ -24,6 +25,38 @@ extension RunTrace {
                 // The cell has six decimals, so as a whole number it is in parts per million.
                 guard let value = RunTrace.microseconds(cell) else { continue }
                 count("\(name) (millionths)", on: device, at: at, [name], [value], &last)
+            }
+        }
+    }
+
+    /// Adds how many cores worked for each class, and how many pieces of its work waited: averages, in thousandths.
+    /// Classes without any work are left out.
+    ///
+    /// A row tells of the time since the sample before it, so its values count from that sample on. A sample without a
+    /// row was idle; the first of these has a row of zeros.
+    mutating func addCores(_ bytes: [UInt8]) {
+        let columns = TableReader(bytes, columns: []).columns
+        for (prefix, name) in [("given_", "cores busy"), ("waited_", "pieces of work that wait")] {
+            let series = columns.filter { $0.hasPrefix(prefix) && $0.hasSuffix("_ms") }
+            let rows = TableReader(bytes, columns: ["time_s"] + series).rows
+            let used = series.indices.filter { index in rows.contains { $0[index + 1] != "0" } }
+            guard !used.isEmpty else { continue }
+            let classes = used.map { String(series[$0].dropFirst(prefix.count).dropLast(3)) }
+            var last: [String: [Int]] = [:]
+            var (begin, sample) = (0, 0)
+            for row in rows {
+                guard let at = RunTrace.microseconds(row[0]), at > begin else { continue }
+                while sample < samples.count, samples[sample] < at {
+                    begin = max(begin, samples[sample])
+                    sample += 1
+                }
+                let values = used.map { index in
+                    // A cell in milliseconds, read as seconds, is in billionths of a second.
+                    (RunTrace.microseconds(row[index + 1]) ?? 0) / (at - begin)
+                }
+                let device = TraceTrack(process: 1, thread: 0)
+                count("\(name) (thousandths)", on: device, at: begin, classes, values, &last)
+                begin = at
             }
         }
     }

@@ -18,6 +18,8 @@ final class Scheduler {
     private var sampledAt = Instant.zero
     /// Whether the last row of `cores.csv` tells of an idle device.
     private var isKnownToBeIdle = false
+    /// What the cores did between the last two samples, for display.
+    private(set) var glance: CoreGlance
 
     init(
         _ device: any DeviceWork, _ layout: CoreLayout, display: Display, processes: ProcessTable,
@@ -26,6 +28,7 @@ final class Scheduler {
         self.device = device
         rule = ServiceRule(hasPriorities: layout.priorities, display: display, processes: processes)
         count = layout.count
+        glance = CoreGlance(count: layout.count)
         self.recorder = recorder
         self.faults = faults
         self.agenda = agenda
@@ -103,11 +106,12 @@ final class Scheduler {
         let accounts = device.accounts(at: now)
         let span = now - sampledAt
         guard span > .zero else { return }
+        let times = accounts - sampled
+        glance = CoreGlance(count: count, times, in: span)
         let isIdle = accounts == sampled
         defer { (sampled, sampledAt, isKnownToBeIdle) = (accounts, now, isIdle) }
         guard !isIdle || !isKnownToBeIdle else { return }
         stalls.advance(to: now, isWaiting: false, isWorking: true)
-        let times = accounts - sampled
         let busy = times.givenInAll.share(of: span * Int64(count))
         CoreRow.table.write(CoreRow(at: now, busy: busy, times: times, stalls: stalls.some), to: recorder.cores)
     }

@@ -25,6 +25,8 @@ public struct RunGlance: Sendable {
     public var warnings: Int
     /// Terminations so far.
     public var terminations: Int
+    /// What the cores did between the last two samples.
+    public var cores: CoreGlance
     /// The live processes, by rising process number.
     public var processes: [ProcessGlance]
 
@@ -32,7 +34,7 @@ public struct RunGlance: Sendable {
     public init(
         now: Instant, ceiling: ByteCount, resident: ByteCount, reserved: ByteCount, available: ByteCount,
         level: PressureLevel, launches: Int = 0, warnings: Int = 0, terminations: Int = 0,
-        processes: [ProcessGlance] = []
+        cores: CoreGlance = CoreGlance(count: 1), processes: [ProcessGlance] = []
     ) {
         self.now = now
         self.ceiling = ceiling
@@ -43,6 +45,7 @@ public struct RunGlance: Sendable {
         self.launches = launches
         self.warnings = warnings
         self.terminations = terminations
+        self.cores = cores
         self.processes = processes
     }
 }
@@ -130,6 +133,7 @@ extension RunGlance {
             now: run.now, ceiling: books.ceiling, resident: books.resident, reserved: books.reserved,
             available: books.available, level: run.watch.level, launches: run.tally.launches.count,
             warnings: run.tally.warnings, terminations: run.tally.terminations.count,
+            cores: run.scheduler.glance,
             processes: run.processes.live.map { process in
                 let facts = run.snapshots.snapshot(process)
                 return ProcessGlance(

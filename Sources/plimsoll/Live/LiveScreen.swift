@@ -23,10 +23,10 @@ struct LiveScreen {
 
     var lines: [String] {
         let rows = max(1, size.rows)
-        // Title, bar, marks, figures, header, heading and keys take seven rows; apps and events share the others.
-        let free = rows - 7
+        // Title, bar, marks, figures, cores, header, heading and keys take eight rows; apps and events share the rest.
+        let free = rows - 8
         let logRows = max(0, min(free / 3, 12))
-        var lines = [title, bar, marks, figures, header]
+        var lines = [title, bar, marks, figures, cores, header]
         lines += table(rows: max(0, free - logRows))
         lines += [paint(fit("LAST EVENTS"), .quiet)] + lastEvents(rows: logRows)
         lines = Array(lines.prefix(rows - 1))
@@ -112,6 +112,23 @@ struct LiveScreen {
         let text =
             "  \(glance.resident.readable) used  \(glance.available.readable) (\(percent)) free  \(counts)"
         return level + fit(text, to: size.columns - glance.level.rawValue.count)
+    }
+
+    /// What the cores did between the last two samples, on average.
+    private var cores: String {
+        let cores = glance.cores
+        let share = "\(LiveScreen.tenths(cores.working)) of \(cores.count.counted("core", "cores")) busy"
+        guard cores.waiting > .zero else { return fit("\(share)  no work waits") }
+        let isUrgent = cores.waitingOnScreen > .zero
+        let onScreen = isUrgent ? ", \(LiveScreen.tenths(cores.waitingOnScreen)) of them on screen" : ""
+        let text = fit("\(share)  \(LiveScreen.tenths(cores.waiting)) pieces of work wait\(onScreen)")
+        return isUrgent ? paint(text, .warning) : text
+    }
+
+    /// A number with one decimal, rounded up: what is not zero does not look like it.
+    private static func tenths(_ number: Ratio) -> String {
+        let tenths = (number.partsPerMillion + 99_999) / 100_000
+        return "\(tenths / 10).\(tenths % 10)"
     }
 
     /// What the keys do, in the longest form that fits.
