@@ -4,6 +4,8 @@ Without --program: the tests of the Python code (test_*.py), a process for each 
 With --program: the tests of that release build of plimsoll (release_*.py), a process for each test, two at once. A test that
 keeps all cores busy, or needs gigabytes, runs alone.
 
+Each line has the seconds by the clock, and those of CPU, which say what a test costs on a busy machine, too.
+
 Needs the packages of `Scripts/setup.sh python`; tests that need those of `bench` or `tests`, too, are skipped without them.
 Exit status: 0 all passed or were skipped, 1 some failed, 64 usage, 66 there is no such program, 130 interrupted.
 
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -50,6 +53,7 @@ class Job:
 class Outcome:
     status: int
     seconds: float
+    cpu_seconds: float
     out: str
     err: str
     skips: str
@@ -83,7 +87,13 @@ def load(pattern: str, words: Sequence[str] = ()) -> list[unittest.TestCase]:
 # --- Within the process of a job --------------------------------------------------------------------------------------
 
 
-def run_here(file: str, skips: Path, only: Sequence[str]) -> int:
+def cpu_seconds() -> float:
+    """Of this process and of those that it waited for."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def run_here(file: str, skips: Path, cpu: Path, only: Sequence[str]) -> int:
     """Runs the tests of one file: all of them, or those with one of these identifiers."""
     tests = [test for test in load(file) if not only or test.id() in only]
     result = unittest.TextTestRunner(verbosity=1).run(unittest.TestSuite(tests))
@@ -91,6 +101,7 @@ def run_here(file: str, skips: Path, only: Sequence[str]) -> int:
     lines = [f"{getattr(test, 'test_case', test).id()}: {reason}" for test, reason in result.skipped]
     with skips.open("a", encoding="utf-8") as written:
         written.writelines(f"{line}\n" for line in lines)
+    cpu.write_text(str(cpu_seconds()), "ascii")
     return 0 if tests and result.wasSuccessful() else 1
 
 
@@ -101,13 +112,16 @@ def run_apart(job: Job, scratch: Path) -> Outcome:
     """Runs a job in a process of its own."""
     started = time.monotonic()
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
-        skips = Path(folder, "skips.txt")
+        skips, cpu = Path(folder, "skips.txt"), Path(folder, "cpu.txt")
         skips.touch()
-        command = [sys.executable, "-E", "-s", __file__, "--here", job.file, str(skips), *job.only]
+        # Of a process that is killed nobody knows.
+        cpu.write_text("nan", "ascii")
+        command = [sys.executable, "-E", "-s", __file__, "--here", job.file, str(skips), str(cpu), *job.only]
         # What a test that was killed leaves behind goes with this folder. A database of test_*.py needs one that all may enter.
         env = {**os.environ, "TMPDIR": folder} if job.is_one_test else None
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, env=env)
-        return Outcome(done.returncode, time.monotonic() - started, done.stdout, done.stderr, skips.read_text("utf-8"))
+        seconds = time.monotonic() - started
+        return Outcome(done.returncode, seconds, float(cpu.read_text("ascii")), done.stdout, done.stderr, skips.read_text("utf-8"))
 
 
 def fits(job: Job, running: Sequence[Job], at_once: int) -> bool:
@@ -155,7 +169,7 @@ def last_lines(text: str) -> str:
 def show(job: Job, outcome: Outcome) -> None:
     """A line, with what a test printed below it; of a failed one everything that it said."""
     verdict = "FAILED" if outcome.status else "skipped" if outcome.skips and job.is_one_test else "passed"
-    print(f"{verdict:8} {outcome.seconds:5.0f} s  {job.name}")
+    print(f"{verdict:8} {outcome.seconds:5.0f} s {outcome.cpu_seconds:5.0f} s CPU  {job.name}")
     said = outcome.out + (outcome.err if outcome.status else "" if job.is_one_test else last_lines(outcome.err))
     for line in said.splitlines():
         print(f"    {line}" if line else "")
@@ -197,7 +211,7 @@ def arguments() -> tuple[Parser, argparse.Namespace]:
 
 def main() -> int:
     if sys.argv[1:2] == ["--here"]:
-        return run_here(sys.argv[2], Path(sys.argv[3]), sys.argv[4:])
+        return run_here(sys.argv[2], Path(sys.argv[3]), Path(sys.argv[4]), sys.argv[5:])
     parser, given = arguments()
     if given.jobs is not None and given.jobs < 1:
         parser.error("--jobs must be at least 1")
