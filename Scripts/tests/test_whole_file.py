@@ -9,7 +9,7 @@ import unittest
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness import FolderCase, load_main
+from harness import FolderCase, call_main, load_main
 from synthetic_run import write_run
 
 from plimsoll_tools.tuning import outcome
@@ -95,7 +95,7 @@ class Commands(FolderCase):
                 self.assertEqual(result.returncode, 73, result.stderr)
                 self.assertIn("File too large", result.stderr)
                 self.assertEqual(content(), before)
-                self.assertEqual(self.call(script, run).returncode, 0)
+                self.assertEqual(call_main(load_main(script), run)[0], 0)
 
     def test_tables_of_a_search_and_of_a_measurement_stay_whole(self) -> None:
         path = self.directory / "table.csv"
