@@ -1,6 +1,7 @@
 import Lifecycle
 import Metrics
 import Quantities
+import TestSupport
 import Testing
 import Workload
 

@@ -1,14 +1,31 @@
 import Lifecycle
 import Quantities
 
-/// The time of the cores so far, by class of service.
-struct CoreAccounts: Hashable {
+/// The time of the cores so far, by class of service. Nothing of it is allocated, because every sample copies it.
+struct CoreAccounts {
+    typealias Times = InlineArray<5, TimeSpan>
+
     /// The time that cores have worked for each class, all cores added up; indexed by the class's raw value.
-    var given = CoreAccounts.nothing
+    var given = Times(repeating: .zero)
     /// The time that the work of each class was kept from a core, all pieces added up.
-    var waited = CoreAccounts.nothing
+    var waited = Times(repeating: .zero)
 
-    private static let nothing = [TimeSpan](repeating: .zero, count: ServiceClass.allCases.count)
+    var givenInAll: TimeSpan { CoreAccounts.sum(of: given) }
+    var waitedInAll: TimeSpan { CoreAccounts.sum(of: waited) }
 
-    var givenInAll: TimeSpan { given.reduce(.zero, +) }
+    private static func sum(of times: Times) -> TimeSpan {
+        var sum = TimeSpan.zero
+        for index in times.indices { sum += times[index] }
+        return sum
+    }
+
+    /// What was added since.
+    static func - (a: CoreAccounts, b: CoreAccounts) -> CoreAccounts {
+        var difference = CoreAccounts()
+        for index in a.given.indices {
+            difference.given[index] = a.given[index] - b.given[index]
+            difference.waited[index] = a.waited[index] - b.waited[index]
+        }
+        return difference
+    }
 }

@@ -16,10 +16,13 @@ final class Scheduler {
     private var stalls = StallMeter()
     private var sampled = CoreAccounts()
     private var sampledAt = Instant.zero
+    private var sampledSpan = TimeSpan.zero
+    /// The time between the last two samples, by class.
+    private var times = CoreAccounts()
+    /// Whether there has been work since the last sample.
+    private var hasWork = false
     /// Whether the last row of `cores.csv` tells of an idle device.
     private var isKnownToBeIdle = false
-    /// What the cores did between the last two samples, for display.
-    private(set) var glance: CoreGlance
 
     init(
         _ device: any DeviceWork, _ layout: CoreLayout, display: Display, processes: ProcessTable,
@@ -28,7 +31,6 @@ final class Scheduler {
         self.device = device
         rule = ServiceRule(hasPriorities: layout.priorities, display: display, processes: processes)
         count = layout.count
-        glance = CoreGlance(count: layout.count)
         self.recorder = recorder
         self.faults = faults
         self.agenda = agenda
@@ -41,17 +43,23 @@ final class Scheduler {
 
     // MARK: Orders
 
-    func run(_ span: TimeSpan, _ order: WorkOrder) { device.run(span, order, as: rule.service(of: order), at: now) }
+    func run(_ span: TimeSpan, _ order: WorkOrder) {
+        hasWork = true
+        device.run(span, order, as: rule.service(of: order), at: now)
+    }
 
     func fill(_ bytes: ByteCount, _ order: WorkOrder) {
+        hasWork = true
         device.fill(bytes, order, as: rule.service(of: order), at: now)
     }
 
     func takeBack(_ bytes: ByteCount, _ order: WorkOrder) {
+        hasWork = true
         device.takeBack(bytes, order, as: rule.service(of: order), at: now)
     }
 
     func bury(_ bytes: ByteCount, _ order: WorkOrder) {
+        hasWork = true
         device.bury(bytes, order, as: rule.service(of: order), at: now)
     }
 
@@ -103,18 +111,23 @@ final class Scheduler {
 
     /// Writes the row of a sample.
     func sample() {
-        let accounts = device.accounts(at: now)
         let span = now - sampledAt
         guard span > .zero else { return }
-        let times = accounts - sampled
-        glance = CoreGlance(count: count, times, in: span)
-        let isIdle = accounts == sampled
-        defer { (sampled, sampledAt, isKnownToBeIdle) = (accounts, now, isIdle) }
-        guard !isIdle || !isKnownToBeIdle else { return }
+        defer { (sampledAt, sampledSpan) = (now, span) }
+        // Nothing was left at the last sample, and nothing has come since.
+        guard hasWork || !isKnownToBeIdle else { return }
+        let accounts = device.accounts(at: now)
+        times = accounts - sampled
+        sampled = accounts
+        isKnownToBeIdle = times.givenInAll == .zero && times.waitedInAll == .zero
+        hasWork = !device.isIdle
         stalls.advance(to: now, isWaiting: false, isWorking: true)
         let busy = times.givenInAll.share(of: span * Int64(count))
         CoreRow.table.write(CoreRow(at: now, busy: busy, times: times, stalls: stalls.some), to: recorder.cores)
     }
+
+    /// What the cores did between the last two samples.
+    var glance: CoreGlance { CoreGlance(count: count, times, in: sampledSpan) }
 
     /// The run is over: what is on the cores counts as far as it has come.
     func close() {
@@ -122,7 +135,8 @@ final class Scheduler {
         for purpose in CPUPurpose.allCases {
             recorder.tally.cpu.purposes[purpose.rawValue] = purposes[purpose.rawValue].rounded
         }
-        recorder.tally.cpu.waits = device.accounts(at: now).waited
+        let waited = device.accounts(at: now).waited
+        for index in waited.indices { recorder.tally.cpu.waits[index] = waited[index] }
     }
 
     // MARK: Claims
@@ -147,17 +161,5 @@ final class Scheduler {
         let difference = (given - sum).microseconds
         faults.claim(
             difference >= 0 && difference <= 1_000, "cores gave \(given), and \(sum) was counted by purpose")
-    }
-}
-
-extension CoreAccounts {
-    /// What was added since.
-    fileprivate static func - (a: CoreAccounts, b: CoreAccounts) -> CoreAccounts {
-        var difference = CoreAccounts()
-        for index in a.given.indices {
-            difference.given[index] = a.given[index] - b.given[index]
-            difference.waited[index] = a.waited[index] - b.waited[index]
-        }
-        return difference
     }
 }

@@ -178,7 +178,8 @@ struct SharedCores<Tag> {
     /// which it came.
     mutating func finish(at now: Instant) -> [Finished] {
         advance(to: now)
-        let done = jobs.filter { $0.rest <= 0 }.map(\.finished)
+        var done: [Finished] = []
+        for job in jobs where job.rest <= 0 { done.append(job.finished) }
         guard !done.isEmpty else { return done }
         jobs.removeAll { $0.rest <= 0 }
         workHasChanged()

@@ -25,7 +25,7 @@ public struct CoreGlance: Hashable, Sendable {
         let onScreen = [ServiceClass.userInteractive, .userInitiated].map { times.waited[$0.rawValue] }
         self.init(
             count: count, working: times.givenInAll.share(of: span),
-            waiting: times.waited.reduce(.zero, +).share(of: span),
+            waiting: times.waitedInAll.share(of: span),
             waitingOnScreen: onScreen.reduce(.zero, +).share(of: span))
     }
 }
