@@ -95,9 +95,12 @@ struct CoresInRunsTests {
             $0.device.cores = 2
         }
         // The front app leaves a tenth of a core, and the other's launch needs more than its twenty seconds.
+        let slow = testApp("other") {
+            $0.backgroundModes = [.fetch]
+            $0.costs.launch = .seconds(6)
+        }
         let hungry = try live(
-            [apps[0], testApp("other") { $0.backgroundModes = [.fetch]; $0.costs.launch = .seconds(6) }],
-            [(0, .launch(front)), (10, .wake(other, .backgroundFetch, lasting: nil))]
+            [apps[0], slow], [(0, .launch(front)), (10, .wake(other, .backgroundFetch, lasting: nil))]
         ) { $0.device.cores = 2 }
         #expect(run.rows("exit", of: "other").isEmpty)
         let exit = try #require(hungry.rows("exit", of: "other").first)

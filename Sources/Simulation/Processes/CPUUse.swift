@@ -99,7 +99,10 @@ struct UseOfCPU {
         agenda.schedule(.use(process.reference, serial: serial), after: UseOfCPU.frame)
         recorder.tally.cpu.frames += 1
         // The frame before is not ready, or the main thread cannot draw this one.
-        guard process.use.underWay == 0, !process.thread.isRunning else { return recorder.tally.cpu.lateFrames += 1 }
+        guard process.use.underWay == 0, !process.thread.isRunning else {
+            recorder.tally.cpu.lateFrames += 1
+            return
+        }
         run(UseOfCPU.frame * share, of: process, as: .frames)
     }
 
