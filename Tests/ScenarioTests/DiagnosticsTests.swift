@@ -10,7 +10,7 @@ struct DiagnosticsTests {
         return fault.description.split(separator: "\n", omittingEmptySubsequences: false)
     }
 
-    @Test("the first hundred faults are told, and then how many more there are", arguments: [100, 101, 600_000])
+    @Test("the first hundred faults are told, and then how many more there are", arguments: [100, 101, 60_000])
     func cap(count: Int) {
         let keys = (0..<count).map { "k\($0): 1\n" }.joined()
         let began = ContinuousClock.now
@@ -19,9 +19,9 @@ struct DiagnosticsTests {
         #expect(lines[0].hasPrefix("test.yaml:6:1: error: unknown key 'k0' in the scenario; valid keys: plimsoll,"))
         #expect(lines[99].hasPrefix("test.yaml:105:1: error: unknown key 'k99'"))
         if count == 101 { #expect(lines[100] == "and 1 more error") }
-        if count == 600_000 { #expect(lines[100] == "and 599,900 more errors") }
+        if count == 60_000 { #expect(lines[100] == "and 59,900 more errors") }
         // The limit suits a debug build; an earlier version did work for every fault and took ten times as long.
-        #expect(ContinuousClock.now - began < .seconds(60))
+        #expect(ContinuousClock.now - began < .seconds(15))
     }
 
     @Test("the hundred that are told are the first in the file, whatever was read first")

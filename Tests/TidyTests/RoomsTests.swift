@@ -14,14 +14,15 @@ struct RoomsTests {
     /// Every struct and class of the sources, as far as lines tell: a property is stored unless its braces open a
     /// getter.
     static let rooms: [Room] = TidyTests.sources.filter { $0.module != "Tests" }.flatMap { source -> [Room] in
+        let patterns = Patterns()
         var (rooms, open, depth) = ([Room](), [(room: Room?, depth: Int)](), 0)
         for (index, line) in source.lines.enumerated() {
             let code = line.split(separator: "//", maxSplits: 1, omittingEmptySubsequences: false)[0]
-            if let opened = typeDeclared(in: code) {
+            if let opened = typeDeclared(in: code, patterns) {
                 open.append((opened.isStored ? Room(name: opened.name, path: source.path) : nil, depth))
             } else if let last = open.last, depth == last.depth + 1, last.room != nil {
                 let next = source.lines.dropFirst(index + 1).first ?? ""
-                open[open.count - 1].room?.stored += storedProperties(in: code, next: next)
+                open[open.count - 1].room?.stored += storedProperties(in: code, next: next, patterns)
             }
             depth += code.count { $0 == "{" } - code.count { $0 == "}" }
             while let last = open.last, depth <= last.depth {
@@ -35,19 +36,22 @@ struct RoomsTests {
         #"(?:@\w+(?:\([^)]*\))?\s+)*"#
         + #"(?:(?:public|private|fileprivate|final|indirect|package|unowned|weak|lazy)(?:\(set\))?\s+)*"#
 
-    private static func typeDeclared(in code: Substring) -> (name: String, isStored: Bool)? {
-        let kinds = #"(struct|class|enum|extension|protocol)\s+([A-Za-z0-9_.]+)"#
-        guard code.contains("{"), let pattern = try? Regex(#"^\s*"# + modifiers + kinds),
-            let match = code.firstMatch(of: pattern), let kind = match.output[1].substring,
-            let name = match.output[2].substring
+    /// Lines that declare a type, and lines that declare properties. A file has them once, because to read a pattern
+    /// takes longer than to match it.
+    private struct Patterns {
+        let type = try? Regex(#"^\s*"# + modifiers + #"(struct|class|enum|extension|protocol)\s+([A-Za-z0-9_.]+)"#)
+        let property = try? Regex(#"^\s*"# + modifiers + #"(?:var|let)\s+(\w+(?:,\s*\w+)*|\()"#)
+    }
+
+    private static func typeDeclared(in code: Substring, _ patterns: Patterns) -> (name: String, isStored: Bool)? {
+        guard code.contains("{"), let pattern = patterns.type, let match = code.firstMatch(of: pattern),
+            let kind = match.output[1].substring, let name = match.output[2].substring
         else { return nil }
         return (String(name), kind == "struct" || kind == "class")
     }
 
-    private static func storedProperties(in code: Substring, next: Substring) -> Int {
-        guard let pattern = try? Regex(#"^\s*"# + modifiers + #"(?:var|let)\s+(\w+(?:,\s*\w+)*|\()"#),
-            let match = code.firstMatch(of: pattern)
-        else { return 0 }
+    private static func storedProperties(in code: Substring, next: Substring, _ patterns: Patterns) -> Int {
+        guard let pattern = patterns.property, let match = code.firstMatch(of: pattern) else { return 0 }
         if let brace = code.firstIndex(of: "{"), !code[..<brace].contains("=") {
             let rest = code[code.index(after: brace)...].trimmingCharacters(in: .whitespaces)
             let first = rest.isEmpty ? next.trimmingCharacters(in: .whitespaces) : rest
