@@ -11,7 +11,7 @@ from release import SCENARIOS, ReleaseCase, alone, rows
 
 MIB = 1 << 20
 INVALID = 65
-CEILINGS = (1024, 940, 860, 780, 700, 620)
+CEILINGS = (1024, 820, 620)
 """In MiB: the evening commute's own, and less step by step."""
 
 MOST_APPS = 4000
@@ -36,7 +36,7 @@ def many_apps(count: int) -> str:
 
 class Books(ReleaseCase):
     def test_the_books_equal_the_statistics_of_jemalloc_at_every_sample(self) -> None:
-        self.play("evening-commute", "verified", "--verify")
+        self.run_of("evening-commute")
 
     def test_the_accounting_backend_agrees_with_jemalloc_on_every_archetype_and_two_scenarios(self) -> None:
         # The whole comparison, twenty seeds of the evening commute and of the catalogue, is made by hand.
@@ -54,7 +54,10 @@ class Books(ReleaseCase):
 
 class Ceilings(ReleaseCase):
     def under(self, ceiling: int) -> dict[str, str]:
-        out = self.play("evening-commute", f"{ceiling}", "--set", f"device.ceiling={ceiling}MiB", "--set", "expect=[]")
+        if ceiling == CEILINGS[0]:
+            out = self.run_of("evening-commute")
+        else:
+            out = self.play("evening-commute", f"{ceiling}", "--set", f"device.ceiling={ceiling}MiB", "--set", "expect=[]")
         return rows(out / "summary.csv")[0]
 
     @alone
@@ -63,6 +66,7 @@ class Ceilings(ReleaseCase):
             summaries = dict(zip(CEILINGS, pool.map(self.under, CEILINGS)))
         for ceiling, summary in summaries.items():
             print(f"{ceiling} MiB: peak {summary['peak_resident_bytes']} bytes, {summary['terminations']} terminations")
+            self.assertEqual(int(summary["ceiling_bytes"]), ceiling * MIB)
             self.assertLessEqual(int(summary["peak_resident_bytes"]), ceiling * MIB)
         ends = [int(summary["terminations"]) for summary in summaries.values()]
         self.assertGreater(ends[-1], ends[0], "terminations at 60 % of the ceiling, and at the whole")
