@@ -148,6 +148,11 @@ struct HelpTests {
         for (name, text) in Self.inputs { try Data(text.utf8).write(to: folder.appending(path: name)) }
     }
 
+    /// The example with three seeds in place of many.
+    private func shortened(_ example: String) -> String {
+        example.replacing(#/--seeds 1\.\.[0-9]{2}/#, with: "--seeds 1..3")
+    }
+
     @Test("every example can be copied and run, in the order in which the help has them")
     func run() throws {
         try within { folder in
@@ -165,7 +170,7 @@ struct HelpTests {
                         #expect(FileManager.default.fileExists(atPath: file), "\(file)")
                     }
                     // The program is found as a person's shell finds it.
-                    let result = try Program.run([], in: place, shell: "PATH=\"${1%/*}:$PATH\"\n" + example)
+                    let result = try Program.run([], in: place, shell: "PATH=\"${1%/*}:$PATH\"\n" + shortened(example))
                     #expect(result.status == 0, "\(example): \(result.status) \(result.error)")
                 }
             }
