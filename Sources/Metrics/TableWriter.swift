@@ -468,6 +468,8 @@ private struct BytePen {
     /// `value` divided by 10^`decimals` (8 at most), without trailing zeros.
     @inline(__always)
     mutating func put(_ value: Int64, decimals: Int) {
+        // Many cells are zero, and a division takes its time.
+        guard value != 0 else { return put(UInt8(ascii: "0")) }
         let power = BytePen.powersOfTen[decimals]
         let (whole, rest) = value.magnitude.quotientAndRemainder(dividingBy: power)
         if value < 0 { put(UInt8(ascii: "-")) }
