@@ -23,7 +23,10 @@ CASES = (
     *((key, "") for key in ("device", "monitor", "policy", "limits", "apps", "user", "expect", "metrics", "seed", "description")),
     *(("apps", "[{ name: a, %s: }]" % key) for key in (
         "like", "scenes", "background_modes", "memory", "costs", "background", "warnings", "disconnect", "limits", "features",
-        "deferred", "observers")),
+        "deferred", "observers", "cpu", "spread")),
+    *(("device", "{ ceiling: 512MiB, cores: %s }" % cores) for cores in (
+        "", "0", "3", "{}", "{ performance: 2, efficiency: 4 }", "{ efficiency_speed: 120% }", "{ priorities: maybe }",
+        "{ further: [{ count: 1 }] }", "{ further: [{ count: 1, speed: 20% }] }", "[2]")),
     *(("apps", "[{ name: a, memory: { %s: } }]" % key) for key in ("base", "cache", "growth", "bursts", "objects", "trace")),
     ("monitor", "{ warning: }"), ("apps", "[]"), ("policy", "{ name: lru, parameters: }"),
     # A key that does not exist.

@@ -24,7 +24,7 @@ EVENING = SCENARIOS / "evening-commute.yaml"
 def many_apps(count: int) -> str:
     """A scenario in which this many small apps are alive at the same time."""
     lines = ["plimsoll: 1", "name: many-apps", f"duration: {count // 100 + 20}s",
-             "device: { ceiling: 2GiB, reserved: 16MiB, cores: 8 }", "monitor: { interval: 5s }", "policy: ladder", "apps:"]  # fmt: skip
+             "device: { ceiling: 2GiB, reserved: 16MiB, cores: 256 }", "monitor: { interval: 5s }", "policy: ladder", "apps:"]  # fmt: skip
     lines += [
         f"  - {{ name: a{app}, memory: {{ base: 128KiB, scene: 32KiB, cache: {{ size: 0B }} }},"
         " costs: { process: 1ms, launch: 1ms, first_launch: 0s }, background: { work: 100ms, snapshot: 0B } }"

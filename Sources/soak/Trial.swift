@@ -60,7 +60,9 @@ struct Trial {
     /// The time limit of one run. An explanation, which takes many runs, has four times as long.
     let seconds: Double
 
-    static let tables = ["samples", "apps", "events", "launches", "decisions", "summary", "app_summary", "exits"]
+    static let tables = [
+        "samples", "apps", "events", "launches", "decisions", "summary", "app_summary", "exits", "cores",
+    ]
 
     /// The checks of a world. Only a share of the worlds gets the checks that cost a run of their own, unless `all` is
     /// set.

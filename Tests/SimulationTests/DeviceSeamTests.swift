@@ -51,7 +51,7 @@ struct DeviceSeamTests {
         func finish(at now: Instant) -> [WorkDone] { inner.finish(at: now) }
         var isIdle: Bool { inner.isIdle }
         var keepsWaiting: Bool { inner.keepsWaiting }
-        var orders: [WorkOrder] { inner.orders }
+        var orders: [(order: WorkOrder, service: ServiceClass?)] { inner.orders }
         func accounts(at now: Instant) -> CoreAccounts { inner.accounts(at: now) }
 
         func wait(where isMeant: (WorkOrder) -> Bool, at now: Instant) -> TimeSpan? {

@@ -335,13 +335,18 @@ def plain_text(scalar: str) -> str:
 
 
 def filled(apps: pd.DataFrame, samples: pd.DataFrame, events: pd.DataFrame) -> pd.DataFrame:
-    """A row per process and sample: who has none is as it was, until it exits."""
+    """A row per process and sample: a process without one is as it was, until it exits.
+
+    A policy acts on a sample after its rows are written, so a process that a policy ends at that instant has a row there.
+    """
     times = pd.Index(samples["time_s"].unique())
     exits = events[events["event"] == "exit"].groupby("pid")["time_s"].max()
+    by_policy = set(events[(events["event"] == "exit") & (events["detail"] == "memoryPressure")]["pid"])
     parts = []
     for pid, rows in apps.groupby("pid", sort=False):
         rows = rows.set_index("time_s")
-        lived = times[(times >= rows.index[0]) & (times < exits.get(pid, float("inf")))]
+        end = exits.get(pid, float("inf"))
+        lived = times[(times >= rows.index[0]) & ((times < end) | (times == end) & (pid in by_policy))]
         parts.append(rows.reindex(rows.index.union(lived)).ffill().rename_axis("time_s").reset_index())
     return pd.concat(parts).sort_values("time_s", kind="stable").reset_index(drop=True) if parts else apps
 

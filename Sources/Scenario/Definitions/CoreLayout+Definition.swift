@@ -41,7 +41,7 @@ extension Codec where Value == Ratio {
 
 extension Codec where Value == Bool {
     fileprivate static var onOrOff: Codec {
-        Codec<String>.choice("switch", among: ["off", "on"]).mapped({ $0 == "on" }, { $0 ? "on" : "off" })
+        Codec<String>.choice("setting", among: ["off", "on"]).mapped({ $0 == "on" }, { $0 ? "on" : "off" })
     }
 }
 

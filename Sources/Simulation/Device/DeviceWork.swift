@@ -78,8 +78,8 @@ protocol DeviceWork: AnyObject {
     var isIdle: Bool { get }
     /// Whether some work is kept from a core at present.
     var keepsWaiting: Bool { get }
-    /// All work, in the order in which it was ordered.
-    var orders: [WorkOrder] { get }
+    /// All work with its present class, in the order in which it was ordered.
+    var orders: [(order: WorkOrder, service: ServiceClass?)] { get }
     /// The time of each class up to this instant, which may not lie beyond `nextDone`.
     func accounts(at now: Instant) -> CoreAccounts
     /// How long the work has been kept from a core so far; nil: there is no such work.
@@ -132,7 +132,7 @@ final class ScenarioDevice: DeviceWork {
 
     var keepsWaiting: Bool { cores.keepsWaiting }
 
-    var orders: [WorkOrder] { Array(cores.tags) }
+    var orders: [(order: WorkOrder, service: ServiceClass?)] { cores.pieces.map { (order: $0, service: $1) } }
 
     func accounts(at now: Instant) -> CoreAccounts { cores.accounts(at: now) }
 

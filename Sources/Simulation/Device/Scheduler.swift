@@ -21,6 +21,8 @@ final class Scheduler {
     private var times = CoreAccounts()
     /// Whether there has been work since the last sample.
     private var hasWork = false
+    /// Whether the device has no work. Kept here, because it is asked several times for every event.
+    private var isIdle = true
     /// Whether the last row of `cores.csv` tells of an idle device.
     private var isKnownToBeIdle = false
 
@@ -44,22 +46,22 @@ final class Scheduler {
     // MARK: Orders
 
     func run(_ span: TimeSpan, _ order: WorkOrder) {
-        hasWork = true
+        (hasWork, isIdle) = (true, false)
         device.run(span, order, as: rule.service(of: order), at: now)
     }
 
     func fill(_ bytes: ByteCount, _ order: WorkOrder) {
-        hasWork = true
+        (hasWork, isIdle) = (true, false)
         device.fill(bytes, order, as: rule.service(of: order), at: now)
     }
 
     func takeBack(_ bytes: ByteCount, _ order: WorkOrder) {
-        hasWork = true
+        (hasWork, isIdle) = (true, false)
         device.takeBack(bytes, order, as: rule.service(of: order), at: now)
     }
 
     func bury(_ bytes: ByteCount, _ order: WorkOrder) {
-        hasWork = true
+        (hasWork, isIdle) = (true, false)
         device.bury(bytes, order, as: rule.service(of: order), at: now)
     }
 
@@ -77,24 +79,27 @@ final class Scheduler {
     func endUse(of owner: ProcessReference) { withdraw { $0.owner == owner && $0.kind == .use } }
 
     private func withdraw(where isWithdrawn: (WorkOrder) -> Bool) {
-        guard !device.isIdle else { return }
+        guard !isIdle else { return }
         for piece in device.withdraw(at: now, where: isWithdrawn) { count(piece) }
+        isIdle = device.isIdle
     }
 
     /// Processes have changed: gives their work the classes that they have now.
     func classify() {
-        guard !device.isIdle else { return }
+        guard !isIdle else { return }
         device.classify(at: now) { rule.service(of: $0) }
     }
 
     // MARK: Time
 
-    var nextDone: Instant? { device.nextDone }
+    /// When the next piece of work is done; nil: none ever is.
+    var nextDone: Instant? { isIdle ? nil : device.nextDone }
 
     /// The work that is done now.
     func finish() -> [WorkDone] {
         let done = device.finish(at: now)
         for piece in done { count(piece) }
+        isIdle = device.isIdle
         return done
     }
 
@@ -104,7 +109,7 @@ final class Scheduler {
 
     /// Accounts for the time since the last event, in which nothing changed: work has been kept from a core all of it.
     func accountStalls(until instant: Instant) {
-        guard device.keepsWaiting else { return }
+        guard !isIdle, device.keepsWaiting else { return }
         stalls.advance(to: now, isWaiting: false, isWorking: true)
         stalls.advance(to: instant, isWaiting: true, isWorking: true)
     }
@@ -120,7 +125,7 @@ final class Scheduler {
         times = accounts - sampled
         sampled = accounts
         isKnownToBeIdle = times.givenInAll == .zero && times.waitedInAll == .zero
-        hasWork = !device.isIdle
+        hasWork = !isIdle
         stalls.advance(to: now, isWaiting: false, isWorking: true)
         let busy = times.givenInAll.share(of: span * Int64(count))
         CoreRow.table.write(CoreRow(at: now, busy: busy, times: times, stalls: stalls.some), to: recorder.cores)
@@ -146,10 +151,17 @@ final class Scheduler {
         let given = device.accounts(at: now).givenInAll
         let time = now - Instant.zero
         faults.claim(given <= time * Int64(count), "\(count) cores gave \(given) of time in \(time)")
-        for order in device.orders {
+        for (order, service) in device.orders {
             guard let owner = order.owner else { continue }
+            guard let process = rule.processes.process(owner) else {
+                faults.fail("a core works for process \(owner.pid.number), which is dead")
+                continue
+            }
             faults.claim(
-                rule.processes.process(owner) != nil, "a core works for process \(owner.pid.number), which is dead")
+                service == rule.service(of: order),
+                "work of \(process.profile.name) is served as \(service?.name ?? "suspended"), not by what it is now")
+            faults.claim(
+                service == nil || process.phase != .suspended, "a core works for \(process.profile.name), suspended")
         }
     }
 

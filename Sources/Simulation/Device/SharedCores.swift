@@ -91,8 +91,8 @@ struct SharedCores<Tag> {
 
     var isIdle: Bool { jobs.isEmpty }
 
-    /// All work, in the order in which it came.
-    var tags: some Sequence<Tag> { jobs.lazy.map(\.tag) }
+    /// All work with its class, in the order in which it came.
+    var pieces: [(tag: Tag, service: ServiceClass?)] { jobs.map { ($0.tag, $0.service) } }
 
     /// Whether a piece is kept from a core at present.
     var keepsWaiting: Bool {
