@@ -25,7 +25,7 @@ CASES = (
         "like", "scenes", "background_modes", "memory", "costs", "background", "warnings", "disconnect", "limits", "features",
         "deferred", "observers", "cpu", "spread")),
     *(("device", "{ ceiling: 512MiB, cores: %s }" % cores) for cores in (
-        "", "0", "3", "{}", "{ performance: 2, efficiency: 4 }", "{ efficiency_speed: 120% }", "{ priorities: maybe }",
+        "", "0", "3", "{}", "{ performance: 2, efficiency: 4 }", "{ priorities: maybe }",
         "{ further: [{ count: 1 }] }", "{ further: [{ count: 1, speed: 20% }] }", "[2]")),
     *(("apps", "[{ name: a, memory: { %s: } }]" % key) for key in ("base", "cache", "growth", "bursts", "objects", "trace")),
     ("monitor", "{ warning: }"), ("apps", "[]"), ("policy", "{ name: lru, parameters: }"),

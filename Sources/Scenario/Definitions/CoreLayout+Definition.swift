@@ -53,7 +53,8 @@ extension Codec where Value == CoreLayout {
         return Codec(
             expected: "\(number.expected), or \(mapping.expected)",
             decode: { tree, existing, decoding in
-                if tree.entries != nil { return mapping.decode(tree, existing, decoding) }
+                // An empty section is the same as an omitted one.
+                if tree.entries != nil || tree.isNull { return mapping.decode(tree, existing, decoding) }
                 return number.decode(tree, nil, decoding).map { CoreLayout($0) }
             },
             encode: { layout, encoding in
