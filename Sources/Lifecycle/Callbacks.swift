@@ -1,5 +1,7 @@
 /// A method of the app delegate or of a scene delegate, under its UIKit name.
 public enum Callback: String, CaseIterable, Sendable {
+    /// A process without UIKit begins to run.
+    case main = "main()"
     case willFinishLaunching = "application(_:willFinishLaunchingWithOptions:)"
     case didFinishLaunching = "application(_:didFinishLaunchingWithOptions:)"
     case didDiscardSceneSessions = "application(_:didDiscardSceneSessions:)"
@@ -36,6 +38,8 @@ public enum Callback: String, CaseIterable, Sendable {
     case didReceiveRemoteNotification = "application(_:didReceiveRemoteNotification:fetchCompletionHandler:)"
     /// UserNotifications: the user has tapped a notification.
     case didReceiveNotificationResponse = "userNotificationCenter(_:didReceive:withCompletionHandler:)"
+    /// A notification service extension changes a notification before it is shown.
+    case notificationServiceDidReceive = "didReceive(_:withContentHandler:)"
     /// PushKit: a call for the app comes in.
     case pushRegistryDidReceive = "pushRegistry(_:didReceiveIncomingPushWith:for:completion:)"
 }
@@ -93,8 +97,10 @@ public enum ExitReason: String, CaseIterable, Sendable {
     }
 }
 
-/// Which life cycle an app uses. Scene support is opt-in (`UIApplicationSceneManifest`).
+/// Which life cycle a process uses. Scene support is opt-in (`UIApplicationSceneManifest`).
 public enum AppWorld: String, CaseIterable, Sendable {
     case sceneBased
     case appBased
+    /// No app and no UIKit: a helper, an extension, a daemon.
+    case process
 }

@@ -50,6 +50,8 @@ public enum LaunchReason: String, CaseIterable, Sendable {
     case call
     /// The user taps a notification of the app.
     case notification
+    /// Another process needs a daemon or an extension, or an app needs its helper.
+    case demand
 }
 
 /// A declared reason to keep running in the background (`UIBackgroundModes`).
@@ -93,7 +95,7 @@ extension LaunchReason {
     /// What the app must declare. UIKit passes a key of the launch options only to an app that supports the feature.
     public var requirement: LaunchRequirement {
         switch self {
-        case .userTap, .notification: .nothing
+        case .userTap, .notification, .demand: .nothing
         case .location: .mode(.location)
         case .remoteNotification: .mode(.remoteNotification)
         case .url: .feature(.url)
@@ -116,7 +118,7 @@ extension LaunchReason {
         case .userActivity: "UIApplication.LaunchOptionsKey.userActivityDictionary"
         case .shortcutItem: "UIApplication.LaunchOptionsKey.shortcutItem"
         case .bluetoothCentrals: "UIApplication.LaunchOptionsKey.bluetoothCentrals"
-        case .userTap, .notification, .backgroundFetch, .processing, .call: nil
+        case .userTap, .notification, .backgroundFetch, .processing, .call, .demand: nil
         }
     }
 
@@ -124,7 +126,7 @@ extension LaunchReason {
     public var isForeground: Bool {
         switch self {
         case .userTap, .notification, .url, .userActivity, .shortcutItem: true
-        case .location, .remoteNotification, .bluetoothCentrals, .backgroundFetch, .processing, .call: false
+        case .location, .remoteNotification, .bluetoothCentrals, .backgroundFetch, .processing, .call, .demand: false
         }
     }
 
@@ -139,7 +141,7 @@ extension LaunchReason {
         case (.userActivity, .sceneBased): .sceneContinueUserActivity
         case (.notification, _): .didReceiveNotificationResponse
         case (.userTap, _), (.location, _), (.remoteNotification, _), (.bluetoothCentrals, _), (.backgroundFetch, _),
-            (.processing, _), (.call, _):
+            (.processing, _), (.call, _), (.demand, _), (_, .process):
             nil
         }
     }
@@ -156,6 +158,7 @@ extension LaunchReason {
                 .applicationWillContinueUserActivity, .applicationContinueUserActivity,
                 .applicationDidUpdateUserActivity,
             ]
+        case .process: []
         }
     }
 
@@ -164,7 +167,7 @@ extension LaunchReason {
     /// TN3115 for Bluetooth.
     public func reachesQuitApps(_ rules: LifecycleRules) -> Bool {
         switch self {
-        case .userTap, .notification, .url, .userActivity, .shortcutItem, .location, .call: true
+        case .userTap, .notification, .url, .userActivity, .shortcutItem, .location, .call, .demand: true
         case .remoteNotification, .bluetoothCentrals, .backgroundFetch: false
         case .processing: rules.processingAfterQuit
         }

@@ -49,8 +49,12 @@ extension ProcessEvent {
         func callback(_ callback: Callback) -> [Signal] {
             switch world {
             case .appBased: [.callback(callback)]
-            case .sceneBased: []
+            case .sceneBased, .process: []
             }
+        }
+        guard world != .process else {
+            let begins = self == .launchToForeground || self == .launchToBackground
+            return begins ? [.change, .callback(.main)] : [.change]
         }
         let launch: [Signal] = [
             .change, .callback(.willFinishLaunching), .callback(.didFinishLaunching),
@@ -63,7 +67,7 @@ extension ProcessEvent {
             // The app was never on screen, but UIKit still tells it that it is in the background.
             case .appBased:
                 launch + [.callback(.applicationDidEnterBackground), .notification(.didEnterBackground)]
-            case .sceneBased: launch
+            case .sceneBased, .process: launch
             }
         case .activate:
             [.change] + callback(.applicationDidBecomeActive) + [.notification(.didBecomeActive)]
@@ -92,6 +96,22 @@ extension ProcessPhase {
         case (.background, .suspended): .suspend
         case (.suspended, .background): .resume
         case (.notRunning, _), (.inactive, _), (.active, _), (.background, _), (.suspended, _): nil
+        }
+    }
+
+    /// The first event on the way from this phase to another one; nil if there is none, or they are equal. Other than
+    /// `event(towards:)` it also answers for phases that are not neighbours.
+    public func firstEvent(towards target: ProcessPhase) -> ProcessEvent? {
+        switch (self, target) {
+        case (.suspended, .background), (.suspended, .inactive), (.suspended, .active): .resume
+        case (.background, .inactive), (.background, .active): .enterForeground
+        case (.inactive, .active): .activate
+        case (.active, .inactive), (.active, .background), (.active, .suspended): .resignActive
+        case (.inactive, .background), (.inactive, .suspended): .enterBackground
+        case (.background, .suspended): .suspend
+        case (.notRunning, _), (_, .notRunning), (.suspended, .suspended), (.background, .background),
+            (.inactive, .inactive), (.active, .active):
+            nil
         }
     }
 }

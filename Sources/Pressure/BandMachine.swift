@@ -8,7 +8,7 @@ import Quantities
 /// it is held; when it is relinquished, the band below it applies again. Source: xnu-11417.101.15 (rows A10 to A15 of
 /// jetsam's behaviours in Policies.md). The machine has no clock: the caller passes the time.
 ///
-/// Runs contain only apps. Daemons, entitlements and assertions complete the kernel's rules; only tests use them.
+/// A daemon of a run tracks its dirty state from its start.
 public struct BandMachine: Hashable, Sendable {
     /// What the process is: apps and daemons age in different bands.
     public enum Kind: String, CaseIterable, Sendable {
@@ -99,7 +99,19 @@ public struct BandMachine: Hashable, Sendable {
     /// run decide this instead.
     public func hasActiveLimit(at now: Instant) -> Bool { band(at: now) > .idle }
 
+    /// Whether the band was above 0 at the last change; an ageing counts until `settle` ends it.
+    public var mayBeAboveIdle: Bool {
+        assertion != nil || ageing != nil || (isTracked ? isDirty : requested > .idle)
+    }
+
     // MARK: Changes
+
+    /// Forgets an ageing that is over. It changes no answer about `now` or later, but for `mayBeAboveIdle`.
+    public mutating func settle(at now: Instant) {
+        guard ageing != nil, isSettled(at: now) else { return }
+        positionedAt = position(at: now)
+        ageing = nil
+    }
 
     /// Puts the process at the tail of a band. An app that becomes idle ages first.
     public mutating func set(_ band: JetsamBand, at now: Instant) {

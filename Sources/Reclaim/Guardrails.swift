@@ -84,6 +84,11 @@ public struct Guardrails: Sendable {
                 explanation: "only a background process can be suspended, not one that is \(process.phase.rawValue)",
                 isTemporary: false)
         }
+        if !process.isApp {
+            return Refusal(
+                rule: .phase, explanation: "only an app can be suspended; this process ends its work by itself",
+                isTemporary: false)
+        }
         if !process.modes.isEmpty {
             return Refusal(
                 rule: .backgroundMode, explanation: "it runs for \(process.modes[0].rawValue)", isTemporary: false)
@@ -112,6 +117,10 @@ public struct Guardrails: Sendable {
     private func refusalOfTermination(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> Refusal? {
         if process.phase.isForeground {
             return Refusal(rule: .foreground, explanation: "an app on a screen is never a victim", isTemporary: false)
+        }
+        if !process.counts(against: snapshot.demand) {
+            return Refusal(
+                rule: .fruitless, explanation: "it does not count against this limit", isTemporary: false)
         }
         if limits.protected.contains(process.app) {
             return Refusal(rule: .protected, explanation: "protected by name", isTemporary: false)

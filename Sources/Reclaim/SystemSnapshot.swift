@@ -170,6 +170,8 @@ public struct ProcessSnapshot: Hashable, Sendable {
     /// The identifier of the group that the process belongs to; nil if it belongs to none. In the foreground band
     /// jetsam ends the largest group first.
     public var group: Int?
+    /// What the process is if it is no app; nil for an app.
+    public var kind: ProcessKind?
     /// What the process is in its group.
     public var role: GroupRole = .undefined
     /// The name of the archetype from which the app was made.
@@ -201,12 +203,25 @@ public struct ProcessSnapshot: Hashable, Sendable {
         positionedAt = lastForeground ?? launchedAt
     }
 
+    /// Whether the process is an app, and no helper, extension or daemon.
+    public var isApp: Bool { kind == nil }
+
     /// Whether the process gets a callback when it is asked to end. A suspended process gets no callback and is gone at
     /// once.
     public var hearsTermination: Bool { phase.runsCode }
 
     /// How likely the app is to be launched again soon after its end, judged by `relaunchIntervals`.
     public var relaunchLikelihood: RelaunchLikelihood { RelaunchLikelihood(intervals: relaunchIntervals) }
+
+    /// Whether the end of this process, if it is off screen, helps to meet the demand. Only apps count as background
+    /// processes. Helpers and extensions count with the memory of apps; daemons are the system's.
+    func counts(against demand: ReclaimDemand) -> Bool {
+        switch demand {
+        case .nothing, .pressure, .allocation: true
+        case .backgroundProcesses: isApp
+        case .backgroundMemory: kind != .daemon
+        }
+    }
 
     /// The time since the user last saw the process. For a process that was never in front, the time counts from its
     /// launch, even if an earlier process of the app was in front. The real systems do the same, whatever caused the

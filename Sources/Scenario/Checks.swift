@@ -15,6 +15,7 @@ struct CrossChecks {
         checkMonitor()
         checkDevice()
         checkApps()
+        PartChecks(plan: plan, tree: tree, decoding: decoding).run()
         checkActions()
     }
 
@@ -69,11 +70,11 @@ struct CrossChecks {
     }
 
     private func checkApps() {
-        guard let elements = tree["apps"]?.elements, elements.count == plan.apps.count else { return }
+        guard let elements = tree["apps"]?.elements, elements.count == plan.ownApps.count else { return }
         let room = plan.device.ceiling - plan.device.reserved
         let knowsRoom = decoding.isSound("device", "ceiling") && decoding.isSound("device", "reserved")
         // A missing or invalid name is reported elsewhere.
-        for (index, (app, element)) in zip(plan.apps, elements).enumerated() where !app.name.isEmpty {
+        for (index, (app, element)) in zip(plan.ownApps, elements).enumerated() where !app.name.isEmpty {
             if let first = decoding.appIndex[app.name], first != index {
                 decoding.fault(
                     element["name"]?.origin ?? element.origin,
@@ -146,7 +147,8 @@ struct CrossChecks {
     /// A second scene needs an app that supports several; a second display shows a second scene, or a window of an app
     /// without scenes.
     private func checkScenes(_ event: Tree, _ index: Int, _ key: String) {
-        guard let app = app(event, key, judgedBy: "scenes"), let origin = event[key]?.origin else { return }
+        guard let app = app(event, key, judgedBy: "scenes"), let origin = event[key]?.origin, app.part == nil
+        else { return }
         if app.scenes.support ? app.scenes.multiple : key == "show_on_display" { return }
         decoding.fault(
             origin,
@@ -164,7 +166,8 @@ struct CrossChecks {
         case .mode(let mode): (setting, needed) = ("background_modes", mode.rawValue)
         case .feature(let feature): (setting, needed) = ("features", feature.rawValue)
         }
-        guard let app = app(event, key, judgedBy: setting), let origin = event[key]?.origin, !app.supports(reason)
+        guard let app = app(event, key, judgedBy: setting), let origin = event[key]?.origin, app.part == nil,
+            !app.supports(reason)
         else { return }
         decoding.fault(
             origin,

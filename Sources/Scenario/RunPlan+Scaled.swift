@@ -28,6 +28,7 @@ extension RunPlan {
         plan.limits.backgroundMemory = limits.backgroundMemory?.scaled(by: ratio)
         plan.policy = policy.scaled(by: ratio)
         plan.apps = apps.map { $0.scaled(by: ratio) }
+        for index in start.indices { plan.start[index].footprint = start[index].footprint?.scaled(by: ratio) }
         return plan
     }
 }

@@ -135,7 +135,7 @@ public enum ScenarioLoader {
     /// A decoding that already knows the apps' names and the run's duration, because other keys refer to them.
     private static func decoding(of tree: Tree) -> Decoding {
         Decoding(
-            appNames: (tree["apps"]?.elements ?? []).map { $0["name"]?.text ?? "" },
+            appNames: ["apps", "processes"].flatMap { tree[$0]?.elements ?? [] }.map { $0["name"]?.text ?? "" },
             duration: tree["duration"]?.text.flatMap { try? TimeSpan(parsing: $0) })
     }
 
@@ -144,7 +144,7 @@ public enum ScenarioLoader {
         of plan: inout RunPlan?, _ tree: Tree, _ decoding: Decoding, beside folder: URL
     ) -> FaultList {
         var missing = FaultList()
-        guard let apps = plan?.apps, let elements = tree["apps"]?.elements, apps.count == elements.count else {
+        guard let apps = plan?.ownApps, let elements = tree["apps"]?.elements, apps.count == elements.count else {
             return missing
         }
         for (index, app) in apps.enumerated() {

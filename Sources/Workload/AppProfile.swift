@@ -35,6 +35,8 @@ public struct AppProfile: Hashable, Sendable {
     public var observers: [NotificationObserver]
     /// The share of a core that its frames use while it is in front; more than one core's with several threads.
     public var cpu = Ratio.zero
+    /// What the process is if it is no app; nil for an app.
+    public var part: ProcessPart?
 
     /// A profile that frees all of a scene's memory when the scene is disconnected, and whose costs have no spread.
     public init(
@@ -58,7 +60,8 @@ public struct AppProfile: Hashable, Sendable {
 
     /// Whether the app has declared what a launch for this reason requires.
     public func supports(_ reason: LaunchReason) -> Bool {
-        switch reason.requirement {
+        if let part { return part.kind.isWoken(for: reason) }
+        return switch reason.requirement {
         case .nothing: true
         case .mode(let mode): backgroundModes.contains(mode)
         case .feature(let feature): features.contains(feature)
@@ -103,6 +106,15 @@ public struct SceneSupport: Hashable, Sendable {
     public var support: Bool
     /// `UIApplicationSupportsMultipleScenes`.
     public var multiple: Bool
+    /// Whether the process uses UIKit: every app does.
+    public private(set) var usesUIKit = true
+
+    /// A process without UIKit.
+    public static let none: SceneSupport = {
+        var none = SceneSupport(support: false)
+        none.usesUIKit = false
+        return none
+    }()
 
     /// By default an app with one scene.
     public init(support: Bool = true, multiple: Bool = false) {
@@ -111,7 +123,7 @@ public struct SceneSupport: Hashable, Sendable {
     }
 
     /// The life cycle that follows from `support`.
-    public var world: AppWorld { support ? .sceneBased : .appBased }
+    public var world: AppWorld { support ? .sceneBased : usesUIKit ? .appBased : .process }
 }
 
 /// What an app's memory does. Rates apply while the app is in the foreground, unless stated otherwise.

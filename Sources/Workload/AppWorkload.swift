@@ -64,6 +64,8 @@ public struct AppWorkload: ~Copyable {
                 work.memory.append(.allocate(.scene(scene), profile.memory.scene))
             }
             return work
+        case .main:
+            return CallbackWork(cost: costs.launch, memory: [.allocate(.base, profile.memory.base)])
         case .sceneWillConnect:
             return CallbackWork(cost: costs.connect, memory: [.allocate(.scene(scene), profile.memory.scene)])
         case .sceneWillEnterForeground, .applicationWillEnterForeground:
@@ -83,7 +85,7 @@ public struct AppWorkload: ~Copyable {
         case .sceneOpenURLContexts, .applicationProtectedDataWillBecomeUnavailable,
             .applicationProtectedDataDidBecomeAvailable, .applicationContinueUserActivity, .sceneContinueUserActivity,
             .applicationSignificantTimeChange, .applicationOpenURL, .applicationPerformAction, .scenePerformAction,
-            .didReceiveRemoteNotification, .didReceiveNotificationResponse, .pushRegistryDidReceive:
+            .didReceiveRemoteNotification, .didReceiveNotificationResponse, .notificationServiceDidReceive, .pushRegistryDidReceive:
             return CallbackWork(cost: costs.event)
         case .applicationWillContinueUserActivity, .sceneWillContinueUserActivity, .applicationDidUpdateUserActivity,
             .sceneDidUpdateUserActivity, .willFinishLaunching, .didDiscardSceneSessions, .configurationForConnecting,

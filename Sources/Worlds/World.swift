@@ -153,7 +153,11 @@ struct WorldFrame {
         root.put("limits", limits(apps))
         root.put("lifecycle", lifecycle())
         root.put("apps", .list(apps.map(\.tree)))
-        root.put("user", .list(user(apps)))
+        let parts = parts(apps)
+        if !parts.isEmpty { root.put("processes", .list(parts.map(\.tree))) }
+        let start = start(apps, parts)
+        if !start.isEmpty { root.put("start", .list(start)) }
+        root.put("user", .list(user(apps, parts)))
         if draw.chance(70) { root.put("expect", .list(expectations(apps))) }
         var metrics = Record()
         if draw.chance(30) { metrics.put("perceived_within", draw.time(.seconds(1), .hours(1))) }

@@ -6,7 +6,9 @@ import Workload
 
 // The actions of the user and the system.
 extension WorldFrame {
-    func user(_ apps: [DrawnApp]) -> [Tree] {
+    func user(_ apps: [DrawnApp], _ parts: [DrawnPart]) -> [Tree] { user(apps) + parts.flatMap { $0.events(self) } }
+
+    private func user(_ apps: [DrawnApp]) -> [Tree] {
         var draw = Draw(seed, "user")
         let seconds = Int(duration.microseconds / 1_000_000)
         let count = min(220, max(8, seconds / draw.number(1, 6)))
@@ -51,7 +53,8 @@ extension WorldFrame {
             "launch": 14, "switch": 6, "home": 4, "quit": 3, "lock": 2, "open_scene": 3, "close_scene": 3,
             "show_on_display": 2,
         ]
-        let form = draw.pick(ActionForm.all.map { (weights[$0.key] ?? 1, $0) })
+        let ofApps = ActionForm.all.filter { !DrawnPart.actions.contains($0.key) }
+        let form = draw.pick(ofApps.map { (weights[$0.key] ?? 1, $0) })
         if form.key == "open_scene" && !(app.scenes.support && app.scenes.multiple) { return nil }
         if form.key == "show_on_display" && app.scenes.support && !app.scenes.multiple { return nil }
         if let reason = LaunchReason.allCases.first(where: { $0.actionName == form.key }), !app.supports(reason) {

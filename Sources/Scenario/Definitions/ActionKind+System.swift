@@ -16,6 +16,9 @@ extension ActionKind {
             waking(.backgroundFetch, "The app is launched or woken to refresh its content; `for` sets how long."),
             waking(.processing, "The app is launched or woken to work off screen; `for` sets how long."),
             waking(.call, "A call for the app comes in (PushKit); `for` sets how long it lasts."),
+            waking(
+                .demand, "Another process needs this daemon or extension, which is started or woken; `for` sets how long."
+            ),
             ActionKind(
                 "time_change", .choice("time change", "time changes"),
                 "The time jumps. Running apps are notified at once, suspended apps when they run again.",
@@ -40,7 +43,7 @@ extension ActionKind {
                 }),
         ] + appActions
 
-    private static let appActions: [ActionKind] = [
+    private static let appActions: [ActionKind] = partActions + [
         ActionKind(
             "begin_background_task", .app, "The app calls beginBackgroundTask.", { .beginBackgroundTask($0) },
             {
@@ -71,6 +74,30 @@ extension ActionKind {
             "terminate", .app, "The system ends the app in an orderly way, as for an update.", { .terminate($0) },
             {
                 guard case .terminate(let app) = $0 else { return nil }
+                return app
+            }),
+    ]
+
+    private static let partActions: [ActionKind] = [
+        ActionKind(
+            "present", .app, "A keyboard, a share sheet or an action is shown over the app in front.", extra: "for",
+            .someTime, forHelp, { .present($0, lasting: $1) },
+            {
+                guard case .present(let app, let span) = $0 else { return nil }
+                return (app, span)
+            }),
+        ActionKind(
+            "hold_assertion", .app, "A daemon gets an assertion that lifts it to the jetsam band `band`.",
+            extra: "band", .count(0...999), "With `hold_assertion`: the band.",
+            { .holdAssertion($0, band: $1) },
+            {
+                guard case .holdAssertion(let app, let band) = $0 else { return nil }
+                return (app, band)
+            }),
+        ActionKind(
+            "release_assertion", .app, "The daemon's assertion is released.", { .releaseAssertion($0) },
+            {
+                guard case .releaseAssertion(let app) = $0 else { return nil }
                 return app
             }),
     ]

@@ -293,5 +293,5 @@ extension ProcessLimits: Described {
 
 extension Ratio {
     /// The most that one app can use: sixteen cores.
-    fileprivate static let mostCores = Ratio.percent(1_600)
+    static let mostCores = Ratio.percent(1_600)
 }

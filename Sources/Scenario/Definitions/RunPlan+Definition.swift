@@ -12,6 +12,9 @@ extension RunPlan: Described {
     /// jemalloc provides about 4,090 arenas at once, and each process needs one; the rest is a margin.
     public static var mostApps: Int { ListLimits.names }
 
+    /// With `processes` and more than this many of them and of apps, `apps.csv` has only changed rows by itself.
+    private static let mostProcessesWithAllRows = 100
+
     private static let blank = RunPlan(
         name: "", seed: 1, duration: .zero, device: Device.definition.base, monitor: .ios, policy: .standard,
         limits: Limits(), apps: [], user: [])
@@ -19,6 +22,13 @@ extension RunPlan: Described {
     /// The whole scenario.
     static let definition = Definition<RunPlan>(
         base: blank,
+        start: { tree, plan in
+            var plan = plan
+            let parts = tree["processes"]?.elements?.count ?? 0
+            let isLarge = parts + (tree["apps"]?.elements?.count ?? 0) > mostProcessesWithAllRows
+            if parts > 0 && isLarge { plan.appRows = .changed }
+            return plan
+        },
         fields: [
             Field(
                 checked: "plimsoll", .version, constant: "\(formatVersion)", required: true,
@@ -42,7 +52,7 @@ extension RunPlan: Described {
                 "lifecycle", \.lifecycle, .record,
                 "Rows of the life cycle that are not settled by documentation, or differ between systems."),
             Field(
-                "apps", \.apps,
+                "apps", \.ownApps,
                 .list(
                     of: Codec<AppProfile>.record, called: "apps", atLeast: 1, atMost: mostApps,
                     because: ", for each process needs an arena"
@@ -50,6 +60,23 @@ extension RunPlan: Described {
                     tree["name"]?.text ?? "\(index)"
                 },
                 required: true, "The apps of the device."),
+            Field(
+                "processes", \.parts,
+                .list(
+                    of: .record(AppProfile.definitionOfPart), called: "processes", atMost: mostApps,
+                    because: ", for each process needs an arena"
+                ) { tree, index in
+                    tree["name"]?.text ?? "\(index)"
+                },
+                omitted: \.isEmpty,
+                "Processes that are no apps: helpers, extensions and daemons."),
+            Field(
+                "start", \.start,
+                .list(
+                    of: Codec<StartedProcess>.record, called: "processes", atMost: mostApps,
+                    because: ", for each process needs an arena"),
+                omitted: \.isEmpty,
+                "Apps and processes that are alive when the run begins, the least recently used first."),
             Field(
                 "user", \.user,
                 .list(of: .userEntry, called: "events", atMost: ListLimits.entries).checked { entries in
@@ -73,7 +100,8 @@ extension RunPlan: Described {
             Field(
                 "apps", \.appRows, .choice("kind of rows", "kinds of rows"),
                 "The rows of apps.csv: every process at every sample, or only "
-                    + "processes that differ from their last row."),
+                    + "processes that differ from their last row. Left out: `changed` if there are `processes`, and "
+                    + "with the apps more than 100; else `all`."),
             Field(
                 "duties", \.showsDuties, .flag,
                 "events.csv also shows what apps do inside their callbacks, and when their windows and views appear."),

@@ -25,6 +25,8 @@ struct ServiceRule {
     func service(of process: LiveProcess) -> ServiceClass {
         guard hasPriorities else { return .standard }
         if display.frontApp == process.app && process.course.goal != .background { return .userInteractive }
+        // It works for the app in front.
+        if process.course.companion?.isForeground == true { return .userInteractive }
         guard process.phase.isForeground else { return .background }
         // On the second display, or on its way from the screen.
         return display.externalApp == process.app ? .userInteractive : .userInitiated

@@ -20,6 +20,9 @@ final class Display {
     /// The interruptions under way; the app in front is inactive while there is one.
     private var interruptions: [(serial: Int, kind: Interruption)] = []
     private var lastInterruption = 0
+    /// The extensions that are shown over an app: keyboards, share sheets.
+    private var presentations: [(serial: Int, part: AppID, app: AppID)] = []
+    private var lastPresentation = 0
 
     /// Whether the user could see and use an app now.
     var isFree: Bool { interruptions.isEmpty && !isLocked }
@@ -65,6 +68,41 @@ final class Display {
         guard externalOwner == pid else { return false }
         externalOwner = nil
         return true
+    }
+
+    // MARK: What is shown over an app
+
+    var hasPresentations: Bool { !presentations.isEmpty }
+
+    func isPresented(_ part: AppID) -> Bool { presentations.contains { $0.part == part } }
+
+    /// The extensions that are shown over the app.
+    func presented(over app: AppID) -> [AppID] { presentations.filter { $0.app == app }.map(\.part) }
+
+    /// Shows an extension over an app.
+    ///
+    /// - Returns: The number that ends this.
+    func present(_ part: AppID, over app: AppID) -> Int {
+        lastPresentation += 1
+        presentations.append((lastPresentation, part, app))
+        return lastPresentation
+    }
+
+    /// Ends one presentation; nil if it has ended before.
+    func dismiss(serial: Int) -> AppID? {
+        guard let index = presentations.firstIndex(where: { $0.serial == serial }) else { return nil }
+        return presentations.remove(at: index).part
+    }
+
+    /// The extension's process has ended.
+    func dismiss(_ part: AppID) { presentations.removeAll { $0.part == part } }
+
+    /// The app leaves the screen.
+    ///
+    /// - Returns: The extensions that were shown over it.
+    func dismissAll(over app: AppID) -> [AppID] {
+        defer { presentations.removeAll { $0.app == app } }
+        return presented(over: app)
     }
 
     // MARK: What covers it

@@ -37,6 +37,16 @@ enum SimulationEvent {
     case retryWaiters
     /// The time of a process that was asked to end is over.
     case politenessEnds(ProcessReference)
+    /// launchd starts a process that must live.
+    case startAgain(AppID)
+    /// An extension leaves the screen.
+    case presentationEnds(serial: Int)
+    /// A process was idle for as long as it stays without work.
+    case idleExit(ProcessReference, serial: Int)
+    /// The band of a daemon changes by itself.
+    case hasAged(ProcessReference)
+    /// A daemon's assertion was not released in its time.
+    case assertionIsStuck(ProcessReference, since: Instant)
     /// The device reports that work is done. This event does not come from the queue.
     case workDone
 }

@@ -82,6 +82,8 @@ struct Invariants {
     }
 
     private func isActive(_ process: LiveProcess, onExternalDisplay isExternal: Bool) -> Bool {
+        // Beside an app, other processes may be active.
+        guard !process.record.isPart else { return false }
         guard process.profile.scenes.support else { return process.phase == .active && !isExternal }
         return process.record.sessions.contains {
             $0.machine.phase == .foregroundActive && $0.isExternal == isExternal

@@ -27,6 +27,7 @@ extension Simulation {
         if reason.isBySystem { recordTermination(of: process, reason, wasForeground: wasForeground, footprint) }
         releaseEverything(of: process)
         if process.course.isSwipedAway { app.discardAllSessions() }
+        parts.ended(process, because: reason)
         reclaimer.processEnded(process, reason, held: footprint)
         waiters.serve()
         if let tap = app.takeTap() {
@@ -76,7 +77,7 @@ extension Simulation {
     /// Adds to the tally how long the process lived, how long it was suspended, and its largest footprint. Called when
     /// the process or the run ends.
     func countLife(of process: LiveProcess) {
-        recorder.tally.lives.time += now - process.launch.at
+        recorder.tally.lives.time += now - max(.zero, process.launch.at)
         let peak = memory.peakFootprint(of: process.slot)
         recorder.count(of: process) { $0.peakFootprint = max($0.peakFootprint, peak) }
         background.countSuspension(of: process)

@@ -22,6 +22,7 @@ extension Simulation {
 
     /// The system wants an app off screen that has no process.
     func launchToBackground(_ app: AppRecord, for reason: LaunchReason, lasting span: TimeSpan) {
+        if app.isPart { return parts.launch(app, for: reason, lasting: span) }
         let scene = app.sceneToShow ?? app.newSession()
         guard let process = makeProcess(for: app, goal: .background, reason) else { return }
         recorder.count(of: process) { $0.launchesBySystem += 1 }
@@ -38,7 +39,10 @@ extension Simulation {
         advance(process)
     }
 
-    private func makeProcess(for app: AppRecord, goal: Goal, _ reason: LaunchReason) -> LiveProcess? {
+    /// - Parameter born: When it was launched; nil: now.
+    func makeProcess(
+        for app: AppRecord, goal: Goal, _ reason: LaunchReason, born: Instant? = nil
+    ) -> LiveProcess? {
         let slot: MemorySlot
         do {
             slot = try memory.makeProcess()
@@ -47,7 +51,7 @@ extension Simulation {
             return nil
         }
         let launch = LaunchState(
-            at: now, reason, isFirst: !app.wasLaunched,
+            at: born ?? now, reason, isFirst: !app.wasLaunched && born == nil,
             relaunchCost: app.profile.relaunchCost(fillRate: plan.device.fillRate))
         let birth = LiveProcess.Birth(
             record: app, pid: processes.nextNumber(), slot: slot, position: processes.live.count, goal: goal,
@@ -97,7 +101,8 @@ extension Simulation {
             recorder.event(.launchScreen, at: now, app: process.profile.name, pid: process.pid, "until the first frame")
         }
         apply(event, to: process, reason: event.rawValue)
-        background.beginDeadline(.launch, of: process)
+        if !process.record.isPart { background.beginDeadline(.launch, of: process) }
+        if !process.record.membership.helpers.isEmpty { parts.appStarts(process) }
         start(CallbackWork(cost: process.costs.process), of: process)
     }
 

@@ -99,6 +99,7 @@ extension Simulation {
             if plan.showsDuties { process.thread.prepend([.windows(callback, scene)]) }
         }
         if callback == .didFinishLaunching { beginDeferredWork(of: process) }
+        if callback == .main { process.launch.didFinishLaunching() }
         if callback == .sceneDidEnterBackground || callback == .applicationDidEnterBackground {
             background.beginOwnTask(of: process)
         }
@@ -153,10 +154,13 @@ extension Simulation {
         background.receive(reason, lasting: span, process)
         if reason == .backgroundFetch { process.wasRefreshed = true }
         switch reason {
-        case .remoteNotification: process.thread.prepend([.tell(.didReceiveRemoteNotification, nil)])
+        case .remoteNotification:
+            let isService = process.profile.part?.kind == .notificationService
+            process.thread.prepend(
+                [.tell(isService ? .notificationServiceDidReceive : .didReceiveRemoteNotification, nil)])
         case .call: process.thread.prepend([.tell(.pushRegistryDidReceive, nil)])
         case .location, .bluetoothCentrals, .backgroundFetch, .processing, .userTap, .url, .userActivity,
-            .shortcutItem, .notification:
+            .shortcutItem, .notification, .demand:
             start(CallbackWork(cost: process.costs.event), of: process)
         }
     }
@@ -180,7 +184,7 @@ extension Simulation {
         phaseChanged(process, from: before)
     }
 
-    private func recordPhase(of process: LiveProcess, reason: String) {
+    func recordPhase(of process: LiveProcess, reason: String) {
         let phase = process.readPhase
         recorder.count(of: process) { $0.enter(phase, at: now) }
         recorder.event(
@@ -284,18 +288,27 @@ extension Simulation {
         let after = process.phase
         if before.isForeground || after.isForeground { process.wasSeen(at: now) }
         // The app saves its data when it is told that it resigns being active.
-        if after == .active { process.unsavedSince = now } else if after == .inactive { process.unsavedSince = nil }
+        if after == .active && !process.record.isPart {
+            process.unsavedSince = now
+        } else if after == .inactive {
+            process.unsavedSince = nil
+        }
         if before == .suspended { background.countSuspension(of: process) }
+        if process.course.standing != nil { process.course.leaveStanding() }
         process.followBand(at: now)
         if !process.profile.scenes.support && before == .active { releaseDisplay(by: process) }
         switch after {
         case .background:
             background.begin(of: process, from: before)
-            if !process.profile.scenes.support { duties.hideWindows(nil, of: process) }
+            if !process.profile.scenes.support && !process.record.isPart { duties.hideWindows(nil, of: process) }
         case .inactive, .active: background.end(of: process)
-        case .suspended: background.suspend(process)
+        case .suspended:
+            background.suspend(process)
+            parts.isIdle(process)
         case .notRunning: break
         }
+        parts.watchAgeing(process)
+        if display.hasPresentations || !process.record.membership.helpers.isEmpty { parts.appHasMoved(process) }
         use.restart(of: process)
         armTick(process)
     }

@@ -157,6 +157,7 @@ extension LaunchReason {
         case .processing: "processing"
         case .call: "voip_call"
         case .notification: "open_notification"
+        case .demand: "demand"
         }
     }
 }

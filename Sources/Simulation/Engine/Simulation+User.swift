@@ -29,6 +29,9 @@ extension Simulation {
         case .restart(let span): restart(lasting: span)
         case .crash(let app): crash(processes[app])
         case .terminate(let app): terminate(processes[app])
+        case .present(let part, let span): parts.present(processes[part], lasting: span)
+        case .holdAssertion(let part, let band): parts.hold(processes[part], band)
+        case .releaseAssertion(let part): parts.release(processes[part])
         }
     }
 

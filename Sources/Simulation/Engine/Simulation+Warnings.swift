@@ -80,8 +80,10 @@ extension Simulation {
     }
 
     func receiveMemoryWarning(_ process: LiveProcess) {
-        process.thread.begin(recorder.callback(.applicationDidReceiveMemoryWarning, at: now, of: process))
-        post(.didReceiveMemoryWarning, scene: nil, process)
+        if !process.record.isPart {
+            process.thread.begin(recorder.callback(.applicationDidReceiveMemoryWarning, at: now, of: process))
+            post(.didReceiveMemoryWarning, scene: nil, process)
+        }
         let cache = memory.requested(in: process.pools.cache)
         let answer = process.workload.answerToWarning(cache: cache, using: &process.record.behaviour)
         start(answer, of: process, answersWarning: cache, isDueToWarning: true)

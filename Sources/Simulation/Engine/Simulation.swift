@@ -103,8 +103,9 @@ public final class Simulation {
                 scenario: plan.name, policy: plan.policy.title, seed: plan.seed, ceiling: ceiling,
                 apps: plan.apps.map(\.name)),
             checksRows: options.verifies)
+        let memberships = Membership.all(of: plan.apps)
         let records = plan.apps.enumerated().map { [faults] in
-            AppRecord(AppID($0), $1, rules: plan.lifecycle, seed: plan.seed, faults: faults)
+            AppRecord(AppID($0), $1, memberships[$0], rules: plan.lifecycle, seed: plan.seed, faults: faults)
         }
         processes = ProcessTable(records)
         changes = ChangedProcesses(processes, memory, agenda)
@@ -148,6 +149,9 @@ public final class Simulation {
     }
 
     private func scheduleStart() {
+        for (index, app) in plan.apps.enumerated() where app.part?.keepsAlive == true {
+            agenda.schedule(.startAgain(AppID(index)), at: .zero)
+        }
         // In chronological order; at the same instant, in the scenario's order.
         for index in user.indices.sorted(by: { (user[$0].at, $0) < (user[$1].at, $1) }) {
             agenda.schedule(.userEvent(index: index), at: user[index].at)
@@ -166,6 +170,9 @@ public final class Simulation {
 
     /// How many events the queue has delivered so far.
     public var handled: Int { agenda.given }
+
+    /// The flow of processes that are no apps.
+    var parts: Parts { Parts(run: self) }
 
     /// Whether every invariant is checked at every sample.
     var verifies: Bool { options.verifies }
@@ -201,6 +208,7 @@ public final class Simulation {
         shouldStop: () -> Bool = { false }, progress: (Instant) -> Void = { _ in }
     ) throws(RunFailure) -> RunEnding {
         let end = Instant.zero + plan.duration
+        if !plan.start.isEmpty { StartState(run: self).apply() }
         while let (at, event) = next(upTo: end) {
             waiters.accountStalls(until: at)
             scheduler.accountStalls(until: at)
@@ -244,12 +252,15 @@ public final class Simulation {
         case .warnNext: warnNext()
         case .reclaimDone(let serial): finishReclaim(serial)
         case .retryWaiters: retryWaiters()
+        case .startAgain(let app): parts.keepAlive(processes[app])
+        case .presentationEnds(let serial): parts.endPresentation(serial)
         case .workDone: for piece in scheduler.finish() { finish(piece) }
         case .mainThread(let reference, _), .tick(let reference, _), .decay(let reference),
             .assertionEnds(let reference, _), .tasksExpire(let reference, _), .taskTimeOver(let reference, _),
             .modesOver(let reference, _), .use(let reference, _), .useDone(let reference, _),
             .deadline(let reference, _), .overdue(let reference), .deferredWorkDone(let reference, _),
-            .politenessEnds(let reference), .sceneIdles(let reference, _, _):
+            .politenessEnds(let reference), .sceneIdles(let reference, _, _), .idleExit(let reference, _),
+            .hasAged(let reference), .assertionIsStuck(let reference, _):
             // An event for a process that has ended finds no process.
             if let process = processes.process(reference) { handle(event, for: process) }
         }
@@ -271,8 +282,11 @@ public final class Simulation {
         case .deferredWorkDone(_, let serial): finishDeferredWork(of: process, serial)
         case .politenessEnds: endPoliteness(of: process)
         case .sceneIdles(_, let scene, let serial): endIdling(of: scene, process, serial)
+        case .idleExit(_, let serial): parts.exitIdle(process, serial)
+        case .hasAged: parts.hasAged(process)
+        case .assertionIsStuck(_, let since): parts.assertionIsStuck(process, since: since)
         case .sample, .userEvent, .interruptionEnds, .unlock, .protectedDataGoes, .warnNext, .reclaimDone,
-            .retryWaiters, .workDone:
+            .retryWaiters, .workDone, .startAgain, .presentationEnds:
             break
         }
     }

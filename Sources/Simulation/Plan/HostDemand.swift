@@ -57,6 +57,8 @@ extension RunPlan {
 
     private func neededMemory(_ demands: [AppDemand]) -> ByteCount {
         let ceiling = effectiveCeiling
+        // What is alive at the start may hold more than it would reach by itself.
+        guard start.isEmpty else { return ceiling }
         var room = 0.0
         for demand in demands {
             guard let one = demand.room else { return ceiling }

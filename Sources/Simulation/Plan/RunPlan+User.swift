@@ -33,7 +33,7 @@ extension RunPlan {
     }
 
     private func events(of model: UserModel, from: Instant, until end: Instant, stream: String) -> [UserEvent] {
-        let deeds = model.deeds(from: from, until: end, apps: apps.count, seed: seed, stream: stream)
+        let deeds = model.deeds(from: from, until: end, apps: ownApps.count, seed: seed, stream: stream)
         var opened = Array(repeating: false, count: apps.count)
         return deeds.map { UserEvent(at: $0.at, action: action($0.kind, opened: &opened)) }
     }

@@ -25,8 +25,10 @@ public struct RunPlan: Hashable, Sendable {
     public var limits: Limits
     /// What the public record of the life cycle leaves open.
     public var lifecycle = LifecycleRules()
-    /// The apps, indexed by `AppID`.
+    /// The apps and, behind them, the processes that are no apps; indexed by `AppID`.
     public var apps: [AppProfile]
+    /// The processes that are alive when the run begins, the least recently used first.
+    public var start: [StartedProcess] = []
     /// What the user and the system do, in the order of the scenario. The engine sorts events by instant, ties by this
     /// order.
     public var user: [UserEntry]
@@ -65,6 +67,20 @@ public struct RunPlan: Hashable, Sendable {
         self.backend = backend
         self.perceivedWithin = perceivedWithin
         self.appRows = appRows
+    }
+}
+
+extension RunPlan {
+    /// The apps alone.
+    public var ownApps: [AppProfile] {
+        get { apps.filter { $0.part == nil } }
+        set { apps = newValue + parts }
+    }
+
+    /// The processes that are no apps: helpers, extensions, daemons.
+    public var parts: [AppProfile] {
+        get { apps.filter { $0.part != nil } }
+        set { apps = ownApps + newValue }
     }
 }
 

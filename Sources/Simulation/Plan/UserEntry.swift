@@ -81,6 +81,12 @@ public enum UserAction: Hashable, Sendable {
     case crash(AppID)
     /// The system ends the app in an orderly way, as for an update.
     case terminate(AppID)
+    /// An extension is shown over the app in front, for at most this time.
+    case present(AppID, lasting: TimeSpan)
+    /// A daemon gets an assertion that lifts it to this band.
+    case holdAssertion(AppID, band: Int)
+    /// The daemon's assertion is released.
+    case releaseAssertion(AppID)
 }
 
 extension UserAction {
@@ -88,10 +94,11 @@ extension UserAction {
     var openedOrWokenApp: AppID? {
         switch self {
         case .launch(let app), .switchTo(let app), .openScene(let app), .showScene(let app, _), .open(let app, _),
-            .wake(let app, _, _), .showOnDisplay(let app):
+            .wake(let app, _, _), .showOnDisplay(let app), .present(let app, _):
             app
         case .home, .closeScene, .hideScene, .quit, .interrupt, .lock, .timeChange, .beginBackgroundTask,
-            .endBackgroundTask, .unplugDisplay, .restart, .crash, .terminate:
+            .endBackgroundTask, .unplugDisplay, .restart, .crash, .terminate,
+            .holdAssertion, .releaseAssertion:
             nil
         }
     }

@@ -22,6 +22,8 @@ public enum UserRefusal: String, CaseIterable, Sendable {
     /// The name of the app that the display shows follows.
     case displayIsTaken = "the display shows"
     case hasNoSecondDisplay = "there is no second display"
+    case noAppIsInFront = "no app is in front"
+    case holdsNoAssertion = "it holds no assertion"
 
     /// Whether this refusal never occurs with a loaded scenario, because the loader already rejects what leads to it.
     public var isKeptByLoader: Bool {
@@ -30,7 +32,7 @@ public enum UserRefusal: String, CaseIterable, Sendable {
         case .deviceIsLocked, .deviceIsRestarting, .deviceIsLockedAlready, .isInFront, .systemHasNoScenes,
             .hasNoScene, .hasNoSuchScene, .isNotOnScreen, .isWithoutScenes, .isNotInSwitcher,
             .wasSwipedAway, .isBeingEnded, .holdsNoTask, .isNotRunning, .isSuspended, .displayIsTaken,
-            .hasNoSecondDisplay:
+            .hasNoSecondDisplay, .noAppIsInFront, .holdsNoAssertion:
             false
         }
     }

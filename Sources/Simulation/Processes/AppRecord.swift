@@ -16,6 +16,10 @@ final class AppRecord {
     /// The scene that was in front last.
     private(set) var frontScene: SceneID?
     let profile: AppProfile
+    /// Whether it is a helper, an extension or a daemon, and no app.
+    let isPart: Bool
+    /// Its place among the processes of its app.
+    let membership: Membership
     /// What the public record of the life cycle leaves open.
     let rules: LifecycleRules
     var behaviour: SeededGenerator
@@ -38,10 +42,15 @@ final class AppRecord {
     private var spread: SeededGenerator
     private let faults: RunFaults
 
-    init(_ id: AppID, _ declared: AppProfile, rules: LifecycleRules, seed: UInt64, faults: RunFaults) {
+    init(
+        _ id: AppID, _ declared: AppProfile, _ membership: Membership, rules: LifecycleRules, seed: UInt64,
+        faults: RunFaults
+    ) {
         var profile = declared
+        isPart = declared.part != nil
+        self.membership = membership
         // iOS 12 knows no scenes.
-        if !rules.scenes { profile.scenes = SceneSupport(support: false) }
+        if !rules.scenes && !isPart { profile.scenes = SceneSupport(support: false) }
         self.id = id
         self.profile = profile
         self.rules = rules
@@ -115,6 +124,9 @@ final class AppRecord {
     func wasRelaunched(tapped: Instant) {
         if ends.relaunch(tapped: tapped) { process?.stateDidChange() }
     }
+
+    /// Before the run, the system ended the app, and it was launched again after these times.
+    func wasRelaunched(after intervals: [TimeSpan]) { ends.remember(intervals) }
 
     // MARK: Its sessions
 
@@ -230,4 +242,6 @@ struct SystemEnds {
     }
 
     mutating func forgetLast() { last = nil }
+
+    mutating func remember(_ intervals: [TimeSpan]) { relaunchIntervals = intervals.suffix(10) }
 }

@@ -186,6 +186,7 @@ struct BackgroundLife {
 
     /// Tells the process what happened while it was suspended, if it still holds.
     private func tellWhatWasMissed(_ process: LiveProcess) {
+        guard !process.record.isPart else { return }
         if process.missed.protectedData && display.protectedDataIsAvailable { tellThatProtectedDataIsBack(process) }
         if process.missed.timeChange { tellOfTimeChange(process) }
         // A process that wakes only to lose a scene does nothing else.
@@ -197,6 +198,7 @@ struct BackgroundLife {
 
     /// The time has jumped. A process that runs no code misses this, and is told when it runs again.
     func tellOfTimeChange(_ process: LiveProcess) {
+        guard !process.record.isPart else { return }
         process.missed.timeChange = !process.phase.runsCode
         guard process.phase.runsCode else { return }
         process.thread.append(.tell(.applicationSignificantTimeChange, nil))
@@ -217,7 +219,7 @@ struct BackgroundLife {
     }
 
     func tellThatProtectedDataGoes(_ process: LiveProcess) {
-        guard !process.isEnding else { return }
+        guard !process.isEnding, !process.record.isPart else { return }
         process.missed.protectedData = true
         process.thread.append(.tell(.applicationProtectedDataWillBecomeUnavailable, nil))
         process.thread.append(.post(.protectedDataWillBecomeUnavailable))
@@ -225,6 +227,7 @@ struct BackgroundLife {
 
     func tellThatProtectedDataIsBack(_ process: LiveProcess) {
         process.missed.protectedData = false
+        guard !process.record.isPart else { return }
         process.thread.append(.tell(.applicationProtectedDataDidBecomeAvailable, nil))
         process.thread.append(.post(.protectedDataDidBecomeAvailable))
     }

@@ -1,4 +1,5 @@
 import Lifecycle
+import Pressure
 import Quantities
 
 /// What a process is heading for; the planner finds the next transition towards it.
@@ -54,6 +55,12 @@ struct Course {
     private(set) var launchEvents: [Step] = []
     /// What its scenes are still to be told, each before it is active.
     private(set) var deliveries: [Delivery] = []
+    /// The phase of the process that this one goes along with: of a helper its app's, of an extension on the screen
+    /// that of the app under it.
+    private(set) var companion: ProcessPhase?
+
+    /// The band that the process was in at the start of the run, until its state changes.
+    private(set) var standing: JetsamBand?
 
     init(_ goal: Goal) { self.goal = goal }
 
@@ -70,6 +77,15 @@ struct Course {
 
     /// The process is suspended or on screen: the request is obsolete.
     mutating func forgetSuspension() { wantsSuspension = false }
+
+    /// The process that this one goes along with is in that phase; nil: it goes along with none.
+    mutating func accompany(_ phase: ProcessPhase?) { companion = phase }
+
+    /// At the start of the run the process is in this band.
+    mutating func stand(in band: JetsamBand) { standing = band }
+
+    /// The process's state changes: its band follows from it again.
+    mutating func leaveStanding() { standing = nil }
 
     // MARK: Scenes
 

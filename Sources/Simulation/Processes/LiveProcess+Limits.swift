@@ -5,7 +5,12 @@ import Workload
 // Every process has an active and an inactive limit, of which one applies.
 extension LiveProcess {
     /// A process launched for an event counts as working from its launch.
-    var hasActiveLimit: Bool { phase.isForeground || worksOffScreen || reasons.awaitsEvent }
+    ///
+    /// A daemon has its active limit in every band above 0, as the kernel has it.
+    var hasActiveLimit: Bool {
+        bands.kind == .daemon
+            ? bands.mayBeAboveIdle : phase.isForeground || worksOffScreen || reasons.awaitsEvent
+    }
 
     /// Whether the inactive limit applies now, and not the active one.
     private var hasInactiveLimit: Bool { !hasActiveLimit && profile.limits.inactive != nil }

@@ -122,8 +122,9 @@ final class LiveProcess {
         workload = AppWorkload(birth.record.profile, traceLength: birth.trace?.length ?? 0)
         course = Course(birth.goal)
         reasons = RunReasons(birth.record.profile.backgroundModes)
-        bands = BandMachine(.app, band: .foreground, at: birth.launch.at)
-        ticker = Ticker(at: birth.launch.at)
+        bands = BandMachine(of: birth.record.profile, at: birth.launch.at)
+        // A process that is alive at the start of the run was launched before it.
+        ticker = Ticker(at: max(.zero, birth.launch.at))
         pools = ProcessPools(in: birth.slot, memory)
         self.changes = changes
     }
@@ -230,7 +231,7 @@ final class LiveProcess {
     /// Whether the process is leaving the device's own screen. A process that is only on the second display has already
     /// left it.
     var isLeavingScreen: Bool {
-        guard course.goal == .background, phase.isForeground else { return false }
+        guard course.goal == .background, phase.isForeground, !record.isPart else { return false }
         let shown = record.sessions.filter { $0.machine.phase.isForeground }
         return shown.isEmpty || shown.contains { !$0.isExternal }
     }
@@ -256,13 +257,56 @@ final class LiveProcess {
 
     /// The band that follows from what the process does.
     var naturalBand: JetsamBand {
-        phase == .background ? reasons.band : JetsamBand.band(of: phase, modes: [])
+        if let band = course.standing { return band }
+        if record.isPart { return bandOfPart }
+        return phase == .background ? reasons.band : JetsamBand.band(of: phase, modes: [])
     }
 
     /// Updates the band from what the process does; a change puts it at the tail of its new band.
     func followBand(at now: Instant) {
+        if bands.kind == .daemon { return followDirtiness(at: now) }
         let band = naturalBand
         if bands.requested != band { bands.set(band, at: now) }
+    }
+
+    /// A daemon that runs is dirty; one that is idle is clean.
+    private func followDirtiness(at now: Instant) {
+        guard bands.isDirty != phase.runsCode else { return }
+        do {
+            try bands.setDirty(phase.runsCode, at: now)
+        } catch {
+            preconditionFailure("a daemon tracks its dirty state from its start: \(error)")
+        }
+    }
+
+    /// A daemon's ageing may be over.
+    func age(at now: Instant) {
+        if bands.isSettled(at: now) { bands.settle(at: now) } else { stateDidChange() }
+    }
+
+    /// Changes what the kernel knows of a daemon: its assertion, its age.
+    func changeBands(_ change: (inout BandMachine) throws(BandMachine.Refusal) -> Void) throws(BandMachine.Refusal) {
+        try change(&bands)
+    }
+
+    /// The band of a process that is no app. A keyboard supports the interface; what an app has on the screen is in
+    /// its band. A daemon's own band applies as long as it is dirty.
+    private var bandOfPart: JetsamBand {
+        guard bands.kind == .app else { return bands.requested }
+        guard phase.isForeground else { return phase == .background ? reasons.band : .idle }
+        return profile.part?.kind == .keyboard ? .interfaceSupport : .foreground
+    }
+}
+
+extension BandMachine {
+    /// The band of a new process: an app's, until it follows what the app does, or a daemon's own.
+    fileprivate init(of profile: AppProfile, at now: Instant) {
+        guard let part = profile.part, part.kind == .daemon else {
+            self.init(.app, band: .foreground, at: now)
+            return
+        }
+        self.init(.daemon, band: JetsamBand(part.band), isEntitled: part.isEntitled, at: now)
+        track(at: now)
     }
 }
 

@@ -10,7 +10,8 @@ struct Planner {
 
     /// Queues the next transition; false if the process has reached its goal.
     func next() -> Bool {
-        process.profile.scenes.support ? planScenes() : planWithoutScenes()
+        if process.record.isPart { return planPart() }
+        return process.profile.scenes.support ? planScenes() : planWithoutScenes()
     }
 
     private var sessions: [SceneSession] { process.record.sessions }
@@ -279,6 +280,28 @@ struct Planner {
             queueProcess(.resume)
         case .notRunning: return false
         }
+        return true
+    }
+
+    // MARK: Processes that are no apps
+
+    /// A helper, an extension or a daemon runs as long as it has work; beside an app it goes where the app goes. Asked
+    /// to end, it ends at once.
+    private func planPart() -> Bool {
+        if let quit = process.course.quit {
+            process.thread.append(.exit(quit.reason, quit.explanation))
+            return true
+        }
+        let works = !process.reasons.isEmpty
+        let target: ProcessPhase =
+            switch process.course.companion {
+            case .active: .active
+            case .inactive: .inactive
+            case .background: .background
+            case .suspended, .notRunning, nil: works ? .background : .suspended
+            }
+        guard let event = process.phase.firstEvent(towards: target) else { return false }
+        process.thread.append(.process(.change, event))
         return true
     }
 

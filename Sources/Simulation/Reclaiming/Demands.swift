@@ -49,7 +49,7 @@ struct Demands {
     func byLimits() -> Question? {
         // The exact count is needed only if all processes together exceed the limit.
         if let most = limits.backgroundProcesses, processes.live.count > most {
-            let count = processes.live.count(where: \.countsInBackground)
+            let count = processes.live.count { $0.countsInBackground && !$0.record.isPart }
             if count > most {
                 return Question(demand: .backgroundProcesses(excess: count - most), level: level)
             }
@@ -68,5 +68,8 @@ struct Demands {
 extension LiveProcess {
     /// Whether the process counts against the limits: it is in memory, not in front of the user, and not ending. An
     /// ending process helps to meet the limit by itself.
-    fileprivate var countsInBackground: Bool { (phase == .background || phase == .suspended) && !isEnding }
+    /// A helper or an extension counts with its app's memory, but is no app; a daemon is the system's.
+    fileprivate var countsInBackground: Bool {
+        (phase == .background || phase == .suspended) && !isEnding && bands.kind == .app
+    }
 }

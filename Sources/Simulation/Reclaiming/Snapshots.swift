@@ -142,6 +142,9 @@ final class Snapshots {
         snapshot.isEnding = process.isEnding
         snapshot.relaunchIntervals = process.record.ends.relaunchIntervals
         snapshot.like = process.profile.like
+        snapshot.kind = process.profile.part?.kind
+        snapshot.group = process.record.membership.group
+        snapshot.role = process.record.membership.role
         follow(process, in: &snapshot)
         return snapshot
     }

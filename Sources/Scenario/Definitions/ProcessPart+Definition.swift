@@ -1,0 +1,52 @@
+import Lifecycle
+import Quantities
+import Simulation
+import Workload
+
+extension AppProfile {
+    /// What a process is that is no app, for the keys of `processes`.
+    fileprivate var life: ProcessPart {
+        get { part ?? ProcessPart(.helper) }
+        set { part = newValue }
+    }
+
+    /// An entry of `processes`: its kind's profile with the scenario's keys applied to it.
+    static let definitionOfPart = Definition<AppProfile>(
+        base: AppProfile.part(.helper),
+        start: { tree, _ in AppProfile.part(tree["kind"]?.text.flatMap(ProcessKind.init) ?? .helper) },
+        fields: [
+            Field(
+                "name", \.name, .name, required: true,
+                "The process's name: unique among apps and processes, and used by every other key."),
+            Field(
+                "kind", \.life.kind, .choice("kind of process", "kinds of processes"), required: true,
+                "What the process is. The kind gives the values of the keys that are left out, and an extension's "
+                    + "fatal limit."),
+            Field(
+                "of", \.life.host, Codec.app.orNone(),
+                "The app that a helper or an extension belongs to. A helper starts and ends with its app."),
+            Field(
+                "band", \.life.band, .count(0...999),
+                "A daemon's jetsam band while it works. Once it is idle, it falls to 10 for 10 s, then to 0."),
+            Field(
+                "entitled", \.life.isEntitled, .flag,
+                "Whether a daemon may be in bands 1 to 9; without the entitlement they become 0."),
+            Field(
+                "idle_exit", \.life.idleExit, Codec.quantity().orNone(),
+                "The process ends by itself after it was idle for this time. `none`: it stays until it is ended."),
+            Field(
+                "keeps_alive", \.life.keepsAlive, .flag,
+                "Whether the process starts with the run, and again 10 s after each of its ends."),
+            Field(
+                "assertion_time", \.life.assertionTime, Codec.quantity().orNone(),
+                "How long a daemon may hold an assertion before the system takes it away. `none`: for ever."),
+            Field("memory", \.memory, .record, "How much memory the process uses, and when."),
+            Field("costs", \.costs, .record, "How long its start (`process`, `launch`) and each `event` take."),
+            Field("background", \.background, .record, "What it does off screen: `event_work`, `work`, `cpu`."),
+            Field("warnings", \.warnings, .record, "How the process answers a memory warning."),
+            Field("limits", \.limits, .record, "Limits on its footprint, as iOS's jetsam has them."),
+            Field(
+                "cpu", \.cpu, .quantity(to: .mostCores),
+                "The share of a core that it uses on the screen, beside the app's frames."),
+        ])
+}

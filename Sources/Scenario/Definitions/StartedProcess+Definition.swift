@@ -1,0 +1,29 @@
+import Quantities
+import Simulation
+
+extension StartedProcess: Described {
+    /// A process that is alive when the run begins.
+    static let definition = Definition<StartedProcess>(
+        base: StartedProcess(AppID(0)),
+        fields: [
+            Field("process", \.process, .app, required: true, "The app, or the process of `processes`, that is alive."),
+            Field(
+                "state", \.state, .choice("state", "states"),
+                "`front`: on the screen. `background`: running off screen. `suspended`: in memory without running "
+                    + "code; of a daemon: idle."),
+            Field(
+                "footprint", \.footprint, Codec.quantity().orNone(),
+                "What the process holds. `none`: its `memory.base`, and `memory.scene` for each scene."),
+            Field(
+                "band", \.band, Codec.count(0...999).orNone(),
+                "Its jetsam band until its state changes. `none`: the band that follows from its state."),
+            Field("age", \.age, .quantity(), "How long ago it was launched; at least `idle`."),
+            Field(
+                "idle", \.idle, .quantity(),
+                "How long ago it was last in front, or last worked. Jetsam's order within a band follows from it."),
+            Field("scenes", \.scenes, .count(1...100), "How many scenes of an app are connected."),
+            Field(
+                "relaunched_after", \.relaunched, .list(of: .quantity(), called: "times", atMost: 10),
+                "The times from the app's last ends by the system to its next launches, the oldest first; at most 10."),
+        ])
+}

@@ -1,0 +1,197 @@
+import Lifecycle
+import Metrics
+import Pressure
+import Quantities
+import Workload
+
+/// The flow of processes that are no apps: helpers go along with their app, extensions are shown over the app in front
+/// or woken, daemons work when they are asked and are idle otherwise.
+struct Parts {
+    /// launchd starts a process that must live again at the earliest after this time (its `ThrottleInterval`).
+    static let throttle = TimeSpan.seconds(10)
+
+    let run: Simulation
+
+    private var agenda: Agenda { run.agenda }
+    private var processes: ProcessTable { run.processes }
+    private var display: Display { run.display }
+
+    // MARK: Starts
+
+    /// At the start of the run, and when launchd starts a process again.
+    func keepAlive(_ part: AppRecord) {
+        guard part.process == nil, !display.isOff else { return }
+        launch(part)
+    }
+
+    /// Starts the process without work; it goes along with an app, or becomes idle.
+    @discardableResult
+    private func launch(_ part: AppRecord, beside phase: ProcessPhase? = nil) -> LiveProcess? {
+        guard let process = run.makeProcess(for: part, goal: .background, .demand) else { return nil }
+        process.course.accompany(phase)
+        process.thread.append(.spawn)
+        run.advance(process)
+        return process
+    }
+
+    /// Starts the process for work that waits for it.
+    func launch(_ part: AppRecord, for reason: LaunchReason, lasting span: TimeSpan) {
+        guard let process = run.makeProcess(for: part, goal: .background, reason) else { return }
+        process.reasons.awaitEvent()
+        process.thread.append([.spawn, .backgroundEvent(reason, lasting: span)])
+        run.advance(process)
+    }
+
+    /// The app's process begins to run: its helpers start.
+    func appStarts(_ process: LiveProcess) {
+        for helper in process.record.membership.helpers where processes[helper].process == nil {
+            launch(processes[helper], beside: process.phase)
+        }
+    }
+
+    // MARK: Beside an app
+
+    /// The phase of an app has changed: its helpers and what is shown over it follow. A helper that was ended is
+    /// started again when the app comes to the front: the app has to load its contents again.
+    func appHasMoved(_ process: LiveProcess) {
+        let record = process.record
+        for helper in record.membership.helpers {
+            if let companion = processes[helper].process {
+                follow(companion, process.phase)
+            } else if process.phase.isForeground && !process.isEnding {
+                launch(processes[helper], beside: process.phase)
+            }
+        }
+        guard display.hasPresentations else { return }
+        if !process.phase.isForeground {
+            for part in display.dismissAll(over: record.id) { dismissed(processes[part]) }
+        } else {
+            for part in display.presented(over: record.id) {
+                if let companion = processes[part].process { follow(companion, process.phase) }
+            }
+        }
+    }
+
+    /// The process plans its own way in an event of its own, so that the app's step under way is finished first.
+    private func follow(_ process: LiveProcess, _ phase: ProcessPhase?) {
+        guard process.course.companion != phase else { return }
+        process.course.accompany(phase)
+        guard process.isQuiet else { return }
+        process.thread.lookAgain()
+        agenda.schedule(.mainThread(process.reference, serial: process.thread.serial), at: run.now)
+    }
+
+    /// A process has ended. Its helpers end with it; what was shown over it leaves the screen.
+    func ended(_ process: LiveProcess, because reason: ExitReason) {
+        for helper in process.record.membership.helpers {
+            guard let companion = processes[helper].process else { continue }
+            run.end(companion, .normalApp, "its app \(process.profile.name) has ended")
+        }
+        if display.hasPresentations {
+            for part in display.dismissAll(over: process.app) { dismissed(processes[part]) }
+            display.dismiss(process.app)
+        }
+        guard let part = process.profile.part else { return }
+        if part.keepsAlive { agenda.schedule(.startAgain(process.app), after: Parts.throttle) }
+        if part.kind.family == .helper { reload(process.record, of: part.host) }
+    }
+
+    /// A helper has ended alone. In front, its app starts it again at once.
+    private func reload(_ helper: AppRecord, of host: AppID?) {
+        guard let app = host.flatMap({ processes[$0].process }), processes.isAlive(app), app.phase.isForeground,
+            !app.isEnding
+        else { return }
+        launch(helper, beside: app.phase)
+    }
+
+    // MARK: On the screen
+
+    /// The extension is shown over the app in front.
+    func present(_ part: AppRecord, lasting span: TimeSpan) {
+        let name = "present"
+        guard !display.isLocked else { return run.record(name, part, refused: .deviceIsLocked) }
+        guard !display.isPresented(part.id) else { return run.record(name, part, refused: .isInFront) }
+        guard let front = display.frontApp, let app = processes[front].process, app.phase.isForeground,
+            !app.isEnding
+        else { return run.record(name, part, refused: .noAppIsInFront) }
+        guard part.process?.isEnding != true else { return run.record(name, part, refused: .isBeingEnded) }
+        run.record(name, part)
+        agenda.schedule(.presentationEnds(serial: display.present(part.id, over: front)), after: span)
+        if let process = part.process { follow(process, app.phase) } else { launch(part, beside: app.phase) }
+    }
+
+    func endPresentation(_ serial: Int) {
+        if let part = display.dismiss(serial: serial) { dismissed(processes[part]) }
+    }
+
+    private func dismissed(_ part: AppRecord) {
+        if let process = part.process { follow(process, nil) }
+    }
+
+    // MARK: Idle
+
+    /// The process has no work: after a while it ends by itself, if it is of that kind.
+    func isIdle(_ process: LiveProcess, since: Instant? = nil) {
+        guard let span = process.profile.part?.idleExit else { return }
+        let due = (since ?? run.now) + span
+        agenda.schedule(.idleExit(process.reference, serial: process.stay.serial), at: max(run.now, due))
+    }
+
+    func exitIdle(_ process: LiveProcess, _ serial: Int) {
+        guard process.phase == .suspended, process.stay.serial == serial, let span = process.profile.part?.idleExit
+        else { return }
+        run.end(process, .normalApp, "was idle for \(span)")
+    }
+
+    // MARK: What the kernel knows of a daemon
+
+    /// A process of the daemon's clients holds an assertion: the daemon is at least in that band.
+    func hold(_ part: AppRecord, _ band: Int) {
+        let name = "hold_assertion"
+        guard let process = part.process, !process.isEnding else {
+            return run.record(name, part, refused: .isNotRunning)
+        }
+        run.record(name, part, why: "band \(band)")
+        change(process) { bands throws(BandMachine.Refusal) in try bands.assert(JetsamBand(band), at: run.now) }
+        guard let span = process.profile.part?.assertionTime else { return }
+        agenda.schedule(.assertionIsStuck(process.reference, since: process.bands.positionedAt), after: span)
+    }
+
+    func release(_ part: AppRecord) {
+        let name = "release_assertion"
+        guard let process = part.process, !process.isEnding else {
+            return run.record(name, part, refused: .isNotRunning)
+        }
+        guard process.bands.assertion != nil else { return run.record(name, part, refused: .holdsNoAssertion) }
+        run.record(name, part)
+        change(process) { bands in bands.relinquish(at: run.now) }
+    }
+
+    /// The assertion was not released in its time.
+    func assertionIsStuck(_ process: LiveProcess, since: Instant) {
+        guard process.bands.assertion != nil, process.bands.positionedAt == since else { return }
+        change(process) { bands in bands.assertionIsStuck(at: run.now) }
+    }
+
+    private func change(
+        _ process: LiveProcess, _ change: (inout BandMachine) throws(BandMachine.Refusal) -> Void
+    ) {
+        do {
+            try process.changeBands(change)
+        } catch {
+            run.faults.fail("\(process.profile.name): \(error)")
+        }
+        watchAgeing(process)
+    }
+
+    /// The band of a daemon changes by itself when it has aged, and with it the limit that applies.
+    func watchAgeing(_ process: LiveProcess) {
+        guard process.bands.kind == .daemon, let next = process.bands.nextChange(after: run.now) else { return }
+        agenda.schedule(.hasAged(process.reference), at: next)
+    }
+
+    func hasAged(_ process: LiveProcess) {
+        process.age(at: run.now)
+        watchAgeing(process)
+    }
+}

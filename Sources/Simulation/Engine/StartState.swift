@@ -1,0 +1,173 @@
+import Lifecycle
+import Memory
+import Metrics
+import Pressure
+import Quantities
+import Workload
+
+/// Makes the processes that are alive when the run begins. They get no callbacks: what led to their state happened
+/// before the run.
+struct StartState {
+    let run: Simulation
+
+    func apply() {
+        for entry in run.plan.start where run.faults.failure == nil {
+            guard let process = makeProcess(entry) else { return }
+            fill(process, entry)
+            guard run.processes.isAlive(process) else { continue }
+            settle(process, entry)
+        }
+        joinCompanions()
+        run.advanceAll()
+    }
+
+    // MARK: The process
+
+    private func makeProcess(_ entry: StartedProcess) -> LiveProcess? {
+        let app = run.processes[entry.process]
+        let isFront = entry.state == .front && !app.isPart
+        var scenes: [SceneID] = []
+        if !app.isPart { for _ in 0..<entry.scenes { scenes.append(app.newSession()) } }
+        let goal = scenes.last.flatMap { isFront ? Goal.foreground($0) : nil } ?? .background
+        guard let process = run.makeProcess(for: app, goal: goal, .userTap, born: .zero - entry.age) else { return nil }
+        if let last = scenes.last { app.open(last) }
+        app.wasRelaunched(after: entry.relaunched)
+        process.launch.didFinishLaunching()
+        if isFront {
+            run.display.show(app.id)
+            _ = run.display.take(for: process.pid)
+        }
+        do {
+            for event in events(to: entry.state) { try process.apply(event) }
+            if app.profile.scenes.support { for scene in scenes { try connect(scene, of: app, entry, scenes.last) } }
+        } catch {
+            run.faults.fail("\(app.profile.name): \(error)")
+        }
+        return process
+    }
+
+    private func events(to state: StartedProcess.State) -> [ProcessEvent] {
+        switch state {
+        case .front: [.launchToForeground, .activate]
+        case .background: [.launchToForeground, .enterBackground]
+        case .suspended: [.launchToForeground, .enterBackground, .suspend]
+        }
+    }
+
+    /// The scene last in front is on the screen if its app is; all others are off screen.
+    private func connect(
+        _ scene: SceneID, of app: AppRecord, _ entry: StartedProcess, _ last: SceneID?
+    ) throws(IllegalTransition) {
+        var refusal: IllegalTransition?
+        app.update(scene) { session in
+            do throws(IllegalTransition) {
+                let seen = Instant.zero - entry.idle
+                try session.apply(.connectToForeground, at: seen)
+                _ = session.connected()
+                if entry.state == .front && scene == last {
+                    try session.apply(.activate, at: .zero)
+                } else {
+                    try session.apply(.enterBackground, at: seen)
+                    if entry.state == .suspended { try session.apply(.suspend, at: seen) }
+                }
+            } catch {
+                refusal = error
+            }
+        }
+        if let refusal { throw refusal }
+    }
+
+    // MARK: Its memory
+
+    /// Allocates what the process holds. It has done so before the run: it takes no time now.
+    private func fill(_ process: LiveProcess, _ entry: StartedProcess) {
+        let memory = process.profile.memory
+        let scenes = process.record.sessions.map(\.id)
+        guard let footprint = entry.footprint else {
+            return allocate(
+                [.allocate(.base, memory.base)] + scenes.map { .allocate(.scene($0), memory.scene) }, of: process)
+        }
+        let whole = footprint.unscaled(by: run.memory.scale)
+        let kept = entry.state == .front ? memory.cache.size : memory.cache.size * process.profile.background.keeps
+        let cache = min(kept, ByteCount(whole.bytes / 4))
+        let scene = scenes.isEmpty ? .zero : min(memory.scene, ByteCount(whole.bytes / (2 * scenes.count)))
+        allocate(
+            [.allocate(.cache, cache)] + scenes.map { .allocate(.scene($0), scene) }
+                + [.allocate(.base, whole - cache - scene * scenes.count)], of: process)
+        // What size classes and pages add is known only now.
+        for _ in 0..<StartState.corrections {
+            guard run.processes.isAlive(process) else { return }
+            let missing = footprint - run.memory.books(of: process.slot).footprint
+            if missing >= StartState.tolerance {
+                allocate([.allocate(.base, missing.unscaled(by: run.memory.scale))], of: process)
+            } else if missing <= .zero - StartState.tolerance {
+                allocate([.release(.base, (.zero - missing).unscaled(by: run.memory.scale))], of: process)
+                _ = run.purge(process)
+            } else {
+                return
+            }
+        }
+    }
+
+    private static let corrections = 6
+    private static let tolerance = ByteCount.kibibytes(16)
+
+    private func allocate(_ work: [MemoryWork], of process: LiveProcess) { run.startAtOnce(work, of: process) }
+
+    // MARK: Its state
+
+    private func settle(_ process: LiveProcess, _ entry: StartedProcess) {
+        let seen = Instant.zero - entry.idle
+        process.wasSeen(at: entry.state == .front ? .zero : seen)
+        run.recordPhase(of: process, reason: "alive at the start of the run")
+        stand(process, entry, since: seen)
+        switch entry.state {
+        case .front:
+            if !process.record.isPart { process.unsavedSince = .zero }
+        case .background: run.background.begin(of: process, from: .active)
+        case .suspended:
+            process.reasons.endModes()
+            process.stay.suspend(at: .zero)
+            run.parts.isIdle(process, since: seen)
+        }
+        run.use.restart(of: process)
+        run.parts.watchAgeing(process)
+    }
+
+    private func stand(_ process: LiveProcess, _ entry: StartedProcess, since: Instant) {
+        guard let band = entry.band else { return process.followBand(at: since) }
+        guard process.bands.kind == .daemon else {
+            process.course.stand(in: JetsamBand(band))
+            return process.followBand(at: since)
+        }
+        process.followBand(at: since)
+        do {
+            // A daemon in a band of its own keeps it, as if a client held an assertion.
+            if band > 0 {
+                try process.changeBands { bands throws(BandMachine.Refusal) in
+                    try bands.assert(JetsamBand(band), at: since)
+                }
+            }
+        } catch {
+            run.faults.fail("\(process.profile.name): \(error)")
+        }
+    }
+
+    /// Helpers go along with their apps, and extensions on the screen with the app in front.
+    private func joinCompanions() {
+        for process in run.processes.live {
+            guard let part = process.profile.part else { continue }
+            if part.kind.family == .helper {
+                process.course.accompany(part.host.flatMap { run.processes[$0].process?.phase })
+            } else if process.phase.isForeground, let front = run.display.frontApp {
+                _ = run.display.present(process.app, over: front)
+                process.course.accompany(run.processes[front].process?.phase)
+            }
+        }
+    }
+}
+
+extension BackgroundDiscipline {
+    /// The share of the cache that is left off screen.
+    fileprivate var keeps: Ratio { Ratio(partsPerMillion: max(0, Ratio.one.partsPerMillion - frees.partsPerMillion)) }
+}

@@ -1,0 +1,31 @@
+import Quantities
+import Reclaim
+import Workload
+
+/// An app's place in a group (a coalition): an app with its helpers and its extensions.
+struct Membership {
+    /// The group's number, from its app; nil: the app stands alone, as daemons do.
+    var group: Int?
+    var role = GroupRole.undefined
+    /// Of an app: its helpers, in the order of the scenario.
+    var helpers: [AppID] = []
+
+    /// The memberships of the plan's apps and other processes, by their numbers.
+    static func all(of apps: [AppProfile]) -> [Membership] {
+        var all = Array(repeating: Membership(), count: apps.count)
+        for (index, app) in apps.enumerated() {
+            guard let part = app.part, let host = part.host, host.index < apps.count else { continue }
+            all[host.index].group = host.index
+            all[host.index].role = .leader
+            all[index].group = host.index
+            switch part.kind.family {
+            case .helper:
+                all[index].role = .helper
+                all[host.index].helpers.append(AppID(index))
+            case .extension: all[index].role = .extension
+            case .daemon: break
+            }
+        }
+        return all
+    }
+}

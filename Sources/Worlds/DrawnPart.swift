@@ -1,0 +1,131 @@
+import Lifecycle
+import Quantities
+import Scenario
+import Simulation
+import Workload
+
+/// A random process that is no app, with what its events must know about it.
+struct DrawnPart {
+    let name: String
+    let kind: ProcessKind
+    let tree: Tree
+    /// Its base, at the device's scale.
+    let held: ByteCount
+
+    /// The actions that concern only such processes.
+    static let actions = ["demand", "present", "hold_assertion", "release_assertion"]
+
+    init(_ index: Int, _ frame: WorldFrame, _ apps: [DrawnApp]) {
+        var draw = Draw(frame.seed, "process \(index)")
+        name = "process\(index)"
+        kind = draw.pick(ProcessKind.allCases.map { ($0 == .daemon ? 6 : 1, $0) })
+        var part = Record()
+        part.put("name", .plain(name))
+        part.put("kind", .plain(kind.rawValue))
+        let host = apps[min(draw.number(0, apps.count - 1), draw.number(0, apps.count - 1))].name
+        switch kind.family {
+        case .helper: part.put("of", .plain(host))
+        case .extension: part.put("of", .plain(draw.chance(70) ? host : "none"))
+        case .daemon:
+            if draw.chance(70) { part.put("band", .plain("\(draw.pick([0, 5, 20, 40, 80, 100, 180]))")) }
+            if draw.chance(20) { part.put("entitled", draw.flag()) }
+            if draw.chance(30) {
+                part.put("assertion_time", draw.chance(20) ? .plain("none") : draw.time(.seconds(1), .minutes(1)))
+            }
+        }
+        if kind.family != .helper {
+            if draw.chance(30) { part.put("keeps_alive", draw.flag(70)) }
+            if draw.chance(40) {
+                part.put("idle_exit", draw.chance(20) ? .plain("none") : draw.time(.zero, .minutes(1)))
+            }
+        }
+        let roomiest = ByteCount(frame.room.bytes / 16)
+        let limit = kind.limit.map { ByteCount($0.unscaled(by: frame.scale).bytes * 3 / 4) } ?? roomiest
+        let base = draw.bytes(.kibibytes(64), max(.kibibytes(128), min(limit, roomiest)))
+        held = base * frame.scale
+        var memory = Record()
+        memory.put("base", .plain("\(base)"))
+        if draw.chance(40) { memory.put("churn", .record([("rate", draw.rate(.kibibytes(4), .mebibytes(1)))])) }
+        if draw.chance(20) { memory.put("leak", draw.rate(.kibibytes(1), .kibibytes(256))) }
+        part.put("memory", memory)
+        if draw.chance(25) { part.put("costs", .record([("launch", draw.time(.zero, .seconds(2)))])) }
+        if draw.chance(25) { part.put("background", .record([("event_work", draw.time(.zero, .seconds(30)))])) }
+        if draw.chance(20) { part.put("warnings", .record([("frees", draw.share())])) }
+        if draw.chance(20) { part.put("limits", .record([("fatal", draw.flag())])) }
+        if draw.chance(20) { part.put("cpu", draw.share(0, 60)) }
+        tree = part.tree
+    }
+
+    /// What happens to the process.
+    func events(_ frame: WorldFrame) -> [Tree] {
+        var draw = Draw(frame.seed, "events of \(name)")
+        let seconds = Int(frame.duration.microseconds / 1_000_000)
+        return (0..<draw.number(0, min(12, 2 + seconds / 10))).compactMap { _ in
+            let at = ("at", Tree.plain("\(TimeSpan.milliseconds(Int64(draw.number(0, seconds * 1_000))))"))
+            return action(&draw).map { .record([at] + $0) }
+        }
+    }
+
+    private func action(_ draw: inout Draw) -> [(String, Tree)]? {
+        var keys = [(1, "crash"), (1, "terminate")]
+        if kind.isWoken(for: .demand) { keys.append((8, "demand")) }
+        if kind.isWoken(for: .remoteNotification) { keys.append((6, "push")) }
+        if kind.isWoken(for: .backgroundFetch) { keys.append((6, "background_refresh")) }
+        if kind.isPresented { keys.append((8, "present")) }
+        if kind.family == .daemon { keys += [(4, "hold_assertion"), (3, "release_assertion")] }
+        let key = draw.pick(keys)
+        let target = (key, Tree.plain(name))
+        switch key {
+        case "present": return [target, ("for", draw.time(TimeSpan(microseconds: 1), .seconds(60)))]
+        case "hold_assertion": return [target, ("band", .plain("\(draw.pick([0, 5, 30, 80, 100, 120]))"))]
+        case "demand", "push", "background_refresh":
+            return draw.chance(60) ? [target, ("for", draw.time(TimeSpan(microseconds: 1), .seconds(60)))] : [target]
+        default: return [target]
+        }
+    }
+}
+
+extension WorldFrame {
+    /// Processes that are no apps, in one world of three.
+    func parts(_ apps: [DrawnApp]) -> [DrawnPart] {
+        var draw = Draw(seed, "processes")
+        guard draw.chance(35) else { return [] }
+        let count = draw.pick([(80, draw.number(1, 10)), (20, draw.number(11, 40))])
+        return (0..<count).map { DrawnPart($0, self, apps) }
+    }
+
+    /// What is alive when the run begins, in one world of three.
+    func start(_ apps: [DrawnApp], _ parts: [DrawnPart]) -> [Tree] {
+        var draw = Draw(seed, "start")
+        guard draw.chance(35) else { return [] }
+        var entries: [Tree] = []
+        var left = ByteCount((ceiling - reserved).bytes * 3 / 4)
+        let front = draw.chance(50) ? draw.pick(apps).name : nil
+        var names = apps.map { (name: $0.name, isSeveral: $0.scenes.support && $0.scenes.multiple) }
+        names += parts.map { ($0.name, false) }
+        draw.shuffle(&names)
+        for (name, isSeveral) in names where draw.chance(40) || name == front {
+            let size = draw.bytes(.kibibytes(256), .mebibytes(24))
+            guard size <= left else { break }
+            left -= size
+            let isFront = name == front
+            let state = isFront ? "front" : draw.pick([(4, "suspended"), (1, "background")])
+            var entry = Record()
+            entry.put("process", .plain(name))
+            if state != "suspended" || draw.chance(60) { entry.put("state", .plain(state)) }
+            entry.put("footprint", .plain("\(size)"))
+            let idle = draw.span(.zero, .minutes(20))
+            if draw.chance(80) {
+                entry.put("idle", .plain("\(idle)"))
+                entry.put("age", .plain("\(idle + draw.span(.minutes(5), .hours(5)))"))
+            }
+            if draw.chance(20) { entry.put("band", .plain("\(draw.pick([0, 20, 30, 40, 80, 100, 120]))")) }
+            if isSeveral && draw.chance(60) { entry.put("scenes", .plain("\(draw.number(1, 3))")) }
+            if draw.chance(20) {
+                entry.put("relaunched_after", .list((0..<draw.number(1, 10)).map { _ in draw.time(.zero, .minutes(1)) }))
+            }
+            entries.append(entry.tree)
+        }
+        return entries
+    }
+}
