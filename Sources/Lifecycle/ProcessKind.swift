@@ -24,6 +24,8 @@ public enum ProcessKind: String, CaseIterable, Sendable {
     case appPush = "app-push"
     case broadcastUpload = "broadcast-upload"
     case messageFilter = "message-filter"
+    /// An extension of another kind, of which no limit is known.
+    case otherExtension = "extension"
     /// A process of the system: it works when it is asked, and is idle otherwise.
     case daemon
 }
@@ -42,7 +44,7 @@ extension ProcessKind {
         case .helper, .webContent, .networking: .helper
         case .daemon: .daemon
         case .notificationService, .widget, .keyboard, .share, .action, .packetTunnel, .appProxy, .dnsProxy,
-            .filterControl, .filterData, .appPush, .broadcastUpload, .messageFilter:
+            .filterControl, .filterData, .appPush, .broadcastUpload, .messageFilter, .otherExtension:
             .extension
         }
     }
@@ -52,7 +54,7 @@ extension ProcessKind {
         switch self {
         case .keyboard, .share, .action: true
         case .helper, .webContent, .networking, .notificationService, .widget, .packetTunnel, .appProxy, .dnsProxy,
-            .filterControl, .filterData, .appPush, .broadcastUpload, .messageFilter, .daemon:
+            .filterControl, .filterData, .appPush, .broadcastUpload, .messageFilter, .otherExtension, .daemon:
             false
         }
     }
@@ -79,7 +81,7 @@ extension ProcessKind {
     /// it is dirty, fatal while it is idle.
     public var limit: ByteCount? {
         switch self {
-        case .helper, .networking: nil
+        case .helper, .networking, .otherExtension: nil
         case .webContent: .mebibytes(2_048)
         case .notificationService, .appPush: .mebibytes(24)
         case .widget: .mebibytes(30)

@@ -115,7 +115,7 @@ public struct Guardrails: Sendable {
     }
 
     private func refusalOfTermination(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> Refusal? {
-        if process.phase.isForeground {
+        if process.phase.isForeground && limits.protectForeground {
             return Refusal(rule: .foreground, explanation: "an app on a screen is never a victim", isTemporary: false)
         }
         if !process.counts(against: snapshot.demand) {

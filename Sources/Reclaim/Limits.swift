@@ -16,8 +16,10 @@ public struct Limits: Hashable, Sendable {
     public var protected: [AppID]
     /// Whether a policy may not terminate an app that plays audio off screen.
     public var protectAudible: Bool
+    /// Whether a policy may not terminate a process on a screen. Real systems do that when nothing else is left.
+    public var protectForeground = true
 
-    /// Limits; by default only the background time of 30 s and the protection of audible apps.
+    /// Limits; by default only the background time of 30 s and the protection of audible apps and of the screen.
     public init(
         backgroundProcesses: Int? = nil, backgroundMemory: ByteCount? = nil, backgroundTime: TimeSpan = .seconds(30),
         terminationsPerMinute: Int? = nil, minimumStay: TimeSpan = .zero, protected: [AppID] = [],

@@ -38,7 +38,7 @@ extension AppProfile {
         case .helper: base = .mebibytes(20)
         case .webContent: base = .mebibytes(90)
         case .networking, .notificationService, .appPush, .appProxy, .dnsProxy: base = .mebibytes(8)
-        case .widget: base = .mebibytes(15)
+        case .widget, .otherExtension: base = .mebibytes(15)
         case .keyboard: base = .mebibytes(38)
         case .share, .action: base = .mebibytes(30)
         case .packetTunnel, .broadcastUpload: base = .mebibytes(14)

@@ -136,6 +136,8 @@ extension WorldFrame {
         if draw.chance(30) { limits.put("minimum_stay", draw.time(.zero, .minutes(1))) }
         if draw.chance(30) { limits.put("protected", .list(draw.some(of: apps, 25).map { .plain($0.name) })) }
         if draw.chance(25) { limits.put("protect_audible", draw.flag()) }
+        var further = Draw(seed, "limits of the screen")
+        if further.chance(20) { limits.put("protect_foreground", further.flag(20)) }
         return limits
     }
 

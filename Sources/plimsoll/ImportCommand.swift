@@ -63,9 +63,11 @@ struct ImportJetsamEvent: ParsableCommand {
         commandName: "jetsam-event",
         abstract: "Reads a JetsamEvent report (.ips) of iOS 10 or later, and writes a scenario of the state it shows.",
         discussion: """
-            The scenario's device has the report's memory. Every process that is an app is launched, the least \
-            recently used first, until the same apps are in the same bands and the same order, with the footprints of \
-            the report. Comments in the scenario state what the import decided.
+            The scenario's device has the report's memory. Every process of the report is alive when the run begins: \
+            apps, helpers, extensions and daemons, in the bands and the order of the report, with its footprints. \
+            With --apps-only, only the apps are there, and they are launched one after the other until they are in \
+            the report's state; all other processes are reserved memory. Comments in the scenario state what the \
+            import decided.
 
             EXAMPLES
               plimsoll import jetsam-event JetsamEvent-2020-10-15-172958.ips
@@ -80,19 +82,28 @@ struct ImportJetsamEvent: ParsableCommand {
     @Argument(help: "The report.", completion: .file())
     var file: String
 
+    @Flag(help: "Only the apps, launched one after the other.")
+    var appsOnly = false
+
     @OptionGroup var output: ImportOutput
 
     func run() throws {
         try reporting {
             try output.check(keeping: (file, "report"))
-            let report: JetsamEventImport
+            let imported: (scenario: String, summary: String)
             do throws(ScenarioFault) {
-                report = try JetsamEventImport(path: file)
+                if appsOnly {
+                    let apps = try JetsamEventImport(path: file)
+                    imported = (apps.scenario, apps.summary)
+                } else {
+                    let world = try JetsamWorldImport(path: file)
+                    imported = (world.scenario, world.summary)
+                }
             } catch {
                 throw Failure(error.status, [error.illustrated])
             }
-            try output.write(report.scenario)
-            Terminal.say(report.summary)
+            try output.write(imported.scenario)
+            Terminal.say(imported.summary)
             return ExitStatus.done.code
         }
     }

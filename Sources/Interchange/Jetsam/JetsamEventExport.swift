@@ -9,7 +9,7 @@ import Simulation
 /// The form follows reports of iOS 14.2 with the bands of iOS 16: a header of one line, then the report. All values
 /// come from the run: dates are virtual time, identifiers are drawn from the seed. Values that are not simulated
 /// (`cpuTime`, `fds`, the compressor, a file cache) are zero, because tools expect their keys. Zones, which not all
-/// reports have, are left out. A report lists apps only: the system's own memory counts as wired memory.
+/// reports have, are left out. A report lists the processes of the scenario: the system's own memory counts as wired memory.
 public struct JetsamEventExport: Sendable {
     private let scenario: String
     private let policy: String
@@ -118,12 +118,12 @@ public struct JetsamEventExport: Sendable {
         let seen = process.generation == 0 ? report.at : process.kill?.at ?? report.at
         let facts = JSON.object([
             "uuid": .string(identifier(of: "program/\(state.name)", seed: 0).lowercased()),
-            "states": .array([.string(word(for: process))]),
+            "states": .array(words(for: process).map { .string($0) }),
             "lifetimeMax": .whole(pages(process.largest)),
             "age": .whole(ticks(seen - state.launchedAt)),
             "purgeable": .whole(0),
             "fds": .whole(0),
-            "coalition": .whole(state.app.index + 1),
+            "coalition": .whole((state.group ?? state.app.index) + 1),
             "rpages": .whole(footprint),
             "priority": .whole(state.band.number),
             "physicalPages": .object(["internal": .array([.whole(footprint), .whole(0)])]),
@@ -138,12 +138,16 @@ public struct JetsamEventExport: Sendable {
         ])
     }
 
-    /// The system's words for a process's state.
-    private func word(for process: KillReport.Process) -> String {
-        switch process.state.phase {
-        case .suspended: "suspended"
-        case .background: "background"
-        case .active, .inactive, .notRunning: process.isWanted ? "frontmost" : "foreground"
+    /// The system's words for a process's state. An idle daemon is one in the bands where it ages, or below.
+    private func words(for process: KillReport.Process) -> [String] {
+        if process.state.kind == .daemon {
+            return process.state.phase == .suspended && process.state.band <= .daemonAgeing
+                ? ["daemon", "idle"] : ["daemon"]
+        }
+        return switch process.state.phase {
+        case .suspended: ["suspended"]
+        case .background: ["background"]
+        case .active, .inactive, .notRunning: [process.isWanted ? "frontmost" : "foreground"]
         }
     }
 

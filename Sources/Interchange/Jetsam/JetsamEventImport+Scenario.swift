@@ -5,7 +5,7 @@ import Scenario
 extension JetsamEventImport {
     /// A complete scenario, ready to run.
     public var scenario: String {
-        (heading + deviceLines + policyLines + ["apps:"] + apps.flatMap(lines) + userLines).joined(separator: "\n")
+        (heading + device.lines(report) + policyLines + ["apps:"] + apps.flatMap(lines) + userLines).joined(separator: "\n")
             + "\n"
     }
 
@@ -36,33 +36,6 @@ extension JetsamEventImport {
     private func pid(_ process: JetsamReport.Process) -> String { process.pid.map { " (pid \($0))" } ?? "" }
 
     private func readable(_ pages: Int) -> String { ByteCount(pages * report.pageSize).readable }
-
-    private var deviceLines: [String] {
-        let pages = report.pages
-        var lines = [
-            "# The ceiling is the report's memoryPages and its compressor's: \(readable(pages.all)). Reserved is what",
-            "# no app of this scenario holds and is not available: wired \(readable(pages.wired)), the compressor's "
-                + "\(readable(pages.compressor)), daemons and the system.",
-            "# Available in the report: \(readable(pages.available)), free or backed by a file.",
-        ]
-        if device.added > .zero {
-            lines.append(
-                "# The ceiling is \(device.added.readable) higher: footprints count at full size what was compressed."
-            )
-        }
-        if device.widened > .zero {
-            lines.append(
-                "# The ceiling is \(device.widened.readable) higher, or apps and available memory would not fit."
-            )
-        }
-        if device.spared > .zero {
-            lines += [
-                "# \(device.spared.readable) more are available, so no app is warned or ended before all are launched.",
-                "# For the report's own shortage: --set device.reserved=\(device.reserved + device.spared)",
-            ]
-        }
-        return lines + ["device: { ceiling: \(device.ceiling), reserved: \(device.reserved) }"]
-    }
 
     private var policyLines: [String] {
         var lines: [String] = []
@@ -144,4 +117,39 @@ extension JetsamEventImport {
 
     /// How long the app in front takes to fill the device.
     private static let rise = TimeSpan.seconds(25)
+}
+
+extension JetsamDevice {
+    /// The lines about the device.
+    ///
+    /// - Parameter held: What a scenario holds: apps, or all processes.
+    func lines(_ report: JetsamReport, raised held: String = "apps") -> [String] {
+        let pages = report.pages
+        func readable(_ pages: Int) -> String { ByteCount(pages * report.pageSize).readable }
+        var lines = [
+            "# The ceiling is the report's memoryPages and its compressor's: \(readable(pages.all)). Reserved is what",
+            "# no \(held == "apps" ? "app" : "process") of this scenario holds and is not available: wired "
+                + "\(readable(pages.wired)), the compressor's "
+                + "\(readable(pages.compressor)), \(held == "apps" ? "daemons and the system" : "the system").",
+            "# Available in the report: \(readable(pages.available)), free or backed by a file.",
+        ]
+        if added > .zero {
+            lines.append(
+                "# The ceiling is \(added.readable) higher: footprints count at full size what was compressed."
+            )
+        }
+        if widened > .zero {
+            lines.append(
+                "# The ceiling is \(widened.readable) higher, or \(held) and available memory would not fit."
+            )
+        }
+        if spared > .zero {
+            lines += [
+                "# \(spared.readable) more are available, so "
+                    + (held == "apps" ? "no app is warned or ended before all are launched." : "none ends at once."),
+                "# For the report's own shortage: --set device.reserved=\(reserved + spared)",
+            ]
+        }
+        return lines + ["device: { ceiling: \(ceiling), reserved: \(reserved) }"]
+    }
 }

@@ -193,13 +193,14 @@ struct JetsamDevice: Sendable {
     /// How much more memory is available than in the report, so that no app is warned or ended before `stateAt`.
     let spared: ByteCount
 
-    init(_ report: JetsamReport, apps: [ByteCount]) {
+    /// - Parameter stands: Whether the apps are there when the run begins, and need not be launched.
+    init(_ report: JetsamReport, apps: [ByteCount], stands: Bool = false) {
         let size = report.pageSize
         let page = JetsamEventImport.page
         let ram = ByteCount(report.pages.all * size)
         let reported = ByteCount(report.pages.available * size)
         let held = apps.reduce(.zero, +)
-        let passing = JetsamDevice.passing(apps)
+        let passing = stands ? .zero : JetsamDevice.passing(apps)
         let uncompressed = ByteCount(report.pages.wired * size) + held + reported
         ceiling = max(ram, uncompressed.roundedUp(toMultipleOf: page))
         added = ceiling - ram
@@ -229,7 +230,8 @@ struct JetsamDevice: Sendable {
     /// One hundredth of RAM above two thresholds: jetsam's for idle apps and the monitor's for warnings. A warned app
     /// would drop its cache and no longer have the report's footprint.
     private static func leastAvailable(on ceiling: ByteCount) -> ByteCount {
-        max(ceiling * JetsamThresholds.row(for: ceiling).idle, MonitorSettings.ios.warning.enter.bytes(of: ceiling))
+        let shares = JetsamKernel.allCases.map { JetsamThresholds.row(for: ceiling, in: $0).idle }
+        return max(ceiling * (shares.max() ?? .zero), MonitorSettings.ios.warning.enter.bytes(of: ceiling))
             + ceiling * .percent(1)
     }
 }

@@ -41,6 +41,8 @@ public struct JetsamReport: Sendable {
         public var coalition: Int?
         /// Why jetsam ended it; nil if it did not.
         public var reason: String?
+        /// How long it has lived, in ticks of 24 MHz; nil if the report does not say.
+        public var age: Int?
     }
 
     /// The system as the report names it: `iPhone OS 14.2 (18B5061e)`.
@@ -140,6 +142,7 @@ public struct JetsamReport: Sendable {
         process.priority = try fields.wholeIfAny("priority", -1...999)
         process.coalition = fields.node["coalition"]?.number.flatMap { Int($0) }
         process.reason = fields.node["reason"]?.text
+        process.age = fields.node["age"]?.number.flatMap { Int($0) }
         guard let states = fields.node["states"] else { return process }
         guard case .array(let words) = states.content else {
             throw TextFault(offset: states.offset, message: "states: expected a list of texts, not \(states.summary)")

@@ -260,5 +260,9 @@ extension Limits: Described {
             Field(
                 "protect_audible", \.protectAudible, .flag,
                 "`true`: the policy must leave apps that play audio off screen alone."),
+            Field(
+                "protect_foreground", \.protectForeground, .flag,
+                "`false`: the policy may also end what is on the screen, as jetsam does when nothing else is left. "
+                    + "Policies that spare it themselves still do."),
         ])
 }

@@ -110,7 +110,7 @@ struct StartState {
     }
 
     private static let corrections = 6
-    private static let tolerance = ByteCount.kibibytes(16)
+    private static let tolerance = ByteCount.kibibytes(4)
 
     private func allocate(_ work: [MemoryWork], of process: LiveProcess) { run.startAtOnce(work, of: process) }
 
@@ -135,18 +135,21 @@ struct StartState {
     }
 
     private func stand(_ process: LiveProcess, _ entry: StartedProcess, since: Instant) {
-        guard let band = entry.band else { return process.followBand(at: since) }
+        if let band = entry.band, process.bands.kind == .app { process.course.stand(in: JetsamBand(band)) }
         guard process.bands.kind == .daemon else {
-            process.course.stand(in: JetsamBand(band))
-            return process.followBand(at: since)
+            // It has aged by then, if it has been idle for that long.
+            let aged = process.naturalBand == .idle && entry.idle >= BandMachine.appAgeing
+            return process.followBand(at: aged ? since - BandMachine.appAgeing : since)
         }
-        process.followBand(at: since)
         do {
-            // A daemon in a band of its own keeps it, as if a client held an assertion.
-            if band > 0 {
-                try process.changeBands { bands throws(BandMachine.Refusal) in
-                    try bands.assert(JetsamBand(band), at: since)
+            try process.changeBands { bands throws(BandMachine.Refusal) in
+                let aged = entry.idle >= BandMachine.daemonAgeing
+                try bands.setDirty(true, at: process.launch.at)
+                if entry.state == .suspended {
+                    try bands.setDirty(false, at: aged ? since - BandMachine.daemonAgeing : since)
                 }
+                // A daemon in a band of its own keeps it, as if a client held an assertion.
+                if let band = entry.band, band > 0 { try bands.assert(JetsamBand(band), at: since) }
             }
         } catch {
             run.faults.fail("\(process.profile.name): \(error)")
@@ -158,7 +161,9 @@ struct StartState {
         for process in run.processes.live {
             guard let part = process.profile.part else { continue }
             if part.kind.family == .helper {
-                process.course.accompany(part.host.flatMap { run.processes[$0].process?.phase })
+                // If its state is another than its app's, it keeps it until the app's state changes.
+                let phase = part.host.flatMap { run.processes[$0].process?.phase }
+                if phase == process.phase { process.course.accompany(phase) }
             } else if process.phase.isForeground, let front = run.display.frontApp {
                 _ = run.display.present(process.app, over: front)
                 process.course.accompany(run.processes[front].process?.phase)
