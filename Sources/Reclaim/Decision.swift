@@ -164,7 +164,8 @@ public struct Decision: Hashable, Sendable {
     /// Why the policy asks for nothing, or for nothing beyond the ranking. If it is nil and the ranking is empty, there
     /// is no victim left.
     public var standstill: Standstill?
-    /// The policy need not be asked again before this time has passed, except for a waiting allocation or a limit.
+    /// The policy need not be asked again before this time has passed, except for a limit and, unless the policy looks
+    /// at times of its own, for a waiting allocation.
     public var nextLook: TimeSpan?
     /// The processes, in band order, whose state is written down before the first reported action; nil: no report.
     public var report: [ProcessID]?

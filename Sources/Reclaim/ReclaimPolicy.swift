@@ -46,6 +46,9 @@ public struct PolicyNeeds: OptionSet, Hashable, Sendable {
     public static let unboundedMemory = PolicyNeeds(rawValue: 4)
     /// The policy's rules have durations and cool-downs, which are updated at every sample.
     public static let ruleMemory = PolicyNeeds(rawValue: 8)
+    /// The policy is a daemon that looks at times of its own: an allocation that waits for memory does not wake it
+    /// before its next look.
+    public static let ownTimes = PolicyNeeds(rawValue: 16)
 }
 
 extension ReclaimPolicy {

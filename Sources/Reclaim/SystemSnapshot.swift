@@ -178,6 +178,8 @@ public struct ProcessSnapshot: Hashable, Sendable {
     public var like = ""
     /// Its footprint divided by its average footprint.
     public var growth = Ratio.one
+    /// The `oom_score_adj` that the scenario sets for the app; nil: it follows from the band (`oomScoreAdj`).
+    public var declaredOomScoreAdj: Int?
 
     /// A process that belongs to no group, has no limit and was never ended by the system. `positionedAt` is the last
     /// time in the foreground, or else the launch.

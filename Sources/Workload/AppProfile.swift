@@ -37,6 +37,8 @@ public struct AppProfile: Hashable, Sendable {
     public var cpu = Ratio.zero
     /// What the process is if it is no app; nil for an app.
     public var part: ProcessPart?
+    /// Linux's `oom_score_adj` of the app's process, from -1000 (exempt) to 1000; nil: it follows from the band.
+    public var oomScoreAdj: Int?
 
     /// A profile that frees all of a scene's memory when the scene is disconnected, and whose costs have no spread.
     public init(

@@ -1,5 +1,6 @@
 import Lifecycle
 import Quantities
+import Reclaim
 import Scenario
 import Simulation
 import Workload
@@ -70,6 +71,7 @@ struct DrawnApp {
             app.put("observers", .list(observed.map { observer(of: $0, &draw) }))
         }
         if draw.chance(30) { app.put("spread", DrawnApp.spread(&draw)) }
+        if draw.chance(15) { app.put("oom_score_adj", DrawnApp.adjustment(&draw)) }
         (self.name, self.profile, tree, playsTrace) = (name, profile, app.tree, memory.playsTrace)
         (self.modes, self.features, self.scenes) = (modes, features, scenes)
         func observer(of notification: AppNotification, _ draw: inout Draw) -> Tree {
@@ -81,6 +83,11 @@ struct DrawnApp {
             if draw.chance(50) { observer.put("frees", draw.share()) }
             return observer.tree
         }
+    }
+
+    static func adjustment(_ draw: inout Draw) -> Tree {
+        if draw.chance(10) { return .plain("none") }
+        return .plain("\(draw.chance(25) ? LinuxScore.exempt : draw.number(-999, 1_000))")
     }
 
     /// Costs are mostly short, but in a few apps one of them is so long that the watchdog reacts.

@@ -53,6 +53,7 @@ struct DrawnPart {
         if draw.chance(20) { part.put("warnings", .record([("frees", draw.share())])) }
         if draw.chance(20) { part.put("limits", .record([("fatal", draw.flag())])) }
         if draw.chance(20) { part.put("cpu", draw.share(0, 60)) }
+        if draw.chance(15) { part.put("oom_score_adj", DrawnApp.adjustment(&draw)) }
         tree = part.tree
     }
 

@@ -11,67 +11,6 @@ struct LinuxPolicyTests {
         process(1, .active, idle: 0, size: 10), process(2, size: 80), process(3, .background, size: 300),
     ]
 
-    @Test("earlyoom asks the largest to end at 10 %, kills it at 5 %, and rests above")
-    func earlyoomThresholds() throws {
-        let earlyoom = try policy("earlyoom")
-        #expect(earlyoom.decide(device(101, apps)).ranking.isEmpty)
-        #expect(earlyoom.decide(device(100, apps)).order.first == .terminatePolitely(ProcessID(3)))
-        #expect(earlyoom.decide(device(50, apps)).order.first == .terminate(ProcessID(3)))
-    }
-
-    @Test("earlyoom does nothing while swap is free")
-    func earlyoomSwap() throws {
-        let roomy = device(40, apps) {
-            $0.measures.swapTotal = .mebibytes(100)
-            $0.measures.swapFree = .mebibytes(11)
-        }
-        #expect(try policy("earlyoom").decide(roomy).ranking.isEmpty)
-        let tight = device(40, apps) {
-            $0.measures.swapTotal = .mebibytes(100)
-            $0.measures.swapFree = .mebibytes(10)
-        }
-        #expect(try policy("earlyoom").decide(tight).order.first == .terminatePolitely(ProcessID(3)))
-    }
-
-    @Test("earlyoom prefers and avoids by 300 thousandths")
-    func earlyoomPreference() throws {
-        let prefer = try policy("earlyoom", [.init(name: "prefer", value: .names(["app2"]))])
-        #expect(prefer.decide(device(100, apps)).victims.first == 2)
-        let avoid = try policy("earlyoom", [.init(name: "avoid", value: .names(["app3"]))])
-        #expect(avoid.decide(device(100, apps)).victims.first == 2)
-    }
-
-    @Test("earlyoom waits up to 10 s for who was asked to end, then kills it; below 5 % it does not wait")
-    func earlyoomEscalates() throws {
-        var asked = apps
-        asked[2].isEnding = true
-        func after(_ seconds: Int64, available: Int = 90) throws -> Decision {
-            try policy("earlyoom").decide(
-                device(available, asked) {
-                    $0.history.kills = [
-                        .init(
-                            at: now - .seconds(seconds), pid: ProcessID(3), band: .background, cause: nil,
-                            footprint: .mebibytes(300))
-                    ]
-                })
-        }
-        #expect(try after(9).ranking.isEmpty)
-        #expect(try after(10).order.first == .terminate(ProcessID(3)))
-        #expect(try after(1, available: 50).order.first == .terminate(ProcessID(3)))
-    }
-
-    @Test("earlyoom looks every 100 ms to 1 s, by headroom over the rate at which memory fills")
-    func earlyoomPolls() throws {
-        func next(_ available: Int, ram: Int = 1000) throws -> TimeSpan? {
-            var snapshot = device(available, apps)
-            snapshot.ceiling = .mebibytes(ram)
-            return try policy("earlyoom").decide(snapshot).nextLook
-        }
-        #expect(try next(102) == .milliseconds(100))
-        #expect(try next(100 + 3072) == .milliseconds(500))
-        #expect(try next(20_000) == .seconds(1))
-    }
-
     private func stalled(_ percent: Int64, for seconds: Int64) -> (inout SystemSnapshot) -> Void {
         { snapshot in
             snapshot.measures.full.avg10 = .percent(percent)

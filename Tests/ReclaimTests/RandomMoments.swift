@@ -19,7 +19,7 @@ struct RandomMoments {
             resident: ceiling - available, available: available, threshold: ceiling * .percent(10),
             processes: processes, monitor: .ios)
         snapshot.measures = measures(of: ceiling)
-        snapshot.history = history(idle: processes.count { $0.band == .idle })
+        snapshot.history = history(processes)
         snapshot.oracle = oracle()
         snapshot.seed = random.next()
         return snapshot
@@ -70,6 +70,7 @@ struct RandomMoments {
         if chance(30) { process.limit = MemoryLimit(bytes: .mebibytes(number(1, 100)), isFatal: chance(50)) }
         if chance(30) { (process.warnedAt, process.answersWarning) = (ago(), true) }
         process.isEnding = chance(10)
+        if chance(20) { process.declaredOomScoreAdj = number(-1_000, 1_000) }
     }
 
     private mutating func measures(of ceiling: ByteCount) -> SystemMeasures {
@@ -91,7 +92,7 @@ struct RandomMoments {
         return measures
     }
 
-    private mutating func history(idle: Int) -> ReclaimHistory {
+    private mutating func history(_ processes: [ProcessSnapshot]) -> ReclaimHistory {
         var history = ReclaimHistory()
         history.levelSince = ago()
         if chance(50) { history.notNormalSince = ago() }
@@ -99,12 +100,15 @@ struct RandomMoments {
         let causes: [KillCause?] = [nil, .sustainedPressure, .processThrashing, .fileCacheThrashing]
         let times = (0..<pick([0, 0, 1, 2, 5])).map { _ in ago(60_000) }.sorted()
         let cause = pick(causes)
+        // A process that is ending was probably asked to.
+        let asked = processes.first(where: \.isEnding)?.pid ?? ProcessID(70)
         history.kills = times.map { at in
             .init(
-                at: at, pid: ProcessID(70), band: .idle, cause: chance(20) ? pick(causes) : cause, footprint: .zero)
+                at: at, pid: at == times.last ? asked : ProcessID(70), band: .idle,
+                cause: chance(20) ? pick(causes) : cause, footprint: .zero)
         }
         if chance(50) {
-            history.idleAtSustained = max(1, idle)
+            history.idleAtSustained = max(1, processes.count { $0.band == .idle })
             history.sustainedKills = number(1, 4)
         }
         return history

@@ -181,8 +181,8 @@ struct ReclaimRunTests {
         #expect(slow.tally.bytesReclaimed == slow.tally.terminations.first?.footprint)
     }
 
-    @Test("earlyoom gives a victim as long as it says, also beyond the 5 s and the deadlines of UIKit")
-    func wait() throws {
+    @Test("earlyoom's `wait` ends no victim; its `grace` does, also beyond the 5 s and the deadlines of UIKit")
+    func grace() throws {
         let text = """
             duration: 60s
             device: { ceiling: 128MiB, reserved: 16MiB }
@@ -200,17 +200,52 @@ struct ReclaimRunTests {
               - { at: 3s, launch: b }
 
             """
-        for (wait, took, isEnded) in [(1, 1.0, true), (4, 4, true), (7, 7, true), (10, 9, false), (60, 9, false)] {
-            let run = try Self.run(text, ["policy.parameters.wait=\(wait)s"])
+        for (wait, grace, took, isEnded) in [
+            (1, 5, 5.0, true), (10, 7, 7, true), (10, 10, 9, false), (1, 60, 9, false), (4, 60, 9, false),
+        ] {
+            let run = try Self.run(
+                text, ["policy.parameters.wait=\(wait)s", "policy.parameters.grace=\(grace)s"])
             let asked = try #require(run.times(",action,slow,", "terminate_politely").first)
             let exit = try #require(run.times(",exit,slow,").first)
-            #expect(abs(exit - asked - took) < 0.3, "\(wait): \(exit - asked)")
+            #expect(abs(exit - asked - took) < 0.3, "\(wait), \(grace): \(exit - asked)")
             let isMade = run.events.contains { row in
-                row.contains(",exit,slow,") && row.contains("did not end within \(wait)s")
+                row.contains(",exit,slow,") && row.contains("did not end within \(grace)s")
                     || row.contains(",action,slow,") && row.contains(",terminate,")
             }
             #expect(isMade == isEnded && run.kills == 1)
         }
+    }
+
+    /// Two apps off screen, the larger one navigating, and a third that fills memory.
+    private static let adjusted = """
+        duration: 60s
+        device: { ceiling: 256MiB, reserved: 16MiB }
+        policy: earlyoom
+        apps:
+          - { name: large, like: plain, background_modes: [location], memory: { base: 80MiB } }
+          - { name: small, like: plain, background_modes: [location], memory: { base: 30MiB } }
+          - { name: front, like: plain, memory: { base: 30MiB, growth: { rate: 4MiB/s, up_to: 140MiB } } }
+        user:
+          - { at: 0s, launch: large }
+          - { at: 10s, launch: small }
+          - { at: 20s, launch: front }
+
+        """
+
+    /// Of 256 MiB a MiB is 3.9 thousandths: about 320 for the larger app and 125 for the smaller one.
+    @Test(
+        "earlyoom: the adjustments of the scenario decide the victim of a run",
+        arguments: [
+            ([], "large"), (["apps.small.oom_score_adj=700"], "small"),
+            // A navigating app has 200 by its band.
+            (["apps.large.oom_score_adj=-100"], "small"), (["apps.large.oom_score_adj=-1000"], "small"),
+            (["apps.small.oom_score_adj=300"], "large"),
+        ])
+    func adjustments(sets: [String], victim: String) throws {
+        let run = try Self.run(Self.adjusted, sets)
+        let first = try #require(run.events.first { $0.contains(",exit,") })
+        #expect(first.contains(",exit,\(victim),"), "\(first)")
+        #expect(run.events.contains { $0.contains(",action,\(victim),") && $0.contains("the highest oom_score") })
     }
 
     @Test("one termination a minute is enough to ask somebody to end and to end it")
@@ -575,7 +610,7 @@ struct ReclaimRunTests {
             """
             duration: 60s
             device: { ceiling: 128MiB, reserved: 16MiB }
-            policy: { name: earlyoom, parameters: { kill: 0.1%, wait: 8s } }
+            policy: { name: earlyoom, parameters: { kill: 0.1%, grace: 8s } }
             limits: { protect_audible: false }
             apps:
               - name: slow

@@ -129,6 +129,7 @@ struct SettingsMatterTests {
         "apps.background.modes_last": ["apps.c.background.modes_last=10s"],
         "apps.background.cpu": ["apps.c.background.cpu=96%"],
         "apps.cpu": ["apps.a.cpu=50%"],
+        "apps.oom_score_adj": ["apps.a.oom_score_adj=-1000"] + linux,
         "device.cores.efficiency": ["device.cores={performance: 1, efficiency: 4}"],
         "device.cores.efficiency_speed": ["device.cores={performance: 1, efficiency: 4, efficiency_speed: 90%}"],
         "device.cores.further": ["device.cores={performance: 1, further: [{count: 2, speed: 90%}]}"],
@@ -162,6 +163,8 @@ struct SettingsMatterTests {
     private static let closing = ["apps.a.scenes.multiple=true", "user.4={at: 50s, close_scene: a}"]
     /// The user opens another window.
     private static let opening = ["apps.a.scenes.multiple=true", "user.4={at: 50s, open_scene: a}"]
+    /// Linux's daemon, and memory so tight that it acts.
+    private static let linux = ["policy=earlyoom", "device.ceiling=90MiB", "limits.protect_audible=false"]
     private static let call = ["user.4={at: 50s, interrupt: call, for: 5s}"]
 
     /// The run to compare a case with, if not the base: the same settings without the one in question.
@@ -184,6 +187,7 @@ struct SettingsMatterTests {
         "apps.disconnect.ignores": ["policy.parameters.disconnect_idle=1s"],
         "apps.costs.disconnect": ["policy.parameters.disconnect_idle=1s"],
         "apps.costs.terminate": ["user.4={at: 50s, quit: a}"],
+        "apps.oom_score_adj": linux,
         "apps.spread.except": ["apps.a.spread=35%"],
         "apps.background.work": ["device.ceiling=1GiB"],
         "apps.limits.inactive": ["apps.a.limits={active: 400MiB}"],

@@ -8,8 +8,16 @@ import Quantities
 /// process that plays audio or navigates counts as perceptible; any other process that runs code off screen counts as
 /// a service. The app that was in front before the present one is protected as "previous". All other processes are
 /// cached: the longest idle has the highest score, and processes that were never in front score higher than those
-/// that were.
+/// that were. If the scenario sets an app's `oom_score_adj`, that is the score of its process.
 public enum OomScore {
+    /// A native process that the activity manager does not manage; it is never killed. Not assigned here.
+    public static let native = -1_000
+    /// The system server. Not assigned here.
+    public static let system = -900
+    /// A persistent app, such as the telephone. Not assigned here.
+    public static let persistent = -800
+    /// A service that the system or a persistent app is bound to. Not assigned here.
+    public static let persistentService = -700
     /// On the screen and active.
     public static let foreground = 0
     /// Left the screen a moment ago. Not assigned here.
@@ -38,8 +46,10 @@ public enum OomScore {
     /// The score of every process, in the order of the snapshot.
     public static func all(of snapshot: SystemSnapshot) -> [Int] {
         let processes = snapshot.processes
-        var scores = processes.map { $0.base ?? previous }
-        var waiting = processes.indices.filter { processes[$0].base == nil }
+        var scores = processes.map { $0.declaredOomScoreAdj ?? $0.base ?? previous }
+        var waiting = processes.indices.filter {
+            processes[$0].declaredOomScoreAdj == nil && processes[$0].base == nil
+        }
         waiting.sort { processes[$0].lastUse > processes[$1].lastUse }
         if let first = waiting.first, processes[first].lastForeground != nil { waiting.removeFirst() }
         for (rank, index) in waiting.enumerated() {

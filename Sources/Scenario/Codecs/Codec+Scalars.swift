@@ -183,7 +183,9 @@ extension Codec where Value == Int {
     static func count(_ range: ClosedRange<Int>) -> Codec {
         .scalar(
             expected: "a whole number", quoted: false,
-            schema: .number("integer", from: "\(range.lowerBound)", to: "\(range.upperBound)", pattern: "^[0-9]+$"),
+            schema: .number(
+                "integer", from: "\(range.lowerBound)", to: "\(range.upperBound)",
+                pattern: range.lowerBound < 0 ? "^-?[0-9]+$" : "^[0-9]+$"),
             parse: { $0.first == "+" ? nil : Int($0) }, text: { "\($0)" }
         ).bounded(range)
     }

@@ -1,5 +1,6 @@
 import Lifecycle
 import Quantities
+import Reclaim
 import Workload
 
 extension AppProfile: Described {
@@ -41,6 +42,11 @@ extension AppProfile: Described {
                 "cpu", \.cpu, .quantity(to: .mostCores),
                 "The share of a core that the app's frames use while it is in front: 60 frames a second, each of which "
                     + "is late if it is not ready in time."),
+            Field(
+                "oom_score_adj", \.oomScoreAdj, Codec.count(LinuxScore.adjustments).orNone(),
+                "Linux's setting for the app's process: the higher, the sooner it is ended; -1000 exempts it. "
+                    + "`earlyoom`, the `lmkd` policies and rules with `oom_score` read it. `none`: it follows from "
+                    + "what the process does."),
             Field(
                 "observers", \.observers, .list(of: Codec<NotificationObserver>.record, called: "observers"),
                 "The app's objects that observe notifications."),

@@ -1,5 +1,6 @@
 import Lifecycle
 import Quantities
+import Reclaim
 import Simulation
 import Workload
 
@@ -48,5 +49,8 @@ extension AppProfile {
             Field(
                 "cpu", \.cpu, .quantity(to: .mostCores),
                 "The share of a core that it uses on the screen, beside the app's frames."),
+            Field(
+                "oom_score_adj", \.oomScoreAdj, Codec.count(LinuxScore.adjustments).orNone(),
+                "Linux's setting for the process, as that of an app. `none`: it follows from what the process does."),
         ])
 }

@@ -141,7 +141,7 @@ final class Reclaimer {
 
     func decide(_ question: Question) -> ReclaimAnswer {
         let snapshot = snapshot(question)
-        if snapshot.mayBePutOff && now < nextLook { return .nothing }
+        if now < nextLook && isPutOff(snapshot) { return .nothing }
         let decision = policy.decide(snapshot)
         if needs.contains(.ruleMemory) { history.rules = policy.follow(snapshot) }
         nextLook = decision.nextLook.map { now + $0 } ?? .zero
@@ -163,6 +163,11 @@ final class Reclaimer {
             UnservedAllocation(
                 pid: pid, wanted: wanted, mayWait: mayWait && !dryRun,
                 why: verdict.chosen.map { isNotDone(decision.ranking[$0].action) } ?? "no process left to reclaim"))
+    }
+
+    /// Whether the question waits until the policy looks next. In a dry run an allocation does not wait for a policy.
+    private func isPutOff(_ snapshot: SystemSnapshot) -> Bool {
+        snapshot.mayBePutOff || snapshot.requester != nil && needs.contains(.ownTimes) && !dryRun
     }
 
     /// The guardrails' answers to a ranking.

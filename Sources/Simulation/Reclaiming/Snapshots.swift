@@ -145,6 +145,7 @@ final class Snapshots {
         snapshot.kind = process.profile.part?.kind
         snapshot.group = process.record.membership.group
         snapshot.role = process.record.membership.role
+        snapshot.declaredOomScoreAdj = process.profile.oomScoreAdj
         follow(process, in: &snapshot)
         return snapshot
     }
