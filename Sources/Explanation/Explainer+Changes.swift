@@ -144,7 +144,7 @@ extension Explainer {
     private func ownLimit(of app: Int, _ explanation: String) -> (any Quest)? {
         let limits = plan.apps[app].limits
         let isInactive = explanation.contains("its inactive limit")
-        guard let limit = isInactive ? limits.inactive : limits.active else { return nil }
+        guard let limit = isInactive ? limits.inactive : limits.active ?? plan.device.appLimit else { return nil }
         let key = isInactive ? "limits.inactive" : "limits.active"
         return larger("apps.\(plan.apps[app].name).\(key)", limit) { value in
             plan.own(app, key, optional: isInactive ? \.limits.inactive : \.limits.active, to: value, .limit)

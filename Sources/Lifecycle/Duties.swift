@@ -72,7 +72,8 @@ extension Callback {
             return [.finishesWork, .freesMemory, .preparesSnapshot]
         case .sceneDidDisconnect: return [.releasesScene]
         case .applicationWillTerminate: return [.stopsWork]
-        case .main, .notificationServiceDidReceive, .willFinishLaunching, .didDiscardSceneSessions, .configurationForConnecting, .stateRestorationActivity,
+        case .main, .notificationServiceDidReceive, .willFinishLaunching, .didDiscardSceneSessions,
+            .configurationForConnecting, .stateRestorationActivity,
             .sceneOpenURLContexts, .sceneWillContinueUserActivity, .sceneContinueUserActivity,
             .sceneDidUpdateUserActivity, .applicationDidReceiveMemoryWarning,
             .applicationProtectedDataWillBecomeUnavailable, .applicationProtectedDataDidBecomeAvailable,

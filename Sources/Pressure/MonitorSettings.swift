@@ -164,6 +164,21 @@ extension MonitorSettings {
         $0.warningMinimumFootprint = .zero
     }
 
+    /// ChromeOS: the level is warning below 40 % of RAM available and critical below 5.2 %, and the system looks once a
+    /// second.
+    ///
+    /// Source: chromiumos-platform2 3050786c35, resourced: its margins, and its loop under pressure. The thresholds for
+    /// leaving a level are Plimsoll's own, and so is the spacing of the warnings.
+    public static let chromeOS = MonitorSettings.ios.changed {
+        $0.preset = "chromeos"
+        $0.interval = .seconds(1)
+        $0.warning = LevelThresholds(enter: .percent(40), leave: .percent(42))
+        $0.critical = LevelThresholds(
+            enter: .share(Ratio(partsPerMillion: 52_000)), leave: .share(Ratio(partsPerMillion: 62_000)))
+        $0.hold = .zero
+        $0.warningMinimumFootprint = .zero
+    }
+
     private func changed(_ change: (inout MonitorSettings) -> Void) -> MonitorSettings {
         var settings = self
         change(&settings)
@@ -171,5 +186,7 @@ extension MonitorSettings {
     }
 
     /// All presets; add a new one here.
-    public static let presets: [MonitorSettings] = [.ios, .iosRatio, .android, .fuchsiaWatermarks, .webkit, .brisk]
+    public static let presets: [MonitorSettings] = [
+        .ios, .iosRatio, .android, .fuchsiaWatermarks, .webkit, .chromeOS, .brisk,
+    ]
 }

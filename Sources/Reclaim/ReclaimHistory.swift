@@ -174,12 +174,27 @@ public struct MemoryLimit: Hashable, Sendable {
     /// Whether the process is ended at once, on the allocation that crosses the limit. With a soft limit it is warned,
     /// and ended only when available memory is below the soft threshold.
     public var isFatal: Bool
+    /// How far below the limit the process is warned; nil: at `nearShare` of the limit.
+    private var margin: ByteCount?
 
     /// A limit as it is, without the kernel's default.
     public init(bytes: ByteCount, isFatal: Bool) {
         self.bytes = bytes
         self.isFatal = isFatal
     }
+
+    /// The default limit of a device's apps, which is always fatal.
+    ///
+    /// - Parameter margin: The process is warned this far below the limit, but never below 80 % of it. The kernel has
+    ///   100 MB, or 50 MB on devices of less than 1 GB, and cuts the result to a whole percentage: 95 % of 2098 MB.
+    ///   Source: xnu-11417.101.15, `task_init`.
+    public init(standard: ByteCount, warnedBefore margin: ByteCount) {
+        self.init(bytes: standard, isFatal: true)
+        self.margin = margin
+    }
+
+    /// Whether this is the default limit of the device's apps.
+    public var isStandard: Bool { margin != nil }
 
     /// If the request is -1, 0 or equal to the default, the limit is the default, which is always fatal. Source:
     /// xnu-11417.101.15.
@@ -192,5 +207,8 @@ public struct MemoryLimit: Hashable, Sendable {
     static let nearShare = Ratio.percent(80)
 
     /// The footprint at which the process is warned.
-    public var near: ByteCount { bytes * MemoryLimit.nearShare }
+    public var near: ByteCount {
+        let share = bytes * MemoryLimit.nearShare
+        return margin.map { max(share, bytes - $0) } ?? share
+    }
 }

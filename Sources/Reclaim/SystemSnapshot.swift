@@ -99,10 +99,14 @@ public struct DeviceSize: Hashable, Sendable {
     /// This device's size as a share of the device it represents. A real system's table gives bytes of the
     /// represented device; a policy's parameters give bytes of this device.
     public var scale: Ratio
+    /// Thresholds of jetsam that the device itself sets.
+    public var marks: JetsamMarks
 
     /// A device with this much RAM; without `meant` it represents itself.
-    public init(_ ceiling: ByteCount, meant: ByteCount? = nil, scale: Ratio = .one) {
-        (self.ceiling, whole, self.scale) = (ceiling, meant, scale)
+    public init(
+        _ ceiling: ByteCount, meant: ByteCount? = nil, scale: Ratio = .one, marks: JetsamMarks = JetsamMarks()
+    ) {
+        (self.ceiling, whole, self.scale, self.marks) = (ceiling, meant, scale, marks)
     }
 }
 

@@ -63,8 +63,8 @@ struct CrossChecks {
     }
 
     private func checkDevice() {
-        guard decoding.isSound("device", "ceiling"), decoding.isSound("device", "reserved"),
-            decoding.isSound("device", "scale"), let fault = plan.device.fault
+        guard decoding.isSound("device", "like"), decoding.isSound("device", "ceiling"),
+            decoding.isSound("device", "reserved"), decoding.isSound("device", "scale"), let fault = plan.device.fault
         else { return }
         decoding.fault(origin("device", fault.key), "device.\(fault.key): \(fault.message)")
     }
@@ -72,7 +72,9 @@ struct CrossChecks {
     private func checkApps() {
         guard let elements = tree["apps"]?.elements, elements.count == plan.ownApps.count else { return }
         let room = plan.device.ceiling - plan.device.reserved
-        let knowsRoom = decoding.isSound("device", "ceiling") && decoding.isSound("device", "reserved")
+        let knowsRoom =
+            decoding.isSound("device", "like") && decoding.isSound("device", "ceiling")
+            && decoding.isSound("device", "reserved")
         // A missing or invalid name is reported elsewhere.
         for (index, (app, element)) in zip(plan.ownApps, elements).enumerated() where !app.name.isEmpty {
             if let first = decoding.appIndex[app.name], first != index {
@@ -111,7 +113,7 @@ struct CrossChecks {
     }
 
     private func checkLimits(of app: AppProfile, _ element: Tree) {
-        guard decoding.isSound("apps", app.name, "limits"), app.limits.isActiveFatal, let limit = app.limits.active,
+        guard decoding.isSound("apps", app.name, "limits"), let limit = fatalLimit(of: app),
             app.memory.base * plan.device.scale >= limit
         else { return }
         let limits = element["limits"]
@@ -119,6 +121,14 @@ struct CrossChecks {
             limits?["active"]?.origin ?? limits?.origin ?? element["memory"]?["base"]?.origin ?? element.origin,
             "apps.\(app.name): it can never launch, because its base of \(scaledBase(of: app)) reaches its fatal "
                 + "limit of \(limit)")
+    }
+
+    /// The limit that ends the app in front: its own, or the device's for apps without one.
+    private func fatalLimit(of app: AppProfile) -> ByteCount? {
+        guard let own = app.limits.active else {
+            return decoding.isSound("device", "app_limit") ? plan.device.appLimit : nil
+        }
+        return app.limits.isActiveFatal ? own : nil
     }
 
     /// The app's base memory at this device's scale.

@@ -46,6 +46,13 @@ public enum PolicyFile {
         _ = head.decode(Tree(.mapping(heads), origin: tree.origin), over: nil, decoding)
         faults.add(decoding.faults)
         entries.removeAll { head.keys.contains($0.key) }
+        if tree["name"] == nil, !tree.hasMergeKey {
+            // A file without a name means the same policy on every device.
+            entries.append(
+                Tree.Entry(
+                    key: "name", keyOrigin: tree.origin,
+                    value: Tree(.scalar(PolicySettings.standard.name, isQuoted: true), origin: tree.origin)))
+        }
         if tree["label"] == nil, let label = label(of: path) {
             entries.append(
                 Tree.Entry(

@@ -33,15 +33,26 @@ extension RunPlan {
     }
 }
 
+extension Threshold {
+    fileprivate func scaled(by ratio: Ratio) -> Threshold {
+        switch self {
+        case .share: self
+        case .bytes(let bytes): .bytes(bytes.scaled(by: ratio))
+        }
+    }
+}
+
 extension LevelThresholds {
     fileprivate func scaled(by ratio: Ratio) -> LevelThresholds {
-        func scaled(_ threshold: Threshold) -> Threshold {
-            switch threshold {
-            case .share: threshold
-            case .bytes(let bytes): .bytes(bytes.scaled(by: ratio))
-            }
-        }
-        return LevelThresholds(enter: scaled(enter), leave: scaled(leave))
+        LevelThresholds(enter: enter.scaled(by: ratio), leave: leave.scaled(by: ratio))
+    }
+}
+
+extension JetsamMarks {
+    fileprivate func scaled(by ratio: Ratio) -> JetsamMarks {
+        JetsamMarks(
+            critical: critical?.scaled(by: ratio), idle: idle?.scaled(by: ratio), soft: soft?.scaled(by: ratio),
+            reaper: reaper?.scaled(by: ratio))
     }
 }
 
@@ -54,6 +65,8 @@ extension Device {
         precondition(
             whole > 0 && whole <= RunPlan.largestScale.partsPerMillion, "a device of scale \(scale) times \(ratio)")
         device.scale = Ratio(partsPerMillion: whole)
+        device.appLimit = appLimit?.scaled(by: ratio)
+        device.marks = marks.scaled(by: ratio)
         device.reclaimRate = max(reclaimRate.scaled(by: ratio), .slowest)
         return device
     }

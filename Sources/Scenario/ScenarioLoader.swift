@@ -88,6 +88,7 @@ public enum ScenarioLoader {
                 "\(warning.origin.location(in: file)): warning: \(warning.message)".onOneLine
             }
             if let folder { missing = findFiles(of: &plan, tree, decoding, beside: folder) }
+            scale(&plan, tree, faults: &faults)
         } catch {
             faults.add(error)
         }
@@ -101,6 +102,15 @@ public enum ScenarioLoader {
         missing.keep(bytes, of: file)
         guard missing.isEmpty else { return .failure(.lacking(missing.diagnostics(file: file))) }
         return .success(overrides.scale.map { plan.scaled(by: $0) } ?? plan)
+    }
+
+    /// Applies the scenario's own `scale`, which has been checked for its range.
+    private static func scale(_ plan: inout RunPlan?, _ tree: Tree, faults: inout FaultList) {
+        guard faults.isEmpty, let whole = plan, let written = tree["scale"], let text = written.text,
+            let scale = try? Ratio(parsing: text), scale != .one
+        else { return }
+        if let message = complaint(about: scale, of: whole) { return faults.add(written.origin, "scale: \(message)") }
+        plan = whole.scaled(by: scale)
     }
 
     /// Why the scale, or the device scaled by it, is invalid; nil if both are valid.

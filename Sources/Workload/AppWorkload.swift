@@ -85,7 +85,8 @@ public struct AppWorkload: ~Copyable {
         case .sceneOpenURLContexts, .applicationProtectedDataWillBecomeUnavailable,
             .applicationProtectedDataDidBecomeAvailable, .applicationContinueUserActivity, .sceneContinueUserActivity,
             .applicationSignificantTimeChange, .applicationOpenURL, .applicationPerformAction, .scenePerformAction,
-            .didReceiveRemoteNotification, .didReceiveNotificationResponse, .notificationServiceDidReceive, .pushRegistryDidReceive:
+            .didReceiveRemoteNotification, .didReceiveNotificationResponse, .notificationServiceDidReceive,
+            .pushRegistryDidReceive:
             return CallbackWork(cost: costs.event)
         case .applicationWillContinueUserActivity, .sceneWillContinueUserActivity, .applicationDidUpdateUserActivity,
             .sceneDidUpdateUserActivity, .willFinishLaunching, .didDiscardSceneSessions, .configurationForConnecting,

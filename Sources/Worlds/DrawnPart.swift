@@ -123,7 +123,8 @@ extension WorldFrame {
             if draw.chance(20) { entry.put("band", .plain("\(draw.pick([0, 20, 30, 40, 80, 100, 120]))")) }
             if isSeveral && draw.chance(60) { entry.put("scenes", .plain("\(draw.number(1, 3))")) }
             if draw.chance(20) {
-                entry.put("relaunched_after", .list((0..<draw.number(1, 10)).map { _ in draw.time(.zero, .minutes(1)) }))
+                let times = (0..<draw.number(1, 10)).map { _ in draw.time(.zero, .minutes(1)) }
+                entry.put("relaunched_after", .list(times))
             }
             entries.append(entry.tree)
         }

@@ -86,6 +86,10 @@ struct WorldFrame {
     /// The scale of the document's own device, not of `--scale`.
     let scale: Ratio
     let options: RunOptions
+    /// The preset that the document's device names, if any. The document states the sizes itself.
+    let preset: DevicePreset?
+    /// The document's key `scale`. Such a world has no `--scale`.
+    let topScale: Ratio?
     let policy: DrawnPolicy
     let appCount: Int
     /// Whether the world's apps answer notifications slowly and free little memory. Other events then happen during
@@ -116,8 +120,13 @@ struct WorldFrame {
         // A scale of 10% represents a device ten times as large, and the loader refuses devices above 32 GiB.
         let fits = ceiling <= .gibibytes(3)
         scale = isScaled && isOwn && fits ? scaling : .one
+        var identity = Draw(seed, "device preset")
+        preset = identity.chance(12) ? identity.pick(DevicePreset.all) : nil
+        let isOption = identity.chance(70)
+        let scaledBy = isScaled && !isOwn ? scaling : nil
+        topScale = isOption ? nil : scaledBy
         options = RunOptions(
-            backend: backend, scale: isScaled && !isOwn ? scaling : nil, isDryRun: draw.chance(8),
+            backend: backend, scale: isOption ? scaledBy : nil, isDryRun: draw.chance(8),
             writesTimeline: draw.chance(12), writesReports: draw.chance(12), usesPolicyFile: draw.chance(15))
         isSluggish = draw.chance(25)
         let policy = DrawnPolicy(seed)
@@ -148,6 +157,7 @@ struct WorldFrame {
         root.put("duration", .plain("\(duration)"))
         if draw.chance(60) { root.put("backend", .plain(draw.pick(MemoryBackend.allCases).rawValue)) }
         root.put("device", device())
+        if let topScale { root.put("scale", .plain("\(topScale)")) }
         if draw.chance(90) { root.put("monitor", monitor()) }
         if draw.chance(92) { root.put("policy", policy.tree(apps)) }
         root.put("limits", limits(apps))

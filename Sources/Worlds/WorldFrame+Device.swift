@@ -11,7 +11,8 @@ extension WorldFrame {
         var draw = Draw(seed, "device")
         var device = Record()
         device.put("ceiling", .plain("\(ceiling)"))
-        if reserved > .zero { device.put("reserved", .plain("\(reserved)")) }
+        // A preset has a reserve of its own.
+        if reserved > .zero || preset != nil { device.put("reserved", .plain("\(reserved)")) }
         if scale != .one { device.put("scale", .plain("\(scale)")) }
         let cores = draw.pick([(4, 1), (3, 2), (2, 3), (2, 6), (1, 16)])
         if draw.chance(60) { device.put("cores", draw.chance(50) ? .plain("\(cores)") : clusters(cores, &draw).tree) }
@@ -19,7 +20,31 @@ extension WorldFrame {
         if draw.chance(30) { device.put("reclaim_rate", draw.rate(.mebibytes(16), .gibibytes(16))) }
         if draw.chance(30) { device.put("termination_time", draw.time(.zero, .seconds(2))) }
         if draw.chance(30) { device.put("dirty_decay", draw.time(.zero, .minutes(2))) }
+        putIdentity(in: &device)
         return device.tree
+    }
+
+    /// What a device has of its own: a preset, a name, limits and thresholds.
+    private func putIdentity(in device: inout Record) {
+        var draw = Draw(seed, "device identity")
+        let likesNone = draw.chance(3)
+        if preset != nil || likesNone { device.put("like", .plain(preset?.name ?? "none")) }
+        if draw.chance(6) { device.put("name", draw.chance(20) ? .plain("none") : .string("Phone \(seed % 9)")) }
+        if draw.chance(6) { device.put("os", draw.chance(20) ? .plain("none") : .string("System \(seed % 20).4")) }
+        if draw.chance(12) { device.put("page", .plain(draw.pick(DevicePage.allCases).rawValue)) }
+        // No app's base is larger than a quarter of the device.
+        if preset != nil || draw.chance(15) {
+            let lowest = ByteCount(ceiling.bytes / 3)
+            device.put("app_limit", draw.chance(20) ? .plain("none") : draw.size(lowest, ceiling))
+        }
+        guard draw.chance(12) else { return }
+        var marks = Record()
+        for (key, most) in [("critical", 8), ("idle", 12), ("soft", 20), ("reaper", 30)] where draw.chance(60) {
+            let share = Ratio.percent(Int64(draw.number(1, most)))
+            let mark = draw.chance(30) ? "none" : draw.chance(50) ? "\(ceiling * share)" : "\(share)"
+            marks.put(key, .plain(mark))
+        }
+        device.put("marks", marks)
     }
 
     private func clusters(_ performance: Int, _ draw: inout Draw) -> Record {

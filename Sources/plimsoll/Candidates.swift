@@ -36,9 +36,10 @@ enum Candidates {
         return nextParts(of: settings(for: words), after: typed)
     }
 
-    /// The policies or archetypes of `plimsoll list`.
+    /// The policies, archetypes or devices of `plimsoll list`.
     static let listed = CompletionKind.custom { words, _, _ in
         if words.contains("policies") { return PolicyCatalogue.all.map { $0.name } }
+        if words.contains("devices") { return DevicePreset.all.map(\.name) }
         return words.contains("apps") ? Archetype.all.map(\.name) : []
     }
 

@@ -9,11 +9,12 @@ import Workload
 struct ListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "Lists the policies, the app archetypes, the metrics, or the scenarios.",
+        abstract: "Lists the policies, the app archetypes, the devices, the metrics, or the scenarios.",
         usage: "plimsoll list [<options>] <kind> [<name>]",
         discussion: """
             With the name of a policy it lists the policy's parameters, with the name of an archetype all of the \
-            archetype's settings, as a scenario writes them.
+            archetype's settings, as a scenario writes them. Devices are listed with the source of each figure and how \
+            far to trust it; with the name of a device also the figures that no key takes, and the keys.
 
             EXAMPLES
               plimsoll list policies
@@ -22,12 +23,15 @@ struct ListCommand: ParsableCommand {
               plimsoll list apps
               plimsoll list apps browser
               plimsoll list apps --footprint 450MiB
+              plimsoll list devices
+              plimsoll list devices iphone-13
               plimsoll list scenarios --folder Scenarios
             """)
 
     enum Kind: String, CaseIterable, ExpressibleByArgument {
         case policies
         case apps
+        case devices
         case metrics
         case scenarios
     }
@@ -36,10 +40,11 @@ struct ListCommand: ParsableCommand {
     var kind: Kind
 
     @Argument(
-        help: "A policy or an archetype: list only this one, with its details.", completion: Candidates.listed)
+        help: "A policy, an archetype or a device: list only this one, with its details.",
+        completion: Candidates.listed)
     var name: String?
 
-    @Flag(help: "List the details of every policy or archetype.")
+    @Flag(help: "List the details of every policy, archetype or device.")
     var details = false
 
     @Option(
@@ -52,15 +57,21 @@ struct ListCommand: ParsableCommand {
     @Option(help: "The folder of the scenarios to list.", completion: .directory)
     var folder = "Scenarios"
 
-    @Option(help: "json is for policies: every parameter with type, default, range, unit, choices and source.")
+    @Option(
+        help: """
+            json is for policies and devices: every parameter with type, default, range, unit, choices and source; \
+            every figure of a device with its source.
+            """)
     var format: RunCommand.Format = .text
 
     func validate() throws {
         try refuseEmpty(folder, "--folder", "name a folder of scenarios")
-        if format == .json && kind != .policies { throw ValidationError("--format json is for policies only") }
-        if kind != .policies && kind != .apps {
-            if let name { throw ValidationError("'\(name)': only policies and apps are listed by name") }
-            if details { throw ValidationError("--details is for policies and apps only") }
+        if format == .json && kind != .policies && kind != .devices {
+            throw ValidationError("--format json is for policies and devices only")
+        }
+        if kind == .metrics || kind == .scenarios {
+            if let name { throw ValidationError("'\(name)': only policies, apps and devices are listed by name") }
+            if details { throw ValidationError("--details is for policies, apps and devices only") }
         }
         guard footprint != nil else { return }
         if kind != .apps { throw ValidationError("--footprint is for apps only") }
@@ -73,6 +84,8 @@ struct ListCommand: ParsableCommand {
             case (.policies, .text): try policies()
             case (.policies, .json): Terminal.say(try PolicyTable.json(try chosenPolicies()))
             case (.apps, _): try apps()
+            case (.devices, .text): try devices()
+            case (.devices, .json): Terminal.say(try DeviceTable.json(try chosenDevices()))
             case (.metrics, _): metrics()
             case (.scenarios, _): try scenarios()
             }
@@ -161,6 +174,31 @@ struct ListCommand: ParsableCommand {
     private func settings(of archetype: Archetype) -> String {
         let lines = EffectiveScenario.yaml(of: AppTrial(archetype).plan).split(separator: "\n")
         return lines.drop { $0 != "apps:" }.dropFirst().prefix { $0.hasPrefix(" ") }.joined(separator: "\n")
+    }
+
+    // MARK: Devices
+
+    private func chosenDevices() throws -> [DevicePreset] {
+        try chosen(DevicePreset.all, "devices") { $0.name }
+    }
+
+    private func devices() throws {
+        let isWhole = details || name != nil
+        for device in try chosenDevices() {
+            Terminal.say("\(Terminal.bold(device.name)): \(device.models); \(device.os)")
+            for fact in device.facts where isWhole || fact.isKey {
+                Terminal.say("  \(pad(fact.name, 36)) \(fact.value)")
+                Terminal.say("      \(fact.confidence.rawValue) [\(fact.source)]")
+            }
+            if isWhole { Terminal.say("\n" + DeviceTable.scenario(of: device) + "\n") }
+        }
+        Terminal.say("")
+        for confidence in Confidence.allCases {
+            Terminal.say("\(pad(confidence.rawValue, 12)) \(confidence.meaning)")
+        }
+        guard !isWhole else { return }
+        Terminal.say(
+            "\nA scenario takes a device with device: { like: NAME }. plimsoll list devices NAME lists all of one.")
     }
 
     private func metrics() {

@@ -39,6 +39,23 @@ struct JetsamExportTests {
         #expect(String(decoding: output.texts[0], as: UTF8.self).contains("\"reason\" : \"per-process-limit\""))
     }
 
+    @Test("a device with pages of 16 KiB counts in them, and the report names the device")
+    func pages() throws {
+        var plan = try JetsamExportFixture.plan("leak", policy: "none")
+        let small = try JetsamExportFixture.play(plan)
+        plan.device.page = .large
+        (plan.device.name, plan.device.os) = ("iPhone 13", "iOS 18.4")
+        let large = try JetsamExportFixture.play(plan)
+        let texts = [small, large].map { String(decoding: $0.texts[0], as: UTF8.self) }
+        #expect(texts[0].contains("\"pageSize\" : 4096") && texts[1].contains("\"pageSize\" : 16384"))
+        #expect(texts[1].contains(", device iPhone 13, iOS 18.4\"") && !texts[0].contains(", device"))
+        let counts = texts.map { text in
+            text.split(separator: "\"rpages\" : ").dropFirst().compactMap { Int($0.prefix { $0.isNumber }) }
+        }
+        #expect(counts[0].count == counts[1].count && !counts[0].isEmpty)
+        for (few, many) in zip(counts[1], counts[0]) { #expect(few == many / 4) }
+    }
+
     @Test("whoever is launched later and ended in the same session is added at the end")
     func late() throws {
         // The app in front leaves too little memory for the others, and the kill session does not end.

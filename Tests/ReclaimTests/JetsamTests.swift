@@ -188,6 +188,27 @@ struct JetsamTests {
         #expect(MemoryLimit(bytes: .mebibytes(100), isFatal: true).near == .mebibytes(80), "told at 80 %")
     }
 
+    @Test("a device's own marks replace the kernel's table; a parameter replaces both, and so does another RAM")
+    func marks() throws {
+        let marks = JetsamMarks(critical: .bytes(.mebibytes(200)), idle: .percent(30), reaper: .percent(50))
+        func firstCause(_ available: Int, _ parameters: [PolicySettings.Assignment] = []) -> KillCause? {
+            let all = [banded(1, 0, position: -500), banded(2, 30)]
+            return Jetsam(parameters).decide(
+                device(available, all) { $0.device = DeviceSize($0.ceiling, marks: marks) }
+            ).firstCause
+        }
+        #expect(firstCause(199) == .pageShortage && firstCause(200) == .idleExit && firstCause(299) == .idleExit)
+        #expect(firstCause(300) == .longIdleExit && firstCause(500) == nil)
+        let critical = PolicySettings.Assignment(name: "critical", value: .ratio(.percent(25)))
+        #expect(firstCause(249, [critical]) == .pageShortage)
+        let ram = PolicySettings.Assignment(name: "ram", value: .bytes(.gibibytes(2)))
+        #expect(firstCause(99, [ram]) == .idleExit && firstCause(250, [ram]) == nil)
+        let classic = PolicySettings.Assignment(name: "kernel", value: .choice("11215"))
+        #expect(firstCause(300, [classic]) == nil, "a kernel without a reaper has no such mark")
+        let size = DeviceSize(.mebibytes(1_000), marks: marks)
+        #expect(Jetsam([]).contentAbove(on: size) == .mebibytes(500))
+    }
+
     @Test("A16: the table of bands and causes counts every kill, and clearing resets it")
     func a16() {
         var table = KillTable()

@@ -115,7 +115,9 @@ struct ScenarioKey {
 
     /// Choices from a catalogue are not listed, so the page stays the same when the catalogue grows.
     private static let catalogues = [
-        "policy": "a name of `plimsoll list policies`, or a mapping", "like": "a name of `plimsoll list apps`",
+        "policy": "a name of `plimsoll list policies`, or a mapping",
+        "apps[].like": "a name of `plimsoll list apps`",
+        "device.like": "a name of `plimsoll list devices`, or `none`",
     ]
 
     /// The section with the longest path that contains the key.
@@ -134,7 +136,7 @@ struct ScenarioKey {
             let here = path + [member.key]
             let help = string(member.value["description"]) ?? ""
             let key = ScenarioKey(
-                path: here, value: catalogues[member.key] ?? words(member.value),
+                path: here, value: catalogues[here.joined(separator: ".")] ?? words(member.value),
                 standard: required.contains(member.key) ? "(required)" : standard(member.value, at: here),
                 help: help.replacing("|", with: "\\|"))
             // Policies have pages of their own.

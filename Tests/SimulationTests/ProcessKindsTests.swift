@@ -76,7 +76,7 @@ struct ProcessKindsTests {
         let simulation = Simulation(plan, memory: memory, sinks: RunSinks { _ in MemorySink() }, verify: true)
         var limits: [ByteCount] = []
         _ = try simulation.run(progress: { _ in
-            guard let limit = simulation.processes.process(of: AppID(0))?.explicitLimit?.bytes else { return }
+            guard let limit = simulation.processes.process(of: AppID(0))?.presentLimit?.bytes else { return }
             if limits.last != limit { limits.append(limit) }
         })
         #expect(limits == [.mebibytes(6), .mebibytes(4)])

@@ -84,6 +84,7 @@ struct CompletionsTests {
             #expect(metrics == SummaryMetrics.all.map(\.name).filter { $0.hasPrefix("terminations") }.sorted())
             #expect(try offered(["explain", "runs/tiny", "--app", ""], in: folder) == ["a", "b", "c"])
             #expect(try offered(["explain", "nowhere", "--app", ""], in: folder).isEmpty)
+            #expect(try offered(["list", "devices", "ipad"], in: folder) == ["ipad-pro-16gb", "ipad-pro-6gb"])
             #expect(try offered(["list", "policies", "lm"], in: folder) == ["lmkd", "lmkd-minfree"])
             let archetypes = Archetype.all.map(\.name).sorted()
             #expect(try offered(["list", "apps", ""], in: folder).filter { !$0.hasPrefix("-") } == archetypes)

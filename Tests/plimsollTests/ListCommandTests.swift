@@ -1,6 +1,7 @@
 import Foundation
 import Quantities
 import Reclaim
+import Scenario
 import Testing
 import Workload
 
@@ -37,6 +38,8 @@ struct ListCommandTests {
                 (["policies", "ladderr"], "there is no 'ladderr' among the policies; did you mean 'ladder'?"),
                 (["policies", "lru", "--details", "--format", "json"], ""),
                 (["apps", "brwoser"], "there is no 'brwoser' among the apps; did you mean 'browser'?"),
+                (["devices", "iphone-31"], "there is no 'iphone-31' among the devices; did you mean 'iphone-11'?"),
+                (["devices", "pixel-6", "--format", "json"], ""),
                 (["apps", "zzz"], "there is no 'zzz' among the apps; valid apps: plain, messaging, mail"),
             ]
             for (arguments, words) in cases {
@@ -48,6 +51,27 @@ struct ListCommandTests {
                 ["metrics", "a"], ["metrics", "--details"], ["policies", "--footprint", "300MiB"],
                 ["apps", "mail", "--footprint", "300MiB"], ["apps", "--footprint", "300"],
             ] { #expect(try Program.run(["list"] + arguments, in: folder).status == 64, "\(arguments)") }
+        }
+    }
+
+    @Test("devices: each figure with its confidence and source, the whole of one with its keys, and all of it as JSON")
+    func devices() throws {
+        try Experiments.within { folder in
+            let all = try list("devices", in: folder)
+            for preset in DevicePreset.all { #expect(all.contains("\(preset.name): \(preset.models); \(preset.os)")) }
+            let figures = all.indices.filter { all[$0].hasPrefix("  ") && !all[$0].hasPrefix("   ") }
+            #expect(figures.count == DevicePreset.all.reduce(0) { $0 + $1.facts.count(where: \.isKey) })
+            let words = Confidence.allCases.map { "      \($0.rawValue) [" }
+            for line in figures { #expect(words.contains { all[line + 1].hasPrefix($0) }, "\(all[line])") }
+            let one = try list("devices", "iphone-13", in: folder)
+            #expect(one.contains { $0.hasPrefix("  limit of a keyboard extension") && $0.hasSuffix("77MiB") })
+            #expect(one.contains { $0.hasPrefix("  warning before the app limit") && $0.hasSuffix("1998MiB") })
+            #expect(one.contains("device:") && one.contains("  app_limit: 2098MiB"))
+            #expect(!one.contains { $0.contains("iphone-14") })
+            let json = try list("devices", "--format", "json", in: folder).joined(separator: "\n")
+            let table = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: Any])
+            let devices = try #require(table["devices"] as? [[String: Any]])
+            #expect(devices.compactMap { $0["device"] as? String } == DevicePreset.all.map(\.name))
         }
     }
 

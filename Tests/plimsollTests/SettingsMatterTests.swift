@@ -55,6 +55,13 @@ struct SettingsMatterTests {
         "device.termination_time": ["device.termination_time=400ms"] + mortal,
         "limits.protect_audible": ["limits.protect_audible=false", "device.ceiling=90MiB", "policy=lru"],
         "device.dirty_decay": ["device.dirty_decay=1s"],
+        "device.like": ["device={like: iphone-6s}"],
+        "device.app_limit": ["device.app_limit=40MiB"],
+        "device.marks.critical": ["device.marks.critical=30%"] + jetsam,
+        "device.marks.idle": ["device.marks.idle=60%"] + jetsam,
+        "device.marks.soft": ["device.marks.soft=90%"] + softLimit,
+        "device.marks.reaper": ["device.marks.reaper=90%"] + reaper,
+        "scale": ["scale=50%"],
         "limits.background_processes": ["limits.background_processes=1"],
         "limits.background_memory": ["limits.background_memory=30MiB"],
         "limits.background_time": ["limits.background_time=500ms", "device.ceiling=1GiB"],
@@ -150,6 +157,13 @@ struct SettingsMatterTests {
         "lifecycle.idle_scenes": ["lifecycle.idle_scenes=background"] + opening,
     ]
 
+    /// Jetsam under its newest kernel.
+    private static let jetsam = ["policy=jetsam", "limits.protect_audible=false"]
+    /// Jetsam, and an app above a soft limit.
+    private static let softLimit = jetsam + ["apps.a.limits={active: 20MiB, fatal: false}"]
+    /// Jetsam with a reaper that does not wait.
+    private static let reaper = ["policy={name: jetsam, parameters: {reaper_idle: 1s}}"]
+
     /// A background refresh wakes the app while its process exists.
     private static let refresh = ["apps.a.background_modes=[fetch]", "user.4={at: 50s, background_refresh: a}"]
 
@@ -169,6 +183,10 @@ struct SettingsMatterTests {
 
     /// The run to compare a case with, if not the base: the same settings without the one in question.
     private static let twins: [String: [String]] = [
+        "device.marks.critical": jetsam,
+        "device.marks.idle": jetsam,
+        "device.marks.soft": softLimit,
+        "device.marks.reaper": reaper,
         "limits.background_time": ["device.ceiling=1GiB"],
         "device.termination_time": mortal,
         "limits.protect_audible": ["device.ceiling=90MiB", "policy=lru"],
@@ -216,6 +234,8 @@ struct SettingsMatterTests {
     /// Settings that other tests cover, or that cannot leave a trace in a CSV.
     private static let elsewhere: Set<String> = [
         "apps.memory.trace",  // TraceReplayTests covers every key of it, with files.
+        // Texts, and the unit of reports; JetsamExportTests cover them.
+        "device.name", "device.os", "device.page",
         "plimsoll", "name", "description", "backend", "expect", "user", "policy", "monitor", "apps.name",
         // A permission. Without it the scenario or the run refuses what it allows.
         "apps.features",

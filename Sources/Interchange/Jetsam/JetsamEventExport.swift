@@ -9,20 +9,30 @@ import Simulation
 /// The form follows reports of iOS 14.2 with the bands of iOS 16: a header of one line, then the report. All values
 /// come from the run: dates are virtual time, identifiers are drawn from the seed. Values that are not simulated
 /// (`cpuTime`, `fds`, the compressor, a file cache) are zero, because tools expect their keys. Zones, which not all
-/// reports have, are left out. A report lists the processes of the scenario: the system's own memory counts as wired memory.
+/// reports have, are left out. A report lists the processes of the scenario: the system's own memory counts as wired
+/// memory.
 public struct JetsamEventExport: Sendable {
     private let scenario: String
     private let policy: String
     private let seed: UInt64
+    /// The device in words, after a comma; empty if the scenario does not name it.
+    private let device: String
+    /// The unit of the report's counts.
+    private let page: ByteCount
 
     /// An export for runs of this plan.
-    public init(_ plan: RunPlan) { self.init(scenario: plan.name, policy: plan.policy.title, seed: plan.seed) }
+    public init(_ plan: RunPlan) {
+        self.init(scenario: plan.name, policy: plan.policy.title, seed: plan.seed, device: plan.device)
+    }
 
     /// - Parameters:
     ///   - scenario: The scenario's name, which identifies the device: equal names give equal `crashReporterKey`s.
     ///   - policy: The policy's title.
-    init(scenario: String, policy: String, seed: UInt64) {
+    init(scenario: String, policy: String, seed: UInt64, device: Device = Device(ceiling: .zero)) {
         (self.scenario, self.policy, self.seed) = (scenario, policy, seed)
+        let words = [device.name, device.os].compactMap(\.self)
+        self.device = words.isEmpty ? "" : ", device \(words.joined(separator: ", "))"
+        page = device.page.size
     }
 
     /// The name that a device would give the report, followed by the report's number in the run:
@@ -61,7 +71,7 @@ public struct JetsamEventExport: Sendable {
         let largest = report.processes.first { $0.state.footprint == report.largestFootprint }
         JSON.object([
             "crashReporterKey": .string(hexadecimal(40, of: "device/\(scenario)", seed: 0)),
-            "kernel": .string("plimsoll: scenario \(scenario), policy \(policy), seed \(seed)"),
+            "kernel": .string("plimsoll: scenario \(scenario), policy \(policy), seed \(seed)\(device)"),
             "product": .string("plimsoll"),
             "incident": .string(incident),
             "date": .string(date),
@@ -78,9 +88,7 @@ public struct JetsamEventExport: Sendable {
 
     // MARK: Memory
 
-    private static let page = JetsamEventImport.page
-
-    private func pages(_ bytes: ByteCount) -> Int { bytes.bytes / JetsamEventExport.page }
+    private func pages(_ bytes: ByteCount) -> Int { bytes.bytes / page.bytes }
 
     /// Pages of processes that run code are active, those of suspended processes inactive; all of them are anonymous.
     private func memory(of report: KillReport) -> JSON {
@@ -94,7 +102,7 @@ public struct JetsamEventExport: Sendable {
             "compressions": .whole(0),
             "decompressions": .whole(0),
             "uncompressed": .whole(0),
-            "pageSize": .whole(JetsamEventExport.page),
+            "pageSize": .whole(page.bytes),
             "memoryPages":
                 .object([
                     "active": .whole(active),

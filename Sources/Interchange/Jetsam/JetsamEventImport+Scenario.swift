@@ -5,7 +5,8 @@ import Scenario
 extension JetsamEventImport {
     /// A complete scenario, ready to run.
     public var scenario: String {
-        (heading + device.lines(report) + policyLines + ["apps:"] + apps.flatMap(lines) + userLines).joined(separator: "\n")
+        (heading + device.lines(report) + policyLines + ["apps:"] + apps.flatMap(lines) + userLines)
+            .joined(separator: "\n")
             + "\n"
     }
 

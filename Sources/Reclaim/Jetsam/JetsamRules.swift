@@ -29,9 +29,11 @@ struct JetsamRules: Sendable {
     var sustainedFactor = 2
     var purgesFirst = true
 
-    /// The kernel's row of thresholds for a device.
+    /// The kernel's row of thresholds for a device, with the device's own marks. If `ram` asks for the row of another
+    /// device, this device's marks do not apply.
     func row(for device: DeviceSize) -> JetsamThresholds {
-        JetsamThresholds.row(for: ram ?? device.meant, in: kernel)
+        if let ram { return JetsamThresholds.row(for: ram, in: kernel) }
+        return device.marks.applied(to: JetsamThresholds.row(for: device.meant, in: kernel), of: device.ceiling)
     }
 
     /// The highest band that each round of the aggressive mode reaches.

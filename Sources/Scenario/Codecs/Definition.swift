@@ -6,14 +6,18 @@ struct Definition<Root: Sendable>: Sendable {
     let fields: [Field<Root>]
     /// The key that a bare scalar stands for: `policy: lru` is `policy: { name: lru }`.
     let shorthand: String?
+    /// The key of a preset: a record that names one may lack its required keys.
+    let preset: String?
     /// Changes the initial record according to the record's own keys, such as a preset or an archetype.
     let start: (@Sendable (Tree, Root) -> Root)?
 
     init(
-        base: Root, shorthand: String? = nil, start: (@Sendable (Tree, Root) -> Root)? = nil, fields: [Field<Root>]
+        base: Root, shorthand: String? = nil, preset: String? = nil,
+        start: (@Sendable (Tree, Root) -> Root)? = nil, fields: [Field<Root>]
     ) {
         self.base = base
         self.shorthand = shorthand
+        self.preset = preset
         self.start = start
         self.fields = fields
     }
@@ -132,13 +136,18 @@ extension Definition {
         for field in fields {
             if let value = mapping[field.key] {
                 decoding.within(field.key) { field.decode(value, &root, decoding) }
-            } else if field.isRequired {
+            } else if field.isRequired && !namesPreset(mapping) {
                 // A misspelt key has been reported already and does not also count as missing.
                 let isReported = mapping.hasMergeKey || isMisspelt(field.key, in: entries)
                 decoding.missing(field.key, in: tree, expected: isReported ? nil : field.expected)
             }
         }
         return root
+    }
+
+    private func namesPreset(_ mapping: Tree) -> Bool {
+        guard let preset, let name = mapping[preset]?.text else { return false }
+        return name != "none"
     }
 
     /// Whether one of the unknown keys is a misspelling of this key. Looks at the first hundred unknown keys only.
@@ -158,13 +167,20 @@ extension Definition {
 
     func schema(default root: Root?) -> JSON {
         let required = fields.filter(\.isRequired).map(\.key)
-        let object = JSON.object([
+        var object = JSON.object([
             // An empty section is the same as an omitted one.
             "type": required.isEmpty ? .strings(["object", "null"]) : .string("object"),
             "properties": .object(fields.map { JSON.Member(key: $0.key, value: $0.schema(root)) }),
-            "required": .strings(required),
+            "required": .strings(preset == nil ? required : []),
             "additionalProperties": .bool(false),
         ])
+        if let preset {
+            object = object.adding([
+                "anyOf": .array([
+                    .object(["required": .strings(required)]), .object(["required": .strings([preset])]),
+                ])
+            ])
+        }
         guard let shorthand, let field = fields.first(where: { $0.key == shorthand }) else { return object }
         return .object(["anyOf": .array([field.schema(root), object])])
     }

@@ -17,8 +17,8 @@ extension ActionKind {
             waking(.processing, "The app is launched or woken to work off screen; `for` sets how long."),
             waking(.call, "A call for the app comes in (PushKit); `for` sets how long it lasts."),
             waking(
-                .demand, "Another process needs this daemon or extension, which is started or woken; `for` sets how long."
-            ),
+                .demand,
+                "Another process needs this daemon or extension, which is started or woken; `for` sets how long."),
             ActionKind(
                 "time_change", .choice("time change", "time changes"),
                 "The time jumps. Running apps are notified at once, suspended apps when they run again.",

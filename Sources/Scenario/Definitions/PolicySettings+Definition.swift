@@ -18,10 +18,14 @@ extension Codec where Value == PolicySettings {
         Codec(
             expected: PolicyShape.expected,
             decode: { tree, existing, decoding in
-                guard let name = PolicyShape.name(of: tree, decoding) else { return nil }
+                // Rules of one's own are always a ladder's.
+                let hasRules = tree["rules"].map { !$0.isNull } ?? false
+                let standard = hasRules ? .standard : existing ?? .standard
+                guard let name = PolicyShape.name(of: tree, standard: standard, decoding) else { return nil }
                 guard let type = PolicyCatalogue.type(named: name) else { return nil }
-                var settings = PolicySettings(type)
-                settings.label = PolicyShape.label(of: tree, decoding)
+                // Without a name, the policy of the device's preset stays, and the text changes its parameters.
+                var settings = tree.text == nil && tree["name"] == nil ? standard : PolicySettings(type)
+                settings.label = PolicyShape.label(of: tree, decoding) ?? settings.label
                 if let rules = tree["rules"], !rules.isNull {
                     PolicyShape.refuseMixture(of: tree, rules, type, decoding)
                     settings.rules = decoding.within("rules") { PolicyShape.rules(from: rules, decoding) }
@@ -30,8 +34,10 @@ extension Codec where Value == PolicySettings {
                 }
                 guard let parameters = tree["parameters"] else { return settings }
                 settings.parameters = decoding.within("parameters") {
-                    PolicyShape.parameters(of: type, from: parameters, decoding)
+                    PolicyShape.parameters(of: type, from: parameters, over: settings.parameters, decoding)
                 }
+                // A ladder with rules has no parameters.
+                settings.rules = []
                 return settings
             },
             encode: { settings, encoding in PolicyShape.tree(of: settings, encoding) },
@@ -48,11 +54,11 @@ enum PolicyShape {
         .name(of: "policy", "policies") { PolicyCatalogue.all.map { $0.name } }
     }
 
-    static func name(of tree: Tree, _ decoding: Decoding) -> String? {
+    static func name(of tree: Tree, standard: PolicySettings, _ decoding: Decoding) -> String? {
         guard let entries = tree.entries else {
             if tree.isNull {
                 // An empty value in the text means the default; in an option it is a mistake.
-                guard tree.origin.isOption else { return PolicySettings.standard.name }
+                guard tree.origin.isOption else { return standard.name }
                 decoding.faultHere(tree.origin, "expected \(expected), not nothing")
                 return nil
             }
@@ -63,7 +69,7 @@ enum PolicyShape {
             // The policy that the parameters belong to is unknown.
             guard !tree.hasMergeKey else { return nil }
             // Parameters without a name belong to the default policy.
-            return PolicySettings.standard.name
+            return standard.name
         }
         return decoding.within("name") { nameCodec.decode(name, nil, decoding) }
     }
@@ -74,9 +80,12 @@ enum PolicyShape {
     }
 
     static func parameters(
-        of type: any ReclaimPolicy.Type, from tree: Tree, _ decoding: Decoding
+        of type: any ReclaimPolicy.Type, from tree: Tree, over present: [PolicySettings.Assignment],
+        _ decoding: Decoding
     ) -> [PolicySettings.Assignment] {
-        var values = PolicySettings(type).parameters
+        var values = PolicySettings(type).parameters.map { value in
+            present.last { $0.name == value.name } ?? value
+        }
         guard let entries = tree.isNull ? [] : tree.entries else {
             decoding.faultHere(tree.origin, "expected a mapping of parameters, not \(tree.summary)")
             return values

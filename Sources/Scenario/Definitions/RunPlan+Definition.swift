@@ -23,7 +23,8 @@ extension RunPlan: Described {
     static let definition = Definition<RunPlan>(
         base: blank,
         start: { tree, plan in
-            var plan = plan
+            let preset = DevicePreset.named(tree["device"]?["like"]?.text ?? "")
+            var plan = preset?.applied(to: plan) ?? plan
             let parts = tree["processes"]?.elements?.count ?? 0
             let isLarge = parts + (tree["apps"]?.elements?.count ?? 0) > mostProcessesWithAllRows
             if parts > 0 && isLarge { plan.appRows = .changed }
@@ -45,6 +46,10 @@ extension RunPlan: Described {
                 "backend", \.backend, .choice("backend", "backends"),
                 "`jemalloc`: real memory. `accounting`: only computes what jemalloc would do."),
             Field("device", \.device, .record, required: true, "The simulated device."),
+            Field(
+                checked: "scale", Codec<Ratio>.quantity(from: smallestScale, to: largestScale), constant: nil,
+                "Makes a scale model of the whole scenario, like the option `--scale`, which multiplies this one. At "
+                    + "25% the device has a quarter of its memory, and apps hold a quarter of their pages."),
             Field("monitor", \.monitor, .record, "When memory is sampled, and what counts as pressure."),
             Field("policy", \.policy, .policy, "The policy that decides which processes lose memory."),
             Field("limits", \.limits, .record, "Limits that hold under every policy."),
@@ -124,7 +129,20 @@ extension Codec where Value == Int {
 extension Device: Described {
     static let definition = Definition<Device>(
         base: Device(ceiling: .zero),
+        preset: "like",
+        start: { tree, device in DevicePreset.named(tree["like"]?.text ?? "")?.device ?? device },
         fields: [
+            Field(
+                "like", \.like, Codec.name(of: "device", "devices") { DevicePreset.all.map(\.name) }.orNone(),
+                omitted: { $0 == nil },
+                "A device by name (`plimsoll list devices`). It gives the values of all keys of `device` that are left "
+                    + "out, and the `policy`, the `monitor` and `limits.background_time` of a scenario without these."),
+            Field(
+                "name", \.name, Codec.name.orNone(), omitted: { $0 == nil },
+                "What people call the device; for people and reports."),
+            Field(
+                "os", \.os, Codec.name.orNone(), omitted: { $0 == nil },
+                "The device's system with its version, such as `iOS 18.4`; for people and reports."),
             Field(
                 "ceiling", \.ceiling, .quantity(from: .mebibytes(1), to: MemoryLimits.highestCeiling), required: true,
                 "The device's whole RAM. The device never hands out a page beyond it."),
@@ -144,7 +162,35 @@ extension Device: Described {
             Field(
                 "dirty_decay", \.dirtyDecay, .quantity(),
                 "How long a process keeps unused pages before they return to the device by themselves."),
+            Field(
+                "page", \.page, .choice("page size", "page sizes"),
+                "The unit in which JetsamEvent reports count memory. Memory is always booked in pages of 4KiB."),
+            Field(
+                "app_limit", \.appLimit, Codec.quantity(from: .mebibytes(1)).orNone(),
+                "The fatal limit of each app that states no `limits.active`. The app is warned 100MiB below it "
+                    + "(50MiB on a device of less than 1GiB), but never below 80%."),
+            Field(
+                "marks", \.marks, .record,
+                "Thresholds of available memory for the policy `jetsam`, in place of its kernel's table."),
         ])
+}
+
+extension JetsamMarks: Described {
+    static let definition = Definition<JetsamMarks>(
+        base: JetsamMarks(),
+        fields: [
+            Field("critical", \.critical, .mark, "Below this, processes in any band are ended."),
+            Field("idle", \.idle, .mark, "Below this, processes in band 0 are ended."),
+            Field("soft", \.soft, .mark, "Below this, processes over a soft limit are ended."),
+            Field(
+                "reaper", \.reaper, .mark,
+                "Below this, processes that have been idle for long are ended. Only kernel 11417 has this step."),
+        ])
+}
+
+extension Codec where Value == Threshold? {
+    /// A threshold of the device, or `none` for the one in the kernel's table.
+    fileprivate static var mark: Codec { Codec<Threshold>.threshold.orNone() }
 }
 
 extension ByteRate {

@@ -65,7 +65,7 @@ enum WorkProgress {
 final class MemoryWorker {
     /// The most that is allocated before other processes may act.
     let slice: ByteCount
-    /// Whether an app has a memory limit of its own.
+    /// Whether an app has a memory limit.
     let hasLimits: Bool
     private var sizes = SizeBatch()
     /// An empty array that ticks borrow.

@@ -60,8 +60,8 @@ extension Simulation {
         for reference in changes.all() {
             guard let process = processes.process(reference) else { continue }
             let footprint = memory.books(of: process.slot).footprint
-            process.warnings.forget(process.profile.limits, above: footprint)
-            guard let limit = process.explicitLimit, footprint >= limit.near, process.phase.runsCode,
+            process.warnings.forget(process.record.limits, above: footprint)
+            guard let limit = process.presentLimit, footprint >= limit.near, process.phase.runsCode,
                 !process.warnings.isAnswering
             else { continue }
             let told = process.toldOfLimit

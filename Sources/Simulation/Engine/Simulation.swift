@@ -105,7 +105,7 @@ public final class Simulation {
             checksRows: options.verifies)
         let memberships = Membership.all(of: plan.apps)
         let records = plan.apps.enumerated().map { [faults] in
-            AppRecord(AppID($0), $1, memberships[$0], rules: plan.lifecycle, seed: plan.seed, faults: faults)
+            AppRecord(AppID($0), $1, memberships[$0], in: plan, faults: faults)
         }
         processes = ProcessTable(records)
         changes = ChangedProcesses(processes, memory, agenda)
@@ -344,8 +344,8 @@ struct RunOptions {
 }
 
 extension RunPlan {
-    /// Whether an app has a memory limit of its own.
+    /// Whether an app has a memory limit.
     fileprivate var hasProcessLimits: Bool {
-        apps.contains { $0.limits.active != nil || $0.limits.inactive != nil }
+        device.appLimit != nil || apps.contains { $0.limits.active != nil || $0.limits.inactive != nil }
     }
 }

@@ -117,6 +117,12 @@ extension RunPlan {
 
 /// The simulated device.
 public struct Device: Hashable, Sendable {
+    /// The preset that it was made from; nil if there is none.
+    public var like: String?
+    /// What people call it; nil without a preset.
+    public var name: String?
+    /// The system and its version, for people and reports; nil without a preset.
+    public var os: String?
     /// All of its RAM. A hard limit: no page beyond it is ever handed out.
     public var ceiling: ByteCount
     /// What the system keeps for itself, throughout the run.
@@ -135,6 +141,18 @@ public struct Device: Hashable, Sendable {
     /// How long unused pages stay with the process before they go back by themselves (jemalloc's dirty decay, in
     /// virtual time).
     public var dirtyDecay: TimeSpan
+    /// The unit in which reports count memory. The books count jemalloc's pages, 4 KiB each, on every device.
+    public var page = DevicePage.small
+    /// The limit of an app without an active limit of its own; nil: there is none. It is fatal.
+    public var appLimit: ByteCount?
+    /// Jetsam's thresholds on this device, in place of the kernel's table.
+    public var marks = JetsamMarks()
+
+    /// The default limit of its apps, with the distance at which they are warned.
+    public var standardLimit: MemoryLimit? {
+        let margin = meantCeiling >= .gibibytes(1) ? ByteCount.mebibytes(100) : .mebibytes(50)
+        return appLimit.map { MemoryLimit(standard: $0, warnedBefore: margin * scale) }
+    }
 
     /// All RAM of the device that this one represents, rounded up to a page. Tables that depend on the size of a
     /// device are looked up by it.
@@ -148,7 +166,7 @@ public struct Device: Hashable, Sendable {
     /// - Parameter ceiling: The RAM of the run's device; more than the plan's `ceiling` if the policy needs unbounded
     ///   memory.
     public func size(ofRAM ceiling: ByteCount) -> DeviceSize {
-        DeviceSize(ceiling, meant: meantCeiling, scale: scale)
+        DeviceSize(ceiling, meant: meantCeiling, scale: scale, marks: marks)
     }
 
     /// A device at full scale.
@@ -165,6 +183,21 @@ public struct Device: Hashable, Sendable {
         self.reclaimRate = reclaimRate
         self.terminationTime = terminationTime
         self.dirtyDecay = dirtyDecay
+    }
+}
+
+/// The size of a device's pages; the raw values are the texts in scenarios.
+public enum DevicePage: String, CaseIterable, Sendable {
+    case small = "4KiB"
+    /// iPhones and iPads from the A9 chip on.
+    case large = "16KiB"
+
+    /// The bytes of a page.
+    public var size: ByteCount {
+        switch self {
+        case .small: .kibibytes(4)
+        case .large: .kibibytes(16)
+        }
     }
 }
 

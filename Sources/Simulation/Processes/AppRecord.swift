@@ -20,6 +20,8 @@ final class AppRecord {
     let isPart: Bool
     /// Its place among the processes of its app.
     let membership: Membership
+    /// The limits on its footprint; an app without limits of its own has the device's default.
+    let limits: AppLimits
     /// What the public record of the life cycle leaves open.
     let rules: LifecycleRules
     var behaviour: SeededGenerator
@@ -42,10 +44,8 @@ final class AppRecord {
     private var spread: SeededGenerator
     private let faults: RunFaults
 
-    init(
-        _ id: AppID, _ declared: AppProfile, _ membership: Membership, rules: LifecycleRules, seed: UInt64,
-        faults: RunFaults
-    ) {
+    init(_ id: AppID, _ declared: AppProfile, _ membership: Membership, in plan: RunPlan, faults: RunFaults) {
+        let (rules, seed) = (plan.lifecycle, plan.seed)
         var profile = declared
         isPart = declared.part != nil
         self.membership = membership
@@ -53,6 +53,7 @@ final class AppRecord {
         if !rules.scenes && !isPart { profile.scenes = SceneSupport(support: false) }
         self.id = id
         self.profile = profile
+        limits = AppLimits(profile.limits, standard: isPart ? nil : plan.device.standardLimit)
         self.rules = rules
         self.faults = faults
         sizes = SizeStream(

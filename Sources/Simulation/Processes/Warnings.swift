@@ -1,6 +1,5 @@
 import Quantities
 import Reclaim
-import Workload
 
 /// What a process was told about one of its limits since it was last well below it.
 struct ToldOfLimit {
@@ -45,14 +44,9 @@ struct Warnings {
 
     /// For each limit that the process is well below, forgets what the process was told about it, even if the limit
     /// does not apply now.
-    mutating func forget(_ limits: ProcessLimits, above footprint: ByteCount) {
+    mutating func forget(_ limits: AppLimits, above footprint: ByteCount) {
         func isFar(_ limit: MemoryLimit?) -> Bool { limit.map { footprint < $0.near } ?? false }
-        if isFar(limits.whileActive) { ofActiveLimit = ToldOfLimit() }
-        if isFar(limits.whileInactive) { ofInactiveLimit = ToldOfLimit() }
+        if isFar(limits.active) { ofActiveLimit = ToldOfLimit() }
+        if isFar(limits.inactive) { ofInactiveLimit = ToldOfLimit() }
     }
-}
-
-extension ProcessLimits {
-    var whileActive: MemoryLimit? { active.map { MemoryLimit(bytes: $0, isFatal: isActiveFatal) } }
-    var whileInactive: MemoryLimit? { inactive.map { MemoryLimit(bytes: $0, isFatal: isInactiveFatal) } }
 }

@@ -95,7 +95,7 @@ final class PressureWatch {
 
     /// The share of its own limit that a process holds; of the whole device if it has none.
     private func limitShare(of process: LiveProcess) -> Ratio {
-        memory.books(of: process.slot).footprint.share(of: process.explicitLimit?.bytes ?? memory.books.ceiling)
+        memory.books(of: process.slot).footprint.share(of: process.presentLimit?.bytes ?? memory.books.ceiling)
     }
 
     // MARK: Warnings

@@ -138,7 +138,7 @@ final class Snapshots {
             answersWarning: process.warnings.isAnswering, isBusy: process.isBusy,
             relaunchCost: process.launch.relaunchCost, scenes: scenes(of: process))
         snapshot.positionedAt = bands.position(at: agenda.now)
-        snapshot.limit = process.explicitLimit
+        snapshot.limit = process.presentLimit
         snapshot.isEnding = process.isEnding
         snapshot.relaunchIntervals = process.record.ends.relaunchIntervals
         snapshot.like = process.profile.like

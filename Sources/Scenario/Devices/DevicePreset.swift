@@ -1,0 +1,222 @@
+import Pressure
+import Quantities
+import Reclaim
+import Simulation
+
+/// A device by name: each figure with its source and how far to trust it.
+///
+/// A scenario with `device: { like: iphone-13 }` gets `device`, and where it says nothing itself, `policy`, `monitor`
+/// and `backgroundTime`. The other figures (limits of extensions, compressor, freezer) are data: no key takes them yet.
+public struct DevicePreset: Sendable {
+    /// The name in scenarios: `iphone-13`.
+    public let name: String
+    /// What people call the device: `iPhone 13`.
+    public let title: String
+    /// The models that share the figures.
+    public let models: String
+    /// The system with its version: `iOS 18.4`.
+    public let os: String
+
+    /// All RAM that the system sees.
+    public let ceiling: Figure<ByteCount>
+    /// The size of a page.
+    public let page: Figure<DevicePage>
+    /// The cores; the speed of the slow ones is a figure of its own.
+    public let cores: Figure<CoreLayout>
+    /// What the system keeps for itself, on a device without a compressor, where footprints count in full.
+    public let reserved: Figure<ByteCount>
+    /// What the system really occupies: for a device with a compressor.
+    public let reservedWithCompressor: Figure<ByteCount>
+    /// The default limit of an app; nil: the system has none.
+    public let appLimit: Figure<ByteCount>?
+    /// The limit of an app with the entitlement for a higher one; nil: there is none, or it is not known.
+    public let entitledLimit: Figure<ByteCount>?
+    /// The limits of extensions.
+    public let extensionLimits: [ExtensionLimit]
+    /// Jetsam's thresholds; nil on other systems.
+    public let marks: Figure<JetsamMarks>?
+    /// The policy of the system, with parameters where they differ from the policy's defaults.
+    public let policy: Figure<PolicySettings>
+    /// The monitor of the system.
+    public let monitor: Figure<MonitorSettings>
+    /// How long an app may run off screen without a background mode.
+    public let backgroundTime: Figure<TimeSpan>
+    /// The compressor, which the simulated device does not have yet.
+    public let compressor: CompressorFigures
+    /// The freezer and the swap space, which the simulated device does not have yet.
+    public let freezer: FreezerFigures
+    /// Further facts in words.
+    public let remarks: [DeviceFact]
+
+    /// The device of a scenario that names the preset and sets nothing else.
+    public var device: Device {
+        var device = Device(ceiling: ceiling.value, reserved: reserved.value, cores: cores.value)
+        (device.like, device.name, device.os) = (name, title, os)
+        device.page = page.value
+        device.appLimit = appLimit?.value
+        if let marks { device.marks = marks.value }
+        return device
+    }
+
+    /// A plan on this device, under its policy and monitor.
+    public func applied(to plan: RunPlan) -> RunPlan {
+        var plan = plan
+        plan.device = device
+        (plan.policy, plan.monitor) = (policy.value, monitor.value)
+        plan.limits.backgroundTime = backgroundTime.value
+        return plan
+    }
+
+    /// The preset with this name; nil if there is none.
+    public static func named(_ name: String) -> DevicePreset? { all.first { $0.name == name } }
+
+    /// All presets, in the order in which they are listed.
+    public static let all: [DevicePreset] = phones + tablets + others
+}
+
+/// A fatal limit of one kind of extension.
+public struct ExtensionLimit: Sendable {
+    /// The kinds of extensions whose limits are known for the presets.
+    public enum Kind: String, CaseIterable, Sendable {
+        case keyboard
+        case widget
+        case share
+        case packetTunnel = "packet_tunnel"
+        case notificationService = "notification_service"
+    }
+
+    public let kind: Kind
+    public let limit: Figure<ByteCount>
+}
+
+/// A memory compressor: Apple's, or zram on Android and ChromeOS.
+public struct CompressorFigures: Sendable {
+    /// How many bytes of pages become one byte, times one.
+    public let ratio: Figure<Ratio>
+    /// The most uncompressed pages that it may hold, or the size of zram: a share of RAM or a size.
+    public let holds: Figure<Threshold>
+}
+
+/// What a system does with suspended apps beyond compressing them.
+public struct FreezerFigures: Sendable {
+    /// How many processes may be frozen to flash.
+    public let slots: Figure<Int>
+    /// The swap space on flash; zero: none.
+    public let swap: Figure<ByteCount>
+}
+
+/// A fact about a device in words, for lists.
+public struct DeviceFact: Sendable {
+    /// The key of the scenario that has the value, or a name in words where there is no key.
+    public let name: String
+    /// The value as a scenario writes it, or in words.
+    public let value: String
+    public let confidence: Confidence
+    /// Where the value comes from.
+    public let source: String
+    /// Whether `name` is a key of scenarios.
+    public let isKey: Bool
+
+    init(_ name: String, _ figure: Figure<String>, isKey: Bool = false) {
+        (self.name, self.isKey) = (name, isKey)
+        (value, confidence, source) = (figure.value, figure.confidence, figure.source)
+    }
+}
+
+extension DevicePreset {
+    /// Every figure of the device: those that keys of a scenario take, then the rest.
+    public var facts: [DeviceFact] { keyFacts + dataFacts + remarks }
+
+    private var keyFacts: [DeviceFact] {
+        func key(_ name: String, _ figure: Figure<String>) -> DeviceFact { DeviceFact(name, figure, isKey: true) }
+        var facts = [
+            key("device.ceiling", ceiling.map { "\($0)" }),
+            key("device.page", page.map { $0.rawValue }),
+            key("device.cores", cores.map { $0.words }),
+            key("device.reserved", reserved.map { "\($0)" }),
+        ]
+        if cores.value.count > cores.value.performance {
+            facts.insert(
+                key(
+                    "device.cores.efficiency_speed",
+                    Figure("\(cores.value.efficiencySpeed)", .guess, "half the units, about a third of the clock")),
+                at: 3)
+        }
+        if let appLimit {
+            facts.append(key("device.app_limit", appLimit.map { "\($0)" }))
+            let near = device.standardLimit?.near ?? appLimit.value
+            facts.append(
+                DeviceFact(
+                    "warning before the app limit",
+                    Figure("at \(near)", .documented, "limit - 100 MB: xnu-11417 osfmk/kern/task.c task_init")))
+        }
+        if let marks {
+            for (name, mark) in marks.value.named {
+                facts.append(
+                    key(
+                        "device.marks.\(name)",
+                        marks.map { _ in "\(mark) (\(mark.bytes(of: ceiling.value).readable))" }))
+            }
+        }
+        facts.append(key("policy", policy.map { $0.words }))
+        facts.append(key("monitor.preset", monitor.map { $0.preset }))
+        if monitor.value.warningMinimumFootprint > .zero {
+            let bytes = monitor.value.warningMinimumFootprint
+            facts.append(
+                key("monitor.warning_minimum_footprint", Figure("\(bytes)", .documented, "xnu-11417: 6 MB")))
+        }
+        facts.append(key("limits.background_time", backgroundTime.map { "\($0)" }))
+        return facts
+    }
+
+    private var dataFacts: [DeviceFact] {
+        var facts: [DeviceFact] = []
+        if let entitledLimit {
+            facts.append(DeviceFact("app limit with the entitlement", entitledLimit.map { "\($0)" }))
+        }
+        facts += extensionLimits.map { limit in
+            let kind = limit.kind.rawValue.replacing("_", with: " ")
+            return DeviceFact("limit of a \(kind) extension", limit.limit.map { "\($0)" })
+        }
+        facts.append(DeviceFact("reserved with a compressor", reservedWithCompressor.map { "\($0)" }))
+        facts.append(
+            DeviceFact(
+                "compressor ratio", compressor.ratio.map { "\(decimalText($0.partsPerMillion, digits: 6)) : 1" }))
+        facts.append(DeviceFact("compressor holds up to", compressor.holds.map { "\($0)" }))
+        facts.append(DeviceFact("freezer slots", freezer.slots.map { "\($0)" }))
+        facts.append(DeviceFact("swap on flash", freezer.swap.map { $0 == .zero ? "none" : "\($0)" }))
+        return facts
+    }
+}
+
+extension JetsamMarks {
+    /// The marks that are set, with the names of their keys.
+    fileprivate var named: [(String, Threshold)] {
+        [("critical", critical), ("idle", idle), ("soft", soft), ("reaper", reaper)].compactMap { name, mark in
+            mark.map { (name, $0) }
+        }
+    }
+}
+
+extension CoreLayout {
+    /// As a scenario writes it, on one line.
+    fileprivate var words: String {
+        if count == performance { return "\(performance)" }
+        var parts = ["performance: \(performance)", "efficiency: \(efficiency)"]
+        if !further.isEmpty {
+            let clusters = further.map { "{ count: \($0.count), speed: \($0.speed) }" }
+            parts.append("further: [\(clusters.joined(separator: ", "))]")
+        }
+        return "{ \(parts.joined(separator: ", ")) }"
+    }
+}
+
+extension PolicySettings {
+    /// The policy with the parameters that differ from its defaults, or its rules by name.
+    fileprivate var words: String {
+        if !rules.isEmpty { return "\(title): the rules \(rules.map(\.name).joined(separator: ", "))" }
+        let standard = PolicyCatalogue.type(named: name).map { PolicySettings($0) }
+        let own = parameters.filter { standard?.parameters.contains($0) == false }
+        return own.isEmpty ? name : "\(name) (\(own.map { "\($0.name): \($0.value)" }.joined(separator: ", ")))"
+    }
+}

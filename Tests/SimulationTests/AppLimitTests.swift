@@ -1,0 +1,89 @@
+import Memory
+import Quantities
+import Reclaim
+import Simulation
+import TestSupport
+import Testing
+import Workload
+
+@Suite("the default limit of a device's apps")
+struct AppLimitTests {
+    /// An app that grows by 20 MiB a second without end, on a 13's memory.
+    private func growing(
+        scale: Ratio = .one, limit: Int? = 2_098, limits: ProcessLimits = ProcessLimits()
+    ) throws -> RunOutput {
+        let app = testApp("grows") {
+            $0.memory.leak = ByteRate(bytesPerSecond: 20 << 20)
+            $0.memory.cache = CacheProfile(size: .zero, rate: .zero)
+            $0.memory.objects = .constant(.kibibytes(64))
+            $0.limits = limits
+        }
+        let plan = testPlan([app], ceiling: .mebibytes(3_700) * scale, seconds: 150, user: [(0, .launch(AppID(0)))]) {
+            $0.backend = .accounting
+            $0.device.reserved = .mebibytes(590) * scale
+            $0.device.scale = scale
+            $0.device.appLimit = limit.map { .mebibytes($0) * scale }
+            $0.monitor = .ios
+        }
+        return try runToEnd(plan)
+    }
+
+    /// The exit's detail, and the footprint at the first warning before it.
+    private func story(_ run: RunOutput) -> (end: EventRow?, warnings: [EventRow]) {
+        (run.eventRows.first { $0.event == "exit" }, run.eventRows.filter { $0.event == "warning" })
+    }
+
+    private func mebibytes(in text: String) -> Int? {
+        text.split(separator: " ").compactMap { Double($0) }.first.map { Int($0) }
+    }
+
+    @Test("an app that grows without end is warned 100 MiB below the limit and ends by it")
+    func grows() throws {
+        let (end, warnings) = story(try growing())
+        #expect(end?.detail == "memoryResourceLimit")
+        #expect(end?.reason.contains("crossed its default limit of 2098MiB") == true, "\(end?.reason ?? "")")
+        let warning = try #require(warnings.first)
+        #expect(warnings.count == 1 && warning.reason.contains("near its default limit of 2.0 GiB"))
+        // 21.25 MiB of pages a second from the warning at 1998 MiB to the end at 2098 MiB.
+        let (told, ended) = (try #require(Double(warning.time)), try #require(Double(end?.time ?? "")))
+        #expect((4.5...4.8).contains(ended - told), "\(told) \(ended)")
+    }
+
+    @Test("a quarter of the device ends it at a quarter of the limit, at the same time")
+    func scaled() throws {
+        let (whole, quarter) = (story(try growing()), story(try growing(scale: .percent(25))))
+        let times = [whole.end?.time, quarter.end?.time].compactMap { $0.flatMap(Double.init) }
+        #expect(times.count == 2 && abs(times[0] - times[1]) < 0.2, "\(times)")
+        #expect(quarter.end?.reason.contains("524.5MiB") == true || quarter.end?.reason.contains("KiB") == true)
+        #expect(whole.warnings.count == 1 && quarter.warnings.count == 1)
+    }
+
+    @Test("without a limit of the device, and under a larger one of its own, the app lives longer")
+    func own() throws {
+        #expect(story(try growing(limit: nil)).end?.detail != "memoryResourceLimit")
+        let larger = story(try growing(limits: ProcessLimits(active: .mebibytes(2_400))))
+        #expect(larger.end?.reason.contains("crossed its active limit of 2400MiB") == true)
+        // 80 % of an explicit limit.
+        #expect(larger.warnings.first?.reason.contains("1.9 GiB") == true, "\(larger.warnings.map(\.reason))")
+    }
+
+    @Test("a soft limit of the default's size is the default, and fatal")
+    func soft() throws {
+        let run = story(try growing(limits: ProcessLimits(active: .mebibytes(2_098), fatal: false)))
+        #expect(run.end?.detail == "memoryResourceLimit")
+    }
+
+    @Test("the warning comes at 100 MiB below, at 50 MiB below on a small device, never below 80 %")
+    func near() {
+        func near(_ limit: Int, ceiling: Int) -> ByteCount? {
+            var device = Device(ceiling: .mebibytes(ceiling))
+            device.appLimit = .mebibytes(limit)
+            return device.standardLimit?.near
+        }
+        #expect(near(2_098, ceiling: 3_700) == .mebibytes(1_998))
+        #expect(near(3_376, ceiling: 7_600) == .mebibytes(3_276))
+        #expect(near(400, ceiling: 1_024) == .mebibytes(320))
+        #expect(near(400, ceiling: 512) == .mebibytes(350))
+        #expect(near(200, ceiling: 512) == .mebibytes(160))
+    }
+}
