@@ -79,6 +79,12 @@ let package = Package(
             ["Scenario", "Simulation", "Memory", "Workload", "Lifecycle", "Reclaim", "Metrics", "Quantities"]),
         module("Experiments", ["Metrics", "Quantities"]),
         module(
+            "Survival",
+            [
+                "Explanation", "Experiments", "Scenario", "Simulation", "Memory", "Workload", "Lifecycle", "Pressure",
+                "Reclaim", "Metrics", "Quantities",
+            ]),
+        module(
             "Worlds",
             [
                 "Scenario", "Simulation", "Memory", "Workload", "Lifecycle", "Pressure", "Reclaim", "Metrics",
@@ -94,8 +100,8 @@ let package = Package(
         .executableTarget(
             name: "plimsoll",
             dependencies: [
-                "Scenario", "Explanation", "Interchange", "Experiments", "Simulation", "Metrics", "Memory", "Reclaim",
-                "Pressure", "Workload", "Quantities",
+                "Survival", "Scenario", "Explanation", "Interchange", "Experiments", "Simulation", "Metrics", "Memory",
+                "Reclaim", "Pressure", "Workload", "Quantities",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -138,6 +144,12 @@ let package = Package(
             [
                 "Explanation", "Scenario", "Simulation", "Memory", "Metrics", "Workload", "Lifecycle", "Pressure",
                 "Reclaim", "Quantities",
+            ]),
+        tests(
+            "Survival",
+            [
+                "Survival", "Explanation", "Experiments", "Scenario", "Simulation", "Memory", "Metrics", "Workload",
+                "Lifecycle", "Pressure", "Reclaim", "Quantities",
             ]),
         tests("Worlds", ["Worlds", "Scenario", "Simulation", "Memory", "Metrics", "Quantities"]),
         tests(

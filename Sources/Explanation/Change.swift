@@ -3,9 +3,9 @@ import Scenario
 import Simulation
 
 /// A change of the scenario that may save a process.
-struct Change: Hashable, Sendable {
+package struct Change: Hashable, Sendable {
     /// What is changed. Of two changes with the same price, the one with the earlier kind is named first.
-    enum Kind: Int, Comparable, Sendable {
+    package enum Kind: Int, Comparable, Sendable {
         /// A number of the policy.
         case policy
         /// A setting of the monitor.
@@ -21,24 +21,24 @@ struct Change: Hashable, Sendable {
         /// The app is protected by name.
         case protection
 
-        static func < (a: Kind, b: Kind) -> Bool { a.rawValue < b.rawValue }
+        package static func < (a: Kind, b: Kind) -> Bool { a.rawValue < b.rawValue }
     }
 
-    let kind: Kind
+    package let kind: Kind
     /// `device.ceiling = 1104MiB instead of 1GiB`.
-    var words: String
+    package internal(set) var words: String
     /// A short name for a change of several keys; nil if the change is named by its keys.
     private var title: String?
     /// The arguments of `--set`.
-    let assignments: [String]
+    package let assignments: [String]
     /// The scenario with the change.
-    let plan: RunPlan
+    package let plan: RunPlan
 
     /// The change in few words.
-    var brief: String { title ?? words }
+    package var brief: String { title ?? words }
 
     /// The change as options for a command line, quoted where a shell needs it.
-    var option: String { assignments.map { "--set \(ShellWord.quoted($0))" }.joined(separator: " ") }
+    package var option: String { assignments.map { "--set \(ShellWord.quoted($0))" }.joined(separator: " ") }
 
     init(_ kind: Kind, _ words: String, _ assignments: [String], _ plan: RunPlan) {
         (self.kind, self.words, self.assignments, self.plan) = (kind, words, assignments, plan)

@@ -154,38 +154,7 @@ extension Explainer {
     // MARK: Behaviour
 
     /// The app frees more, and at the right moments.
-    private func behaviours(of app: Int) -> Attempts {
-        let profile = plan.apps[app]
-        let memory = profile.memory
-        var changes: [Change] = []
-        func add(_ what: String, _ parts: [(RunPlan) -> Change?]) {
-            var made: [Change] = []
-            for part in parts { if let change = part(made.last?.plan ?? plan) { made.append(change) } }
-            if !made.isEmpty { changes.append(Change(.behaviour, what, made)) }
-        }
-        if memory.leak > .zero { add("without its leak", [{ $0.own(app, "memory.leak", \.memory.leak, to: .zero) }]) }
-        if memory.cache.size > .zero {
-            add(
-                "it answers every memory warning with its whole cache",
-                [
-                    { $0.share(app, "warnings.frees", \.warnings.frees, .one) },
-                    { $0.share(app, "warnings.ignores", \.warnings.ignores, .zero) },
-                ])
-            add(
-                "it frees its whole cache on the way to the background",
-                [
-                    { $0.share(app, "background.frees", \.background.frees, .one) },
-                    { $0.share(app, "background.ignores", \.background.ignores, .zero) },
-                ])
-        }
-        add(
-            "it frees the whole of a scene that is disconnected",
-            [
-                { $0.share(app, "disconnect.frees", \.disconnect.frees, .one) },
-                { $0.share(app, "disconnect.ignores", \.disconnect.ignores, .zero) },
-            ])
-        return Attempts(changes)
-    }
+    private func behaviours(of app: Int) -> Attempts { Attempts(plan.behaviourChanges(of: app)) }
 
     /// Callbacks that take less time.
     private func delays(of app: Int) -> [any Quest] {
@@ -291,51 +260,6 @@ extension Explainer {
         } change: {
             change(steps.value($0))
         }
-    }
-}
-
-extension RunPlan {
-    /// One key of an app with another value.
-    fileprivate func own<Value: CustomStringConvertible>(
-        _ app: Int, _ key: String, _ path: WritableKeyPath<AppProfile, Value>, to value: Value,
-        _ kind: Change.Kind = .behaviour
-    ) -> Change {
-        let whole: WritableKeyPath<RunPlan, AppProfile> = \.apps[app]
-        return Change(kind, of: self, "apps.\(apps[app].name).\(key)", whole.appending(path: path), to: value)
-    }
-
-    /// One key of an app that may be none, with another value.
-    fileprivate func own<Value: CustomStringConvertible>(
-        _ app: Int, _ key: String, optional path: WritableKeyPath<AppProfile, Value?>, to value: Value?,
-        _ kind: Change.Kind = .behaviour
-    ) -> Change {
-        let whole: WritableKeyPath<RunPlan, AppProfile> = \.apps[app]
-        return Change(
-            kind, of: self, "apps.\(apps[app].name).\(key)", optional: whole.appending(path: path), to: value)
-    }
-
-    /// Nil if the share has that value already.
-    fileprivate func share(
-        _ app: Int, _ key: String, _ path: WritableKeyPath<AppProfile, Ratio>, _ value: Ratio
-    ) -> Change? {
-        apps[app][keyPath: path] == value ? nil : own(app, key, path, to: value)
-    }
-}
-
-/// A size of an app, with its key in a scenario.
-private typealias AppSize = (key: String, path: WritableKeyPath<AppProfile, ByteCount>)
-
-extension AppProfile {
-    fileprivate var sizes: [AppSize] {
-        let bursts = memory.bursts.indices.map { index -> AppSize in
-            ("memory.bursts.\(index).size", \.memory.bursts[index].size)
-        }
-        return [
-            ("memory.base", \.memory.base), ("memory.scene", \.memory.scene),
-            ("memory.cache.size", \.memory.cache.size), ("memory.growth.up_to", \.memory.growth.upTo),
-            ("memory.scene_growth.up_to", \.memory.sceneGrowth.upTo),
-            ("memory.saw_tooth.size", \.memory.sawTooth.size), ("deferred.memory", \.deferred.memory),
-        ] + bursts
     }
 }
 

@@ -29,3 +29,31 @@ public struct AllCores: Workforce {
         return results.withLock { $0.compactMap(\.self) }
     }
 }
+
+/// Performs a given number of works at a time. The results do not depend on that number.
+public struct SomeCores: Workforce {
+    private let jobs: Int
+
+    /// - Parameter jobs: How many works at a time, at least 1.
+    public init(_ jobs: Int) {
+        precondition(jobs > 0, "\(jobs) jobs do no work")
+        self.jobs = jobs
+    }
+
+    public func all<Value: Sendable>(_ works: [@Sendable () -> Value]) -> [Value] {
+        let results = Mutex([Value?](repeating: nil, count: works.count))
+        let next = Mutex(0)
+        DispatchQueue.concurrentPerform(iterations: min(jobs, works.count)) { _ in
+            while true {
+                let index = next.withLock { next in
+                    defer { next += 1 }
+                    return next
+                }
+                guard index < works.count else { return }
+                let value = works[index]()
+                results.withLock { $0[index] = value }
+            }
+        }
+        return results.withLock { $0.compactMap(\.self) }
+    }
+}

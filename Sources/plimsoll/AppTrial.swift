@@ -6,13 +6,13 @@ import Quantities
 import Reclaim
 import Scenario
 import Simulation
+import Survival
 import Workload
 
 /// Runs one app alone on a device that never lacks memory, to measure the memory that the app's figures amount to.
 struct AppTrial {
     /// How long the app is in the foreground.
-    static let time = TimeSpan.minutes(10)
-    private static let device = Device(ceiling: .mebibytes(8192), reserved: .mebibytes(1))
+    static let time = LoneApp.time
 
     let app: AppProfile
 
@@ -24,12 +24,7 @@ struct AppTrial {
     }
 
     /// The plan of the run.
-    var plan: RunPlan {
-        RunPlan(
-            name: "trial", seed: 1, duration: AppTrial.time, device: AppTrial.device, monitor: .ios,
-            policy: PolicySettings(name: "none"), limits: Limits(), apps: [app],
-            user: [.once(.launch(AppID(0)), at: .zero)], backend: .accounting)
-    }
+    var plan: RunPlan { LoneApp(app).plan }
 
     /// The peak memory of the app's process while a user has it in the foreground, unused dirty pages included. The
     /// run uses seed 1 and the accounting backend.
@@ -41,7 +36,7 @@ struct AppTrial {
         } catch {
             throw Failure(error.status, error.text)
         }
-        return memory.books.peakResident - AppTrial.device.reserved
+        return memory.books.peakResident - LoneApp.reserved
     }
 
     /// The `memory.base`, in whole MiB, of an app of the archetype `plain` that peaks at about `size`. Interpolates

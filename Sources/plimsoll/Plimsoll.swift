@@ -22,6 +22,7 @@ struct Plimsoll: ParsableCommand {
                 --policy ladder --policy jetsam --seeds 1..20
               plimsoll sweep Scenarios/quickstart.yaml \\
                 --vary device.ceiling=400MiB,512MiB --out sweeps/a
+              plimsoll survive Scenarios/seeded-commuter.yaml --app photos
               plimsoll validate Scenarios/*.yaml
               plimsoll list policies
               plimsoll schema scenario > plimsoll.schema.json
@@ -42,8 +43,9 @@ struct Plimsoll: ParsableCommand {
             """,
         version: plimsollVersion,
         subcommands: [
-            RunCommand.self, CompareCommand.self, SweepCommand.self, ExplainCommand.self, PlotCommand.self,
-            ReportCommand.self, TuneCommand.self, ValidateCommand.self, ImportCommand.self, ListCommand.self,
+            RunCommand.self, CompareCommand.self, SweepCommand.self, SurviveCommand.self, ExplainCommand.self,
+            PlotCommand.self, ReportCommand.self, TuneCommand.self, ValidateCommand.self, ImportCommand.self,
+            ListCommand.self,
             SchemaCommand.self, DoctorCommand.self, CompletionsCommand.self, CaseCommand.self, CasesCommand.self,
             BuildCommand.self, IntervalCommand.self,
         ])

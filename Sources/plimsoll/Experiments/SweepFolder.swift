@@ -106,7 +106,7 @@ struct SweepFolder {
     }
 
     /// Reports a ledger's fault as one line with its exit status. `busy` is the status if the sweep is still running.
-    private static func saying<Value>(
+    static func saying<Value>(
         busy: ExitStatus = .cannotCreate, _ work: () throws(LedgerFault) -> Value
     ) throws -> Value {
         do throws(LedgerFault) {

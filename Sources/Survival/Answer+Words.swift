@@ -1,0 +1,166 @@
+import Experiments
+import Lifecycle
+import Metrics
+import Quantities
+import Simulation
+
+// The answer in one paragraph.
+extension Answer {
+    /// The answer, its first sentence first.
+    public var sentences: [String] {
+        [verdict, stays, howItEnds, footprintSentence, deviceSentence, helpSentence].compactMap(\.self)
+    }
+
+    private static func percent(_ share: Double) -> String {
+        // A share of nearly one is not all, and one of nearly zero not none.
+        let whole = (share * 100).rounded()
+        if whole == 100 && share < 1 { return "99.\(min(9, Int(share * 1000) - 990))" }
+        if whole == 0 && share > 0 { return "less than 1" }
+        return "\(Int(whole))"
+    }
+
+    private static func interval(_ interval: Interval?) -> String {
+        guard let interval else { return "no interval" }
+        return "\(percent(interval.low)) to \(percent(interval.high)) %"
+    }
+
+    private var asked: String { "\(question.share)" }
+
+    /// Whether the app survives: the interval of the probability is above or below the share that was asked for.
+    public enum Verdict: String, CaseIterable, Sendable {
+        case yes
+        case no
+        case open
+        /// No run has a process of the app.
+        case absent
+    }
+
+    /// The answer in one word.
+    public var verdictWord: Verdict {
+        guard let interval = lived.wilson() else { return .absent }
+        let share = Double(question.share.partsPerMillion) / 1_000_000
+        return interval.low >= share ? .yes : interval.high < share ? .no : .open
+    }
+
+    private var verdict: String {
+        let name = question.name
+        guard let share = lived.share else {
+            return "There is no answer: in none of the \(fates.count.counted("run")) does \(name) have a process."
+        }
+        let figures =
+            "\(name) lives in \(lived.count) of \(lived.total.counted("run")), \(Answer.percent(share)) % "
+            + "(95 % interval \(Answer.interval(lived.wilson())))"
+        return switch verdictWord {
+        case .yes: "Yes: \(figures), which is at least the \(asked) asked for."
+        case .no: "No: \(figures), which is less than the \(asked) asked for."
+        case .open, .absent:
+            lived.isAtLeast(partsPerMillion: question.share.partsPerMillion)
+                ? "Probably: \(figures); more seeds would show whether it really reaches the \(asked) asked for."
+                : "Probably not: \(figures); more seeds would show whether it really misses the \(asked) asked for."
+        }
+    }
+
+    private static let moments: [(Int64, String)] = [
+        (60, "1 min"), (600, "10 min"), (1_800, "30 min"), (3_600, "1 h"), (14_400, "4 h"), (43_200, "12 h"),
+    ]
+
+    private var stays: String? {
+        let all = fates.reduce(0) { $0 + $1.stays.count }
+        guard all > 0 else { return "It never leaves the screen." }
+        let ended = fates.reduce(0) { $0 + $1.stays.count(where: \.isEnd) }
+        let head = "It goes to the background \(all.counted("time"))"
+        guard ended > 0 else { return "\(head) and is never ended there." }
+        let points = Answer.moments.compactMap { seconds, text -> String? in
+            guard let step = background.step(at: seconds * 1_000_000), step.atRisk >= 5 else { return nil }
+            return "\(text): \(Answer.percent(step.survival)) % (\(Answer.interval(step.band)))"
+        }
+        let median = background.median.map { "; half of the stays would be over after \(Answer.clock($0))" } ?? ""
+        let list = points.isEmpty ? "" : "; it is still there after \(points.joined(separator: ", "))"
+        return "\(head) and is ended there \(ended.counted("time"))\(list)\(median)."
+    }
+
+    private static func clock(_ microseconds: Int64) -> String {
+        let seconds = (microseconds + 500_000) / 1_000_000
+        if seconds < 120 { return "\(seconds) s" }
+        return seconds < 7_200 ? "\((seconds + 30) / 60) min" : "\((seconds + 1_800) / 3_600) h"
+    }
+
+    private var howItEnds: String? {
+        guard !ends.isEmpty else { return nil }
+        // One counter of MetricKit may have several groups.
+        var counters: [(name: String, count: Int, causes: [String])] = []
+        for group in ends {
+            let name = Answer.counter(of: group.example)
+            let cause = group.example.beneficiary.map { app in
+                let need = app == question.name ? "itself" : app
+                return "\(group.count) for \(need)"
+            }
+            if let index = counters.firstIndex(where: { $0.name == name }) {
+                counters[index].count += group.count
+                counters[index].causes += [cause].compactMap(\.self)
+            } else {
+                counters.append((name, group.count, [cause].compactMap(\.self)))
+            }
+        }
+        let parts = counters.map { each in
+            let causes = each.causes.prefix(3).joined(separator: ", ")
+            return "\(each.count) as \(each.name)" + (causes.isEmpty ? "" : " (\(causes))")
+        }
+        let all = ends.reduce(0) { $0 + $1.count }
+        return "Your team would see \(all == 1 ? "its end" : "its \(all) ends") as: \(parts.joined(separator: "; "))."
+    }
+
+    private static func counter(of ending: Fate.Ending) -> String {
+        guard let counter = Fate.counter(of: ending), let name = counter.name, let payload = counter.payload else {
+            return "nothing in MetricKit (\(ending.reason) in the foreground)"
+        }
+        return "\(name) of \(payload.rawValue)"
+    }
+
+    private var footprintSentence: String? {
+        guard let row = footprints, let first = row.names.first, let last = row.names.last else { return nil }
+        let others = row.stretches.filter(\.isEnough).dropFirst(row.lastOfFirst == nil ? 0 : 1)
+        let also = others.map { stretch in
+            stretch.places.count == 1
+                ? row.names[stretch.places.lowerBound]
+                : "\(row.names[stretch.places.lowerBound]) to \(row.names[stretch.places.upperBound])"
+        }.joined(separator: ", ")
+        let isBroken = also.isEmpty ? "" : "; larger is not always worse here, as it also lives at \(also)"
+        guard let place = row.lastOfFirst else {
+            return also.isEmpty
+                ? "At none of the footprints tried from \(first) to \(last) does it live in \(asked) of the runs."
+                : "At \(first) it does not live in \(asked) of the runs, but it does at \(also): more memory is not "
+                    + "always worse here."
+        }
+        guard place < row.names.count - 1 else {
+            return "It lives in \(asked) of the runs up to \(last), the largest footprint tried."
+        }
+        let next = row.tried.first { $0.place > place }.map { row.names[$0.place] } ?? last
+        return "The largest footprint at which it lives in \(asked) of the runs is \(row.names[place]), measured "
+            + "alone in front; at \(next) it does not\(isBroken)."
+    }
+
+    private var deviceSentence: String? {
+        guard let row = devices else { return nil }
+        guard let place = row.tried.first(where: \.isEnough)?.place else {
+            let names = row.names.joined(separator: ", ")
+            return "On none of the devices tried does it live in \(asked) of the runs: \(names)."
+        }
+        let fails = row.tried.filter { $0.place > place && !$0.isEnough }.map { row.names[$0.place] }
+        let broken =
+            fails.isEmpty
+            ? "" : "; more memory is not always enough, as it does not on \(fails.joined(separator: ", "))"
+        return "The smallest device on which it lives in \(asked) of the runs is \(row.names[place])\(broken)."
+    }
+
+    private var helpSentence: String? {
+        guard lived.total > 0, let best = changes.first, let gain = best.pairs?.gain else { return nil }
+        if ends.isEmpty { return "As it is never ended, no change of its behaviour can help." }
+        guard gain > 0 else { return "None of the changes of its behaviour that were tried would help." }
+        func points(_ value: Double) -> String { (value > 0 ? "+" : "") + "\(Int((value * 100).rounded()))" }
+        let interval = best.pairs?.interval().map { " (\(points($0.low)) to \(points($0.high)))" } ?? ""
+        let doubt = best.pairs?.interval().map { $0.low <= 0 } ?? true
+        return "What would help most: \(best.words), by \(points(gain)) percentage points\(interval)"
+            + (doubt ? ", which may be chance." : ".")
+    }
+}

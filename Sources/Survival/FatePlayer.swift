@@ -1,0 +1,149 @@
+import Explanation
+import Memory
+import Metrics
+import Quantities
+import Reclaim
+import Scenario
+import Simulation
+import Workload
+
+/// Plays runs on the accounting backend and reports what became of one app. It has no state, so several runs can be
+/// played at once.
+public struct FatePlayer: Sendable {
+    private let traces: any TraceLibrary
+    private let isInterrupted: @Sendable () -> Bool
+
+    /// The runs were interrupted.
+    public struct Interrupted: Error {}
+
+    /// - Parameters:
+    ///   - traces: The traces that the plan's apps play.
+    ///   - isInterrupted: Asked at every sample; true ends the run with `Interrupted`.
+    public init(traces: any TraceLibrary = NoTraces(), isInterrupted: @escaping @Sendable () -> Bool = { false }) {
+        (self.traces, self.isInterrupted) = (traces, isInterrupted)
+    }
+
+    /// Plays a plan.
+    ///
+    /// - Parameter untilEnd: Whether the run is over with the first end of the app that counts.
+    public func fate(of app: Int, in plan: RunPlan, untilEnd: Bool) throws -> Fate {
+        var plan = plan
+        plan.backend = .accounting
+        let memory = try plan.makeDevice()
+        let simulation = Simulation(plan, memory: memory, sinks: RunSinks { _ in NullSink() }, traces: traces)
+        simulation.keepEvents()
+        var watch = FateWatch(of: plan.apps[app].name)
+        var isGivenUp = false
+        let ending = try simulation.run(shouldStop: {
+            for event in simulation.takeEvents() { watch.take(event) }
+            isGivenUp = isInterrupted()
+            return isGivenUp || untilEnd && watch.fate.death != nil
+        })
+        guard !isGivenUp else { throw Interrupted() }
+        // A run that is stopped goes on to its next sample; what happens there is not looked at.
+        if ending == .completed { for event in simulation.takeEvents() { watch.take(event) } }
+        return watch.closed(at: simulation.now, simulation.tally, isWhole: ending == .completed)
+    }
+
+    /// The peak memory of an app alone in the foreground for `LoneApp.time`.
+    func peak(of app: AppProfile) throws -> ByteCount {
+        let plan = LoneApp(app).plan
+        let memory = try plan.makeDevice()
+        let simulation = Simulation(plan, memory: memory, sinks: RunSinks { _ in NullSink() }, traces: traces)
+        guard try simulation.run(shouldStop: { isInterrupted() }) == .completed else { throw Interrupted() }
+        return memory.books.peakResident - plan.device.reserved
+    }
+}
+
+/// One app alone on a device that never lacks memory, to measure the memory that the app's figures amount to.
+public struct LoneApp {
+    /// How long the app is in the foreground.
+    public static let time = TimeSpan.minutes(10)
+    /// The memory of the device that the system keeps.
+    public static let reserved = ByteCount.mebibytes(1)
+
+    private let app: AppProfile
+
+    /// The app by itself.
+    public init(_ app: AppProfile) { self.app = app }
+
+    /// The plan of the run: seed 1 on the accounting backend.
+    public var plan: RunPlan {
+        RunPlan(
+            name: "trial", seed: 1, duration: LoneApp.time,
+            device: Device(ceiling: .mebibytes(8192), reserved: LoneApp.reserved), monitor: .ios,
+            policy: PolicySettings(name: "none"), limits: Limits(), apps: [app],
+            user: [.once(.launch(AppID(0)), at: .zero)], backend: .accounting)
+    }
+}
+
+/// An app at other footprints.
+///
+/// The footprint of an app is its most memory in ten minutes in the foreground, from a run of the app alone
+/// (`LoneApp`): the peak that `plimsoll list apps` prints. At another footprint all sizes of the app, and the rates at
+/// which it grows and fills its cache, are multiplied by one factor. So the app reaches its sizes at the same times.
+public struct Sizing {
+    private let profile: AppProfile
+    private let player: FatePlayer
+    /// The footprint of the app as it is.
+    public let present: ByteCount
+    private let half: ByteCount
+
+    /// Why an app has no other sizes; nil if it has.
+    public static func obstacle(of app: AppProfile) -> String? {
+        app.memory.trace == nil ? nil : "it plays an allocation trace, which has one size"
+    }
+
+    /// Measures the app. Plays two runs of the app alone.
+    public init(_ profile: AppProfile, player: FatePlayer) throws {
+        var profile = profile
+        // A fatal limit of its own would end the app in the measurement.
+        profile.limits = ProcessLimits()
+        (self.profile, self.player) = (profile, player)
+        present = try player.peak(of: profile)
+        half = try player.peak(of: profile.times(.percent(50)))
+    }
+
+    /// The app of the given footprint, to within 1 %, or as near as whole pages allow.
+    public func app(_ original: AppProfile, at footprint: ByteCount) throws -> AppProfile {
+        guard footprint != present else { return original }
+        // Nearly a straight line: a part that does not scale, and one that does.
+        let slope = max(1, Double((present - half).bytes) * 2)
+        var factor = 1 + Double((footprint - present).bytes) / slope
+        for _ in 0..<3 {
+            let got = try player.peak(of: profile.times(Sizing.ratio(factor)))
+            let error = Double((footprint - got).bytes)
+            if abs(error) <= Double(footprint.bytes) / 200 { break }
+            factor += error / slope
+        }
+        return original.times(Sizing.ratio(factor))
+    }
+
+    /// From a thousandth of the app to a thousand times it.
+    private static func ratio(_ factor: Double) -> Ratio {
+        Ratio(partsPerMillion: Int64(min(max(factor, 0.001), 1_000) * 1_000_000))
+    }
+}
+
+extension AppProfile {
+    /// The app with all its sizes, and the rates at which it grows, multiplied by a factor.
+    func times(_ factor: Ratio) -> AppProfile {
+        var app = self
+        for size in sizes { app[keyPath: size.path] = (self[keyPath: size.path] * factor).roundedDown }
+        app.memory.cache.rate = memory.cache.rate.times(factor)
+        app.memory.growth.rate = memory.growth.rate.times(factor)
+        app.memory.sceneGrowth.rate = memory.sceneGrowth.rate.times(factor)
+        return app
+    }
+}
+
+extension ByteCount {
+    /// To whole pages.
+    fileprivate var roundedDown: ByteCount { ByteCount(bytes & ~0xFFF) }
+}
+
+extension ByteRate {
+    fileprivate func times(_ factor: Ratio) -> ByteRate {
+        ByteRate(bytesPerSecond: (ByteCount(bytesPerSecond) * factor).bytes)
+    }
+}

@@ -1,0 +1,202 @@
+import ArgumentParser
+import Experiments
+import Foundation
+import Interchange
+import Quantities
+import Scenario
+import Simulation
+import Survival
+import Workload
+
+struct SurviveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "survive",
+        abstract: "Says whether an app survives: how often, how long in the background, how large it may be.",
+        usage: """
+            plimsoll survive [<options>] <scenario> --app <name>
+            plimsoll survive [<options>] --like <archetype>
+            """,
+        discussion: """
+            An app survives a run if the system ends none of its processes and it does not crash; the user's own \
+            quits do not count. The answer has the share of seeds under which it survives, how long it stays alive in \
+            the background, as which counter of MetricKit its ends would be counted, the largest footprint at which \
+            it survives with --probability, and what changes of its behaviour would gain. The scenario is a file, a \
+            JetsamEvent report (.ips), or with --like an app of the catalogue among thirteen others. All runs use the \
+            accounting backend.
+
+            EXAMPLES
+              plimsoll survive Scenarios/seeded-commuter.yaml --app photos \\
+                --seeds 1..10 --out survivals/photos
+              plimsoll survive --like photo-editor --footprint 300MiB \\
+                --day gaming --seeds 1..8 --out survivals/editor
+              plimsoll plot survivals/editor
+
+            A footprint is the app's most memory in ten minutes alone in front, as in `plimsoll list apps`. Each \
+            finished run is recorded at once: --resume continues an interrupted command, with the same answer.
+
+            Exit status: 0 answered, whatever the answer; 65 if the scenario is invalid or has no such app; 66 if it \
+            is missing; 71 if the host has too little memory; 73 or 74 if --out cannot be made or written; 129, 130 \
+            and 143 interrupted.
+            """)
+
+    @Argument(help: "A scenario file, or a JetsamEvent report.", completion: Candidates.scenarios)
+    var scenario: String?
+
+    @Option(
+        help: "The app. With --like the name that it gets, by default that of its archetype.",
+        completion: Candidates.apps)
+    var app: String?
+
+    @Option(
+        help: ArgumentHelp("Without a scenario: the kind of app, as in `plimsoll list apps`.", valueName: "archetype"),
+        completion: .list(Archetype.all.map(\.name)))
+    var like: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --like: what the user does. \(CommonDay.allCases.map { "\($0.rawValue): \($0.meaning)" }.joined(separator: "; ")).",
+            valueName: "name"))
+    var day: CommonDay?
+
+    @Option(
+        name: .customLong("footprint"),
+        help: ArgumentHelp(
+            """
+            A size gives the app that footprint; a range, such as 80MiB..600MiB, is searched for the largest one, by \
+            default a quarter to twice the app's own. Give one of each, or either.
+            """, valueName: "size|range"))
+    var footprints: [String] = []
+
+    @Option(
+        help: ArgumentHelp("The share of runs in which the app is to survive.", valueName: "share"),
+        transform: SurviveCommand.share)
+    var probability = Ratio.percent(90)
+
+    @Option(help: "The seeds, such as 1..40 or 1,2,5.")
+    var seeds = "1..40"
+
+    @Option(
+        help: ArgumentHelp("A policy: a name or a policy file, in place of the scenario's.", valueName: "name|file"),
+        completion: Candidates.policies)
+    var policy: String?
+
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp(
+            "Change one setting of the scenario. Repeatable; the last value of a key counts.", valueName: "key=value"),
+        completion: Candidates.settings, transform: OptionValue.assignment)
+    var sets: [String] = []
+
+    @Flag(help: "Only say how often it survives and how it ends; search nothing.")
+    var shareOnly = false
+
+    @Option(
+        parsing: .unconditional,
+        help: "How many runs at a time, by default one per core. The answer does not depend on it.",
+        transform: { try OptionValue.count($0, in: 1...1024) })
+    var jobs: Int?
+
+    @Flag(help: "Continue in --out what was interrupted there. All other options must be those of the first command.")
+    var resume = false
+
+    @Option(
+        help: "The folder to write. By default runs/survive, or the first of runs/survive-2, -3, … that is free.",
+        completion: .directory)
+    var out: String?
+
+    @Flag(help: "Print no answer and no progress.")
+    var quiet = false
+
+    @Flag(help: "Run even if the host seems to have too little memory.")
+    var ignoreHost = false
+
+    static func share(_ text: String) throws -> Ratio {
+        guard let share = try? Ratio(parsing: text), share > .zero, share <= .one else {
+            throw ValidationError("expected a share above 0 and up to 1, such as 0.9 or 90%")
+        }
+        return share
+    }
+
+    /// The most seeds; with more, the ledger would need much memory.
+    private static let mostSeeds = 10_000
+
+    func validate() throws {
+        try refuseEmpty(out, "--out")
+        if let scenario { try refuseEmpty(scenarios: [scenario], policies: [policy].compactMap(\.self)) }
+        if scenario == nil && like == nil {
+            throw ValidationError("name a scenario and --app, or an app of the catalogue with --like")
+        }
+        if scenario != nil && like != nil { throw ValidationError("--like needs no scenario; leave one of them out") }
+        if like == nil {
+            if app == nil { throw ValidationError("name the app with --app") }
+            if day != nil { throw ValidationError("--day needs --like; a scenario has a day of its own") }
+        }
+        if let like, Archetype.named(like) == nil {
+            let advice = Nearest.advice(for: like, among: Archetype.all.map(\.name), kind: "archetypes")
+            throw ValidationError("--like \(like.shortened()): there is no such archetype\(advice)")
+        }
+        if like != nil, let app, CommonDay.fleet.contains(where: { $0.name == app }) {
+            throw ValidationError("--app \(app): another app of the day has that name; choose another")
+        }
+        if resume && out == nil { throw ValidationError("--resume needs the folder of --out") }
+        try refuse(keys: OptionValue.keys(of: sets), as: "--set", policy: policy, backend: nil)
+        for key in OptionValue.keys(of: sets) where ["seed", "backend"].contains(key) {
+            throw ValidationError(
+                "--set \(key): " + (key == "seed" ? "--seeds sets the seeds" : "all runs use the accounting backend"))
+        }
+        _ = try sizes()
+        _ = try seedList()
+    }
+
+    func seedList() throws -> [UInt64] {
+        let seeds = try ExperimentPlanner.seeds(seeds)
+        guard seeds.count <= SurviveCommand.mostSeeds else {
+            throw ValidationError("--seeds: \(seeds.count) are more than \(SurviveCommand.mostSeeds) seeds")
+        }
+        return seeds
+    }
+
+    /// The footprint and the range that are given.
+    func sizes() throws -> (own: ByteCount?, range: ClosedRange<ByteCount>?) {
+        var sizes: (own: ByteCount?, range: ClosedRange<ByteCount>?)
+        for text in footprints {
+            guard let dots = text.firstRange(of: "..") else {
+                guard sizes.own == nil else { throw ValidationError("--footprint: give one size, not two") }
+                sizes.own = try SurviveCommand.footprint(text)
+                continue
+            }
+            guard sizes.range == nil else { throw ValidationError("--footprint: give one range, not two") }
+            let low = try SurviveCommand.footprint(String(text[..<dots.lowerBound]))
+            let high = try SurviveCommand.footprint(String(text[dots.upperBound...]))
+            guard low < high else { throw ValidationError("--footprint \(text): the range is empty or upside down") }
+            sizes.range = low...high
+        }
+        if shareOnly && sizes.range != nil {
+            throw ValidationError("--share-only searches nothing; leave the range of --footprint out")
+        }
+        return sizes
+    }
+
+    private static func footprint(_ text: String) throws -> ByteCount {
+        do {
+            return try OptionValue.footprint(text)
+        } catch let fault as ValidationError {
+            throw ValidationError("--footprint \(text.shortened()): \(fault.message)")
+        }
+    }
+
+    func run() throws {
+        try reporting {
+            Interruption.install()
+            do {
+                return try SurviveRun(self).run()
+            } catch is FatePlayer.Interrupted {
+                throw ExitCode(128 + Interruption.signalNumber)
+            } catch let failure as RunFailure {
+                throw Failure(failure.status, failure.text)
+            }
+        }
+    }
+}
+
+extension CommonDay: ExpressibleByArgument {}

@@ -1,0 +1,198 @@
+import ArgumentParser
+import Experiments
+import Explanation
+import Foundation
+import Interchange
+import Memory
+import Quantities
+import Scenario
+import Simulation
+import Survival
+import Workload
+
+/// Makes the runs of `survive`, and writes and prints the answer.
+struct SurviveRun {
+    let command: SurviveCommand
+    private let clock = ExperimentClock()
+    private let question: Question
+    private let sizing: Sizing?
+    private let player: FatePlayer
+    private let jobs: Int
+
+    init(_ command: SurviveCommand) throws {
+        self.command = command
+        var plan = try SurviveRun.plan(of: command)
+        let app = try SurviveRun.place(of: command, in: plan)
+        let traces = try Failure.opening(plan)
+        player = FatePlayer(traces: traces, isInterrupted: { Interruption.signalNumber != 0 })
+        let obstacle = Sizing.obstacle(of: plan.apps[app])
+        let sizes = try command.sizes()
+        if let obstacle, !command.footprints.isEmpty {
+            throw Failure(.invalidInput, "--footprint: \(plan.apps[app].name) cannot have another one: \(obstacle)")
+        }
+        var sizing = obstacle == nil ? try Sizing(plan.apps[app], player: player) : nil
+        if let own = sizes.own, let measured = sizing {
+            plan.apps[app] = try measured.app(plan.apps[app], at: own)
+            sizing = try Sizing(plan.apps[app], player: player)
+        }
+        self.sizing = sizing
+        jobs = try SurviveRun.jobs(command, plan, traces)
+        var question = Question(
+            plan: plan, app: app, seeds: try command.seedList(), share: command.probability)
+        question.triesChanges = !command.shareOnly
+        if let sizing, !command.shareOnly {
+            question.footprints = try SurviveRun.row(sizes.range, sizing.present, plan)
+        }
+        self.question = question
+    }
+
+    // MARK: The question
+
+    /// The scenario: of the file, of the report, or of the day.
+    private static func plan(of command: SurviveCommand) throws -> RunPlan {
+        let overrides = Overrides(sets: command.sets, policy: command.policy, backend: .accounting)
+        do throws(ScenarioFault) {
+            guard let path = command.scenario else {
+                let like = command.like ?? ""
+                let text = (command.day ?? .commuter).scenario(
+                    app: command.app ?? like, like: like, device: "{ ceiling: 3GiB, reserved: 1GiB }")
+                return try ScenarioLoader.load(text: text, file: "--like \(like)", overrides: overrides).get()
+            }
+            guard path.lowercased().hasSuffix(".ips") else {
+                return try ScenarioLoader.load(path: path, overrides: overrides).get()
+            }
+            let text = try JetsamEventImport(path: path).scenario
+            return try ScenarioLoader.load(text: text, file: path, overrides: overrides).get()
+        } catch {
+            throw Failure(error.status, [error.illustrated])
+        }
+    }
+
+    private static func place(of command: SurviveCommand, in plan: RunPlan) throws -> Int {
+        let name = command.app ?? command.like ?? ""
+        guard let place = plan.apps.firstIndex(where: { $0.name == name }) else {
+            let advice = Nearest.advice(for: name, among: plan.apps.map(\.name), kind: "apps")
+            throw Failure(.invalidInput, "the scenario has no app '\(name.shortened())'\(advice)")
+        }
+        return place
+    }
+
+    /// The footprints of the search, at equal distances in whole multiples of 4 MiB, about 64 of them.
+    private static func row(
+        _ given: ClosedRange<ByteCount>?, _ present: ByteCount, _ plan: RunPlan
+    ) throws -> [ByteCount] {
+        let unit = 4 << 20
+        // Above this, the app alone would fill the device.
+        let most = (plan.device.ceiling - plan.device.reserved).bytes
+        let low = given?.lowerBound.bytes ?? max(unit, present.bytes / 4 / unit * unit)
+        let high = given?.upperBound.bytes ?? min(most, present.bytes * 2).roundedDown(to: unit)
+        guard low < high else { return [] }
+        let step = max(unit, ((high - low) / 64 + unit - 1).roundedDown(to: unit))
+        return stride(from: low, through: high, by: step).map { ByteCount($0) }
+    }
+
+    /// How many runs at a time; no more than fit into the host's memory.
+    private static func jobs(_ command: SurviveCommand, _ plan: RunPlan, _ traces: TraceFiles) throws -> Int {
+        let wanted = command.jobs ?? ProcessInfo.processInfo.activeProcessorCount
+        guard !command.ignoreHost, let free = Host.freeMemory else { return wanted }
+        let needed = plan.hostDemand(traces).total
+        let room = free.size.bytes / max(1, needed.bytes)
+        guard room < wanted else { return wanted }
+        guard command.jobs == nil, room > 0 else {
+            throw Failure(
+                .hostRefuses,
+                "\(free.giver) has \(free.size.readable) free, but each of \(wanted.counted("run")) at a time needs "
+                    + "\(needed.readable); fewer --jobs need less, and --ignore-host skips this check")
+        }
+        return room
+    }
+
+    // MARK: The runs
+
+    func run() throws -> ExitCode {
+        let folder = try SurvivalFolder(question, path: command.out, resume: command.resume)
+        defer { withExtendedLifetime(folder) {} }
+        var study = Study(question, sizing: sizing)
+        var progress = CaseProgress(total: study.expectedRuns, quiet: command.quiet)
+        var made = 0
+        do {
+            while true {
+                let requests = try study.next()
+                guard !requests.isEmpty else { break }
+                var fates = try folder.finished(requests)
+                // A few at a time, so that an interruption loses little and the progress line moves.
+                let missing = requests.indices.filter { fates[$0] == nil }
+                for start in stride(from: 0, to: missing.count, by: jobs * 4) {
+                    let some = missing[start..<min(start + jobs * 4, missing.count)]
+                    let new = try play(some.map { requests[$0] })
+                    try folder.book(zip(some, new).map { (requests[$0], $1) })
+                    for (index, fate) in zip(some, new) { fates[index] = fate }
+                    made += some.count
+                    progress.update(done: study.runs + start + some.count, total: study.expectedRuns)
+                }
+                study.take(fates.compactMap(\.self), of: requests)
+            }
+        } catch let interruption as FatePlayer.Interrupted {
+            progress.finish()
+            Terminal.complain(
+                "plimsoll: interrupted after \(made.counted("run")); --resume continues in \(folder.path)")
+            throw interruption
+        }
+        progress.finish()
+        try finish(Answer(study), folder, made: made)
+        return ExitStatus.done.code
+    }
+
+    private func play(_ requests: [RunRequest]) throws -> [Fate] {
+        let works = requests.map { [player] request -> @Sendable () -> Result<Fate, any Error> in
+            { Result { try player.fate(of: request.app, in: request.plan, untilEnd: request.untilEnd) } }
+        }
+        return try SomeCores(jobs).all(works).map { try $0.get() }
+    }
+
+    private func finish(_ answer: Answer, _ folder: SurvivalFolder, made: Int) throws {
+        let text = answer.sentences.joined(separator: " ")
+        try folder.write(answer, footprint: sizing?.present, text: text, made: made, jobs: jobs, clock)
+        guard !command.quiet else { return }
+        let done = String(format: "%.1f s", clock.seconds)
+        let lines =
+            SurviveRun.wrapped(text) + [""] + answer.changeTable
+            + [
+                "\(answer.runs.counted("run")) in \(done), \(jobs) at a time; written to \(folder.path)",
+                "plimsoll plot \(ShellWord.quoted(folder.path)) draws it.",
+            ]
+        Terminal.say(lines.joined(separator: "\n"))
+    }
+
+    /// The text in lines of at most 80 columns.
+    static func wrapped(_ text: String) -> [String] {
+        var lines: [String] = []
+        for word in text.split(separator: " ") {
+            if let last = lines.last, last.count + 1 + word.count <= 80 {
+                lines[lines.count - 1] += " " + word
+            } else {
+                lines.append(String(word))
+            }
+        }
+        return lines
+    }
+}
+
+extension Int {
+    fileprivate func roundedDown(to unit: Int) -> Int { self / unit * unit }
+}
+
+extension Answer {
+    /// What each change of behaviour gains, for people; empty without changes.
+    fileprivate var changeTable: [String] {
+        guard !changes.isEmpty else { return [] }
+        let rows = changes.map { change -> String in
+            let pairs = change.pairs
+            func points(_ value: Double) -> String { String(format: "%+.0f", value * 100) }
+            let interval = pairs?.interval().map { "\(points($0.low)) to \(points($0.high))" } ?? ""
+            return "  \(pad(change.name, 18)) \(pad(pairs?.gain.map(points) ?? "", 6)) \(pad(interval, 13)) "
+                + "\(change.lived.count) of \(change.lived.total)"
+        }
+        return ["  \(pad("change", 18)) \(pad("gain", 6)) \(pad("interval", 13)) lives"] + rows + [""]
+    }
+}
