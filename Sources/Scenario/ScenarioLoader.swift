@@ -154,18 +154,18 @@ public enum ScenarioLoader {
         of plan: inout RunPlan?, _ tree: Tree, _ decoding: Decoding, beside folder: URL
     ) -> FaultList {
         var missing = FaultList()
-        guard let apps = plan?.ownApps, let elements = tree["apps"]?.elements, apps.count == elements.count else {
-            return missing
-        }
-        for (index, app) in apps.enumerated() {
-            guard let trace = app.memory.trace, decoding.isSound("apps", app.name, "memory", "trace") else { continue }
+        let apps = plan?.apps ?? []
+        let elements = ["apps", "processes"].map { list in (tree[list]?.elements ?? []).map { (list, $0) } }.joined()
+        guard apps.count == elements.count else { return missing }
+        for (index, (app, (list, element))) in zip(apps, elements).enumerated() {
+            guard let trace = app.memory.trace, decoding.isSound(list, app.name, "memory", "trace") else { continue }
             let path = resolve(trace.file, beside: folder)
             plan?.apps[index].memory.trace?.file = path
             guard let closed = InputFile.closed(path, as: "an allocation trace") else { continue }
-            let written = elements[index]["memory"]?["trace"]
+            let written = element["memory"]?["trace"]
             missing.add(
-                (written?["file"] ?? written ?? elements[index]).origin,
-                "apps.\(app.name).memory.trace.file: \(path): \(closed.reason)")
+                (written?["file"] ?? written ?? element).origin,
+                "\(list).\(app.name).memory.trace.file: \(path): \(closed.reason)")
         }
         return missing
     }

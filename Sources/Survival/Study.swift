@@ -31,7 +31,9 @@ public struct Question: Sendable {
         public var plan: RunPlan
 
         /// A device by name, with the scenario on it.
-        public init(name: String, plan: RunPlan) { (self.name, self.plan) = (name, plan) }
+        public init(name: String, plan: RunPlan) {
+            (self.name, self.plan) = (name, plan)
+        }
     }
 
     /// A question about the app as the plan has it.

@@ -91,7 +91,7 @@ struct DrawnApp {
     }
 
     /// Costs are mostly short, but in a few apps one of them is so long that the watchdog reacts.
-    private static func costs(_ draw: inout Draw) -> Record {
+    static func costs(_ draw: inout Draw) -> Record {
         let keys = [
             "process", "launch", "first_launch", "connect", "enter_foreground", "activate", "resign_active",
             "enter_background", "disconnect", "terminate", "event",
@@ -116,7 +116,7 @@ struct DrawnApp {
         return spread.tree
     }
 
-    private static func background(_ draw: inout Draw, isTiny: Bool) -> Record {
+    static func background(_ draw: inout Draw, isTiny: Bool) -> Record {
         var background = Record()
         guard isTiny || draw.chance(70) else { return background }
         for key in ["frees", "reloads", "ignores"] where draw.chance(25) { background.put(key, draw.share()) }
@@ -141,7 +141,7 @@ struct DrawnApp {
         return background
     }
 
-    private static func discipline(_ draw: inout Draw, mostDelay: TimeSpan, isCareless: Bool) -> Record {
+    static func discipline(_ draw: inout Draw, mostDelay: TimeSpan, isCareless: Bool) -> Record {
         var discipline = Record()
         guard isCareless || draw.chance(50) else { return discipline }
         if isCareless && draw.chance(70) {
@@ -155,7 +155,7 @@ struct DrawnApp {
     }
 
     /// - Parameter base: The app's base memory on this device; a fatal limit is higher.
-    private static func limits(_ draw: inout Draw, _ profile: AppProfile, base: ByteCount) -> Record {
+    static func limits(_ draw: inout Draw, _ profile: AppProfile, base: ByteCount) -> Record {
         var limits = Record()
         guard draw.chance(25) else { return limits }
         let least = ByteCount(max(base.bytes, 1 << 20) * 5 / 4)

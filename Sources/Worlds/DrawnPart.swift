@@ -9,8 +9,7 @@ struct DrawnPart {
     let name: String
     let kind: ProcessKind
     let tree: Tree
-    /// Its base, at the device's scale.
-    let held: ByteCount
+    let playsTrace: Bool
 
     /// The actions that concern only such processes.
     static let actions = ["demand", "present", "hold_assertion", "release_assertion"]
@@ -39,20 +38,22 @@ struct DrawnPart {
                 part.put("idle_exit", draw.chance(20) ? .plain("none") : draw.time(.zero, .minutes(1)))
             }
         }
-        let roomiest = ByteCount(frame.room.bytes / 16)
-        let limit = kind.limit.map { ByteCount($0.unscaled(by: frame.scale).bytes * 3 / 4) } ?? roomiest
-        let base = draw.bytes(.kibibytes(64), max(.kibibytes(128), min(limit, roomiest)))
-        held = base * frame.scale
-        var memory = Record()
-        memory.put("base", .plain("\(base)"))
-        if draw.chance(40) { memory.put("churn", .record([("rate", draw.rate(.kibibytes(4), .mebibytes(1)))])) }
-        if draw.chance(20) { memory.put("leak", draw.rate(.kibibytes(1), .kibibytes(256))) }
-        part.put("memory", memory)
-        if draw.chance(25) { part.put("costs", .record([("launch", draw.time(.zero, .seconds(2)))])) }
-        if draw.chance(25) { part.put("background", .record([("event_work", draw.time(.zero, .seconds(30)))])) }
-        if draw.chance(20) { part.put("warnings", .record([("frees", draw.share())])) }
-        if draw.chance(20) { part.put("limits", .record([("fatal", draw.flag())])) }
+        let profile = AppProfile.part(kind)
+        let memory = DrawnMemory(&draw, profile, frame)
+        part.put("memory", memory.record)
+        part.put("costs", DrawnApp.costs(&draw))
+        part.put("background", DrawnApp.background(&draw, isTiny: memory.isTiny))
+        part.put("warnings", DrawnApp.discipline(&draw, mostDelay: .seconds(8), isCareless: false))
+        let held = memory.base * frame.scale
+        var limits = DrawnApp.limits(&draw, profile, base: held)
+        if limits.isEmpty, let limit = kind.limit, limit <= held {
+            // With the kind's own limit it could not start.
+            for key in ["active", "inactive", "active_fatal"] { limits.put(key, .plain("none")) }
+        }
+        part.put("limits", limits)
+        playsTrace = memory.playsTrace
         if draw.chance(20) { part.put("cpu", draw.share(0, 60)) }
+        if draw.chance(10) { part.put("oom_score_adj", .plain("\(draw.number(-1_000, 1_000))")) }
         if draw.chance(15) { part.put("oom_score_adj", DrawnApp.adjustment(&draw)) }
         tree = part.tree
     }

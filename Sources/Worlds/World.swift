@@ -25,7 +25,8 @@ package struct World: Sendable {
         self.seed = seed
         options = frame.options
         policyFile = frame.policyFile(apps)
-        trace = apps.contains(where: \.playsTrace) ? TraceText.draw(seed) : nil
+        let playsTrace = apps.contains(where: \.playsTrace) || frame.parts(apps).contains(where: \.playsTrace)
+        trace = playsTrace ? TraceText.draw(seed) : nil
         document = frame.document(apps)
     }
 

@@ -265,4 +265,22 @@ struct ProcessKindsTests {
         #expect(run.launchRows.first?.texts("app", "kind") == ["idle", "hot"])
         #expect(run.eventRows.filter { $0.event == "launch" }.isEmpty)
     }
+
+    @Test("policies see the age and the relaunch history that a process has at the start")
+    func history() throws {
+        var entry = StartedProcess(AppID(0))
+        (entry.age, entry.idle, entry.relaunched) = (.minutes(20), .minutes(4), [.seconds(2), .seconds(3)])
+        let plan = testPlan([testApp("app")], seconds: 2, policy: "none", user: []) {
+            $0.backend = .accounting
+            $0.start = [entry]
+        }
+        let simulation = Simulation(plan, memory: try plan.makeDevice(), sinks: RunSinks { _ in MemorySink() })
+        var seen: ProcessSnapshot?
+        _ = try simulation.run(progress: { _ in
+            seen = seen ?? simulation.processes.process(of: AppID(0)).map { simulation.snapshots.snapshot($0) }
+        })
+        let process = try #require(seen)
+        #expect(process.launchedAt == .zero - .minutes(20) && process.lastForeground == .zero - .minutes(4))
+        #expect(process.relaunchIntervals == [.seconds(2), .seconds(3)] && process.relaunchLikelihood == .high)
+    }
 }

@@ -155,7 +155,45 @@ struct SettingsMatterTests {
         "lifecycle.processing_after_quit": ["lifecycle.processing_after_quit=false"] + swipe,
         "lifecycle.paused_audio_runs": ["lifecycle.paused_audio_runs=true"] + call,
         "lifecycle.idle_scenes": ["lifecycle.idle_scenes=background"] + opening,
+        "limits.protect_foreground": ["limits.protect_foreground=false"] + tight,
+        "processes.oom_score_adj": process(daemon + ", oom_score_adj: 1000") + linux,
+        "start.process": [started("process: a")],
+        "start.state": [started("process: a, state: background")],
+        "start.footprint": [started("process: a, footprint: 40MiB")],
+        "start.band": [started("process: a, band: 40")],
+        "start.idle": [started("process: a, idle: 0s")],
+        "start.scenes": ["apps.a.scenes.multiple=true", started("process: a, scenes: 2")],
+    ].merging(processes) { first, _ in first }
+
+    /// The keys of `processes`: another value, and what it is compared with.
+    private static let ofProcesses: [(key: String, with: String, without: String)] = [
+        ("kind", "kind: widget", daemon), ("of", "kind: helper, of: a", "kind: helper, of: b"),
+        ("band", daemon + ", band: 80", daemon),
+        ("entitled", daemon + ", band: 5, entitled: true", daemon + ", band: 5"),
+        ("idle_exit", daemon + ", idle_exit: 3s", daemon), ("keeps_alive", daemon + ", keeps_alive: true", daemon),
+        ("assertion_time", daemon + ", assertion_time: 2s", daemon),
+        ("memory", daemon + ", memory: { base: 3MiB }", daemon), ("costs", daemon + ", costs: { launch: 1s }", daemon),
+        ("background", daemon + ", background: { event_work: 9s }", daemon),
+        ("warnings", daemon + ", warnings: { delay: 2s }, memory: { base: 8MiB }", daemon + ", memory: { base: 8MiB }"),
+        ("limits", daemon + ", limits: { active: 4300KiB }", daemon),
+        ("cpu", "kind: helper, of: a, cpu: 90%", "kind: helper, of: a"),
     ]
+    private static let daemon = "kind: daemon"
+    private static let processes = Dictionary(
+        uniqueKeysWithValues: ofProcesses.map { ("processes." + $0.key, process($0.with)) })
+
+    private static func process(_ settings: String) -> [String] {
+        var sets = ["processes=[{ name: p, \(settings) }]"]
+        if settings.hasPrefix(daemon) {
+            sets += ["user.4={at: 30s, demand: p}", "user.5={at: 38s, hold_assertion: p, band: 100}"]
+        }
+        return sets
+    }
+
+    private static func started(_ entry: String) -> String { "start=[{ \(entry) }]" }
+
+    /// The front app must end for itself, or another one ends it.
+    private static let tight = ["policy=jetsam", "device.ceiling=80MiB", "limits.protect_audible=false"]
 
     /// Jetsam under its newest kernel.
     private static let jetsam = ["policy=jetsam", "limits.protect_audible=false"]
@@ -229,7 +267,14 @@ struct SettingsMatterTests {
         "lifecycle.processing_after_quit": swipe,
         "lifecycle.paused_audio_runs": call,
         "lifecycle.idle_scenes": opening,
-    ]
+        "limits.protect_foreground": tight,
+        "processes.oom_score_adj": process(daemon) + linux,
+        "start.state": [started("process: a")],
+        "start.footprint": [started("process: a")],
+        "start.band": [started("process: a")],
+        "start.idle": [started("process: a")],
+        "start.scenes": ["apps.a.scenes.multiple=true", started("process: a")],
+    ].merging(ofProcesses.map { ("processes." + $0.key, process($0.without)) }) { first, _ in first }
 
     /// Settings that other tests cover, or that cannot leave a trace in a CSV.
     private static let elsewhere: Set<String> = [
@@ -237,8 +282,11 @@ struct SettingsMatterTests {
         // Texts, and the unit of reports; JetsamExportTests cover them.
         "device.name", "device.os", "device.page",
         "plimsoll", "name", "description", "backend", "expect", "user", "policy", "monitor", "apps.name",
+        "processes.name",
         // A permission. Without it the scenario or the run refuses what it allows.
         "apps.features",
+        // ProcessKindsTests looks at what policies are shown of them.
+        "start.age", "start.relaunched_after",
         // A trace needs a file; the tests of trace replays cover its settings.
         "apps.memory.trace.file", "apps.memory.trace.pace", "apps.memory.trace.over", "apps.memory.trace.copies",
         "apps.memory.trace.ends", "apps.memory.trace.last_line",

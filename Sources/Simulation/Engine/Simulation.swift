@@ -103,11 +103,7 @@ public final class Simulation {
                 scenario: plan.name, policy: plan.policy.title, seed: plan.seed, ceiling: ceiling,
                 apps: plan.apps.map(\.name)),
             checksRows: options.verifies)
-        let memberships = Membership.all(of: plan.apps)
-        let records = plan.apps.enumerated().map { [faults] in
-            AppRecord(AppID($0), $1, memberships[$0], in: plan, faults: faults)
-        }
-        processes = ProcessTable(records)
+        processes = ProcessTable(AppRecord.all(of: plan, faults: faults))
         changes = ChangedProcesses(processes, memory, agenda)
         scheduler = Scheduler(
             device, plan.device.cores, display: display, processes: processes, recorder: recorder, faults: faults,

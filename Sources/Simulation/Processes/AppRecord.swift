@@ -64,6 +64,14 @@ final class AppRecord {
         spread = SeededGenerator(seed: seed, stream: "app/\(profile.name)/costs")
     }
 
+    /// The plan's apps and other processes, by their numbers.
+    static func all(of plan: RunPlan, faults: RunFaults) -> [AppRecord] {
+        let memberships = Membership.all(of: plan.apps)
+        return plan.apps.enumerated().map { index, app in
+            AppRecord(AppID(index), app, memberships[index], in: plan, faults: faults)
+        }
+    }
+
     /// Draws the app's costs. Call it once for each event of the plan that opens or wakes the app, whatever comes of
     /// the event: so the n-th event draws the same costs under every policy.
     func drawCosts() {
