@@ -34,6 +34,9 @@ public struct LifecycleRules: Hashable, Sendable {
     public var pausedAudioRuns = false
     /// What becomes of scenes off screen while another scene keeps their app in front. Experience.
     public var idleScenes = IdleScenes.suspended
+    /// What becomes of the process of an app whose last window the user closes. Public record: on an iPad it ends. That
+    /// the app then counts as swiped away is our own assumption, after the switcher, where both are the same gesture.
+    public var lastWindow = LastWindow.stays
 
     /// The defaults.
     public init() {}
@@ -51,6 +54,14 @@ public enum RestorationMoment: String, CaseIterable, Sendable {
 public enum StateAtLaunch: String, CaseIterable, Sendable {
     case background
     case inactive
+}
+
+/// What becomes of the process of an app whose last window the user closes.
+public enum LastWindow: String, CaseIterable, Sendable {
+    /// It lives on without a window.
+    case stays
+    /// It ends.
+    case ends
 }
 
 /// What becomes of the scenes off screen of an app that is in front with another one.

@@ -78,11 +78,7 @@ struct PartChecks {
 
     private static let ofParts = ["demand", "present", "hold_assertion", "release_assertion"]
     private static let ofBoth = ["push", "background_refresh", "crash", "terminate"]
-    private static let ofApps = [
-        "launch", "switch", "open_scene", "close_scene", "show_scene", "hide_scene", "quit", "open_url", "hand_off",
-        "shortcut", "open_notification", "location", "bluetooth", "processing", "voip_call", "begin_background_task",
-        "end_background_task", "show_on_display",
-    ]
+    private static let ofApps = ActionKind.all.map(\.key).filter { !ofParts.contains($0) && !ofBoth.contains($0) }
 
     /// Checks that each action fits what it acts on.
     private func checkActions() {

@@ -124,6 +124,12 @@ extension WorldFrame {
 
     /// The rules of the life cycle; most worlds keep the defaults.
     func lifecycle() -> Record {
+        var rules = olderRules()
+        if let lastWindow { rules.put("last_window", lastWindow) }
+        return rules
+    }
+
+    private func olderRules() -> Record {
         var draw = Draw(seed, "lifecycle")
         var rules = Record()
         guard draw.chance(40) else { return rules }

@@ -6,7 +6,9 @@ import Workload
 
 // The actions of the user and the system.
 extension WorldFrame {
-    func user(_ apps: [DrawnApp], _ parts: [DrawnPart]) -> [Tree] { user(apps) + parts.flatMap { $0.events(self) } }
+    func user(_ apps: [DrawnApp], _ parts: [DrawnPart]) -> [Tree] {
+        user(apps) + parts.flatMap { $0.events(self) } + pairs(apps)
+    }
 
     private func user(_ apps: [DrawnApp]) -> [Tree] {
         var draw = Draw(seed, "user")
@@ -53,7 +55,8 @@ extension WorldFrame {
             "launch": 14, "switch": 6, "home": 4, "quit": 3, "lock": 2, "open_scene": 3, "close_scene": 3,
             "show_on_display": 2,
         ]
-        let ofApps = ActionForm.all.filter { !DrawnPart.actions.contains($0.key) }
+        let ofOthers = DrawnPart.actions + WorldFrame.actionsOfScreen
+        let ofApps = ActionForm.all.filter { !ofOthers.contains($0.key) }
         let form = draw.pick(ofApps.map { (weights[$0.key] ?? 1, $0) })
         if form.key == "open_scene" && !(app.scenes.support && app.scenes.multiple) { return nil }
         if form.key == "show_on_display" && app.scenes.support && !app.scenes.multiple { return nil }

@@ -155,6 +155,7 @@ struct SettingsMatterTests {
         "lifecycle.processing_after_quit": ["lifecycle.processing_after_quit=false"] + swipe,
         "lifecycle.paused_audio_runs": ["lifecycle.paused_audio_runs=true"] + call,
         "lifecycle.idle_scenes": ["lifecycle.idle_scenes=background"] + opening,
+        "lifecycle.last_window": ["lifecycle.last_window=ends"] + closingOne,
         "limits.protect_foreground": ["limits.protect_foreground=false"] + tight,
         "processes.oom_score_adj": process(daemon + ", oom_score_adj: 1000") + linux,
         "start.process": [started("process: a")],
@@ -213,6 +214,8 @@ struct SettingsMatterTests {
     ]
     /// The user closes the window in front.
     private static let closing = ["apps.a.scenes.multiple=true", "user.4={at: 50s, close_scene: a}"]
+    /// The user closes the only window.
+    private static let closingOne = ["user.4={at: 50s, close_scene: a}"]
     /// The user opens another window.
     private static let opening = ["apps.a.scenes.multiple=true", "user.4={at: 50s, open_scene: a}"]
     /// Linux's daemon, and memory so tight that it acts.
@@ -267,6 +270,7 @@ struct SettingsMatterTests {
         "lifecycle.processing_after_quit": swipe,
         "lifecycle.paused_audio_runs": call,
         "lifecycle.idle_scenes": opening,
+        "lifecycle.last_window": closingOne,
         "limits.protect_foreground": tight,
         "processes.oom_score_adj": process(daemon) + linux,
         "start.state": [started("process: a")],

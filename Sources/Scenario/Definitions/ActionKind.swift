@@ -47,6 +47,15 @@ struct ActionKind: Sendable {
                     return ()
                 }),
             ActionKind(
+                "beside", .app,
+                "The user places the app beside the one in front, as on an iPad: both are active. It replaces an app "
+                    + "that is there already. A tap on a third app replaces both; `home` and `lock` send both away.",
+                { .beside($0) },
+                {
+                    guard case .beside(let app) = $0 else { return nil }
+                    return app
+                }),
+            ActionKind(
                 "open_scene", .app, "The user opens another scene of an app that supports several.", { .openScene($0) },
                 {
                     guard case .openScene(let app) = $0 else { return nil }

@@ -49,5 +49,9 @@ extension LifecycleRules: Described {
                 "idle_scenes", \.idleScenes, .choice("kind of idle scenes", "kinds of idle scenes"),
                 "What becomes of scenes off screen while another scene of the app is in front. `suspended`: after "
                     + "`background.work`. Experience."),
+            Field(
+                "last_window", \.lastWindow, .choice("rule", "rules"),
+                "What becomes of an app whose last window the user closes. `stays`: its process lives on. `ends`: its "
+                    + "process ends, as on an iPad; the app counts as swiped away. Public record."),
         ])
 }

@@ -24,7 +24,7 @@ struct ServiceRule {
     /// The class of a process's main thread, and of its place among those that wait for memory.
     func service(of process: LiveProcess) -> ServiceClass {
         guard hasPriorities else { return .standard }
-        if display.frontApp == process.app && process.course.goal != .background { return .userInteractive }
+        if display.isShown(process.app) && process.course.goal != .background { return .userInteractive }
         // It works for the app in front.
         if process.course.companion?.isForeground == true { return .userInteractive }
         guard process.phase.isForeground else { return .background }

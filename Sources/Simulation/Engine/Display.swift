@@ -3,10 +3,21 @@ import Quantities
 
 /// The device's screens: which app the user wants to see, which process owns the display, and what covers it.
 final class Display {
-    /// The process that owns the display: it has an active scene, or is leaving one.
-    private(set) var owner: ProcessID?
+    /// A process that owns a place of the display.
+    struct Owner: Equatable {
+        let pid: ProcessID
+        let app: AppID
+    }
+
+    /// The process that owns the display: it has an active scene, or is leaving one. Two own it while two apps are side
+    /// by side.
+    private(set) var owners: [Owner] = []
     /// The app that the user wants to see.
     private(set) var frontApp: AppID?
+    /// The app that the user wants to see beside the app in front.
+    private(set) var besideApp: AppID?
+    /// Whether two apps may be active: until one of two apps side by side has left the display.
+    private(set) var isShared = false
     /// The app that the second display is to show.
     private(set) var externalApp: AppID?
     /// The process that owns the second display: it has an active scene there, or is leaving it.
@@ -29,28 +40,54 @@ final class Display {
 
     // MARK: The display
 
-    /// Gives the display to the process; false if it is covered or another process owns it.
+    /// Gives the display to the process; false if it is covered or another process owns it. Two apps side by side
+    /// share it.
     ///
     /// A process takes it when it plans the step, so that no other process activates in between.
-    func take(for pid: ProcessID) -> Bool {
-        guard isFree, owner == nil || owner == pid else { return false }
-        owner = pid
+    func take(for process: LiveProcess) -> Bool {
+        guard isFree, owners.allSatisfy({ $0.pid == process.pid || isPair($0.app, process.app) }) else { return false }
+        let owner = Owner(pid: process.pid, app: process.app)
+        if !owners.contains(owner) { owners.append(owner) }
         return true
     }
 
     /// The process gives up the display; false if it did not own it.
     func release(by pid: ProcessID) -> Bool {
-        guard owner == pid else { return false }
-        owner = nil
+        guard let index = owners.firstIndex(where: { $0.pid == pid }) else { return false }
+        owners.remove(at: index)
+        endSharing()
         return true
     }
 
-    /// The user wants to see this app; nil: the home screen.
-    func show(_ app: AppID?) { frontApp = app }
+    /// The user wants to see this app, and no other one; nil: the home screen.
+    func show(_ app: AppID?) { (frontApp, besideApp) = (app, nil) }
 
-    /// The user no longer wants to see this app; no effect on another app.
+    /// The user wants to see this app beside the one in front.
+    func showBeside(_ app: AppID) { (besideApp, isShared) = (app, true) }
+
+    /// The user no longer wants to see this app. An app beside it has the whole screen from here on. No effect on
+    /// another app.
     func leave(_ app: AppID) {
-        if frontApp == app { frontApp = nil }
+        if frontApp == app {
+            show(besideApp)
+        } else if besideApp == app {
+            besideApp = nil
+        }
+        endSharing()
+    }
+
+    /// Whether the user wants to see this app, alone or beside another one.
+    func isShown(_ app: AppID) -> Bool { frontApp == app || besideApp == app }
+
+    /// The apps that the user wants to see: the one in front, and the one beside it.
+    var shownApps: [AppID] { [frontApp, besideApp].compactMap(\.self) }
+
+    private func isPair(_ one: AppID, _ other: AppID) -> Bool {
+        besideApp != nil && one != other && isShown(one) && isShown(other)
+    }
+
+    private func endSharing() {
+        if besideApp == nil && owners.count <= 1 { isShared = false }
     }
 
     /// The second display is to show this app; nil: it is unplugged or dark.

@@ -50,10 +50,17 @@ struct Invariants {
             let isKnown = processes.isAlive(process) && process.position == position
             claim(isKnown, "\(process.profile.name) is alive, but not where it is looked for")
         }
-        if let owner = run.display.owner {
-            claim(processes.process(owner) != nil, "process \(owner.number) owns the display, but is dead")
+        for owner in run.display.owners {
+            claim(processes.process(owner.pid) != nil, "process \(owner.pid.number) owns the display, but is dead")
         }
-        for app in [run.display.frontApp, run.display.externalApp].compactMap(\.self) {
+        claim(
+            run.display.owners.count <= (run.display.isShared ? 2 : 1),
+            "\(run.display.owners.count) processes own the display")
+        claim(
+            run.display.besideApp == nil
+                || run.display.frontApp != nil && run.display.besideApp != run.display.frontApp,
+            "an app is beside none, or beside itself")
+        for app in run.display.shownApps + [run.display.externalApp].compactMap(\.self) {
             claim(
                 processes.process(of: app) != nil, "\(processes[app].profile.name) is on a display, but is dead")
         }
@@ -74,10 +81,12 @@ struct Invariants {
     private func checkDisplays() {
         for isExternal in [false, true] {
             let active = processes.live.filter { isActive($0, onExternalDisplay: isExternal) }
+            // Side by side, two apps are active on the first display.
+            let most = run.display.isShared && !isExternal ? 2 : 1
             claim(
-                active.count <= 1,
-                "more than one app is active on \(isExternal ? "the second" : "the first") display: "
-                    + "\(active.map(\.profile.name))")
+                active.count <= most,
+                "more than \(most == 1 ? "one app is" : "two apps are") active on "
+                    + "\(isExternal ? "the second" : "the first") display: \(active.map(\.profile.name))")
         }
     }
 

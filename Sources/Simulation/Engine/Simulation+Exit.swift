@@ -31,7 +31,7 @@ extension Simulation {
         reclaimer.processEnded(process, reason, held: footprint)
         waiters.serve()
         if let tap = app.takeTap() {
-            if display.frontApp == app.id {
+            if display.isShown(app.id) {
                 return launchCold(app, scene: app.sceneToShow, tapped: tap.at, for: tap.reason)
             }
             countWish(for: app, tapped: tap.at)

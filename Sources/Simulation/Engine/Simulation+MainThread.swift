@@ -315,7 +315,9 @@ extension Simulation {
 
     /// The process gives up the display, if it owns it.
     func releaseDisplay(by owner: LiveProcess) {
-        if display.release(by: owner.pid) { offerScreen(to: display.frontApp) }
+        guard display.release(by: owner.pid) else { return }
+        offerScreen(to: display.frontApp)
+        if display.besideApp != nil { offerScreen(to: display.besideApp) }
     }
 
     /// The process gives up the second display, if it owns it.

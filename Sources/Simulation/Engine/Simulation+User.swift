@@ -12,6 +12,7 @@ extension Simulation {
         // An app that the switcher does not show yet is found on the home screen, by the same path.
         case .switchTo(let app): tap(processes[app], name: "switch")
         case .home: goHome()
+        case .beside(let app): placeBeside(processes[app])
         case .openScene(let app): openScene(processes[app])
         case .closeScene(let app): closeScene(processes[app])
         case .showScene(let app, let scene): showScene(scene, of: processes[app])
@@ -47,20 +48,20 @@ extension Simulation {
         recorder.event(.refused, at: now, app: app?.profile.name, pid: pid, name, reason: reason)
     }
 
-    /// The process of the app in front, unless it is ending.
+    /// The process of the app, if it is in front, alone or beside another app, and not ending.
     private func processInFront(_ app: AppRecord) -> LiveProcess? {
-        guard let process = app.process, !process.isEnding, display.frontApp == app.id else { return nil }
+        guard let process = app.process, !process.isEnding, display.isShown(app.id) else { return nil }
         return process
     }
 
     private func tap(_ app: AppRecord, name: String) {
         guard !display.isLocked else { return record(name, app, refused: .deviceIsLocked) }
-        if let process = processInFront(app) {
-            // From the switcher it comes back.
+        if processInFront(app) != nil {
+            // From the switcher it comes back, with the app beside it.
             guard display.showsSwitcher else { return record(name, app, refused: .isInFront) }
             record(name, app)
             leaveSwitcher()
-            return advance(process)
+            return advanceFront()
         }
         record(name, app)
         bringToFront(app, scene: app.sceneToShow, for: .userTap)
@@ -75,16 +76,40 @@ extension Simulation {
         if let process = processInFront(app) {
             leaveSwitcher()
             process.deliver(reason, to: app.sceneToShow)
-            return advance(process)
+            return advanceFront()
         }
         bringToFront(app, scene: app.sceneToShow, for: reason)
     }
 
-    /// The path of every tap: launches what the app lacks, and sends other apps off the screen.
+    /// The app comes to the screen beside the one in front. An app that was there before leaves.
+    private func placeBeside(_ app: AppRecord) {
+        let name = "beside"
+        guard !display.isLocked else { return record(name, app, refused: .deviceIsLocked) }
+        guard display.frontApp != nil else { return record(name, app, refused: .noAppIsInFront) }
+        guard !display.isShown(app.id) else { return record(name, app, refused: .isInFront) }
+        record(name, app)
+        leaveSwitcher()
+        if let other = display.besideApp { sendAway(other) }
+        display.showBeside(app.id)
+        advanceFront()
+        open(app, scene: app.sceneToShow, for: .userTap)
+    }
+
+    /// The path of every tap: launches what the app lacks, and sends other apps off the screen. An app that is on the
+    /// screen beside another one keeps its place.
     private func bringToFront(_ app: AppRecord, scene: SceneID?, for reason: LaunchReason) {
         leaveSwitcher()
-        sendToBackground(except: app.id)
-        display.show(app.id)
+        if display.besideApp == nil || !display.isShown(app.id) {
+            sendToBackground(except: app.id)
+            display.show(app.id)
+        } else {
+            advanceFront()
+        }
+        open(app, scene: scene, for: reason)
+    }
+
+    /// Launches the app that the display is to show, or resumes its process.
+    private func open(_ app: AppRecord, scene: SceneID?, for reason: LaunchReason) {
         guard let process = app.process else { return launchCold(app, scene: scene, tapped: now, for: reason) }
         if process.isEnding {
             if let earlier = app.keepTap(at: now, reason) { abandonTap(at: earlier, on: app) }
@@ -116,9 +141,16 @@ extension Simulation {
     }
 
     private func sendToBackground(except app: AppID?) {
-        guard let old = display.frontApp, old != app else { return }
+        let old = display.shownApps.filter { $0 != app }
+        guard !old.isEmpty else { return }
         display.show(nil)
-        guard let process = processes.process(of: old), process.course.goal != .background else { return }
+        for app in old { sendAway(app) }
+    }
+
+    /// The app leaves the screen. An app beside it has the whole screen.
+    private func sendAway(_ app: AppID) {
+        display.leave(app)
+        guard let process = processes.process(of: app), process.course.goal != .background else { return }
         leaveScreen(process)
         advance(process)
     }
@@ -177,7 +209,8 @@ extension Simulation {
         guard isInFront(scene, of: app) else { return record("hide_scene", app, refused: .isNotOnScreen) }
         record("hide_scene", app)
         leaveSwitcher()
-        sendToBackground(except: nil)
+        sendAway(app.id)
+        advanceFront()
     }
 
     private func closeScene(_ app: AppRecord) {
@@ -186,8 +219,13 @@ extension Simulation {
         guard app.profile.scenes.support else { return record("close_scene", app, refused: .isWithoutScenes) }
         record("close_scene", app)
         guard let process = app.process else { return app.discardWhileDead(scene) }
+        if plan.lifecycle.lastWindow == .ends && app.isLast(scene) && !process.isEnding {
+            leaveToUser(scene, of: process)
+            process.course.close(scene)
+            return sendOff(process, "its last window was closed")
+        }
         // In front, or due to come back there when the device is unlocked.
-        let isInFront = display.frontApp == app.id && display.isLocked && app.sceneToShow == scene
+        let isInFront = display.isShown(app.id) && display.isLocked && app.sceneToShow == scene
         if isInFront || process.course.goal == .foreground(scene) {
             leaveScreen(process)
             display.leave(app.id)
@@ -217,20 +255,27 @@ extension Simulation {
             return record("quit", app, refused: .isNotInSwitcher)
         }
         record("quit", app)
-        app.swipeAway()
-        guard let process else { return app.discardAllSessions() }
+        guard let process else {
+            app.swipeAway()
+            return app.discardAllSessions()
+        }
+        sendOff(process, "swiped away")
+    }
+
+    /// The user ends the app: its card leaves the switcher.
+    private func sendOff(_ process: LiveProcess, _ why: String) {
+        process.record.swipeAway()
         process.course.swipeAway()
         abandonLaunch(of: process, outcome: .abandoned)
-        display.leave(app.id)
+        display.leave(process.app)
         // A process that is already ending keeps its reason and its time.
         guard !process.isEnding else { return }
         if process.phase == .suspended && process.isQuiet {
-            return end(process, .userTerminated, "swiped away while suspended: no code ran")
+            return end(process, .userTerminated, "\(why) while suspended: no code ran")
         }
         askToEnd(
             process,
-            QuitReason(
-                .userTerminated, "swiped away", since: now, entersBackground: plan.lifecycle.swipeEntersBackground))
+            QuitReason(.userTerminated, why, since: now, entersBackground: plan.lifecycle.swipeEntersBackground))
     }
 
     /// Asks the process to end: it is called back and has some seconds.
@@ -244,8 +289,11 @@ extension Simulation {
 
     private var nameInFront: String? { display.frontApp.map { processes[$0].profile.name } }
 
+    /// Advances the apps that the display shows.
     private func advanceFront() {
-        if let process = display.frontApp.flatMap({ processes.process(of: $0) }) { advance(process) }
+        for app in display.shownApps {
+            if let process = processes.process(of: app) { advance(process) }
+        }
     }
 
     private func interrupt(_ kind: Interruption, lasting span: TimeSpan) {
@@ -287,10 +335,11 @@ extension Simulation {
         } else {
             agenda.schedule(.protectedDataGoes(lock: lock), after: delay)
         }
-        if let process = display.frontApp.flatMap({ processes.process(of: $0) }) {
+        for app in display.shownApps {
+            guard let process = processes.process(of: app) else { continue }
             leaveScreen(process)
             // A tap that waits for the end of this process is given up, like a launch under way.
-            if process.isEnding { display.show(nil) }
+            if process.isEnding { display.leave(app) }
         }
         advanceAll()
     }
@@ -304,18 +353,19 @@ extension Simulation {
         }
     }
 
-    /// The app that was in front when the device locked comes back, if its process still lives.
+    /// The app that was in front when the device locked comes back, if its process still lives, and so does the app
+    /// beside it.
     func unlock() {
         display.unlock()
         recorder.event(.user, at: now, "unlock")
         for process in processes.live where process.phase.runsCode && process.missed.protectedData {
             background.tellThatProtectedDataIsBack(process)
         }
-        if let app = display.frontApp {
+        for app in display.shownApps {
             if let process = processes.process(of: app), !process.isEnding, let scene = processes[app].sceneToShow {
                 process.course.show(scene)
             } else {
-                display.show(nil)
+                display.leave(app)
             }
         }
         advanceAll()

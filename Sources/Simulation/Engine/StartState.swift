@@ -35,7 +35,7 @@ struct StartState {
         process.launch.didFinishLaunching()
         if isFront {
             run.display.show(app.id)
-            _ = run.display.take(for: process.pid)
+            _ = run.display.take(for: process)
         }
         do {
             for event in events(to: entry.state) { try process.apply(event) }

@@ -46,6 +46,8 @@ public enum UserAction: Hashable, Sendable {
     case switchTo(AppID)
     /// The user goes to the home screen.
     case home
+    /// The user places the app beside the one in front, as on an iPad: both are active.
+    case beside(AppID)
     /// The user opens a further scene of an app that supports several; it comes to the front.
     case openScene(AppID)
     /// The user closes the app's most recent scene; its session is discarded.
@@ -94,7 +96,8 @@ extension UserAction {
     var openedOrWokenApp: AppID? {
         switch self {
         case .launch(let app), .switchTo(let app), .openScene(let app), .showScene(let app, _), .open(let app, _),
-            .wake(let app, _, _), .showOnDisplay(let app), .present(let app, _):
+            .wake(let app, _, _), .showOnDisplay(let app), .present(let app, _),
+            .beside(let app):
             app
         case .home, .closeScene, .hideScene, .quit, .interrupt, .lock, .timeChange, .beginBackgroundTask,
             .endBackgroundTask, .unplugDisplay, .restart, .crash, .terminate,

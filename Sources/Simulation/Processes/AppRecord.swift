@@ -161,6 +161,12 @@ final class AppRecord {
         return sessions.last { !$0.isExternal && !closing.contains($0.id) }?.id
     }
 
+    /// Whether the user has no other window of the app, on either display.
+    func isLast(_ scene: SceneID) -> Bool {
+        let closing = process?.course.closing ?? []
+        return !sessions.contains { $0.id != scene && !closing.contains($0.id) }
+    }
+
     func session(_ scene: SceneID) -> SceneSession {
         guard let found = sessions.first(where: { $0.id == scene }) else {
             faults.fail("\(profile.name) has no session \(scene.number)")

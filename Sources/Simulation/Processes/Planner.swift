@@ -178,7 +178,7 @@ struct Planner {
         switch session.machine.phase {
         case .unattached, .suspended, .background: return false
         case .foregroundInactive:
-            guard display.take(for: process.pid) else { return false }
+            guard display.take(for: process) else { return false }
             queueScene(.activate, session.id)
             process.thread.append(.firstFrame)
         case .foregroundActive:
@@ -248,7 +248,7 @@ struct Planner {
         case .suspended: queueProcess(.resume)
         case .background: queueProcess(.enterForeground)
         case .inactive:
-            guard display.take(for: process.pid) else { return false }
+            guard display.take(for: process) else { return false }
             queueProcess(.activate)
             process.thread.append(.firstFrame)
         case .active:

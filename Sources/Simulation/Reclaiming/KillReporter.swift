@@ -71,7 +71,7 @@ final class KillReporter {
 
     private func reported(_ state: ProcessSnapshot, of process: LiveProcess, generation: Int) -> KillReport.Process {
         KillReport.Process(
-            state: state, isWanted: display.frontApp == process.app,
+            state: state, isWanted: display.isShown(process.app),
             largest: max(sampler.largest(of: process), state.footprint), generation: generation)
     }
 
