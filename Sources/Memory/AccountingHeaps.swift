@@ -113,7 +113,7 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
         var dirtyClasses = RunClasses()
     }
 
-    private var books: PageBooks
+    private(set) var books: PageBooks
     private var extents: ExtentTable
     /// Raw memory, like the slabs and runs below: nested arrays would check at every access whether they are shared.
     private let heaps: UnsafeMutablePointer<Heap>
@@ -268,9 +268,9 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
     }
 
     /// Does nothing: there is no memory to write, so no position has to be kept.
-    mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int) {}
-    mutating func touch(_ table: inout ObjectTable, _ bytes: Int) {}
-    mutating func read(_ table: inout ObjectTable, _ bytes: Int) {}
+    mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int) -> Bool { true }
+    mutating func touch(_ table: inout ObjectTable, _ bytes: Int) -> Int { bytes }
+    mutating func read(_ table: inout ObjectTable, _ bytes: Int) -> Int { bytes }
 
     mutating func audit(_ processes: inout ProcessTable, activePages: Int) throws(AuditFailure) -> ByteCount {
         var (pages, active, metadata) = (0, 0, 0)
@@ -413,6 +413,27 @@ extension AccountingHeaps {
     }
 }
 
+// MARK: - Frames
+
+extension AccountingHeaps: FramedHeaps {
+    var frames: UnsafeMutablePointer<FrameTable>? { books.frames }
+    var obtainablePages: Int { books.obtainable }
+    mutating func refuse(_ pages: Int) { books.refuse(pages) }
+    mutating func restore(_ pages: Range<Int>) { books.noteFrames() }
+    mutating func drop(_ pages: Range<Int>) {}
+    mutating func fill(_ unit: Int, from offset: Int, count: Int) {}
+    mutating func look(at unit: Int, from offset: Int, count: Int) {}
+    mutating func place(_ size: Int, logAlignment: Int, _ slot: Int) -> PlacedObject? {
+        logAlignment == 0 ? make(size, slot) : make(size, logAlignment: logAlignment, slot)
+    }
+
+    @inline(__always)
+    func location(_ unit: Int, _ size: Int) -> PlacedRun {
+        let extent = extents[unit]
+        return PlacedRun(first: extent.page, count: extent.pages, isSlab: extents.bin(of: unit) != nil)
+    }
+}
+
 // MARK: - Page runs
 
 extension AccountingHeaps {
@@ -424,7 +445,7 @@ extension AccountingHeaps {
             number = extent
         } else {
             describeOneMore(slot)
-            guard let page = books.handOut(pages) else { return nil }
+            guard let page = books.handOut(pages, to: slot) else { return nil }
             let extent = Extent(
                 page: page, pages: pages, serial: heaps[slot].serial, slot: slot)
             heaps[slot].serial += 1
@@ -473,7 +494,7 @@ extension AccountingHeaps {
     private mutating func takeLarge(_ pages: Int, alignedTo alignment: Int, _ slot: Int) -> Int? {
         guard let found = takeFitting(pages + alignment - 1, slot) ?? takeCrossing(pages, alignment, slot) else {
             describeOneMore(slot)
-            guard let page = books.handOut(pages, alignment: alignment) else { return nil }
+            guard let page = books.handOut(pages, alignment: alignment, to: slot) else { return nil }
             let extent = Extent(
                 page: page, pages: pages, serial: heaps[slot].serial, slot: slot)
             heaps[slot].serial += 1

@@ -12,9 +12,9 @@ struct Arena: ~Copyable {
     /// jemalloc's own counter of pages in use, valid while the arena lives.
     private var activePagesInside: UnsafePointer<Int>?
 
-    init(region: UnsafeMutablePointer<RegionState>) throws(AllocatorError) {
+    init(region: UnsafeMutablePointer<RegionState>, slot: Int) throws(AllocatorError) {
         let owner = UnsafeMutablePointer<plimsoll_extent_owner_t>.allocate(capacity: 1)
-        owner.initialize(to: plimsoll_extent_owner_t(hooks: .deviceRegion(), region: region, pages: 0))
+        owner.initialize(to: plimsoll_extent_owner_t(hooks: .deviceRegion(), region: region, pages: 0, slot: slot))
         let index: UInt32
         do throws(AllocatorError) {
             index = try Arena.create(owner)

@@ -63,7 +63,7 @@ struct ArenaStock: ~Copyable {
         guard wanted > 0 else { throw AllocatorError(control: "experimental.arenas_create_ext", code: EAGAIN) }
         for _ in 0..<wanted {
             do throws(AllocatorError) {
-                (arenas + count).initialize(to: try Arena(region: region.state))
+                (arenas + count).initialize(to: try Arena(region: region.state, slot: count))
             } catch {
                 // A smaller batch is enough; an empty one is not.
                 if count == first { throw error }

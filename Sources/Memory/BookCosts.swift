@@ -26,6 +26,9 @@ public struct BookCosts: Sendable {
     /// One page handed out: its entries in jemalloc's page tree and in the page books.
     public static let page = ByteCount(10)
 
+    /// One page of a device with a compressor: its place and age.
+    public static let frame = ByteCount(32)
+
     /// One process: its arena and Plimsoll's records of it.
     public static func process(_ backend: MemoryBackend) -> ByteCount {
         switch backend {

@@ -20,7 +20,9 @@ extension BookedDevice where Heaps: ~Copyable {
         if heaps.usable(max(1, size.bytes)) == Int(object.usable) {
             if size.bytes > before {
                 let entry = ObjectTable.Entry(unit: object.unit, size: size.bytes)
-                heaps.write(entry, from: before, count: size.bytes - before)
+                guard heaps.write(entry, from: before, count: size.bytes - before) else {
+                    return ObjectAllocation(object: nil, refusal: heaps.refusal)
+                }
             }
             book(slot.index, objects: 0, requested: size.bytes - before, usable: 0)
             let resized = ObjectHandle(unit: object.unit, requested: UInt32(size.bytes), usable: object.usable)

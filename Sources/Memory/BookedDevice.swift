@@ -25,8 +25,11 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     ///   - ceiling: The device's memory; rounded down to whole pages.
     ///   - reserved: The system's own share; rounded up to whole pages.
     ///   - promised: The memory that the host is asked to promise; by default the ceiling.
-    init(ceiling: ByteCount, reserved: ByteCount, promised: ByteCount? = nil) throws(DeviceMemoryFailure) {
-        size = try DevicePages(ceiling: ceiling, reserved: reserved, promised: promised)
+    ///   - isFramed: Whether pages may lose their frames to a compressor.
+    init(
+        ceiling: ByteCount, reserved: ByteCount, promised: ByteCount? = nil, isFramed: Bool = false
+    ) throws(DeviceMemoryFailure) {
+        size = try DevicePages(ceiling: ceiling, reserved: reserved, promised: promised, isFramed: isFramed)
         heaps = try Heaps(size)
     }
 
@@ -95,7 +98,9 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     func books(of slot: MemorySlot) -> ProcessBooks {
         let index = live(slot)
         let active = heaps.activePages(index)
-        return processes[index].books(activePages: active, dirtyPages: heaps.pages(index) - active)
+        return processes[index].books(
+            activePages: active, dirtyPages: heaps.pages(index) - active,
+            compressedPages: heaps.compressedPages(index))
     }
 
     /// A heap's pages grow and never shrink within a call, because only a purge gives pages back to the device. So
@@ -142,15 +147,19 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         let slot = live(pool.slot)
         // One round is enough: a second would write the same bytes again.
         let count = min(bytes.bytes, processes[slot][pool.index].requested)
-        heaps.touch(&processes[slot][pool.index], count)
-        return ByteCount(count)
+        let before = heaps.compressedPages(slot)
+        let done = heaps.touch(&processes[slot][pool.index], count)
+        if heaps.compressedPages(slot) != before { noteChange(slot) }
+        return ByteCount(done)
     }
 
     func read(_ bytes: ByteCount, in pool: PoolID) -> ByteCount {
         let slot = live(pool.slot)
         let count = min(bytes.bytes, processes[slot][pool.index].requested)
-        heaps.read(&processes[slot][pool.index], count)
-        return ByteCount(count)
+        let before = heaps.compressedPages(slot)
+        let done = heaps.read(&processes[slot][pool.index], count)
+        if heaps.compressedPages(slot) != before { noteChange(slot) }
+        return ByteCount(done)
     }
 
     func audit(refreshingMetadata: Bool) throws(AuditFailure) {
@@ -170,7 +179,7 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     }
 
     @inline(__always)
-    private func noteChange(_ slot: Int) {
+    func noteChange(_ slot: Int) {
         guard !processes[slot].isChanged else { return }
         processes[slot].isChanged = true
         changes.append(slot)

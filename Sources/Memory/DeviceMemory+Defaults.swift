@@ -11,6 +11,21 @@ extension DeviceMemory {
     /// Whether the process has unused pages.
     public func hasDirtyPages(_ slot: MemorySlot) -> Bool { books(of: slot).dirty > .zero }
 
+    /// The device has no compressor.
+    public var compressor: CompressorBooks? { nil }
+
+    /// Does nothing: the device has no compressor.
+    public func declare(_ compressibility: Compressibility, of slot: MemorySlot) {}
+
+    /// Compresses nothing: the device has no compressor.
+    public func compress(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount { .zero }
+
+    /// Brings nothing back: the device has no compressor.
+    public func bringBack(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount { .zero }
+
+    /// Only devices with a compressor stop early without a result that says why.
+    public var refusal: AllocationRefusal { .noRoom(wanted: .zero, free: available, longestRun: longestFreeRun) }
+
     /// Audits and refreshes `metadata`.
     public func audit() throws(AuditFailure) { try audit(refreshingMetadata: true) }
 }

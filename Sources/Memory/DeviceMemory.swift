@@ -44,15 +44,21 @@ public struct ProcessBooks: Hashable, Sendable {
 
     /// jemalloc's bookkeeping for the process's arena, outside the ceiling, as of the last audit; at first zero.
     public var metadata: ByteCount
+    /// Active and dirty pages that have no frame, because the compressor keeps their contents.
+    public var compressed: ByteCount
 
-    /// The process's share of the device's memory: active and dirty pages.
+    /// Active and dirty pages that have a frame.
+    public var resident: ByteCount { footprint - compressed }
+
+    /// The process's share of the device's memory: active and dirty pages, compressed or not.
     public var footprint: ByteCount { active + dirty }
 
     /// Books with these figures.
     public init(
         objects: Int, requested: ByteCount, usable: ByteCount, active: ByteCount, dirty: ByteCount,
-        metadata: ByteCount = .zero
+        metadata: ByteCount = .zero, compressed: ByteCount = .zero
     ) {
+        self.compressed = compressed
         self.objects = objects
         self.requested = requested
         self.usable = usable
@@ -68,7 +74,7 @@ public struct DeviceBooks: Hashable, Sendable {
     public var ceiling: ByteCount
     /// The part of the ceiling that the system keeps for itself.
     public var reserved: ByteCount
-    /// `reserved` plus every page handed out to a process.
+    /// `reserved` plus every frame of a process and of the compressor's pool.
     public var resident: ByteCount
     /// The processes' pages in use.
     public var active: ByteCount
@@ -83,14 +89,25 @@ public struct DeviceBooks: Hashable, Sendable {
     /// jemalloc's own bookkeeping for the processes' arenas, outside the ceiling, as of the last audit.
     public var metadata: ByteCount
 
+    /// The processes' pages without a frame. Without a compressor zero.
+    public var compressed: ByteCount
+    /// The frames of the compressor's pool.
+    public var compressor: ByteCount
+
     /// Free memory.
     public var available: ByteCount { ceiling - resident }
+
+    /// What the processes' and the compressor's frames add up to; `resident` says the same.
+    public var frames: ByteCount { reserved + active + dirty - compressed + compressor }
 
     /// Books with these figures.
     public init(
         ceiling: ByteCount, reserved: ByteCount, resident: ByteCount, active: ByteCount, dirty: ByteCount,
-        requested: ByteCount, usable: ByteCount, peakResident: ByteCount, metadata: ByteCount
+        requested: ByteCount, usable: ByteCount, peakResident: ByteCount, metadata: ByteCount,
+        compressed: ByteCount = .zero, compressor: ByteCount = .zero
     ) {
+        self.compressed = compressed
+        self.compressor = compressor
         self.ceiling = ceiling
         self.reserved = reserved
         self.resident = resident
@@ -271,7 +288,8 @@ public protocol DeviceMemory: AnyObject {
     ) -> ReleaseResult
 
     /// Rewrites `bytes` of the pool's objects in turn, from where the last call stopped, each byte at most once.
-    /// Returns the bytes written; 0 for an empty pool.
+    /// Returns the bytes written; 0 for an empty pool. On a device with a compressor they may be fewer, if compressed
+    /// pages find no room; `refusal` says so.
     func touch(_ bytes: ByteCount, in pool: PoolID) -> ByteCount
 
     /// Allocates and writes one object outside the pools, for traces, whose objects come and go by name. The holder of
@@ -318,6 +336,26 @@ public protocol DeviceMemory: AnyObject {
 
     /// The largest footprint that the process has had so far, between samples, too.
     func peakFootprint(of slot: MemorySlot) -> ByteCount
+
+    /// The compressor's figures; nil for a device without one.
+    var compressor: CompressorBooks? { get }
+
+    /// Declares how well a process's pages compress.
+    func declare(_ compressibility: Compressibility, of slot: MemorySlot)
+
+    /// Compresses the process's pages that were used longest ago.
+    ///
+    /// - Parameter bytes: At most this much, in whole pages.
+    /// - Returns: How much was compressed; less if the process has no more pages, or if the pool is full.
+    func compress(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount
+
+    /// Brings pages of the process back that were compressed last.
+    ///
+    /// - Returns: How much came back; less if the process has no more compressed pages, or if there is no room.
+    func bringBack(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount
+
+    /// Why the last allocation, `touch` or `read` stopped early.
+    var refusal: AllocationRefusal { get }
 
     /// Adds the slots whose books may have changed since the last call, in arbitrary order. A slot may occur twice, and
     /// its process may have ended. The books of all other slots are unchanged.

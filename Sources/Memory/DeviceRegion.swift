@@ -15,7 +15,7 @@ final class DeviceRegion {
     /// Maps the region and writes the reserved bytes at its start: the system's own memory.
     init(_ size: DevicePages) throws(DeviceMemoryFailure) {
         try DeviceRegion.probe(size.promised)
-        let base = try DeviceRegion.map(size.ceiling * PageBooks.spread, of: size.ceiling)
+        let base = try DeviceRegion.map(size.ceiling * size.spread, of: size.ceiling)
         // The whole reserved part is written at once, so huge pages waste no memory there.
         _ = madvise(base, size.reserved.bytes, MADV_HUGEPAGE)
         state = .allocate(capacity: 1)
@@ -28,6 +28,15 @@ final class DeviceRegion {
         precondition(code == 0, "the device's memory refused to be unmapped: errno \(errno)")
         state.deinitialize(count: 1)
         state.deallocate()
+    }
+
+    /// The pages of the region that the host backs at present, as the host says it (`mincore`).
+    var backedByHost: Int {
+        let pages = state.pointee.pages.runs.pages
+        var marks = [UInt8](repeating: 0, count: pages)
+        let code = mincore(state.pointee.base, pages * DeviceRegion.pageSize, &marks)
+        precondition(code == 0, "the host does not tell which pages it backs: errno \(errno)")
+        return marks.count { $0 & 1 == 1 }
     }
 
     /// Checks whether the host can promise all memory that the device may need; the host's own rules decide that.
@@ -72,22 +81,45 @@ struct RegionState: ~Copyable {
     }
 
     /// Hands out a run of pages; nil without a long enough run.
-    mutating func handOut(_ count: Int, alignedTo alignment: Int) -> UnsafeMutableRawPointer? {
+    mutating func handOut(_ count: Int, alignedTo alignment: Int, to slot: Int = 0) -> UnsafeMutableRawPointer? {
         let offset = alignment > DeviceRegion.pageSize ? Int(bitPattern: base) / DeviceRegion.pageSize : 0
-        let page = pages.handOut(count, alignment: alignment / DeviceRegion.pageSize, offset: offset)
+        let page = pages.handOut(
+            count, alignment: alignment / DeviceRegion.pageSize, offset: offset, to: slot)
         guard let page else { return nil }
-        backing.add(count, at: page, free: pages.runs)
+        back(count, at: page)
         return base + page * DeviceRegion.pageSize
     }
 
     /// Hands out the pages from `address` on; nil when they are not free.
-    mutating func handOut(_ count: Int, at address: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? {
+    mutating func handOut(
+        _ count: Int, at address: UnsafeMutableRawPointer, to slot: Int = 0
+    ) -> UnsafeMutableRawPointer? {
         guard address >= base else { return nil }
         let page = (address - base) / DeviceRegion.pageSize
-        guard pages.handOut(count, startingAt: page) else { return nil }
-        backing.add(count, at: page, free: pages.runs)
+        guard pages.handOut(count, startingAt: page, to: slot) else { return nil }
+        back(count, at: page)
         return address
     }
+
+    /// Backs pages that are handed out. With a compressor, neighbours that may be compressed are left alone.
+    private mutating func back(_ count: Int, at page: Int) {
+        var mayWiden = true
+        if let frames = pages.frames {
+            let widest = PageBacking.widest(page..<page + count, of: pages.runs.pages)
+            mayWiden = !frames.pointee.holdsCompressed(widest)
+        }
+        backing.add(count, at: page, free: pages.runs, mayWiden: mayWiden)
+    }
+
+    /// Gives compressed pages frames again, filled with a byte.
+    mutating func restore(_ range: Range<Int>, _ byte: Int32) {
+        pages.noteFrames()
+        backing.add(range.count, at: range.lowerBound, free: pages.runs, mayWiden: false)
+        memset(base + range.lowerBound * DeviceRegion.pageSize, byte, range.count * DeviceRegion.pageSize)
+    }
+
+    /// Gives the frames of compressed pages back to the host.
+    mutating func drop(_ range: Range<Int>) { backing.discard(range) }
 
     /// Takes pages back.
     mutating func takeBack(_ count: Int, at address: UnsafeMutableRawPointer) {

@@ -34,9 +34,9 @@ private func handOutExtent(
     let count = size / DeviceRegion.pageSize
     let extent =
         if let address {
-            owner.region.pointee.handOut(count, at: address)
+            owner.region.pointee.handOut(count, at: address, to: owner.pointee.slot)
         } else {
-            owner.region.pointee.handOut(count, alignedTo: alignment)
+            owner.region.pointee.handOut(count, alignedTo: alignment, to: owner.pointee.slot)
         }
     guard let extent else { return nil }
     owner.pointee.pages += count

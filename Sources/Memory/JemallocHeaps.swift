@@ -21,6 +21,7 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
     private var arenas: ArenaStock
     private var statistics: ArenaStatistics
     private let sizeClasses = SizeClasses()
+    private let geometry: AllocatorGeometry
     /// The byte that was written last. Every write uses the next value, so that pages differ.
     private var pattern: Int32 = 0
     /// The sum of the bytes read; kept so that the compiler does not remove the reads.
@@ -33,15 +34,18 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
         let stock: ArenaStock
         let statistics: ArenaStatistics
         let allocator: AllocatorDescription
+        let geometry: AllocatorGeometry
         do throws(AllocatorError) {
             allocator = try AllocatorDescription()
             statistics = try ArenaStatistics()
+            geometry = try AllocatorGeometry()
         } catch { throw .allocator(error) }
         try allocator.check()
         let region = try DeviceRegion(size)
         do throws(AllocatorError) { stock = try ArenaStock(region) } catch { throw .allocator(error) }
         self.region = region
         self.statistics = statistics
+        self.geometry = geometry
         arenas = stock
     }
 
@@ -52,6 +56,9 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
     var longestRun: Int { region.state.pointee.pages.longestRun }
     var refusal: AllocationRefusal { region.state.pointee.pages.refusal }
     mutating func keepBack(_ pages: Int) { region.state.pointee.pages.keptBack = pages }
+
+    /// The pages that the host backs at present.
+    var backedByHost: Int { region.backedByHost }
 
     /// The number of arenas that jemalloc has made for this device, idle ones included.
     var arenaCount: Int { arenas.count }
@@ -82,8 +89,9 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
     }
 
     /// Reads one byte of every cache line (64 bytes), which brings the whole line in.
-    private mutating func read(_ entry: ObjectTable.Entry, from offset: Int, count: Int) {
-        let object = UnsafeRawPointer(region.state.pointee.base + (entry.unit << 3) + offset)
+    @inline(__always)
+    mutating func look(at unit: Int, from offset: Int, count: Int) {
+        let object = UnsafeRawPointer(region.state.pointee.base + (unit << 3) + offset)
         for line in stride(from: 0, to: count, by: 64) {
             readSum &+= object.load(fromByteOffset: line, as: UInt8.self)
         }
@@ -94,17 +102,25 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
         return usable(entry.size)
     }
 
-    mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int) {
+    mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int) -> Bool {
+        fill(entry.unit, from: offset, count: count)
+        return true
+    }
+
+    @inline(__always)
+    mutating func fill(_ unit: Int, from offset: Int, count: Int) {
         pattern = (pattern + 1) & 0xff
-        memset(region.state.pointee.base + (entry.unit << 3) + offset, pattern, count)
+        memset(region.state.pointee.base + (unit << 3) + offset, pattern, count)
     }
 
-    mutating func touch(_ table: inout ObjectTable, _ bytes: Int) {
-        table.goRound(bytes) { write($0, from: $1, count: $2) }
+    mutating func touch(_ table: inout ObjectTable, _ bytes: Int) -> Int {
+        table.goRound(bytes) { fill($0.unit, from: $1, count: $2) }
+        return bytes
     }
 
-    mutating func read(_ table: inout ObjectTable, _ bytes: Int) {
-        table.goRound(bytes) { read($0, from: $1, count: $2) }
+    mutating func read(_ table: inout ObjectTable, _ bytes: Int) -> Int {
+        table.goRound(bytes) { look(at: $0.unit, from: $1, count: $2) }
+        return bytes
     }
 
     mutating func audit(_ processes: inout ProcessTable, activePages: Int) throws(AuditFailure) -> ByteCount {
@@ -129,7 +145,9 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
         try agree(nil, "pages handed out", books: pagesOut, allocator: pages)
         try agree(nil, "active pages", books: activePages, allocator: active)
         let runs = region.state.pointee.pages.runs.pages
-        try agree(nil, "pages", books: residentPages + region.state.pointee.pages.runs.freePages, allocator: runs)
+        let reserved = region.state.pointee.pages.reserved
+        try agree(
+            nil, "pages", books: reserved + pagesOut + region.state.pointee.pages.runs.freePages, allocator: runs)
         return ByteCount(metadata)
     }
 
@@ -148,4 +166,54 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
         throw .disagreement(
             BooksDisagree(slot: slot.map { MemorySlot($0) }, figure: figure, books: books, allocator: allocator))
     }
+}
+
+// MARK: - Frames
+
+extension JemallocHeaps: FramedHeaps {
+    var frames: UnsafeMutablePointer<FrameTable>? { region.state.pointee.pages.frames }
+    var obtainablePages: Int { region.state.pointee.pages.obtainable }
+    mutating func refuse(_ pages: Int) { region.state.pointee.pages.refuse(pages) }
+    mutating func drop(_ pages: Range<Int>) { region.state.pointee.drop(pages) }
+
+    mutating func restore(_ pages: Range<Int>) {
+        pattern = (pattern + 1) & 0xff
+        region.state.pointee.restore(pages, pattern)
+    }
+
+    mutating func place(_ size: Int, logAlignment: Int, _ slot: Int) -> PlacedObject? {
+        guard let object = mallocx(size, arenas[slot].pointee.flags | Int32(logAlignment)) else { return nil }
+        let usable =
+            logAlignment == 0 ? sizeClasses.usable(size) : sizeClasses.usable(size, logAlignment: logAlignment)
+        let unit = (object - region.state.pointee.base) >> 3
+        if usable <= geometry.largestSmall {
+            frames?.pointee.enterSlab(unit >> JemallocHeaps.unitsPerPage, pages: slabPages(usable))
+        }
+        return PlacedObject(unit: unit, usable: usable)
+    }
+
+    mutating func freePlaced(_ entry: ObjectTable.Entry, _ slot: Int) -> Int {
+        let usable = free(entry, slot)
+        if usable <= geometry.largestSmall {
+            frames?.pointee.leaveSlab(entry.unit >> JemallocHeaps.unitsPerPage, pages: slabPages(usable))
+        }
+        return usable
+    }
+
+    /// A large object starts in the first page of its run, at any cache line of it (`opt.cache_oblivious`).
+    @inline(__always)
+    func location(_ unit: Int, _ size: Int) -> PlacedRun {
+        let page = unit >> JemallocHeaps.unitsPerPage
+        let usable = sizeClasses.usable(size)
+        guard usable <= geometry.largestSmall else {
+            return PlacedRun(first: page, count: usable / DeviceRegion.pageSize + geometry.largePad, isSlab: false)
+        }
+        guard let frames else { preconditionFailure("a device without frames knows no slabs") }
+        return PlacedRun(first: frames.pointee.firstOfSlab(page), count: slabPages(usable), isSlab: true)
+    }
+
+    private func slabPages(_ usable: Int) -> Int { geometry.bins[geometry.bin(of: usable)].pages }
+
+    /// The base-2 logarithm of a page in units of 8 bytes.
+    private static var unitsPerPage: Int { 9 }
 }

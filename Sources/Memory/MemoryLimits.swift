@@ -13,6 +13,9 @@ public enum MemoryLimits {
     /// has four times as many addresses as pages.
     public static let highestCeiling = ByteCount.gibibytes(32)
 
+    /// The highest ceiling of a device with a compressor, which has eight times as many addresses as pages.
+    public static let highestCompressedCeiling = ByteCount.gibibytes(16)
+
     /// Why no host can provide such a device, or the device that it represents at a scale; nil if a host may. The
     /// parameters are those of `makeDeviceMemory`.
     public static func refusal(

@@ -100,6 +100,7 @@ extension ProcessHeaps where Self: ~Copyable {
     ) -> PlayedSteps {
         var played = PlayedSteps(steps: 0, operations: 0, refusal: nil)
         var highest = 0
+        beginBatch()
         for index in steps.indices { highest = max(highest, Int(steps[index].object)) }
         board.grow(to: highest + 1)
         let (objects, requested) = (board.objects, board.requested.bytes)
@@ -175,7 +176,8 @@ extension ProcessHeaps where Self: ~Copyable {
         let size = Int(step.size)
         if usable(max(1, size)) == Int(handle.usable) {
             if size > before {
-                write(ObjectTable.Entry(unit: handle.unit, size: size), from: before, count: size - before)
+                let entry = ObjectTable.Entry(unit: handle.unit, size: size)
+                guard write(entry, from: before, count: size - before) else { return .refused }
             }
             handle = ObjectHandle(unit: handle.unit, requested: step.size, usable: handle.usable)
             sums.requested += size - before

@@ -100,20 +100,37 @@ struct ObjectTable: ~Copyable {
         }
     }
 
-    private mutating func nextPiece(_ bytes: Int) -> (entry: Entry, offset: Int, length: Int) {
+    /// A part of one object.
+    struct Piece {
+        let entry: Entry
+        let offset: Int
+        let length: Int
+    }
+
+    private mutating func nextPiece(_ bytes: Int) -> Piece {
+        let piece = peekPiece(bytes)
+        takePiece(piece)
+        return piece
+    }
+
+    /// The next piece of `goRound`, at most this long; `takePiece` goes on after it.
+    @inline(__always)
+    mutating func peekPiece(_ bytes: Int) -> Piece {
         if cursor >= count {
             cursor = 0
             cursorOffset = 0
         }
         let entry = self[cursor]
-        let offset = cursorOffset
-        let length = min(bytes, entry.size - offset)
-        cursorOffset += length
-        if cursorOffset == entry.size {
+        return Piece(entry: entry, offset: cursorOffset, length: min(bytes, entry.size - cursorOffset))
+    }
+
+    @inline(__always)
+    mutating func takePiece(_ piece: Piece) {
+        cursorOffset += piece.length
+        if cursorOffset == piece.entry.size {
             cursor += 1
             cursorOffset = 0
         }
-        return (entry, offset, length)
     }
 
     @inline(__always)

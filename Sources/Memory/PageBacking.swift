@@ -39,21 +39,28 @@ struct PageBacking: ~Copyable {
     deinit { free(words) }
 
     /// Backs pages that will be written. `runs` are the free runs, without these pages.
-    mutating func add(_ length: Int, at page: Int, free runs: borrowing PageRuns) {
+    ///
+    /// - Parameter mayWiden: Whether the neighbours may be backed, too.
+    mutating func add(_ length: Int, at page: Int, free runs: borrowing PageRuns, mayWiden: Bool = true) {
         let fresh = set(page..<page + length, true)
         count += fresh
         end = max(end, page + length)
         if count > most { discard(runs) }
-        if fresh > 0 { populate(page, length) }
+        if fresh > 0 { populate(page, length, mayWiden) }
         peak = max(peak, count)
     }
 
+    /// Pages and the neighbours that are backed with them.
+    static func widest(_ pages: Range<Int>, of addresses: Int) -> Range<Int> {
+        let lower = pages.lowerBound / granule * granule
+        return lower..<min((pages.upperBound + granule - 1) / granule * granule, addresses)
+    }
+
     /// Asks the host for the pages and for their neighbours, which are handed out next.
-    private mutating func populate(_ page: Int, _ length: Int) {
-        let lower = page / PageBacking.granule * PageBacking.granule
-        let upper = min(
-            (page + length + PageBacking.granule - 1) / PageBacking.granule * PageBacking.granule, addresses)
-        let isWide = count + upper - lower - length <= most
+    private mutating func populate(_ page: Int, _ length: Int, _ mayWiden: Bool) {
+        let widest = PageBacking.widest(page..<page + length, of: addresses)
+        let (lower, upper) = (widest.lowerBound, widest.upperBound)
+        let isWide = mayWiden && count + upper - lower - length <= most
         let (first, last) = isWide ? (lower, upper) : (page, page + length)
         if isWide {
             count += set(first..<last, true)
@@ -78,7 +85,8 @@ struct PageBacking: ~Copyable {
         precondition(count <= most, "\(count) pages are backed under a ceiling of \(most)")
     }
 
-    private mutating func discard(_ pages: Range<Int>) {
+    /// Gives pages back to the host.
+    mutating func discard(_ pages: Range<Int>) {
         let cleared = set(pages, false)
         guard cleared > 0 else { return }
         count -= cleared

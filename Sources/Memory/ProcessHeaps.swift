@@ -36,14 +36,20 @@ protocol ProcessHeaps: ~Copyable {
     /// Frees an object; returns the bytes of the class of its size, without regard to an alignment.
     @discardableResult
     mutating func free(_ entry: ObjectTable.Entry, _ slot: Int) -> Int
-    mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int)
-    /// Rewrites this many bytes of the table's objects in turn, each byte at most once.
-    mutating func touch(_ table: inout ObjectTable, _ bytes: Int)
-    /// Reads this many bytes of the table's objects in turn.
-    mutating func read(_ table: inout ObjectTable, _ bytes: Int)
+    /// Writes a part of an object; false if its pages are compressed and there is no room to bring them back.
+    mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int) -> Bool
+    /// Rewrites this many bytes of the table's objects in turn, each byte at most once. Returns the bytes written,
+    /// which are fewer if compressed pages find no room.
+    mutating func touch(_ table: inout ObjectTable, _ bytes: Int) -> Int
+    /// Reads this many bytes of the table's objects in turn, as `touch` writes them.
+    mutating func read(_ table: inout ObjectTable, _ bytes: Int) -> Int
     /// The bytes that an object of this size really gets.
     func usable(_ size: Int) -> Int
 
+    /// The heap's pages without a frame.
+    func compressedPages(_ slot: Int) -> Int
+    /// Tells that a batch of operations begins.
+    mutating func beginBatch()
     /// Compares the books with the heaps' own statistics; notes and returns the size of the heaps' bookkeeping.
     mutating func audit(_ processes: inout ProcessTable, activePages: Int) throws(AuditFailure) -> ByteCount
 }
@@ -75,6 +81,14 @@ struct ObjectBatch {
     }
 }
 
+/// Heaps without a compressor: every page has a frame.
+extension ProcessHeaps where Self: ~Copyable {
+    @inline(__always)
+    func compressedPages(_ slot: Int) -> Int { 0 }
+    @inline(__always)
+    mutating func beginBatch() {}
+}
+
 /// The batches.
 extension ProcessHeaps where Self: ~Copyable {
     /// Makes objects until one is refused.
@@ -82,6 +96,7 @@ extension ProcessHeaps where Self: ~Copyable {
         _ table: inout ObjectTable, _ sizes: borrowing Span<Int>, _ slot: Int, pageLimit: Int
     ) -> (batch: ObjectBatch, refusal: AllocationRefusal?) {
         var batch = ObjectBatch()
+        beginBatch()
         for index in sizes.indices {
             let size = sizes[index]
             precondition(size > 0 && size <= MemoryLimits.largestObject.bytes, "an object of \(size) bytes")

@@ -39,10 +39,11 @@ struct ProcessMemory: ~Copyable {
         self.usable += usable
     }
 
-    func books(activePages: Int, dirtyPages: Int) -> ProcessBooks {
+    func books(activePages: Int, dirtyPages: Int, compressedPages: Int) -> ProcessBooks {
         ProcessBooks(
             objects: objects, requested: ByteCount(requested), usable: ByteCount(usable),
-            active: pageBytes(activePages), dirty: pageBytes(dirtyPages), metadata: ByteCount(metadataTold))
+            active: pageBytes(activePages), dirty: pageBytes(dirtyPages), metadata: ByteCount(metadataTold),
+            compressed: pageBytes(compressedPages))
     }
 
     mutating func makePool() -> Int {

@@ -30,6 +30,8 @@ typedef struct {
     void *region;
     /// How many of its pages this arena holds.
     size_t pages;
+    /// The slot whose arena this is.
+    long slot;
 } plimsoll_extent_owner_t;
 
 /// The options that are compiled in, for the manifest.

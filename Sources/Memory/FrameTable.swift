@@ -1,0 +1,332 @@
+import Glibc
+
+/// Which pages of a device have a frame (a page of real memory), which are compressed, and in which order each process
+/// used its pages.
+///
+/// A page that is handed out belongs to one holder, a slot. It either has a frame or is compressed. A compressed page
+/// keeps its address: for jemalloc it is still in use. Its contents take room in a segment of the compressor's pool,
+/// or none if they are one repeated word.
+///
+/// The extent hooks change the table, so nothing here allocates after `init`. The host backs only the parts of the
+/// table that are written: 32 bytes for each address that was ever handed out.
+struct FrameTable: ~Copyable {
+    /// Where the contents of a page are.
+    enum Place {
+        static let frame: UInt32 = 0
+        /// The contents are one repeated word: only the table keeps them.
+        static let word: UInt32 = 1
+        /// The number of the first segment.
+        static let segments: UInt32 = 2
+    }
+
+    /// Stands for no page.
+    static let none = UInt32.max
+
+    /// A page's links are those of its holder's list (pages with frames, or compressed pages) and of its segment.
+    struct Page {
+        /// The call in which the page was last used.
+        var stamp: UInt32
+        var previous: UInt32
+        var next: UInt32
+        var earlier: UInt32
+        var later: UInt32
+        /// See `Place`.
+        var place: UInt32
+        /// The bytes that the compressed contents take.
+        var size: UInt16
+        /// One plus the slot that holds the page; 0 for a free page.
+        var owner: UInt16
+        /// For the first page of a slab: how many objects live in it.
+        var objects: UInt16
+        /// For a page of a slab: one plus the number of pages since the slab's start.
+        var slab: UInt8
+    }
+
+    /// A list of pages, the one used longest ago first.
+    struct List {
+        fileprivate(set) var first = FrameTable.none
+        fileprivate(set) var last = FrameTable.none
+        fileprivate(set) var count = 0
+    }
+
+    /// The pages of one slot.
+    struct Holder {
+        fileprivate(set) var framed = List()
+        fileprivate(set) var compressed = List()
+        /// Pages that came back so far because they were used.
+        fileprivate(set) var refaulted = 0
+    }
+
+    private let pages: UnsafeMutablePointer<Page>
+    private let holders: UnsafeMutablePointer<Holder>
+    private let count: Int
+    var segments: SegmentTable
+    /// Pages without a frame.
+    private(set) var compressed = 0
+    /// Those of them that are one repeated word.
+    private(set) var words = 0
+    /// Pages that came back so far because they were used.
+    private(set) var refaulted = 0
+    /// The number of the present call. All pages used in one call are equally old; their order is that of first use.
+    private var stamp: UInt32 = 1
+
+    /// - Parameters:
+    ///   - pages: How many addresses the device has, in pages.
+    ///   - segments: The most segments of the pool.
+    init(pages count: Int, segments: Int) {
+        guard let memory = calloc(count, MemoryLayout<Page>.stride) else {
+            preconditionFailure("the host has no memory for the frames of \(count) pages")
+        }
+        pages = memory.bindMemory(to: Page.self, capacity: count)
+        holders = .allocate(capacity: MemoryLimits.liveProcesses)
+        holders.initialize(repeating: Holder(), count: MemoryLimits.liveProcesses)
+        self.count = count
+        self.segments = SegmentTable(most: segments)
+    }
+
+    deinit {
+        free(pages)
+        holders.deallocate()
+    }
+
+    /// The figures of one slot.
+    func holder(_ slot: Int) -> Holder { holders[slot] }
+
+    /// Begins a call: pages used from now on are younger than all others.
+    mutating func beginCall() { stamp &+= 1 }
+
+    // MARK: Pages come and go
+
+    /// Pages are handed out to a slot; they have frames.
+    mutating func add(_ range: Range<Int>, to slot: Int) {
+        for page in range {
+            precondition(pages[page].owner == 0, "page \(page) is handed out twice")
+            pages[page].owner = UInt16(slot + 1)
+            pages[page].stamp = stamp
+            append(page, to: &holders[slot].framed)
+        }
+    }
+
+    /// Pages go back to the device, with or without frames.
+    mutating func remove(_ range: Range<Int>) {
+        for page in range {
+            let slot = slot(of: page)
+            if pages[page].place == Place.frame {
+                unlink(page, from: &holders[slot].framed)
+            } else {
+                leaveStore(page)
+                unlink(page, from: &holders[slot].compressed)
+            }
+            pages[page].owner = 0
+            pages[page].slab = 0
+            pages[page].objects = 0
+        }
+    }
+
+    private func slot(of page: Int) -> Int {
+        let owner = Int(pages[page].owner)
+        precondition(owner > 0, "page \(page) is in use, but not handed out")
+        return owner - 1
+    }
+
+    func hasFrame(_ page: Int) -> Bool { pages[page].place == Place.frame }
+
+    /// Whether any of these pages is compressed.
+    func holdsCompressed(_ range: Range<Int>) -> Bool {
+        for page in range where pages[page].place != Place.frame { return true }
+        return false
+    }
+
+    // MARK: Use
+
+    /// Whether all pages were used in this call, so that they have frames and nothing has to be noted.
+    @inline(__always)
+    func areFresh(_ first: Int, _ end: Int) -> Bool {
+        var page = first
+        while page < end {
+            if pages[page].stamp != stamp { return false }
+            page &+= 1
+        }
+        return true
+    }
+
+    func missing(_ range: Range<Int>) -> Int {
+        var missing = 0
+        for page in range where pages[page].place != Place.frame { missing += 1 }
+        return missing
+    }
+
+    /// Notes that pages, which have frames, are used.
+    mutating func use(_ range: Range<Int>) {
+        for page in range where pages[page].stamp != stamp {
+            let slot = slot(of: page)
+            pages[page].stamp = stamp
+            unlink(page, from: &holders[slot].framed)
+            append(page, to: &holders[slot].framed)
+        }
+    }
+
+    /// A compressed page gets a frame again.
+    mutating func restore(_ page: Int, isUse: Bool) {
+        let slot = slot(of: page)
+        leaveStore(page)
+        unlink(page, from: &holders[slot].compressed)
+        pages[page].stamp = stamp
+        append(page, to: &holders[slot].framed)
+        guard isUse else { return }
+        holders[slot].refaulted += 1
+        refaulted += 1
+    }
+
+    // MARK: Compression
+
+    /// The page with a frame that the slot used longest ago.
+    func oldest(of slot: Int) -> Int? {
+        let first = holders[slot].framed.first
+        return first == FrameTable.none ? nil : Int(first)
+    }
+
+    /// The page that was compressed last.
+    func newestCompressed(of slot: Int) -> Int? {
+        let last = holders[slot].compressed.last
+        return last == FrameTable.none ? nil : Int(last)
+    }
+
+    /// Compresses a page into the segment that is filled, or into none if `size` is 0.
+    mutating func compress(_ page: Int, size: Int) {
+        let slot = slot(of: page)
+        precondition(pages[page].place == Place.frame, "page \(page) is compressed twice")
+        unlink(page, from: &holders[slot].framed)
+        append(page, to: &holders[slot].compressed)
+        // No call has this number.
+        pages[page].stamp = 0
+        compressed += 1
+        enterStore(page, size)
+    }
+
+    private mutating func enterStore(_ page: Int, _ size: Int) {
+        pages[page].size = UInt16(size)
+        guard size > 0 else {
+            pages[page].place = Place.word
+            words += 1
+            return
+        }
+        let segment = segments.write(size)
+        pages[page].place = Place.segments + UInt32(segment)
+        let last = segments.table[segment].last
+        pages[page].earlier = last
+        pages[page].later = FrameTable.none
+        if last == FrameTable.none {
+            segments.table[segment].first = UInt32(page)
+        } else {
+            pages[Int(last)].later = UInt32(page)
+        }
+        segments.table[segment].last = UInt32(page)
+    }
+
+    /// The compressed contents of a page are dropped.
+    private mutating func leaveStore(_ page: Int) {
+        compressed -= 1
+        if pages[page].place == Place.word {
+            words -= 1
+        } else {
+            takeOut(page)
+        }
+        pages[page].place = Place.frame
+    }
+
+    private mutating func takeOut(_ page: Int) {
+        let segment = Int(pages[page].place - Place.segments)
+        let (earlier, later) = (pages[page].earlier, pages[page].later)
+        if earlier == FrameTable.none {
+            segments.table[segment].first = later
+        } else {
+            pages[Int(earlier)].later = later
+        }
+        if later == FrameTable.none {
+            segments.table[segment].last = earlier
+        } else {
+            pages[Int(later)].earlier = earlier
+        }
+        segments.erase(Int(pages[page].size), from: segment)
+    }
+
+    /// Moves the contents of a sparse segment into the segment that is filled, as far as they fit. Returns the bytes
+    /// that were moved.
+    mutating func compact(_ segment: Int) -> Int {
+        var moved = 0
+        while case let first = segments.table[segment].first, first != FrameTable.none {
+            let page = Int(first)
+            let size = Int(pages[page].size)
+            guard segments.hasRoom(for: size) else { return moved }
+            takeOut(page)
+            enterStore(page, size)
+            moved += size
+        }
+        return moved
+    }
+
+    // MARK: Slabs
+
+    /// Notes an object in a slab. A new slab starts with its first object.
+    @inline(__always)
+    mutating func enterSlab(_ page: Int, pages length: Int) {
+        if pages[page].slab == 0 {
+            for offset in 0..<length { pages[page + offset].slab = UInt8(offset + 1) }
+        }
+        pages[page - Int(pages[page].slab) + 1].objects += 1
+    }
+
+    /// Notes that an object has left its slab; a slab without objects is none.
+    @inline(__always)
+    mutating func leaveSlab(_ page: Int, pages length: Int) {
+        let first = firstOfSlab(page)
+        pages[first].objects -= 1
+        guard pages[first].objects == 0 else { return }
+        for offset in 0..<length { pages[first + offset].slab = 0 }
+    }
+
+    /// The first page of a page's slab.
+    @inline(__always)
+    func firstOfSlab(_ page: Int) -> Int { page - Int(pages[page].slab) + 1 }
+
+    // MARK: Lists
+
+    private func append(_ page: Int, to list: inout List) {
+        pages[page].previous = list.last
+        pages[page].next = FrameTable.none
+        if list.last == FrameTable.none { list.first = UInt32(page) } else { pages[Int(list.last)].next = UInt32(page) }
+        list.last = UInt32(page)
+        list.count += 1
+    }
+
+    private func unlink(_ page: Int, from list: inout List) {
+        let (previous, next) = (pages[page].previous, pages[page].next)
+        if previous == FrameTable.none { list.first = next } else { pages[Int(previous)].next = next }
+        if next == FrameTable.none { list.last = previous } else { pages[Int(next)].previous = previous }
+        list.count -= 1
+    }
+
+    // MARK: Claims
+
+    /// Counts everything anew; returns what disagrees.
+    func disagreement() -> String? {
+        var (without, single, stored) = (0, 0, 0)
+        for slot in 0..<MemoryLimits.liveProcesses {
+            var (page, length) = (holders[slot].compressed.first, 0)
+            while page != FrameTable.none {
+                length += 1
+                if pages[Int(page)].place == Place.word { single += 1 } else { stored += Int(pages[Int(page)].size) }
+                page = pages[Int(page)].next
+            }
+            guard length == holders[slot].compressed.count else {
+                return "slot \(slot) lists \(length) compressed pages and counts \(holders[slot].compressed.count)"
+            }
+            without += length
+        }
+        guard without == compressed else { return "\(without) pages are compressed, and \(compressed) are counted" }
+        guard single == words else { return "\(single) pages are one word, and \(words) are counted" }
+        guard stored == segments.used else { return "pages take \(stored) bytes, segments count \(segments.used)" }
+        return nil
+    }
+}
