@@ -19,7 +19,7 @@ public enum LaunchKind: String, CaseIterable, Sendable {
 /// Where the process was when the user wanted it, if it lived: Apple calls this a resume.
 public enum ResumeSource: String, CaseIterable, Sendable {
     case memory
-    /// From the compressor. This device has none.
+    /// From the compressor, which held most of its pages.
     case compressed
     /// From flash, where the freezer had put it. This device has no freezer.
     case frozen

@@ -88,7 +88,7 @@ public struct PressureObservation: Hashable, Sendable {
     /// The share of memory that a compressor would leave uncompressed if it held the pages of all suspended processes
     /// at a ratio of 2.7 : 1.
     ///
-    /// The device has no compressor, so the share is computed, not observed. Real reports show 4.5 GiB of footprints,
+    /// For a device without a compressor: the share is computed, not observed. Real reports show 4.5 GiB of footprints,
     /// 3.4 GiB of them compressed at that ratio, nearly all of suspended processes.
     public static func uncompressedShare(suspended: ByteCount, of ceiling: ByteCount) -> Ratio {
         let rest = ceiling - suspended

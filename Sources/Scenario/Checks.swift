@@ -14,6 +14,7 @@ struct CrossChecks {
     func run() {
         checkMonitor()
         checkDevice()
+        checkCompressibility()
         checkApps()
         PartChecks(plan: plan, tree: tree, decoding: decoding).run()
         checkActions()
@@ -67,6 +68,20 @@ struct CrossChecks {
             decoding.isSound("device", "reserved"), decoding.isSound("device", "scale"), let fault = plan.device.fault
         else { return }
         decoding.fault(origin("device", fault.key), "device.\(fault.key): \(fault.message)")
+    }
+
+    private func checkCompressibility() {
+        guard let elements = tree["apps"]?.elements, elements.count == plan.apps.count else { return }
+        for (app, element) in zip(plan.apps, elements) {
+            let contents = app.memory.compressibility
+            guard contents.repeated.partsPerMillion + contents.incompressible.partsPerMillion > 1_000_000 else {
+                continue
+            }
+            decoding.fault(
+                element["memory"]?["compressibility"]?.origin ?? element.origin,
+                "apps.\(app.name).memory.compressibility: \(contents.repeated) of repeated and "
+                    + "\(contents.incompressible) of incompressible pages are together more than 100%")
+        }
     }
 
     private func checkApps() {

@@ -157,6 +157,8 @@ public struct MemoryProfile: Hashable, Sendable {
     public var sawTooth = SawToothProfile()
     /// How fast live memory is read in use, the cache first.
     public var read = ByteRate.zero
+    /// How well the app's memory compresses, on a device with a compressor.
+    public var compressibility = Compressibility.typical
 
     /// Memory that by default stays at its base and scenes.
     public init(

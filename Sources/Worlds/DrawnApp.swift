@@ -47,7 +47,7 @@ struct DrawnApp {
                 + draw.some(of: BackgroundMode.allCases.filter(\.keepsRunning), 15)
             app.put("background_modes", .list(modes.map { .plain($0.rawValue) }))
         }
-        let memory = DrawnMemory(&draw, profile, frame)
+        let memory = DrawnMemory(&draw, profile, of: name, frame)
         app.put("memory", memory.record)
         app.put("costs", DrawnApp.costs(&draw))
         app.put("background", DrawnApp.background(&draw, isTiny: memory.isTiny))

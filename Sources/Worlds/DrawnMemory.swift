@@ -13,7 +13,7 @@ struct DrawnMemory {
     /// Whether its objects have only a few bytes, so none of its parts may be large.
     let isTiny: Bool
 
-    init(_ draw: inout Draw, _ profile: AppProfile, _ frame: WorldFrame) {
+    init(_ draw: inout Draw, _ profile: AppProfile, of name: String, _ frame: WorldFrame) {
         var memory = Record()
         isTiny = draw.chance(4)
         most = isTiny ? .mebibytes(2) : ByteCount(min(frame.room.bytes / 4, 512 << 20))
@@ -33,6 +33,9 @@ struct DrawnMemory {
         if draw.chance(15) { memory.put("bursts", DrawnMemory.bursts(&draw, most: most, until: frame.duration)) }
         if isTiny || draw.chance(45) { memory.put("objects", DrawnMemory.objects(&draw, isTiny: isTiny)) }
         parts.putSeldom(&draw, &memory)
+        if let contents = DrawnMemory.compressibility(frame.seed, of: name) {
+            memory.put("compressibility", contents)
+        }
         playsTrace = draw.chance(3)
         if playsTrace {
             memory.put("trace", DrawnMemory.trace(&draw))
@@ -91,6 +94,18 @@ struct DrawnMemory {
             let kept = draw.some(of: entries, 75)
             return .record(isTiny || kept.isEmpty ? entries : kept)
         }
+    }
+
+    /// Draws from a stream of its own.
+    private static func compressibility(_ seed: UInt64, of name: String) -> Tree? {
+        var draw = Draw(seed, "compressibility/\(name)")
+        guard draw.chance(30) else { return nil }
+        var contents = Record()
+        let repeated = draw.number(0, 100)
+        if draw.chance(60) { contents.put("ratio", .plain("\(draw.number(100, 600))%")) }
+        contents.put("repeated", .plain("\(repeated)%"))
+        contents.put("incompressible", .plain("\(draw.number(0, 100 - repeated))%"))
+        return contents.tree
     }
 
     private static func bursts(_ draw: inout Draw, most: ByteCount, until end: TimeSpan) -> Tree {

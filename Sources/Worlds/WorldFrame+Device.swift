@@ -21,6 +21,7 @@ extension WorldFrame {
         if draw.chance(30) { device.put("termination_time", draw.time(.zero, .seconds(2))) }
         if draw.chance(30) { device.put("dirty_decay", draw.time(.zero, .minutes(2))) }
         putIdentity(in: &device)
+        if let compressor = compressor() { device.put("compressor", compressor) }
         return device.tree
     }
 
@@ -45,6 +46,21 @@ extension WorldFrame {
             marks.put(key, .plain(mark))
         }
         device.put("marks", marks)
+    }
+
+    /// Most scale models have none, because the loader refuses it.
+    private func compressor() -> Tree? {
+        var draw = Draw(seed, "compressor")
+        guard draw.chance(40) else { return nil }
+        guard scale == .one, options.scale == nil, draw.chance(90) else { return .plain("off") }
+        var compressor = Record()
+        if draw.chance(40) { compressor.put("compress_rate", draw.rate(.mebibytes(8), .gibibytes(8))) }
+        if draw.chance(40) { compressor.put("decompress_rate", draw.rate(.mebibytes(8), .gibibytes(8))) }
+        if draw.chance(60) { compressor.put("keep_free", draw.share(0, 60)) }
+        if draw.chance(40) { compressor.put("resume_share", draw.share(0, 100)) }
+        if draw.chance(25) { compressor.put("pool", draw.share(0, 100)) }
+        if draw.chance(25) { compressor.put("input", draw.share(0, 400)) }
+        return compressor.tree
     }
 
     private func clusters(_ performance: Int, _ draw: inout Draw) -> Record {

@@ -91,8 +91,8 @@ struct DataPackage: Encodable {
         try encode(DataPackage(name: name, title: title, tables: tables))
     }
 
-    /// Only the tables of a run, for `plimsoll schema csv`.
-    static func tables() throws -> String { try encode(RunTables.all.map { Resource(table: $0) }) }
+    /// Only the tables that a run may write, for `plimsoll schema csv`.
+    static func tables() throws -> String { try encode(RunTables.known.map { Resource(table: $0) }) }
 
     private static func encode(_ value: some Encodable) throws -> String {
         try JSONDocument.of(value, keepsKeys: true) + "\n"

@@ -11,8 +11,8 @@ struct RunDirectory {
     /// The members of `files` that an earlier run left there.
     private let earlier: [String]
 
-    /// The files that every run writes.
-    static let files = RunTables.all.map(\.file) + ["datapackage.json", "scenario.yaml", "manifest.json"]
+    /// The files that a run may write.
+    static let files = RunTables.known.map(\.file) + ["datapackage.json", "scenario.yaml", "manifest.json"]
 
     /// An existing folder.
     init(existing path: String) { (self.path, hold, earlier) = (path, nil, []) }
@@ -115,11 +115,11 @@ struct RunDirectory {
         return first.st_ino == second.st_ino && first.st_dev == second.st_dev
     }
 
-    /// Creates the tables' files, all empty.
-    func sinks(summaryOnly: Bool) throws -> RunSinks {
+    /// Creates the files of these tables, all empty.
+    func sinks(_ tables: [TableSchema]) throws -> RunSinks {
         do {
             return try RunSinks { (schema: TableSchema) throws(OutputFailure) in
-                if summaryOnly && !RunTables.summaries.contains(where: { $0.name == schema.name }) { return NullSink() }
+                guard tables.contains(where: { $0.name == schema.name }) else { return NullSink() }
                 return try FileSink(creating: "\(path)/\(schema.file)")
             }
         } catch {

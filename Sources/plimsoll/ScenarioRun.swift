@@ -113,9 +113,9 @@ struct ScenarioRun {
             throw error
         }
         do {
-            let sinks = try directory.sinks(summaryOnly: command.summaryOnly)
+            let tables = command.summaryOnly ? RunTables.summaries : RunTables.all(of: plan)
+            let sinks = try directory.sinks(tables)
             try directory.write(EffectiveScenario.yaml(of: plan), to: "scenario.yaml")
-            let tables = command.summaryOnly ? RunTables.summaries : RunTables.all
             try directory.write(try DataPackage.json(of: plan, tables), to: "datapackage.json")
             let events =
                 command.jetsamEvents ? try JetsamEventFolder(in: directory.path, JetsamEventExport(plan)) : nil

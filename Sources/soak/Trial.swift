@@ -60,9 +60,16 @@ struct Trial {
     /// The time limit of one run. An explanation, which takes many runs, has four times as long.
     let seconds: Double
 
+    /// The tables of every run.
     static let tables = [
         "samples", "apps", "events", "launches", "decisions", "summary", "app_summary", "exits", "cores",
     ]
+
+    /// The tables of this world's run.
+    private var tables: [String] {
+        let compressor = world.document["device"]?["compressor"]
+        return compressor == nil || compressor?.text == "off" ? Trial.tables : Trial.tables + ["pages"]
+    }
 
     /// The checks of a world. Only a share of the worlds gets the checks that cost a run of their own, unless `all` is
     /// set.
@@ -141,7 +148,7 @@ struct Trial {
     /// Checks that every promised file exists, that there are no others, and that each is complete.
     private func checkFiles() throws(Fault) {
         let options = world.options
-        var promised = Trial.tables.map { "\($0).csv" } + ["datapackage.json", "manifest.json", "scenario.yaml"]
+        var promised = tables.map { "\($0).csv" } + ["datapackage.json", "manifest.json", "scenario.yaml"]
         if options.writesTimeline { promised.append("timeline.json") }
         if options.writesReports { promised.append("jetsam-events") }
         let found = (try? FileManager.default.contentsOfDirectory(atPath: "\(folder)/a")) ?? []
@@ -209,7 +216,7 @@ struct Trial {
     private func compare(
         _ first: String, _ second: String, _ check: Fault.Check, besides columns: Set<String> = []
     ) throws(Fault) {
-        for table in Trial.tables {
+        for table in tables {
             let (a, b) = (bytes("\(first)/\(table).csv"), bytes("\(second)/\(table).csv"))
             guard a != b, let difference = TableDifference(a, b, besides: columns) else { continue }
             throw Fault(check: check, kind: "\(table).csv differs in \(difference.column)", text: "")

@@ -42,8 +42,13 @@ struct RunOutput {
     let ending: RunEnding
     /// The CSV text of each table.
     let samples, apps, events, launches, decisions, summary, appSummary, exits, cores: String
+    /// Empty without a compressor.
+    let pages: String
 
-    var tables: [String] { [samples, apps, events, launches, decisions, summary, appSummary, exits, cores] }
+    var tables: [String] { [samples, apps, events, launches, decisions, summary, appSummary, exits, cores, pages] }
+
+    /// The rows of `pages.csv`.
+    var pageRows: [TableRow] { TableRow.all(in: pages) }
 
     /// The rows of `events.csv`, cell by column.
     var eventTable: [TableRow] { TableRow.all(in: events) }
@@ -95,5 +100,5 @@ func runToEnd(_ plan: RunPlan, dryRun: Bool = false, stopAfter: Instant = .never
         tally: simulation.tally, ending: ending, samples: text(sinks.samples), apps: text(sinks.apps),
         events: text(sinks.events), launches: text(sinks.launches), decisions: text(sinks.decisions),
         summary: text(sinks.summary), appSummary: text(sinks.appSummary), exits: text(sinks.exits),
-        cores: text(sinks.cores))
+        cores: text(sinks.cores), pages: text(sinks.pages))
 }

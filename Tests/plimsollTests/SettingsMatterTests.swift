@@ -42,6 +42,10 @@ struct SettingsMatterTests {
     /// Memory is so tight that every app off screen must end.
     private static let mortal = ["device.ceiling=90MiB", "policy=lru", "limits.protect_audible=false"]
 
+    /// Memory is tight enough for a compressor to work.
+    private static let squeezed = ["device.ceiling=120MiB"]
+    private static let compressed = ["device.compressor={}"] + squeezed
+
     /// For each dotted key: the settings that make it matter, the key itself first. `apps.*` stands for app `a`.
     private static let cases: [String: [String]] = [
         "seed": ["seed=4"],
@@ -62,6 +66,17 @@ struct SettingsMatterTests {
         "device.marks.soft": ["device.marks.soft=90%"] + softLimit,
         "device.marks.reaper": ["device.marks.reaper=90%"] + reaper,
         "scale": ["scale=50%"],
+        "device.compressor": compressed,
+        "device.compressor.compress_rate": ["device.compressor={compress_rate: 20MiB/s}"] + squeezed,
+        "device.compressor.decompress_rate": ["device.compressor={decompress_rate: 20MiB/s}"] + squeezed,
+        "device.compressor.keep_free": ["device.compressor={keep_free: 5%}"] + squeezed,
+        "device.compressor.resume_share": ["device.compressor={resume_share: 90%}"] + squeezed,
+        "device.compressor.pool": ["device.compressor={pool: 2%}"] + squeezed,
+        "device.compressor.input": ["device.compressor={input: 5%}"] + squeezed,
+        "apps.memory.compressibility.ratio": ["apps.a.memory.compressibility.ratio=120%"] + compressed,
+        "apps.memory.compressibility.repeated": ["apps.a.memory.compressibility.repeated=80%"] + compressed,
+        "apps.memory.compressibility.incompressible":
+            ["apps.a.memory.compressibility.incompressible=80%"] + compressed,
         "limits.background_processes": ["limits.background_processes=1"],
         "limits.background_memory": ["limits.background_memory=30MiB"],
         "limits.background_time": ["limits.background_time=500ms", "device.ceiling=1GiB"],
@@ -253,6 +268,16 @@ struct SettingsMatterTests {
         "apps.limits.fatal": ["apps.a.limits={active: 40MiB}"],
         "apps.limits.active_fatal": ["apps.a.limits={active: 40MiB}"],
         "apps.limits.inactive_fatal": ["apps.a.limits={inactive: 10MiB}"],
+        "device.compressor": squeezed,
+        "device.compressor.compress_rate": compressed,
+        "device.compressor.decompress_rate": compressed,
+        "device.compressor.keep_free": compressed,
+        "device.compressor.resume_share": compressed,
+        "device.compressor.pool": compressed,
+        "device.compressor.input": compressed,
+        "apps.memory.compressibility.ratio": compressed,
+        "apps.memory.compressibility.repeated": compressed,
+        "apps.memory.compressibility.incompressible": compressed,
         "device.cores.efficiency": ["device.cores=1"],
         "device.cores.efficiency_speed": ["device.cores={performance: 1, efficiency: 4}"],
         "device.cores.further": ["device.cores=1"],
@@ -322,8 +347,7 @@ struct SettingsMatterTests {
 
     private static func run(_ sets: [String]) throws -> [String] {
         let plan = try ScenarioLoader.load(text: base, file: "base.yaml", overrides: Overrides(sets: sets)).get()
-        let memory = try makeDeviceMemory(
-            plan.backend, ceiling: plan.device.ceiling, reserved: plan.device.reserved, scale: plan.device.scale)
+        let memory = try plan.makeDevice()
         let sinks = RunSinks { _ in MemorySink() }
         _ = try Simulation(plan, memory: memory, sinks: sinks).run()
         return [sinks.samples, sinks.apps, sinks.events, sinks.launches, sinks.summary].map {

@@ -69,10 +69,10 @@ Drawn = list[tuple[str, Figure]]
 
 def draw_all(run: Run) -> Drawn:
     """Draws every picture for which there is data."""
-    from plimsoll_tools.plotting import cores, launches, memory, pressure, states, terminations
+    from plimsoll_tools.plotting import cores, launches, memory, pages, pressure, states, terminations
 
     figures: Drawn = []
-    for module in (memory, pressure, cores, states, launches, terminations):
+    for module in (memory, pages, pressure, cores, states, launches, terminations):
         name = module.__name__.rpartition(".")[2]
         if name in run.older:
             continue

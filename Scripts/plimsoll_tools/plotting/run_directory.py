@@ -28,6 +28,7 @@ TEXT_COLUMNS: dict[str, tuple[str, ...]] = {
     "decisions": ("decision", "action", "app", "pid", "chosen", "reason", "demand", "measure", "band", "cause", "outcome"),
     "summary": ("scenario", "policy", "seed"),
     "cores": (),
+    "pages": (),
 }
 NUMBER_COLUMNS: dict[str, tuple[str, ...]] = {
     "samples": ("time_s", "ceiling_bytes", "resident_bytes", "available_bytes", "peak_resident_bytes"),
@@ -37,12 +38,14 @@ NUMBER_COLUMNS: dict[str, tuple[str, ...]] = {
     "launches": ("tapped_s", "ready_s", "latency_ms", "cpu_wait_ms"),
     "summary": ("ceiling_bytes", "peak_resident_bytes"),
     "cores": ("time_s", "busy_ratio", *(f"{kind}_{name}_ms" for kind in ("given", "waited") for name in CLASSES)),
+    "pages": ("time_s", "resident_bytes", "compressed_bytes", "pool_bytes", "free_bytes", "newly_compressed_bytes",
+              "refaulted_bytes", "compress_ms", "decompress_ms"),
 }
 FACTS = {"events": ("state", "level", "action", "exit_reason", "cause", "measure", "threshold"), "decisions": ("outcome",)}
 """Columns that say in words for programs what `detail` and `reason` say for people. Runs before them have none."""
 LATER = {
     "decisions.measure", "decisions.band", "decisions.cause", "samples.peak_resident_bytes", "summary.peak_resident_bytes",
-    "launches.cpu_wait_ms", "cores",
+    "launches.cpu_wait_ms", "cores", "pages",
 } | {
     f"{name}.{column}" for name, columns in FACTS.items() for column in columns
 }
@@ -50,7 +53,7 @@ LATER = {
 NEWEST_FORMAT = 1
 """Of run folders, as `format_version` in manifest.json counts. Columns that were added do not raise it; a newer one may mean
 something else by the columns that we know."""
-IN_ORDER = ("samples", "apps", "events", "decisions", "cores")
+IN_ORDER = ("samples", "apps", "events", "decisions", "cores", "pages")
 """Tables whose rows stand in the order of their time, and of what happened within an instant."""
 STALLS = "psi_"
 """Columns of samples.csv that begin so are shares of time that was lost to waiting for memory."""

@@ -56,21 +56,21 @@ extension Codec {
             })
     }
 
-    /// The value, or `none`.
-    func orNone() -> Codec<Value?> {
+    /// The value, or `none` or another word.
+    func orNone(_ word: String = "none") -> Codec<Value?> {
         Codec<Value?>(
-            expected: "\(expected), or none",
+            expected: "\(expected), or \(word)",
             decode: { tree, existing, decoding -> Value?? in
-                if tree.text == "none" { return .some(nil) }
+                if tree.text == word { return .some(nil) }
                 guard let value = decode(tree, existing ?? nil, decoding) else { return nil }
                 return .some(value)
             },
-            encode: { value, encoding in value.map { encode($0, encoding) } ?? .plain("none") },
+            encode: { value, encoding in value.map { encode($0, encoding) } ?? .plain(word) },
             schema: { standard in
-                let both = JSON.object(["anyOf": .array([.object(["const": .string("none")]), schema(nil)])])
+                let both = JSON.object(["anyOf": .array([.object(["const": .string(word)]), schema(nil)])])
                 guard let standard else { return both }
                 // The value's own schema shows the default if the default is a value.
-                guard let standard else { return both.adding(["default": .string("none")]) }
+                guard let standard else { return both.adding(["default": .string(word)]) }
                 return schema(standard)["default"].map { both.adding(["default": $0]) } ?? both
             })
     }

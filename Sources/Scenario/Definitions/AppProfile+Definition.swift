@@ -114,6 +114,9 @@ extension MemoryProfile: Described {
             Field(
                 "trace", \.trace, Codec<TraceProfile>.trace.orNone(),
                 "An allocation trace that the app plays in addition."),
+            Field(
+                "compressibility", \.compressibility, .record,
+                "How well the app's memory compresses, on a device with a compressor."),
         ])
 }
 

@@ -172,6 +172,9 @@ extension Device: Described {
             Field(
                 "marks", \.marks, .record,
                 "Thresholds of available memory for the policy `jetsam`, in place of its kernel's table."),
+            Field(
+                "compressor", \.compressor, Codec<CompressorSettings>.record.orNone("off"),
+                "Compresses pages when memory is short. Off: no page ever loses its frame."),
         ])
 }
 

@@ -15,6 +15,8 @@ struct WorkOrder: Hashable {
         case use
         /// Pages go back to the device: a purge or the end of a process.
         case reclaim
+        /// The compressor compresses pages.
+        case compress
     }
 
     let kind: Kind
@@ -31,6 +33,7 @@ struct WorkOrder: Hashable {
         case (.callback, let owner?), (.fill, let owner?): .mainThread(owner, serial: serial)
         case (.deferredWork, let owner?): .deferredWorkDone(owner, serial: serial)
         case (.use, let owner?): .useDone(owner, serial: serial)
+        case (.compress, _): .compressDone(serial: serial)
         case (.reclaim, _), (_, nil): .reclaimDone(serial: serial)
         }
     }

@@ -52,6 +52,8 @@ enum WorkProgress {
     case finished
     /// This amount was filled, which takes time.
     case filling(ByteCount)
+    /// Pages came back that were compressed: the main thread decompresses for this time.
+    case decompressing(TimeSpan)
     case noRoom(MemoryWaiters.Shortage)
     /// The footprint has crossed the limit that applies; the work is not finished.
     case limitCrossed(footprint: ByteCount)
@@ -71,14 +73,20 @@ final class MemoryWorker {
     /// An empty array that ticks borrow.
     private var spareItems = UniqueArray<MemoryWork>()
     private let memory: any DeviceMemory
-    private let waiters: MemoryWaiters
+    let waiters: MemoryWaiters
     private let recorder: RunRecorder
     private let faults: RunFaults
+    /// Nil for a device without a compressor.
+    let compressor: PageCompressor?
 
     init(
         slice: ByteCount, hasLimits: Bool, memory: any DeviceMemory, waiters: MemoryWaiters, recorder: RunRecorder,
-        faults: RunFaults
+        faults: RunFaults, compressor: CompressorSettings?, processes: ProcessTable, scheduler: Scheduler,
+        agenda: Agenda
     ) {
+        self.compressor = PageCompressor(
+            compressor, memory: memory, processes: processes, waiters: waiters, scheduler: scheduler,
+            recorder: recorder, agenda: agenda)
         self.slice = slice
         self.hasLimits = hasLimits
         self.memory = memory
@@ -104,13 +112,9 @@ final class MemoryWorker {
                 if let progress = play(operations, of: process, isFreeing) { return progress }
             case .release(let pool, let bytes): release(bytes, from: pool, of: process)
             case .touch(let pool, let bytes):
-                if let pool = existingPool(pool, of: process) {
-                    recorder.tally.use.rewritten += memory.touch(bytes, in: pool)
-                }
+                if let progress = touch(bytes, in: pool, process) { return progress }
             case .read(let pool, let bytes):
-                if let pool = existingPool(pool, of: process) {
-                    recorder.tally.use.read += memory.read(bytes, in: pool)
-                }
+                if let progress = read(bytes, in: pool, process) { return progress }
             case .releaseShare(let pool, let share):
                 if let held = existingPool(pool, of: process).map({ memory.requested(in: $0) }) {
                     release(held * share, from: pool, of: process)
@@ -119,8 +123,16 @@ final class MemoryWorker {
             case .endScene(let scene): endScenePool(scene, of: process)
             }
             process.work.position += 1
+            if let cost = decompressionCost(of: process) { return .decompressing(cost) }
         }
-        return .finished
+        return decompressionCost(of: process).map { .decompressing($0) } ?? .finished
+    }
+
+    /// The time for which the main thread decompresses what came back; nil: nothing did.
+    private func decompressionCost(of process: LiveProcess) -> TimeSpan? {
+        guard let compressor else { return nil }
+        compressor.noteUse(by: process)
+        return compressor.takeCost(of: process)
     }
 
     /// Begins the work for a tick's time that has passed. All processes share one array for these items.
@@ -194,6 +206,39 @@ final class MemoryWorker {
         guard !process.work.refused.isEmpty else { return process.record.sizes.fill(&sizes, with: bytes) }
         sizes = SizeBatch(process.work.refused)
         process.work.refused = []
+    }
+
+    // MARK: Use
+
+    private func touch(_ bytes: ByteCount, in pool: Pool, _ process: LiveProcess) -> WorkProgress? {
+        guard let pool = existingPool(pool, of: process) else { return nil }
+        let wanted = process.work.remaining ?? bytes
+        let done = memory.touch(wanted, in: pool)
+        recorder.tally.use.rewritten += done
+        return compressor == nil ? nil : goOnUsing(wanted, done, of: pool, process)
+    }
+
+    private func read(_ bytes: ByteCount, in pool: Pool, _ process: LiveProcess) -> WorkProgress? {
+        guard let pool = existingPool(pool, of: process) else { return nil }
+        let wanted = process.work.remaining ?? bytes
+        let done = memory.read(wanted, in: pool)
+        recorder.tally.use.read += done
+        return compressor == nil ? nil : goOnUsing(wanted, done, of: pool, process)
+    }
+
+    /// Nil when all is used. Compressed pages may have found no room: the rest is used when there is room.
+    private func goOnUsing(
+        _ wanted: ByteCount, _ done: ByteCount, of pool: PoolID, _ process: LiveProcess
+    ) -> WorkProgress? {
+        if done > .zero { waiters.end(process) }
+        let rest = min(wanted, memory.requested(in: pool)) - done
+        guard rest > .zero else {
+            waiters.end(process)
+            process.work.remaining = nil
+            return nil
+        }
+        process.work.remaining = rest
+        return WorkProgress(memory.refusal)
     }
 
     // MARK: Traces

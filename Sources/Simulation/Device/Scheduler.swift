@@ -31,7 +31,9 @@ final class Scheduler {
         recorder: RunRecorder, faults: RunFaults, agenda: Agenda
     ) {
         self.device = device
-        rule = ServiceRule(hasPriorities: layout.priorities, display: display, processes: processes)
+        rule = ServiceRule(
+            hasPriorities: layout.priorities, hasSlowCores: layout.clusters.count > 1, display: display,
+            processes: processes)
         count = layout.count
         self.recorder = recorder
         self.faults = faults

@@ -8,12 +8,17 @@ import Lifecycle
 struct ServiceRule {
     /// Without priorities everything has one class.
     let hasPriorities: Bool
+    /// On slow cores, if there are any, the compressor works: XNU binds it to them (`vm_compressor.c`, since iOS 14).
+    let hasSlowCores: Bool
     let display: Display
     let processes: ProcessTable
 
     /// The class of a piece of work; nil: its process is suspended or dead.
     func service(of order: WorkOrder) -> ServiceClass? {
-        guard let owner = order.owner else { return hasPriorities ? .userInteractive : .standard }
+        guard let owner = order.owner else {
+            guard hasPriorities else { return .standard }
+            return order.kind == .compress && hasSlowCores ? .background : .userInteractive
+        }
         guard let process = processes.process(owner), process.phase != .suspended else { return nil }
         guard hasPriorities else { return .standard }
         if order.purpose == .background { return .background }

@@ -34,6 +34,8 @@ enum SimulationEvent {
     case overdue(ProcessReference)
     case deferredWorkDone(ProcessReference, serial: Int)
     case reclaimDone(serial: Int)
+    /// The compressor has compressed a batch of pages.
+    case compressDone(serial: Int)
     case retryWaiters
     /// The time of a process that was asked to end is over.
     case politenessEnds(ProcessReference)

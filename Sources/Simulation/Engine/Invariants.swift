@@ -15,12 +15,20 @@ struct Invariants {
         checkDisplays()
         checkOwners()
         checkWaiters()
-        var held = ByteCount.zero
+        var (held, compressed) = (ByteCount.zero, ByteCount.zero)
         for process in processes.live {
-            held += run.memory.books(of: process.slot).footprint
+            let mine = run.memory.books(of: process.slot)
+            held += mine.resident
+            compressed += mine.compressed
+            claim(mine.active + mine.dirty == mine.resident + mine.compressed, "\(process.profile.name): \(mine)")
             check(process)
         }
-        claim(held + books.reserved == books.resident, "processes hold \(held), but \(books.resident) are resident")
+        claim(
+            held + books.compressor + books.reserved == books.resident,
+            "processes hold \(held), the compressor \(books.compressor), but \(books.resident) are resident")
+        claim(
+            books.resident + books.available == books.ceiling && compressed == books.compressed,
+            "processes have \(compressed) of compressed pages; \(books)")
         run.scheduler.check()
         run.snapshots.check()
         run.reclaimer.check()
@@ -30,7 +38,8 @@ struct Invariants {
     func checkDrained() {
         let books = run.memory.books
         claim(
-            books.resident == books.reserved && books.active == .zero && books.dirty == .zero,
+            books.resident == books.reserved + books.compressor && books.active == .zero && books.dirty == .zero
+                && books.compressed == .zero,
             "all apps have ended, but \(books.resident - books.reserved) are still handed out")
         claim(processes.isEmpty, "all apps have ended, but a process is left")
         for app in processes.apps {

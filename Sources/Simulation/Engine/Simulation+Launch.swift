@@ -58,6 +58,7 @@ extension Simulation {
             launch: launch, trace: openTrace(of: app.profile))
         let process = LiveProcess(birth, memory: memory, changes: changes)
         processes.insert(process)
+        worker.compressor?.begin(process)
         recorder.count(of: process) { $0.processes += 1 }
         process.stateDidChange()
         return process

@@ -293,7 +293,10 @@ extension Simulation {
         } else if after == .inactive {
             process.unsavedSince = nil
         }
-        if before == .suspended { background.countSuspension(of: process) }
+        if before == .suspended {
+            background.countSuspension(of: process)
+            worker.compressor?.noteResume(of: process)
+        }
         if process.course.standing != nil { process.course.leaveStanding() }
         process.followBand(at: now)
         if !process.profile.scenes.support && before == .active { releaseDisplay(by: process) }

@@ -123,6 +123,7 @@ extension Simulation {
         abandonLaunch(of: process, outcome: .abandoned)
         let isThere = process.isInMemory(scene)
         process.launch.begin(isThere ? .hot : .warm, tapped: now, at: now)
+        if worker.compressor?.isMostlyCompressed(process) == true { process.launch.resumesCompressed() }
         process.course.show(scene)
         // A scene that has not connected yet gets the reason in its connection options. These hold only one reason.
         if isThere || !process.profile.scenes.support || hasOptions(process.record.session(scene)) {

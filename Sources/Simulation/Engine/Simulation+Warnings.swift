@@ -16,6 +16,8 @@ extension Simulation {
         reclaimer.followGrowth()
         sampler.record(level: watch.level, waiters.stalls)
         scheduler.sample()
+        worker.compressor?.sample()
+        worker.compressor?.consider()
         check()
         retryWaiters()
         agenda.schedule(.sample, after: plan.monitor.interval)

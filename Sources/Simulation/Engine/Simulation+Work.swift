@@ -19,6 +19,7 @@ extension Simulation {
     ) {
         process.work.begin(work.memory, fillsAtDeviceRate: true, answersWarning: answersWarning)
         process.beginRunning(at: now, isDueToWarning: isDueToWarning)
+        worker.compressor?.bringBackAtResume(of: process)
         guard work.cost > .zero else { return continueWork(of: process) }
         scheduler.run(work.cost, order(.callback, for: process))
     }
@@ -63,6 +64,7 @@ extension Simulation {
             case .finished: return finishWork(of: process)
             case .filling(let bytes):
                 return scheduler.fill(bytes, order(.fill, for: process))
+            case .decompressing(let time): return scheduler.run(time, order(.fill, for: process))
             case .noRoom(let shortage): return beginWaiting(process, shortage)
             case .limitCrossed(let footprint):
                 crossLimit(process, footprint)
@@ -100,6 +102,13 @@ extension Simulation {
         // An action waits for this process to give back a scene. A process that waits for memory cannot do that.
         reclaimer.stopWaiting(forScenesOf: process)
         background.expectLeaving(of: process)
+        worker.compressor?.consider()
+    }
+
+    /// The compressor has compressed a batch of pages.
+    func finishCompression(_ serial: Int) {
+        guard let compressor = worker.compressor, compressor.finish(serial), !waiters.isEmpty else { return }
+        retryWaiters()
     }
 
     /// Lets every waiting process try again, the most urgent first; then asks the policy for those that still wait.

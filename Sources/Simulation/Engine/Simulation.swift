@@ -102,7 +102,7 @@ public final class Simulation {
             tally: RunTally(
                 scenario: plan.name, policy: plan.policy.title, seed: plan.seed, ceiling: ceiling,
                 apps: plan.apps.map(\.name)),
-            checksRows: options.verifies)
+            checksRows: options.verifies, hasPages: plan.device.compressor != nil)
         processes = ProcessTable(AppRecord.all(of: plan, faults: faults))
         changes = ChangedProcesses(processes, memory, agenda)
         scheduler = Scheduler(
@@ -114,7 +114,8 @@ public final class Simulation {
             recorder: recorder)
         worker = MemoryWorker(
             slice: slice, hasLimits: plan.hasProcessLimits, memory: memory, waiters: waiters, recorder: recorder,
-            faults: faults)
+            faults: faults, compressor: plan.device.compressor, processes: processes, scheduler: scheduler,
+            agenda: agenda)
         background = BackgroundLife(
             time: plan.limits.backgroundTime, display: display, scheduler: scheduler, agenda: agenda,
             recorder: recorder)
@@ -130,15 +131,14 @@ public final class Simulation {
             plan.appRows, looksAtMemory: recorder.apps.isRead || options.reports != nil || options.verifies,
             memory: memory, processes: processes, changes: changes, recorder: recorder, faults: faults,
             agenda: agenda)
-        auditor = Auditor(
-            memory: memory, processes: processes, recorder: recorder, faults: faults, agenda: agenda)
+        auditor = Auditor(memory: memory, processes: processes, recorder: recorder, faults: faults, agenda: agenda)
         reports = KillReporter(
             options.reports, memory: memory, processes: processes, display: display, snapshots: snapshots,
             sampler: sampler, faults: faults, agenda: agenda)
         reclaimer = Reclaimer(
             policy, contentAbove: policy.contentAbove(on: size), mode: options.mode,
             demands: Demands(
-                limits: plan.limits, memory: memory, processes: processes, waiters: waiters, watch: watch),
+                limits: plan.limits, memory: memory, processes: processes, worker: worker, watch: watch),
             snapshots: snapshots, reports: reports, scheduler: scheduler, recorder: recorder, agenda: agenda,
             faults: faults)
         scheduleStart()
@@ -247,6 +247,7 @@ public final class Simulation {
         case .protectedDataGoes(let lock): closeProtectedData(lock)
         case .warnNext: warnNext()
         case .reclaimDone(let serial): finishReclaim(serial)
+        case .compressDone(let serial): finishCompression(serial)
         case .retryWaiters: retryWaiters()
         case .startAgain(let app): parts.keepAlive(processes[app])
         case .presentationEnds(let serial): parts.endPresentation(serial)
@@ -282,7 +283,7 @@ public final class Simulation {
         case .hasAged: parts.hasAged(process)
         case .assertionIsStuck(_, let since): parts.assertionIsStuck(process, since: since)
         case .sample, .userEvent, .interruptionEnds, .unlock, .protectedDataGoes, .warnNext, .reclaimDone,
-            .retryWaiters, .workDone, .startAgain, .presentationEnds:
+            .compressDone, .retryWaiters, .workDone, .startAgain, .presentationEnds:
             break
         }
     }

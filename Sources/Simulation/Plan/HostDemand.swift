@@ -36,6 +36,10 @@ extension RunPlan {
         books += BookCosts.process(backend) * apps.count
         let pages = neededMemory(demands)
         books += HostDemand.pageBooks(backend, demands, pages)
+        // Up to three times the ceiling may be handed out, most of it compressed.
+        if device.compressor != nil {
+            books += (BookCosts.frame + BookCosts.page) * (effectiveCeiling.bytes / 4_096 * 3)
+        }
         if device.scale != .one {
             // A scale model also keeps tables of its own: those of the full-scale device, and for each of its objects
             // whether the model makes it.

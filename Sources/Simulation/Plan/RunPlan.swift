@@ -108,10 +108,14 @@ extension RunPlan {
     /// How many times higher the ceiling is for a policy that needs unbounded memory.
     public static let unboundedFactor = 16
 
+    /// Whether the run's device has a compressor. Unbounded memory needs none.
+    private var hasCompressor: Bool { effectiveCeiling == device.ceiling && device.scale == .one }
+
     /// Makes the device that the run gets, on its backend and at its scale.
     public func makeDevice() throws(DeviceMemoryFailure) -> any DeviceMemory {
         try makeDeviceMemory(
-            backend, ceiling: effectiveCeiling, reserved: device.reserved, promised: neededMemory, scale: device.scale)
+            backend, ceiling: effectiveCeiling, reserved: device.reserved, promised: neededMemory, scale: device.scale,
+            compressor: hasCompressor ? device.compressor?.limits(of: device.ceiling) : nil, seed: seed)
     }
 }
 
@@ -141,6 +145,8 @@ public struct Device: Hashable, Sendable {
     /// How long unused pages stay with the process before they go back by themselves (jemalloc's dirty decay, in
     /// virtual time).
     public var dirtyDecay: TimeSpan
+    /// What compresses pages when memory is short; nil for a device without a compressor.
+    public var compressor: CompressorSettings?
     /// The unit in which reports count memory. The books count jemalloc's pages, 4 KiB each, on every device.
     public var page = DevicePage.small
     /// The limit of an app without an active limit of its own; nil: there is none. It is fatal.

@@ -26,8 +26,11 @@ struct PendingLaunch {
     let kind: LaunchKind
     let tapped: Instant
     fileprivate(set) var parts = LaunchParts()
+    /// Where the process was, if it lived.
+    fileprivate(set) var resumedFrom: ResumeSource?
 
     init(_ kind: LaunchKind, tapped: Instant) {
+        resumedFrom = kind.resumedFrom
         self.kind = kind
         self.tapped = tapped
     }
@@ -77,6 +80,9 @@ struct LaunchState {
         // What the main thread does now, it began before this tap.
         workIsOfLaunch = false
     }
+
+    /// Most of the process was compressed when the launch began.
+    mutating func resumesCompressed() { pending?.resumedFrom = .compressed }
 
     /// The first frame is active. The app's first launch is over.
     mutating func finish(at now: Instant) -> PendingLaunch? {

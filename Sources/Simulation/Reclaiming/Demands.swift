@@ -17,8 +17,10 @@ struct Demands {
     let limits: Limits
     let memory: any DeviceMemory
     let processes: ProcessTable
-    let waiters: MemoryWaiters
+    let worker: MemoryWorker
     let watch: PressureWatch
+
+    private var waiters: MemoryWaiters { worker.waiters }
 
     var level: PressureLevel { watch.level }
 
@@ -32,6 +34,8 @@ struct Demands {
         guard !waiters.isEmpty, let process = waiters.first, let shortage = waiters.shortage(of: process) else {
             return nil
         }
+        // The compressor is making room.
+        if let compressor = worker.compressor, compressor.isHelping { return nil }
         return Question(
             demand: .allocation(by: process.pid, wanted: shortage.wanted), level: max(level, .warning),
             threshold: shortage.wanted)
@@ -56,7 +60,7 @@ struct Demands {
         }
         guard let most = limits.backgroundMemory else { return nil }
         let books = memory.books
-        guard books.resident - books.reserved > most else { return nil }
+        guard books.active + books.dirty > most else { return nil }
         let held = processes.live.lazy.filter(\.countsInBackground).reduce(ByteCount.zero) {
             $0 + memory.books(of: $1.slot).footprint
         }

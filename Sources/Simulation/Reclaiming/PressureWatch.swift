@@ -75,6 +75,12 @@ final class PressureWatch {
         switch settings.measure {
         case .available: break
         case .uncompressed:
+            let books = memory.books
+            if memory.compressor != nil {
+                let managed = books.ceiling - books.reserved
+                observation.uncompressed = (managed - books.compressor).share(of: managed)
+                break
+            }
             let suspended = processes.live.reduce(ByteCount.zero) {
                 $1.phase == .suspended ? $0 + memory.books(of: $1.slot).footprint : $0
             }

@@ -26,6 +26,8 @@ public struct RunSinks {
     public var exits: any ByteSink
     /// For `cores.csv`.
     public var cores: any ByteSink
+    /// For `pages.csv`; runs without a compressor write nothing there.
+    public var pages: any ByteSink
 
     /// One sink per table, which `make` creates from the table's schema.
     public init<Failure: Error>(_ make: (TableSchema) throws(Failure) -> any ByteSink) throws(Failure) {
@@ -38,6 +40,7 @@ public struct RunSinks {
         appSummary = try make(RunTables.appSummary)
         exits = try make(RunTables.exits)
         cores = try make(RunTables.cores)
+        pages = try make(RunTables.pages)
     }
 }
 
@@ -62,6 +65,7 @@ final class RunRecorder {
     let decisions: TableWriter
     let summary: TableWriter
     let cores: TableWriter
+    let pages: TableWriter
     private let appSummary: TableWriter
     private let exits: TableWriter
     var tally: RunTally
@@ -77,7 +81,8 @@ final class RunRecorder {
     /// Whether rows that are written in parts are checked against their declarations; in a debug build they always are.
     let checksRows: Bool
 
-    init(_ sinks: RunSinks, tally: RunTally, checksRows: Bool) {
+    /// - Parameter hasPages: Whether the device has a compressor.
+    init(_ sinks: RunSinks, tally: RunTally, checksRows: Bool, hasPages: Bool) {
         samples = TableWriter(RunTables.samples, to: sinks.samples)
         apps = TableWriter(RunTables.apps, to: sinks.apps)
         events = TableWriter(RunTables.events, to: sinks.events)
@@ -87,7 +92,8 @@ final class RunRecorder {
         appSummary = TableWriter(RunTables.appSummary, to: sinks.appSummary)
         exits = TableWriter(RunTables.exits, to: sinks.exits)
         cores = TableWriter(RunTables.cores, to: sinks.cores)
-        all = [samples, apps, events, launches, decisions, summary, appSummary, exits, cores]
+        pages = TableWriter(RunTables.pages, to: hasPages ? sinks.pages : NullSink())
+        all = [samples, apps, events, launches, decisions, summary, appSummary, exits, cores, pages]
         self.tally = tally
         #if DEBUG
             self.checksRows = true

@@ -44,9 +44,9 @@ struct LaunchRow {
             },
             .optionalChoice(
                 "resumed_from",
-                "Where the process was, if it lived (in Apple's words, a resume): memory; compressed and frozen are "
-                    + "kept for devices with a compressor and a freezer. Empty for a cold launch"
-            ) { $0.launch.kind.resumedFrom },
+                "Where the process was, if it lived (in Apple's words, a resume): memory; compressed if the "
+                    + "compressor held most of it; frozen is kept for devices with a freezer. Empty for a cold launch"
+            ) { $0.launch.resumedFrom },
             .milliseconds(
                 "earlier_work_ms",
                 "Part of the latency: work that the app had begun before the tap, or an old process that had to end "

@@ -12,7 +12,15 @@ extension RunTables {
     /// The schema of `decisions.csv`.
     public static var decisions: TableSchema { DecisionRow.table.schema }
 
-    /// The schemas of all tables of a run.
+    /// The schemas of the tables that a run of this plan writes.
+    public static func all(of plan: RunPlan) -> [TableSchema] {
+        plan.device.compressor == nil ? all : all + [pages]
+    }
+
+    /// The schemas of all tables that a run may write.
+    public static let known: [TableSchema] = all + [pages]
+
+    /// The schemas of the tables that every run writes.
     public static let all: [TableSchema] = [
         samples, apps, events, launches, decisions, summary, appSummary, exits, cores,
     ]

@@ -1,0 +1,88 @@
+"""pages: what is resident, compressed and free on a device with a compressor, and what it compresses and brings back."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
+from plimsoll_tools.plotting import style
+from plimsoll_tools.plotting.run_directory import Run
+
+COLUMNS = ("resident_bytes", "compressed_bytes", "pool_bytes", "free_bytes", "newly_compressed_bytes", "refaulted_bytes",
+           "compress_ms", "decompress_ms")  # fmt: skip
+NEEDS = ("pages.time_s", *(f"pages.{name}" for name in COLUMNS))
+
+BINS = 400
+"""Steps drawn at most, about three pixels each."""
+LEFT_IN, RIGHT_IN, TOP_IN, BOTTOM_IN = 0.75, 1.6, 0.5, 0.46
+STACK_IN, RATE_IN, GAP_IN = 2.6, 1.2, 0.2
+RESIDENT, POOL, FREE, HELD = "#0072B2", "#CC79A7", "#E8E8E8", "#000000"
+MIB = float(1 << 20)
+
+
+def in_steps(pages: pd.DataFrame, end_s: float) -> pd.DataFrame:
+    """The mean of the levels and the sum of the flows, in steps of equal length."""
+    step_s = end_s / BINS
+    flows = ["newly_compressed_bytes", "refaulted_bytes", "compress_ms", "decompress_ms"]
+    levels = [name for name in COLUMNS if name not in flows]
+    groups = pages.groupby((pages["time_s"] // step_s).clip(upper=BINS - 1).astype(int))
+    table = groups[levels].mean().join(groups[flows].sum())
+    table["time_s"] = table.index * step_s
+    return table
+
+
+def draw_stack(axes: Axes, table: pd.DataFrame, end_s: float) -> None:
+    times_s = table["time_s"].to_numpy()
+    layers = [table[name].to_numpy() / MIB for name in ("resident_bytes", "pool_bytes", "free_bytes")]
+    axes.stackplot(times_s, *layers, step="post", colors=(RESIDENT, POOL, FREE), linewidth=0,
+                   labels=("resident", "compressor's pool", "free"))  # fmt: skip
+    held = (table["resident_bytes"] + table["compressed_bytes"]).to_numpy() / MIB
+    axes.step(times_s, held, where="post", color=HELD, linewidth=1.2, label="footprints:\nresident and\ncompressed")
+    style.cover(axes, float(max(held.max(), np.sum(layers, axis=0).max())), 6)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    axes.set_ylabel("MiB")
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.4, handlelength=1.2, fontsize=7.5)
+    style.bare(axes, "left", "bottom")
+    style.time_axis(axes, end_s)
+
+
+def draw_flows(axes: Axes, table: pd.DataFrame, end_s: float) -> None:
+    step_s = end_s / BINS
+    for name, label, colour in (("newly_compressed_bytes", "compressed", POOL), ("refaulted_bytes", "brought back", RESIDENT)):
+        axes.step(table["time_s"], table[name] / MIB / step_s, where="post", color=colour, linewidth=1.1, label=label)
+    top = float(table[["newly_compressed_bytes", "refaulted_bytes"]].to_numpy().max()) / MIB / step_s
+    style.cover(axes, max(top, 1.0), 4)
+    axes.set_ylabel("MiB/s")
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.4, handlelength=1.2, fontsize=7.5)
+    style.bare(axes, "left", "bottom")
+    style.time_axis(axes, end_s)
+
+
+def draw(run: Run) -> Figure | None:
+    """The picture, or None when the device has no compressor."""
+    pages = run.tables["pages"].dropna(subset=["time_s", "resident_bytes"])
+    if pages.empty:
+        return None
+    end_s = max(run.end_s, 1e-3)
+    table = in_steps(pages, end_s)
+    height_in = TOP_IN + STACK_IN + GAP_IN + RATE_IN + BOTTOM_IN
+    figure = plt.figure(figsize=(style.WIDTH_IN, height_in))
+    wide = (style.WIDTH_IN - LEFT_IN - RIGHT_IN) / style.WIDTH_IN
+    left = LEFT_IN / style.WIDTH_IN
+    upper = figure.add_axes((left, (BOTTOM_IN + RATE_IN + GAP_IN) / height_in, wide, STACK_IN / height_in))
+    draw_stack(upper, table, end_s)
+    upper.set_xlabel("")
+    upper.tick_params(labelbottom=False)
+    lower = figure.add_axes((left, BOTTOM_IN / height_in, wide, RATE_IN / height_in))
+    draw_flows(lower, table, end_s)
+    spent = [float(pages[name].sum()) / 1000 for name in ("compress_ms", "decompress_ms")]
+    figure.text(
+        1 - (RIGHT_IN - 0.1) / style.WIDTH_IN, 0.12 / height_in, f"CPU {spent[0]:.2f} s out, {spent[1]:.2f} s in", fontsize=7.5,
+        color=style.QUIET,
+    )  # fmt: skip
+    style.title(figure, f"Pages of {run.title}")
+    return figure

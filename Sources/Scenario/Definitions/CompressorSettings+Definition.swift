@@ -1,0 +1,39 @@
+import Quantities
+import Simulation
+
+extension CompressorSettings: Described {
+    static let definition = Definition<CompressorSettings>(
+        base: CompressorSettings(),
+        fields: [
+            Field(
+                "compress_rate", \.compressRate, .quantity(from: .slowest),
+                "How fast a fast core compresses pages."),
+            Field(
+                "decompress_rate", \.decompressRate, .quantity(from: .slowest),
+                "How fast a fast core decompresses pages. The main thread that uses them pays for it."),
+            Field(
+                "keep_free", \.keepFree, .quantity(to: .percent(90)),
+                "The compressor works while less than this share of the RAM is available."),
+            Field(
+                "resume_share", \.resumeShare, .quantity(to: .one),
+                "The share of its compressed pages that a process brings back when it is resumed."),
+            Field("pool", \.pool, .quantity(to: .one), "The most that the pool takes, as a share of the RAM."),
+            Field(
+                "input", \.input, .quantity(to: .percent(400)),
+                "The most that may be compressed at once, as a share of the RAM, measured before compression."),
+        ])
+}
+
+extension Compressibility: Described {
+    static let definition = Definition<Compressibility>(
+        base: .typical,
+        fields: [
+            Field(
+                "ratio", \.ratio, .quantity(from: .one, to: .percent(6_400)),
+                "How many times smaller those pages become that do compress, on average."),
+            Field(
+                "repeated", \.repeated, .quantity(to: .one),
+                "The share of pages that are one repeated word: they take no room."),
+            Field("incompressible", \.incompressible, .quantity(to: .one), "The share of pages that do not compress."),
+        ])
+}

@@ -1,0 +1,194 @@
+import Lifecycle
+import Memory
+import Metrics
+import Quantities
+
+/// The compressor of the device: when it works, whose pages it takes, and what that costs on the cores.
+///
+/// It works in batches, while less memory is available than the device keeps free, or while a process waits for
+/// memory. It takes suspended processes first, the one last seen longest ago first; then processes off screen. Pages
+/// come back when they are used, and some when their process is resumed; the main thread then pays for decompressing.
+final class PageCompressor {
+    /// A batch that is on the cores.
+    private struct Batch {
+        let process: ProcessReference
+        let bytes: ByteCount
+        let serial: Int
+    }
+
+    /// What happened since the last row of `pages.csv`.
+    private struct Recent {
+        var compressing = TimeSpan.zero
+        var decompressing = TimeSpan.zero
+        var atResumes = ByteCount.zero
+    }
+
+    /// The most that is compressed before other work may come in between.
+    private static let batch = ByteCount.mebibytes(4)
+    /// A process with fewer resident pages is left alone.
+    private static let least = ByteCount.kibibytes(64)
+    /// XNU's compressor is thrashing at 50 decompressions of 16 KiB in 10 ms (`vm_compressor.c`).
+    private static let thrashing = ByteRate(bytesPerSecond: 50 * 16_384 * 100)
+
+    let settings: CompressorSettings
+    private var underWay: Batch?
+    private var serial = 0
+    /// Compressing has failed since the last sample: the pool is full.
+    private var isFull = false
+    private(set) var isThrashing = false
+    /// What had been brought back when that was last counted.
+    private var counted = ByteCount.zero
+    /// By memory slot: what came back and has not been paid for.
+    private var unpaid: [ByteCount] = []
+    /// By memory slot: whether the process was resumed and has not run yet.
+    private var resumes: [Bool] = []
+    private var recent = Recent()
+    private var sampled: CompressorBooks
+    private var sampledAt = Instant.zero
+    private let memory: any DeviceMemory
+    private let processes: ProcessTable
+    private let waiters: MemoryWaiters
+    private let scheduler: Scheduler
+    private let recorder: RunRecorder
+    private let agenda: Agenda
+
+    /// Nil for a device without a compressor.
+    init?(
+        _ settings: CompressorSettings?, memory: any DeviceMemory, processes: ProcessTable, waiters: MemoryWaiters,
+        scheduler: Scheduler, recorder: RunRecorder, agenda: Agenda
+    ) {
+        guard let settings, let books = memory.compressor else { return nil }
+        self.settings = settings
+        sampled = books
+        self.memory = memory
+        self.processes = processes
+        self.waiters = waiters
+        self.scheduler = scheduler
+        self.recorder = recorder
+        self.agenda = agenda
+    }
+
+    // MARK: Compressing
+
+    /// Whether memory is on its way, so that a policy need not be asked for a waiting process.
+    var isHelping: Bool { underWay != nil && !isThrashing }
+
+    /// Begins a batch if memory is lacking and a process has pages to give.
+    func consider() {
+        guard underWay == nil, !isFull, let lacking = lacking, let process = nextProcess() else { return }
+        // A third of what is compressed stays taken, in the pool.
+        let wanted = max(PageCompressor.least, lacking * .percent(150)).roundedUp(toMultipleOf: 4_096)
+        let bytes = min(PageCompressor.batch, wanted, memory.books(of: process.slot).resident)
+        serial += 1
+        underWay = Batch(process: process.reference, bytes: bytes, serial: serial)
+        let time = settings.compressRate.time(for: bytes)
+        recent.compressing += time
+        scheduler.run(time, WorkOrder(kind: .compress, owner: nil, serial: serial, purpose: .reclaim))
+    }
+
+    /// What is missing of the memory that is kept free, or of what the first waiting process wants.
+    private var lacking: ByteCount? {
+        let target = memory.books.ceiling * settings.keepFree
+        let wanted = waiters.first.flatMap { waiters.shortage(of: $0)?.wanted } ?? .zero
+        let missing = max(target, wanted) - memory.available
+        return missing > .zero ? missing : nil
+    }
+
+    private func nextProcess() -> LiveProcess? {
+        for phase in [ProcessPhase.suspended, .background] {
+            var best: (process: LiveProcess, seen: Instant)?
+            for process in processes.live where process.phase == phase && !process.isEnding {
+                let seen = process.lastForeground ?? process.launch.at
+                if let best, best.seen <= seen { continue }
+                guard memory.books(of: process.slot).resident >= PageCompressor.least else { continue }
+                best = (process, seen)
+            }
+            if let best { return best.process }
+        }
+        return nil
+    }
+
+    /// The time for a batch has passed: its pages lose their frames.
+    ///
+    /// - Returns: Whether the event is about the present batch.
+    func finish(_ serial: Int) -> Bool {
+        guard let batch = underWay, batch.serial == serial else { return false }
+        underWay = nil
+        if let process = processes.process(batch.process), !process.phase.isForeground {
+            let done = memory.compress(process.slot, atMost: batch.bytes)
+            isFull = memory.compressor?.isFull == true
+            if done > .zero { waiters.serve() }
+        }
+        consider()
+        return true
+    }
+
+    // MARK: Coming back
+
+    /// A process gets this slot.
+    func begin(_ process: LiveProcess) {
+        memory.declare(process.profile.memory.compressibility, of: process.slot)
+        while unpaid.count <= process.slot.index {
+            unpaid.append(.zero)
+            resumes.append(false)
+        }
+        unpaid[process.slot.index] = .zero
+        resumes[process.slot.index] = false
+    }
+
+    /// The process's memory has been used: pages may have come back.
+    func noteUse(by process: LiveProcess) {
+        guard let books = memory.compressor, books.broughtBack != counted else { return }
+        unpaid[process.slot.index] += books.broughtBack - counted
+        counted = books.broughtBack
+    }
+
+    /// The process runs again.
+    func noteResume(of process: LiveProcess) {
+        resumes[process.slot.index] = memory.books(of: process.slot).compressed > .zero
+    }
+
+    /// A resumed process begins its first work: brings a share of its pages back, the youngest first, as far as there
+    /// is room.
+    func bringBackAtResume(of process: LiveProcess) {
+        guard resumes[process.slot.index] else { return }
+        resumes[process.slot.index] = false
+        let wanted = memory.books(of: process.slot).compressed * settings.resumeShare
+        recent.atResumes += memory.bringBack(process.slot, atMost: wanted)
+        noteUse(by: process)
+    }
+
+    /// The time for which the main thread has to decompress what came back; nil: nothing did.
+    func takeCost(of process: LiveProcess) -> TimeSpan? {
+        let bytes = unpaid[process.slot.index]
+        guard bytes > .zero else { return nil }
+        unpaid[process.slot.index] = .zero
+        let time = settings.decompressRate.time(for: bytes)
+        recent.decompressing += time
+        return time
+    }
+
+    /// Whether most of the process is compressed.
+    func isMostlyCompressed(_ process: LiveProcess) -> Bool {
+        let books = memory.books(of: process.slot)
+        return books.compressed > books.resident
+    }
+
+    // MARK: Samples
+
+    /// Writes the row of a sample, and looks whether too much comes back.
+    func sample() {
+        guard let books = memory.compressor else { return }
+        let span = agenda.now - sampledAt
+        let back = books.broughtBack - sampled.broughtBack - recent.atResumes
+        isThrashing = span > .zero && back > PageCompressor.thrashing.bytes(in: span)
+        isFull = false
+        PageRow.table.write(
+            PageRow(
+                at: agenda.now, device: memory.books, books: books, before: sampled,
+                compressing: recent.compressing, decompressing: recent.decompressing, atResumes: recent.atResumes,
+                isThrashing: isThrashing),
+            to: recorder.pages)
+        (sampled, sampledAt, recent) = (books, agenda.now, Recent())
+    }
+}

@@ -1,0 +1,94 @@
+import Lifecycle
+import Memory
+import Metrics
+import Quantities
+import TestSupport
+import Testing
+import Workload
+
+@testable import Simulation
+
+/// Whole runs on a device with a compressor. `runToEnd` checks every invariant at every sample.
+@Suite("a device with a compressor", .serialized)
+struct CompressorRunTests {
+    /// Six apps of 12 MiB and more, one after another and again, on a phone for four of them.
+    private func plan(
+        _ settings: CompressorSettings? = CompressorSettings(), backend: MemoryBackend = .accounting,
+        policy: String = "ladder", contents: Compressibility = .typical
+    ) -> RunPlan {
+        let apps = ["a", "b", "c", "d", "e", "f"].map { name in
+            testApp(name) {
+                $0.memory.base = .mebibytes(10)
+                $0.memory.touch = ByteRate(bytesPerSecond: 2 << 20)
+                $0.memory.read = ByteRate(bytesPerSecond: 1 << 20)
+                $0.memory.compressibility = contents
+            }
+        }
+        let visits = (0..<12).map { (Double($0) * 6, UserAction.launch(AppID($0 % 6))) }
+        return testPlan(apps, ceiling: .mebibytes(64), seconds: 75, policy: policy, user: visits) {
+            $0.backend = backend
+            $0.device.compressor = settings
+        }
+    }
+
+    @Test("all tables are the same on both backends", arguments: ["ladder", "jetsam", "none"])
+    func backends(policy: String) throws {
+        let counted = try runToEnd(plan(policy: policy))
+        let real = try runToEnd(plan(backend: .jemalloc, policy: policy))
+        #expect(counted.pages == real.pages && counted.launches == real.launches)
+        #expect(counted.events == real.events && counted.decisions == real.decisions)
+        #expect(counted.pageRows.contains { $0["newly_compressed_bytes"] != "0" })
+        #expect(policy != "none" || counted.pageRows.contains { $0["refaulted_bytes"] != "0" })
+    }
+
+    @Test("it saves processes, and what does not compress saves none")
+    func saves() throws {
+        let without = try runToEnd(plan(nil))
+        let with = try runToEnd(plan())
+        let raw = Compressibility(ratio: .one, repeated: .zero, incompressible: .one)
+        let useless = try runToEnd(plan(contents: raw))
+        #expect(without.pages.isEmpty)
+        #expect(without.tally.terminations.count > with.tally.terminations.count)
+        #expect(useless.tally.terminations.count >= without.tally.terminations.count)
+    }
+
+    @Test("a resume of a compressed app takes longer, and its row says why")
+    func resumes() throws {
+        var slow = CompressorSettings()
+        slow.decompressRate = ByteRate(bytesPerSecond: 64 << 20)
+        let fast = try runToEnd(plan(policy: "none"))
+        let late = try runToEnd(plan(slow, policy: "none"))
+        let (rows, others) = (fast.launchRows, late.launchRows)
+        let compressed = rows.filter { $0["resumed_from"] == "compressed" }
+        #expect(!compressed.isEmpty && compressed.allSatisfy { $0["kind"] != "cold" })
+        let total = { (rows: [TableRow]) in rows.compactMap { Double($0["fill_ms"]) }.reduce(0, +) }
+        #expect(total(others) > total(rows))
+    }
+
+    @Test("its time is counted as the system's work")
+    func time() throws {
+        let run = try runToEnd(plan())
+        let ordered = run.pageRows.compactMap { Double($0["compress_ms"]) }.reduce(0, +)
+        #expect(ordered > 0)
+        let counted = run.tally.cpu.purposes[CPUPurpose.reclaim.rawValue]
+        #expect(counted >= TimeSpan(microseconds: Int64(ordered * 900)))
+    }
+
+    @Test("a limit of the pool or of the input is kept")
+    func limits() throws {
+        var small = CompressorSettings()
+        small.pool = .percent(5)
+        let pool = try runToEnd(plan(small))
+        let most = ByteCount.mebibytes(64) * .percent(5)
+        #expect(pool.pageRows.allSatisfy { Int($0["pool_bytes"]) ?? .max <= most.bytes })
+        #expect(pool.pageRows.contains { $0["is_full"] == "true" })
+        var few = CompressorSettings()
+        few.input = .percent(10)
+        let input = try runToEnd(plan(few))
+        #expect(
+            input.pageRows.allSatisfy {
+                (Int($0["compressed_bytes"]) ?? .max) - (Int($0["repeated_bytes"]) ?? 0)
+                    <= (ByteCount.mebibytes(64) * .percent(10)).bytes
+            })
+    }
+}
