@@ -1,0 +1,101 @@
+import Foundation
+import Memory
+import Metrics
+import Quantities
+import Simulation
+import Testing
+
+@testable import Scenario
+
+@Suite("one evening on devices by name", .serialized)
+struct EveningOnDevicesTests {
+    /// What is left of an evening.
+    struct Evening: Sendable {
+        let device: String
+        let ceiling: ByteCount
+        /// The apps that live at the end of the run.
+        let alive: Int
+        let terminations, ofReaper: Int
+        let summary: String
+    }
+
+    private static func run(_ plan: RunPlan, verify: Bool = false) throws -> Evening {
+        let memory = try plan.makeDevice()
+        let sinks = RunSinks { _ in MemorySink() }
+        let simulation = Simulation(plan, memory: memory, sinks: sinks, verify: verify)
+        _ = try simulation.run()
+        func text(_ sink: any ByteSink) -> String { (sink as? MemorySink)?.text ?? "" }
+        let rows = text(sinks.apps).split(separator: "\n").reversed()
+        let last = rows.first?.prefix { $0 != "," }
+        let reaped = simulation.kills.cells.filter { $0.cause == .longIdleExit }.reduce(0) { $0 + $1.count }
+        return Evening(
+            device: plan.device.like ?? "", ceiling: plan.device.ceiling,
+            alive: rows.prefix { $0.prefix { $0 != "," } == last }.count,
+            terminations: simulation.tally.terminations.count, ofReaper: reaped,
+            summary: text(sinks.summary))
+    }
+
+    private static func evening(on device: String) throws -> Evening {
+        let path = ProjectScenarioTests.folder.appending(path: "evening-on-iphone.yaml").path()
+        // At full scale it takes half the time.
+        let sets = ["device.like=\(device)", "scale=100%", "expect=[]"]
+        return try run(
+            try ScenarioLoader.load(path: path, overrides: Overrides(sets: sets, backend: .accounting)).get())
+    }
+
+    /// On the phones of the presets more RAM keeps more apps alive, without an exception. The reaper, which only the
+    /// kernel of iOS 18.4 has, ends apps earlier: a 13 (3700 MiB) ends two more than an 11 (3844 MiB), although it is
+    /// the newer phone.
+    @Test("more RAM never keeps fewer apps alive")
+    func moreMemory() throws {
+        let phones = DevicePreset.all.filter { $0.name.hasPrefix("iphone") }
+            .sorted { ($0.ceiling.value, $0.name) < ($1.ceiling.value, $1.name) }
+        let evenings = try phones.map { try Self.evening(on: $0.name) }
+        #expect(evenings.count == 7)
+        for (small, large) in zip(evenings, evenings.dropFirst()) {
+            #expect(small.ceiling < large.ceiling)
+            #expect(small.alive <= large.alive, "\(small.device) \(small.alive), \(large.device) \(large.alive)")
+            #expect(small.terminations >= large.terminations, "\(small.device), \(large.device)")
+        }
+        #expect(evenings.map(\.terminations) == [12, 7, 7, 5, 3, 0, 0])
+        #expect(evenings.map(\.ofReaper) == [0, 0, 0, 5, 0, 0, 0])
+        #expect(evenings.map(\.alive) == [7, 11, 11, 13, 13, 13, 13])
+    }
+
+    @Test("every device runs at a quarter of its size", arguments: DevicePreset.all.map(\.name))
+    func scaled(device: String) throws {
+        let text = """
+            plimsoll: 1
+            name: scaled
+            duration: 40s
+            backend: accounting
+            device: { like: \(device) }
+            scale: 25%
+            apps: [ { name: game, like: big-game }, { name: mail, like: mail } ]
+            user: [ { at: 0s, launch: game }, { at: 20s, launch: mail } ]
+            """
+        let evening = try Self.run(try Samples.load(text).get(), verify: true)
+        #expect(evening.alive == 2 && evening.terminations == 0)
+    }
+
+    @Test("the scenarios of the evening hold what they expect", arguments: ["iphone", "pixel", "chromebook"])
+    func expectations(device: String) throws {
+        let path = ProjectScenarioTests.folder.appending(path: "evening-on-\(device).yaml").path()
+        let plan = try ScenarioLoader.load(path: path, overrides: Overrides(backend: .accounting)).get()
+        let rows = try Self.run(plan).summary.split(separator: "\n").map { $0.split(separator: ",") }
+        for expectation in plan.expectations {
+            let column = try #require(rows[0].firstIndex { $0 == expectation.metric })
+            let value = try #require(Double(rows[1][column]))
+            let holds =
+                switch expectation.comparison {
+                case .equal: value == expectation.value
+                case .notEqual: value != expectation.value
+                case .atMost: value <= expectation.value
+                case .atLeast: value >= expectation.value
+                case .below: value < expectation.value
+                case .above: value > expectation.value
+                }
+            #expect(holds, "\(expectation.metric) is \(value)")
+        }
+    }
+}
