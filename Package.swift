@@ -46,6 +46,7 @@ let package = Package(
     targets: [
         .systemLibrary(
             name: "SystemJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
+        .systemLibrary(name: "SystemZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CJemalloc", dependencies: ["SystemJemalloc"]),
         module("Quantities", [.product(name: "BasicContainers", package: "swift-collections")], [quick]),
         module(
@@ -71,8 +72,8 @@ let package = Package(
         module(
             "Interchange",
             [
-                "Scenario", "Simulation", "Memory", "Workload", "Lifecycle", "Pressure", "Reclaim", "Metrics",
-                "Quantities",
+                "SystemZlib", "Scenario", "Simulation", "Memory", "Workload", "Lifecycle", "Pressure", "Reclaim",
+                "Metrics", "Quantities",
             ]),
         module(
             "Explanation",
@@ -135,9 +136,8 @@ let package = Package(
         tests(
             "Interchange",
             [
-                "TestSupport", "Interchange", "Scenario", "Simulation", "Memory", "Metrics", "Workload", "Lifecycle",
-                "Pressure",
-                "Reclaim", "Quantities",
+                "TestSupport", "Interchange", "SystemZlib", "Scenario", "Simulation", "Memory", "Metrics", "Workload",
+                "Lifecycle", "Pressure", "Reclaim", "Quantities",
             ]),
         tests(
             "Explanation",

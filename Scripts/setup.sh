@@ -64,6 +64,7 @@ setup_build() {
     command -v pkg-config >/dev/null || packages+=(pkg-config)
     # The second question needs pkg-config: on a machine without it, the first has settled that we install anyway.
     pkg-config --exists jemalloc 2>/dev/null || packages+=(libjemalloc-dev)
+    pkg-config --exists zlib 2>/dev/null || packages+=(zlib1g-dev)
     if ((${#packages[@]} > 0)); then
         apt_install "${packages[@]}"
     fi

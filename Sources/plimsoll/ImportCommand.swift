@@ -22,16 +22,17 @@ struct ImportMemoryReplay: ParsableCommand {
         commandName: "memory-replay",
         abstract: "Reads an allocation trace (Android's memory_replay format) and writes a scenario that plays it.",
         discussion: """
-            The trace is plain text; unpack a zip first. It is read line by line and stays where it is: the scenario \
-            refers to it by its path.
+            The trace is plain text, or such a text packed as .gz or .zip. It is read piece by piece and stays where \
+            it is: the scenario refers to it by its path. An archive that holds several files, or that unpacks to more \
+            than 4 GiB or to more than 200 times its size, is refused.
 
             EXAMPLES
               plimsoll import memory-replay trace.txt
               plimsoll import memory-replay trace.txt --out replay.yaml
               plimsoll run replay.yaml
 
-            Exit status: 65 if a line is broken, 66 if the file is missing, 73 if --out exists or cannot be created, \
-            74 if it cannot be written.
+            Exit status: 65 if a line or the archive is broken, 66 if the file is missing, 73 if --out exists or \
+            cannot be created, 74 if it cannot be written.
             """)
 
     @Argument(help: "The trace.", completion: .file())

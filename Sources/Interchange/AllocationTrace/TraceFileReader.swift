@@ -2,11 +2,12 @@ import Foundation
 import Scenario
 import Workload
 
-/// Reads a trace from a plain text file piece by piece, in constant memory for a trace of any length.
+/// Reads a trace piece by piece, in constant memory for a trace of any length: from a text file, or from one that is
+/// packed as `.gz` or `.zip`.
 public final class TraceFileReader {
     private let path: String
     private let lastLine: Int
-    private var file: FileHandle
+    private var source: TraceBytes
     /// The bytes read so far, followed by a newline that is not part of the file. The buffer is allocated by hand,
     /// because an array would be retained for every line.
     private let buffer: UnsafeMutablePointer<UInt8>
@@ -25,7 +26,7 @@ public final class TraceFileReader {
     public init(path: String, lastLine: Int? = nil) throws(TraceFault) {
         self.path = path
         self.lastLine = lastLine ?? .max
-        file = try TraceFileReader.open(path)
+        source = try TraceFileReader.open(path)
         // Allocated last, so a failure to open the file leaks nothing.
         buffer = .allocate(capacity: TraceFileReader.pieceLength + TraceFileReader.longestLine + 1)
         buffer[0] = TraceFileReader.newline
@@ -33,17 +34,17 @@ public final class TraceFileReader {
 
     deinit { buffer.deallocate() }
 
-    private static func open(_ path: String) throws(TraceFault) -> FileHandle {
-        do {
-            return try InputFile.open(path, as: "an allocation trace")
+    private static func open(_ path: String) throws(TraceFault) -> TraceBytes {
+        do throws(TraceBytes.Fault) {
+            return try TraceBytes(path: path)
         } catch {
-            throw TraceFault(line: 0, message: error.reason)
+            throw TraceFault(line: error.isUnreadable ? 0 : 1, message: error.message)
         }
     }
 
     /// Returns to the first line by opening the file again.
     public func rewind() throws(TraceFault) {
-        file = try TraceFileReader.open(path)
+        source = try TraceFileReader.open(path)
         (position, end, lineStart, line) = (0, 0, 0, 0)
         buffer[0] = TraceFileReader.newline
     }
@@ -120,11 +121,12 @@ public final class TraceFileReader {
             line += 1
             throw tooLong
         }
-        var count = -1
-        repeat {
-            count = read(file.fileDescriptor, buffer + end, TraceFileReader.pieceLength)
-        } while count < 0 && errno == EINTR
-        guard count >= 0 else { throw TraceFault(line: line, message: "the file cannot be read any further") }
+        let count: Int
+        do throws(TraceBytes.Fault) {
+            count = try source.read(into: buffer + end, atMost: TraceFileReader.pieceLength)
+        } catch {
+            throw TraceFault(line: max(1, line), message: error.message)
+        }
         end += count
         buffer[end] = TraceFileReader.newline
         return count > 0
