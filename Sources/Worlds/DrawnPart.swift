@@ -39,7 +39,7 @@ struct DrawnPart {
             }
         }
         let profile = AppProfile.part(kind)
-        let memory = DrawnMemory(&draw, profile, frame)
+        let memory = DrawnMemory(&draw, profile, of: name, frame)
         part.put("memory", memory.record)
         part.put("costs", DrawnApp.costs(&draw))
         part.put("background", DrawnApp.background(&draw, isTiny: memory.isTiny))
@@ -48,7 +48,7 @@ struct DrawnPart {
         var limits = DrawnApp.limits(&draw, profile, base: held)
         if limits.isEmpty, let limit = kind.limit, limit <= held {
             // With the kind's own limit it could not start.
-            for key in ["active", "inactive", "active_fatal"] { limits.put(key, .plain("none")) }
+            for key in ["active", "inactive", "active_fatal"] { limits.put(key, Tree.plain("none")) }
         }
         part.put("limits", limits)
         playsTrace = memory.playsTrace
