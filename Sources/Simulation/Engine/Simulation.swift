@@ -93,14 +93,13 @@ public final class Simulation {
         self.plan = plan
         self.memory = memory
         self.options = options
-        let ceiling = memory.books.ceiling
-        let size = plan.device.size(ofRAM: ceiling)
+        let size = plan.device.size(ofRAM: memory.books.ceiling)
         user = plan.expandedUser
         faults = RunFaults(seed: plan.seed, agenda: agenda)
         recorder = RunRecorder(
             sinks,
             tally: RunTally(
-                scenario: plan.name, policy: plan.policy.title, seed: plan.seed, ceiling: ceiling,
+                scenario: plan.name, policy: plan.policy.title, seed: plan.seed, ceiling: memory.books.ceiling,
                 apps: plan.apps.map(\.name)),
             checksRows: options.verifies, hasPages: plan.device.compressor != nil)
         processes = ProcessTable(AppRecord.all(of: plan, faults: faults))
