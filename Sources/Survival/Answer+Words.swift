@@ -24,7 +24,7 @@ extension Answer {
         return "\(percent(interval.low)) to \(percent(interval.high)) %"
     }
 
-    private var asked: String { "\(question.share)" }
+    private var asked: String { "\(question.share)".replacing("%", with: " %") }
 
     /// Whether the app survives: the interval of the probability is above or below the share that was asked for.
     public enum Verdict: String, CaseIterable, Sendable {
@@ -48,7 +48,8 @@ extension Answer {
             return "There is no answer: in none of the \(fates.count.counted("run")) does \(name) have a process."
         }
         let figures =
-            "\(name) lives in \(lived.count) of \(lived.total.counted("run")), \(Answer.percent(share)) % "
+            name + (question.device.map { " on \($0)" } ?? "")
+            + " survives in \(lived.count) of \(lived.total.counted("run")), \(Answer.percent(share)) % "
             + "(95 % interval \(Answer.interval(lived.wilson())))"
         return switch verdictWord {
         case .yes: "Yes: \(figures), which is at least the \(asked) asked for."
@@ -88,23 +89,25 @@ extension Answer {
     private var howItEnds: String? {
         guard !ends.isEmpty else { return nil }
         // One counter of MetricKit may have several groups.
-        var counters: [(name: String, count: Int, causes: [String])] = []
+        var counters: [(name: String, count: Int, causes: [(app: String, count: Int)])] = []
         for group in ends {
             let name = Answer.counter(of: group.example)
-            let cause = group.example.beneficiary.map { app in
-                let need = app == question.name ? "itself" : app
-                return "\(group.count) for \(need)"
-            }
-            if let index = counters.firstIndex(where: { $0.name == name }) {
-                counters[index].count += group.count
-                counters[index].causes += [cause].compactMap(\.self)
+            let index = counters.firstIndex { $0.name == name } ?? counters.count
+            if index == counters.count { counters.append((name, 0, [])) }
+            counters[index].count += group.count
+            guard let app = group.example.beneficiary else { continue }
+            if let cause = counters[index].causes.firstIndex(where: { $0.app == app }) {
+                counters[index].causes[cause].count += group.count
             } else {
-                counters.append((name, group.count, [cause].compactMap(\.self)))
+                counters[index].causes.append((app, group.count))
             }
         }
         let parts = counters.map { each in
-            let causes = each.causes.prefix(3).joined(separator: ", ")
-            return "\(each.count) as \(each.name)" + (causes.isEmpty ? "" : " (\(causes))")
+            let causes = each.causes.enumerated().sorted {
+                (-$0.element.count, $0.offset) < (-$1.element.count, $1.offset)
+            }.map { "\($0.element.count) for \($0.element.app == question.name ? "itself" : $0.element.app)" }
+            let list = causes.prefix(3).joined(separator: ", ") + (causes.count > 3 ? " and others" : "")
+            return "\(each.count) as \(each.name)" + (causes.isEmpty ? "" : " (\(list))")
         }
         let all = ends.reduce(0) { $0 + $1.count }
         return "Your team would see \(all == 1 ? "its end" : "its \(all) ends") as: \(parts.joined(separator: "; "))."
@@ -125,18 +128,18 @@ extension Answer {
                 ? row.names[stretch.places.lowerBound]
                 : "\(row.names[stretch.places.lowerBound]) to \(row.names[stretch.places.upperBound])"
         }.joined(separator: ", ")
-        let isBroken = also.isEmpty ? "" : "; larger is not always worse here, as it also lives at \(also)"
+        let isBroken = also.isEmpty ? "" : "; larger is not always worse here, as it also survives at \(also)"
         guard let place = row.lastOfFirst else {
             return also.isEmpty
-                ? "At none of the footprints tried from \(first) to \(last) does it live in \(asked) of the runs."
-                : "At \(first) it does not live in \(asked) of the runs, but it does at \(also): more memory is not "
+                ? "At none of the footprints tried from \(first) to \(last) does it survive in \(asked) of the runs."
+                : "At \(first) it does not survive in \(asked) of the runs, but it does at \(also): more memory is not "
                     + "always worse here."
         }
         guard place < row.names.count - 1 else {
-            return "It lives in \(asked) of the runs up to \(last), the largest footprint tried."
+            return "It survives in \(asked) of the runs up to \(last), the largest footprint tried."
         }
         let next = row.tried.first { $0.place > place }.map { row.names[$0.place] } ?? last
-        return "The largest footprint at which it lives in \(asked) of the runs is \(row.names[place]), measured "
+        return "The largest footprint at which it survives in \(asked) of the runs is \(row.names[place]), measured "
             + "alone in front; at \(next) it does not\(isBroken)."
     }
 
@@ -144,13 +147,13 @@ extension Answer {
         guard let row = devices else { return nil }
         guard let place = row.tried.first(where: \.isEnough)?.place else {
             let names = row.names.joined(separator: ", ")
-            return "On none of the devices tried does it live in \(asked) of the runs: \(names)."
+            return "On none of the devices tried does it survive in \(asked) of the runs: \(names)."
         }
         let fails = row.tried.filter { $0.place > place && !$0.isEnough }.map { row.names[$0.place] }
         let broken =
             fails.isEmpty
             ? "" : "; more memory is not always enough, as it does not on \(fails.joined(separator: ", "))"
-        return "The smallest device on which it lives in \(asked) of the runs is \(row.names[place])\(broken)."
+        return "The smallest device on which it survives in \(asked) of the runs is \(row.names[place])\(broken)."
     }
 
     private var helpSentence: String? {

@@ -46,6 +46,11 @@ public enum CommonDay: String, CaseIterable, Sendable {
         ("shop", "shopping"), ("podcasts", "podcast"), ("notes", "document-editor"),
     ]
 
+    /// The app's name if the question gives none: its archetype's, unless one of the fleet has that name.
+    public static func name(ofAppLike archetype: String) -> String {
+        fleet.contains { $0.name == archetype } ? "my-\(archetype)" : archetype
+    }
+
     /// The place of the app among all apps, from 0.
     public static let place = 4
 
@@ -54,14 +59,14 @@ public enum CommonDay: String, CaseIterable, Sendable {
     /// - Parameters:
     ///   - app: The app's name. It must not be the name of one of the fleet.
     ///   - archetype: The kind of app.
-    ///   - device: The value of the key `device`.
+    ///   - device: The value of the key `device`; a device by name also gives the policy and the monitor.
     public func scenario(app: String, like archetype: String, device: String) -> String {
         var apps = CommonDay.fleet.map { "  - { name: \($0.name), like: \($0.archetype), memory: MEMORY }" }
         apps.insert("  - { name: \"\(app)\", like: \(archetype), memory: MEMORY }", at: CommonDay.place)
         let lines =
             [
                 "# \(rawValue): \(meaning).", "plimsoll: 1", "name: \(rawValue)", "duration: \(duration)",
-                "backend: accounting", "device: \(device)", "monitor: { preset: ios }", "policy: jetsam", "apps:",
+                "backend: accounting", "device: \(device)", "apps:",
             ] + apps + ["user:"] + user
         return lines.map { line in
             line.replacing("MEMORY", with: "{ objects: { constant: 64KiB } }").replacing("\"APP\"", with: "\"\(app)\"")

@@ -38,8 +38,8 @@ public struct Fate: Hashable, Sendable, Codable {
         public var footprint: Int?
 
         /// Whether the app does not live because of this end: the user did not want it. These are all ends by the
-        /// system, whether or not the user notices them, and crashes. The user's own quits and orderly ends, such as for
-        /// an update, do not count.
+        /// system, whether or not the user notices them, and crashes. The user's own quits and orderly ends, such as
+        /// for an update, do not count.
         public var counts: Bool {
             guard let reason = ExitReason(rawValue: reason) else { return false }
             return reason.isBySystem || reason == .abnormal
@@ -49,7 +49,8 @@ public struct Fate: Hashable, Sendable, Codable {
     /// A stay of a process in the background: from the instant at which it leaves the screen.
     ///
     /// It is over when the process ends or returns to the front, or with the run. A process that the system launched
-    /// off screen has no stay before the user has had it in front.
+    /// off screen has no stay before the user has had it in front. A process that is off screen when the run begins has
+    /// a stay from the start of the run.
     public struct Stay: Hashable, Sendable, Codable {
         /// Microseconds since the start of the run.
         public var since: Int64
@@ -67,12 +68,19 @@ struct FateWatch {
     private var isInFront = false
     private var leftAt: Instant?
 
-    init(of app: String) { self.app = app }
+    /// - Parameter state: What the app's process does when the run begins; nil if there is none.
+    init(of app: String, startingAs state: StartedProcess.State?) {
+        self.app = app
+        switch state {
+        case .front: isInFront = true
+        case .background, .suspended: leftAt = .zero
+        case nil: break
+        }
+    }
 
     mutating func take(_ event: RunEvent) {
         guard event.app == app else { return }
         switch event.kind {
-        case .launch: fate.processes += 1
         case .exit: exit(event)
         case .processState: if let phase = ProcessPhase(rawValue: event.detail) { enter(phase, at: event.at) }
         default: break
@@ -111,6 +119,9 @@ struct FateWatch {
         watch.closeStay(at: now, isEnd: false)
         var fate = watch.fate
         fate.isWhole = isWhole
+        // Processes that are alive when the run begins are not launched in it.
+        let own = tally.apps.first { $0.name == app }
+        fate.processes = max(own?.processes ?? 0, fate.ends.count + (own?.processesAtEnd ?? 0))
         for fact in tally.terminations where fact.app == app {
             guard let index = fate.ends.firstIndex(where: { $0.at == fact.at.microseconds && $0.footprint == nil })
             else { continue }

@@ -32,7 +32,8 @@ public struct FatePlayer: Sendable {
         let memory = try plan.makeDevice()
         let simulation = Simulation(plan, memory: memory, sinks: RunSinks { _ in NullSink() }, traces: traces)
         simulation.keepEvents()
-        var watch = FateWatch(of: plan.apps[app].name)
+        var watch = FateWatch(
+            of: plan.apps[app].name, startingAs: plan.start.first { $0.process.index == app }?.state)
         var isGivenUp = false
         let ending = try simulation.run(shouldStop: {
             for event in simulation.takeEvents() { watch.take(event) }
@@ -117,6 +118,19 @@ public struct Sizing {
             factor += error / slope
         }
         return original.times(Sizing.ratio(factor))
+    }
+
+    /// The plan with the app at the given footprint. A process of it that is alive when the run begins holds
+    /// accordingly more or less.
+    public func plan(_ plan: RunPlan, app: Int, at footprint: ByteCount) throws -> RunPlan {
+        var plan = plan
+        plan.apps[app] = try self.app(plan.apps[app], at: footprint)
+        for place in plan.start.indices where plan.start[place].process.index == app {
+            plan.start[place].footprint = plan.start[place].footprint.map { held in
+                ByteCount(Int(Double(held.bytes) * Double(footprint.bytes) / Double(present.bytes)) & ~0xFFF)
+            }
+        }
+        return plan
     }
 
     /// From a thousandth of the app to a thousand times it.

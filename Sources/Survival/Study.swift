@@ -20,6 +20,8 @@ public struct Question: Sendable {
     public var scan = 8
     /// Other devices, the one with the least memory first.
     public var devices: [DeviceChoice] = []
+    /// The name of the device that the question is about; nil for one without a name.
+    public var device: String?
     /// Whether to try changes of the app's behaviour.
     public var triesChanges = true
 
@@ -174,8 +176,7 @@ public struct Study {
     private mutating func entry(ofFootprint place: Int) throws -> Int {
         if let index = index(of: .footprint(place)) { return index }
         guard let sizing else { preconditionFailure("a footprint without a measurement") }
-        var plan = question.plan
-        plan.apps[question.app] = try sizing.app(plan.apps[question.app], at: question.footprints[place])
+        let plan = try sizing.plan(question.plan, app: question.app, at: question.footprints[place])
         add(.footprint(place), plan, .decide(question.share), order: order)
         return entries.count - 1
     }

@@ -27,8 +27,8 @@ struct Trial: Hashable, Sendable {
 
     /// The fewest further seeds that can answer the question; empty if it is answered.
     ///
-    /// As no fewer runs can answer it, none of them is made in vain, and the number does not depend on how many runs the
-    /// host makes at once.
+    /// As no fewer runs can answer it, none of them is made in vain, and the number does not depend on how many runs
+    /// the host makes at once.
     var wanted: ArraySlice<Int> {
         let left = order[outcomes.count...]
         guard case .decide(let share) = goal else { return left }

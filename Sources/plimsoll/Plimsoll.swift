@@ -22,7 +22,8 @@ struct Plimsoll: ParsableCommand {
                 --policy ladder --policy jetsam --seeds 1..20
               plimsoll sweep Scenarios/quickstart.yaml \\
                 --vary device.ceiling=400MiB,512MiB --out sweeps/a
-              plimsoll survive Scenarios/seeded-commuter.yaml --app photos
+              plimsoll survive Scenarios/seeded-commuter.yaml --app weather \\
+                --seeds 1..20
               plimsoll validate Scenarios/*.yaml
               plimsoll list policies
               plimsoll schema scenario > plimsoll.schema.json
@@ -45,9 +46,8 @@ struct Plimsoll: ParsableCommand {
         subcommands: [
             RunCommand.self, CompareCommand.self, SweepCommand.self, SurviveCommand.self, ExplainCommand.self,
             PlotCommand.self, ReportCommand.self, TuneCommand.self, ValidateCommand.self, ImportCommand.self,
-            ListCommand.self,
-            SchemaCommand.self, DoctorCommand.self, CompletionsCommand.self, CaseCommand.self, CasesCommand.self,
-            BuildCommand.self, IntervalCommand.self,
+            ListCommand.self, SchemaCommand.self, DoctorCommand.self, CompletionsCommand.self, CaseCommand.self,
+            CasesCommand.self, BuildCommand.self, IntervalCommand.self,
         ])
 
     static func main() {

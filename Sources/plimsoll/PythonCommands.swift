@@ -7,7 +7,7 @@ import Memory
 struct PlotCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "plot",
-        abstract: "Draws the pictures of a run, or of what compare and sweep wrote.",
+        abstract: "Draws the pictures of a run, or of what compare, sweep or survive wrote.",
         usage: "plimsoll plot [<run>] [<options>]",
         discussion: PythonPart.discussion(
             examples: """
@@ -16,7 +16,7 @@ struct PlotCommand: ParsableCommand {
                 """))
 
     @Argument(
-        help: ArgumentHelp("The folder that run, compare or sweep wrote.", valueName: "run"),
+        help: ArgumentHelp("The folder that run, compare, sweep or survive wrote.", valueName: "run"),
         completion: Candidates.runFolders)
     var folder: String?
 

@@ -15,6 +15,7 @@ from plimsoll_tools.command_line import Parser, as_called, end_in_order, output
 from plimsoll_tools.plotting import several, style
 from plimsoll_tools.plotting.run_directory import Run, read_run
 
+EXPERIMENTS = ("comparison.csv", "sweep.csv", "survival.csv")
 COMPARED = ("launches.latency_ms", "events.event", "samples.pressure_level", "summary.policy")
 
 
@@ -45,7 +46,7 @@ def parse_arguments() -> argparse.Namespace:
     )
     parser.add_argument(
         "run", metavar="RUN-DIRECTORY", type=Path, nargs="?",
-        help="where `plimsoll run`, `compare` or `sweep` put its CSV files",
+        help="where `plimsoll run`, `compare`, `sweep` or `survive` put its CSV files",
     )  # fmt: skip
     parser.add_argument(
         "--compare", metavar="RUN", type=Path, nargs="+",
@@ -100,8 +101,8 @@ def draw_comparison(directories: list[Path]) -> Drawn:
 
 
 def draw_experiment(directory: Path) -> Drawn:
-    """The pictures of what `plimsoll compare` or `plimsoll sweep` wrote."""
-    from plimsoll_tools.plotting import comparison, sweep
+    """The pictures of what `plimsoll compare`, `sweep` or `survive` wrote."""
+    from plimsoll_tools.plotting import comparison, survival, sweep
 
     figures: Drawn = []
     if comparison.is_comparison(directory):
@@ -114,6 +115,8 @@ def draw_experiment(directory: Path) -> Drawn:
         if not drawn:
             say("sweep: no setting was varied; nothing to draw")
         figures += drawn
+    if survival.is_survival(directory):
+        figures.append(("survival", survival.draw(survival.read(directory))))
     return figures
 
 
@@ -133,7 +136,7 @@ def save(figures: Drawn, out: Path, kinds: list[str], force: bool) -> list[Path]
 
 
 def is_experiment(directory: Path | None) -> bool:
-    return directory is not None and any((directory / name).exists() for name in ("comparison.csv", "sweep.csv"))
+    return directory is not None and any((directory / name).exists() for name in EXPERIMENTS)
 
 
 def main() -> int:

@@ -5,9 +5,9 @@ import Quantities
 /// Source of the curve: Kaplan and Meier, "Nonparametric estimation from incomplete observations", Journal of the
 /// American Statistical Association 53 (1958). Stays of one run depend on one another, so the variance is computed from
 /// runs, not from stays: the derivative of the curve by each stay, summed within a run, then squared (Williams,
-/// "Product-limit survival functions with correlated survival times", Lifetime Data Analysis 1 (1995)). If every run has
-/// one stay, this is Greenwood's formula. The band is pointwise and on the scale log(-log S), which keeps it between 0
-/// and 1 (Kalbfleisch and Prentice, The Statistical Analysis of Failure Time Data, 1980).
+/// "Product-limit survival functions with correlated survival times", Lifetime Data Analysis 1 (1995)). If every run
+/// has one stay, this is Greenwood's formula. The band is pointwise and on the scale log(-log S), which keeps it
+/// between 0 and 1 (Kalbfleisch and Prentice, The Statistical Analysis of Failure Time Data, 1980).
 ///
 /// Where no stay has ended yet or all have, that scale has no value. There the band is Wilson's interval for the runs
 /// that are still at risk.

@@ -21,18 +21,19 @@ struct SurviveCommand: ParsableCommand {
             quits do not count. The answer has the share of seeds under which it survives, how long it stays alive in \
             the background, as which counter of MetricKit its ends would be counted, the largest footprint at which \
             it survives with --probability, and what changes of its behaviour would gain. The scenario is a file, a \
-            JetsamEvent report (.ips), or with --like an app of the catalogue among thirteen others. All runs use the \
-            accounting backend.
+            JetsamEvent report (.ips), or with --like an app of the catalogue among thirteen others. Devices are \
+            those of `plimsoll list devices`. All runs use the accounting backend.
 
             EXAMPLES
-              plimsoll survive Scenarios/seeded-commuter.yaml --app photos \\
-                --seeds 1..10 --out survivals/photos
+              plimsoll survive Scenarios/seeded-commuter.yaml --app weather
+              plimsoll survive Scenarios/seeded-commuter.yaml --app weather \\
+                --footprint 40MiB..120MiB --seeds 1..20 --out survivals/weather
               plimsoll survive --like photo-editor --footprint 300MiB \\
-                --day gaming --seeds 1..8 --out survivals/editor
-              plimsoll plot survivals/editor
+                --device iphone-x --day gaming --seeds 1..20
 
             A footprint is the app's most memory in ten minutes alone in front, as in `plimsoll list apps`. Each \
-            finished run is recorded at once: --resume continues an interrupted command, with the same answer.
+            finished run is recorded at once: --resume continues an interrupted command, with the same answer. \
+            `plimsoll plot` draws the folder.
 
             Exit status: 0 answered, whatever the answer; 65 if the scenario is invalid or has no such app; 66 if it \
             is missing; 71 if the host has too little memory; 73 or 74 if --out cannot be made or written; 129, 130 \
@@ -43,7 +44,7 @@ struct SurviveCommand: ParsableCommand {
     var scenario: String?
 
     @Option(
-        help: "The app. With --like the name that it gets, by default that of its archetype.",
+        help: "The app. With --like the name that it gets, by default its archetype's.",
         completion: Candidates.apps)
     var app: String?
 
@@ -54,9 +55,21 @@ struct SurviveCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "With --like: what the user does. \(CommonDay.allCases.map { "\($0.rawValue): \($0.meaning)" }.joined(separator: "; ")).",
+            "With --like: what the user does. "
+                + CommonDay.allCases.map { "\($0.rawValue): \($0.meaning)" }.joined(separator: "; ") + ".",
             valueName: "name"))
     var day: CommonDay?
+
+    @Option(
+        name: .customLong("device"),
+        help: ArgumentHelp(
+            """
+            A device of `plimsoll list devices` in place of the scenario's; with --like by default iphone-13. The \
+            answer is about the first. The smallest one on which the app survives is sought among those given; among \
+            all of the same system if there is one.
+            """, valueName: "name"),
+        completion: .list(DevicePreset.all.map(\.name)))
+    var devices: [String] = []
 
     @Option(
         name: .customLong("footprint"),
@@ -138,6 +151,13 @@ struct SurviveCommand: ParsableCommand {
         if like != nil, let app, CommonDay.fleet.contains(where: { $0.name == app }) {
             throw ValidationError("--app \(app): another app of the day has that name; choose another")
         }
+        for (place, device) in devices.enumerated() {
+            if DevicePreset.named(device) == nil {
+                let advice = Nearest.advice(for: device, among: DevicePreset.all.map(\.name), kind: "devices")
+                throw ValidationError("--device \(device.shortened()): there is no such device\(advice)")
+            }
+            if devices[..<place].contains(device) { throw ValidationError("--device \(device) is given twice") }
+        }
         if resume && out == nil { throw ValidationError("--resume needs the folder of --out") }
         try refuse(keys: OptionValue.keys(of: sets), as: "--set", policy: policy, backend: nil)
         for key in OptionValue.keys(of: sets) where ["seed", "backend"].contains(key) {
@@ -146,6 +166,20 @@ struct SurviveCommand: ParsableCommand {
         }
         _ = try sizes()
         _ = try seedList()
+    }
+
+    /// The app's name.
+    var name: String { app ?? like.map { CommonDay.name(ofAppLike: $0) } ?? "" }
+
+    /// The device that the answer is about; nil for the scenario's own.
+    var device: String? { devices.first ?? (like == nil ? nil : "iphone-13") }
+
+    /// The devices among which the smallest is sought.
+    var compared: [String] {
+        guard !shareOnly, let device, let preset = DevicePreset.named(device) else { return [] }
+        guard devices.count < 2 else { return devices }
+        func system(_ preset: DevicePreset) -> Substring { preset.os.prefix { $0 != " " } }
+        return DevicePreset.all.filter { system($0) == system(preset) }.map(\.name)
     }
 
     func seedList() throws -> [UInt64] {

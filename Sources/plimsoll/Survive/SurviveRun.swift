@@ -21,7 +21,7 @@ struct SurviveRun {
 
     init(_ command: SurviveCommand) throws {
         self.command = command
-        var plan = try SurviveRun.plan(of: command)
+        var plan = try SurviveRun.plan(of: command, on: command.device)
         let app = try SurviveRun.place(of: command, in: plan)
         let traces = try Failure.opening(plan)
         player = FatePlayer(traces: traces, isInterrupted: { Interruption.signalNumber != 0 })
@@ -32,14 +32,16 @@ struct SurviveRun {
         }
         var sizing = obstacle == nil ? try Sizing(plan.apps[app], player: player) : nil
         if let own = sizes.own, let measured = sizing {
-            plan.apps[app] = try measured.app(plan.apps[app], at: own)
+            plan = try measured.plan(plan, app: app, at: own)
             sizing = try Sizing(plan.apps[app], player: player)
         }
         self.sizing = sizing
         jobs = try SurviveRun.jobs(command, plan, traces)
         var question = Question(
             plan: plan, app: app, seeds: try command.seedList(), share: command.probability)
+        question.device = command.device
         question.triesChanges = !command.shareOnly
+        question.devices = try SurviveRun.devices(of: command, for: plan)
         if let sizing, !command.shareOnly {
             question.footprints = try SurviveRun.row(sizes.range, sizing.present, plan)
         }
@@ -49,13 +51,17 @@ struct SurviveRun {
     // MARK: The question
 
     /// The scenario: of the file, of the report, or of the day.
-    private static func plan(of command: SurviveCommand) throws -> RunPlan {
-        let overrides = Overrides(sets: command.sets, policy: command.policy, backend: .accounting)
+    ///
+    /// - Parameter device: A device by name in place of the scenario's; it also gives a policy, a monitor and a limit
+    ///   of time off screen where the scenario has none.
+    private static func plan(of command: SurviveCommand, on device: String?) throws -> RunPlan {
+        let sets = (device.map { ["device={ like: \($0) }"] } ?? []) + command.sets
+        let overrides = Overrides(sets: sets, policy: command.policy, backend: .accounting)
         do throws(ScenarioFault) {
             guard let path = command.scenario else {
                 let like = command.like ?? ""
                 let text = (command.day ?? .commuter).scenario(
-                    app: command.app ?? like, like: like, device: "{ ceiling: 3GiB, reserved: 1GiB }")
+                    app: command.name, like: like, device: "{ like: \(device ?? "iphone-13") }")
                 return try ScenarioLoader.load(text: text, file: "--like \(like)", overrides: overrides).get()
             }
             guard path.lowercased().hasSuffix(".ips") else {
@@ -68,8 +74,18 @@ struct SurviveRun {
         }
     }
 
+    /// The scenario on each device among which the smallest is sought, the one with the least memory first. The app has
+    /// the size that it has in the question.
+    private static func devices(of command: SurviveCommand, for plan: RunPlan) throws -> [Question.DeviceChoice] {
+        try command.compared.map { name in
+            var other = try SurviveRun.plan(of: command, on: name)
+            (other.apps, other.start) = (plan.apps, plan.start)
+            return Question.DeviceChoice(name: name, plan: other)
+        }.sorted { ($0.plan.device.ceiling, $0.name) < ($1.plan.device.ceiling, $1.name) }
+    }
+
     private static func place(of command: SurviveCommand, in plan: RunPlan) throws -> Int {
-        let name = command.app ?? command.like ?? ""
+        let name = command.name
         guard let place = plan.apps.firstIndex(where: { $0.name == name }) else {
             let advice = Nearest.advice(for: name, among: plan.apps.map(\.name), kind: "apps")
             throw Failure(.invalidInput, "the scenario has no app '\(name.shortened())'\(advice)")
@@ -167,14 +183,15 @@ struct SurviveRun {
     /// The text in lines of at most 80 columns.
     static func wrapped(_ text: String) -> [String] {
         var lines: [String] = []
-        for word in text.split(separator: " ") {
+        // A number and its sign stay together.
+        for word in text.replacing(" %", with: "\u{A0}%").split(separator: " ") {
             if let last = lines.last, last.count + 1 + word.count <= 80 {
                 lines[lines.count - 1] += " " + word
             } else {
                 lines.append(String(word))
             }
         }
-        return lines
+        return lines.map { $0.replacing("\u{A0}", with: " ") }
     }
 }
 
@@ -193,6 +210,6 @@ extension Answer {
             return "  \(pad(change.name, 18)) \(pad(pairs?.gain.map(points) ?? "", 6)) \(pad(interval, 13)) "
                 + "\(change.lived.count) of \(change.lived.total)"
         }
-        return ["  \(pad("change", 18)) \(pad("gain", 6)) \(pad("interval", 13)) lives"] + rows + [""]
+        return ["  \(pad("change", 18)) \(pad("gain", 6)) \(pad("interval", 13)) survives"] + rows + [""]
     }
 }

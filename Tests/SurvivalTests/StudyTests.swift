@@ -1,0 +1,277 @@
+import Experiments
+import Memory
+import Metrics
+import Quantities
+import Scenario
+import Simulation
+import Testing
+import Workload
+
+@testable import Survival
+
+@Suite("a study: how often an app survives, and what would help")
+struct StudyTests {
+    private static func plan(_ text: String, _ sets: [String] = []) throws -> RunPlan {
+        try ScenarioLoader.load(
+            text: text, file: "test.yaml", overrides: Overrides(sets: sets, backend: .accounting)
+        ).get()
+    }
+
+    /// Forty minutes of a seeded person with a few apps on a small phone.
+    private static let person = """
+        plimsoll: 1
+        name: person
+        duration: 20min
+        device: { ceiling: 448MiB, reserved: 128MiB }
+        policy: POLICY
+        apps:
+          - { name: chat, like: messaging, memory: OBJECTS }
+          - { name: feed, like: social-feed, memory: OBJECTS }
+          - { name: mine, like: photo-editor, memory: OBJECTS }
+          - { name: mail, like: mail, memory: OBJECTS }
+          - { name: shop, like: shopping, memory: OBJECTS }
+        user:
+          - { at: 1s, launch: mine }
+          - { from: 1min, to: 20min, model: commuter }
+        """.replacing("OBJECTS", with: "{ objects: { constant: 64KiB } }")
+
+    private static func person(_ policy: String = "lru", _ sets: [String] = []) throws -> RunPlan {
+        try plan(person.replacing("POLICY", with: policy), sets)
+    }
+
+    /// Makes the runs that a study asks for.
+    private func answer(_ question: Question, sizing: Sizing? = nil) throws -> Answer {
+        var study = Study(question, sizing: sizing)
+        let player = FatePlayer()
+        while true {
+            let requests = try study.next()
+            guard !requests.isEmpty else { return Answer(study) }
+            study.take(
+                try requests.map { try player.fate(of: $0.app, in: $0.plan, untilEnd: $0.untilEnd) }, of: requests)
+        }
+    }
+
+    private func question(_ plan: RunPlan, seeds: Int = 20, share: Ratio = .percent(80)) -> Question {
+        var question = Question(
+            plan: plan, app: plan.apps.firstIndex { $0.name == "mine" } ?? 0, seeds: (1...UInt64(seeds)).map { $0 },
+            share: share)
+        question.triesChanges = false
+        return question
+    }
+
+    // MARK: Fates
+
+    private static let fates = """
+        plimsoll: 1
+        name: fates
+        duration: 60s
+        device: { ceiling: 1GiB, reserved: 64MiB }
+        policy: none
+        apps:
+          - { name: mine, like: plain, memory: { base: 20MiB } }
+          - { name: other, like: plain, memory: { base: 20MiB } }
+        user:
+          - { at: 1s, launch: mine }
+          - { at: 10s, launch: other }
+        """
+
+    private func fate(_ events: [String], _ sets: [String] = []) throws -> Fate {
+        let text = ([Self.fates] + events.map { "  - { \($0) }" }).joined(separator: "\n")
+        return try FatePlayer().fate(of: 0, in: Self.plan(text, sets), untilEnd: false)
+    }
+
+    @Test("an app that stays in the background to the end of the run lives, and its stay is censored")
+    func censored() throws {
+        let fate = try fate([])
+        #expect(fate.lives == true && fate.ends.isEmpty && fate.stays.count == 1 && fate.processes == 1)
+        let stay = try #require(fate.stays.first)
+        #expect(!stay.isEnd && stay.since > 10_000_000 && stay.since + stay.length == 60_000_000)
+    }
+
+    @Test("a quit by the user and an orderly end do not count; a crash and an end by the system do")
+    func whatCounts() throws {
+        let quit = try fate(["at: 30s, quit: mine"])
+        #expect(quit.lives == true && quit.ends.map(\.reason) == ["userTerminated"] && !quit.stays[0].isEnd)
+        let update = try fate(["at: 30s, terminate: mine"])
+        #expect(update.lives == true && update.ends.map(\.reason) == ["normalApp"])
+        let crash = try fate(["at: 6s, crash: mine"])
+        #expect(crash.lives == false && crash.death?.reason == "abnormal" && crash.death?.wasForeground == true)
+        let limited = try fate([], ["apps.mine.background.holds_file_lock=true"])
+        #expect(limited.lives == false && limited.death?.reason == "suspendedWithLockedFile")
+        let counter = try #require(limited.death.flatMap(Fate.counter))
+        #expect(counter.name == "cumulativeSuspendedWithLockedFileExitCount" && counter.payload == .background)
+    }
+
+    @Test("a return to the front ends a stay without an end of the app, and the next one begins afterwards")
+    func returning() throws {
+        let fate = try fate(["at: 20s, switch: mine", "at: 40s, home: true"])
+        #expect(fate.stays.map(\.isEnd) == [false, false] && fate.stays[0].since < fate.stays[1].since)
+    }
+
+    @Test("an app that is suspended when the run begins has a stay from then on, at each of its footprints")
+    func started() throws {
+        let text = Self.fates.replacing("  - { at: 1s, launch: mine }\n", with: "")
+            .replacing("user:", with: "start: [{ process: mine, footprint: 40MiB }]\nuser:")
+        let plan = try Self.plan(text)
+        let fate = try FatePlayer().fate(of: 0, in: plan, untilEnd: false)
+        #expect(fate.lives == true && fate.processes == 1)
+        #expect(fate.stays == [.init(since: 0, length: 60_000_000, isEnd: false)])
+        let sizing = try Sizing(plan.apps[0], player: FatePlayer())
+        #expect(try sizing.plan(plan, app: 0, at: sizing.present * 2).start[0].footprint == .mebibytes(80))
+    }
+
+    @Test("an app that nobody opens has no answer")
+    func absent() throws {
+        let text = Self.fates.replacing("  - { at: 1s, launch: mine }\n", with: "")
+        let fate = try FatePlayer().fate(of: 0, in: Self.plan(text), untilEnd: false)
+        #expect(fate.lives == nil && fate.stays.isEmpty)
+        let answer = try answer(question(Self.plan(text), seeds: 3))
+        #expect(answer.verdictWord == .absent && answer.sentences[0].hasPrefix("There is no answer"))
+    }
+
+    @Test("a run that stops at the first end has the same first end as the whole run")
+    func stopped() throws {
+        let plan = try Self.person()
+        var ended = 0
+        for seed in 1...8 {
+            var plan = plan
+            plan.seed = UInt64(seed)
+            let whole = try FatePlayer().fate(of: 2, in: plan, untilEnd: false)
+            let part = try FatePlayer().fate(of: 2, in: plan, untilEnd: true)
+            #expect(whole.death == part.death && whole.lives == part.lives, "seed \(seed)")
+            ended += whole.death == nil ? 0 : 1
+        }
+        #expect(ended > 0)
+    }
+
+    // MARK: Footprints
+
+    @Test("an app of a given footprint has that peak alone in front")
+    func footprints() throws {
+        let player = FatePlayer()
+        for archetype in ["photo-editor", "messaging", "plain", "big-game"] {
+            let app = try #require(Archetype.named(archetype)).profile
+            let sizing = try Sizing(app, player: player)
+            for size in [ByteCount.mebibytes(120), .mebibytes(333)] {
+                let peak = try player.peak(of: sizing.app(app, at: size))
+                #expect(abs((peak - size).bytes) <= size.bytes / 100, "\(archetype) at \(size): \(peak)")
+            }
+            #expect(try sizing.app(app, at: sizing.present) == app)
+        }
+    }
+
+    @Test("an app that plays a trace has one size")
+    func trace() throws {
+        var app = try #require(Archetype.named("plain")).profile
+        #expect(Sizing.obstacle(of: app) == nil)
+        app.memory.trace = TraceProfile(file: "t")
+        #expect(Sizing.obstacle(of: app) != nil)
+    }
+
+    /// The answer for every footprint of a row, each from all of its runs.
+    private func bruteForce(_ question: Question, _ sizing: Sizing) throws -> [Bool] {
+        try question.footprints.map { size in
+            var plan = question.plan
+            plan.apps[question.app] = try sizing.app(plan.apps[question.app], at: size)
+            let lives = try question.seeds.map { seed in
+                plan.seed = seed
+                return try FatePlayer().fate(of: question.app, in: plan, untilEnd: true).lives
+            }
+            return Proportion(lives.count { $0 == true }, of: lives.count { $0 != nil })
+                .isAtLeast(partsPerMillion: question.share.partsPerMillion)
+        }
+    }
+
+    @Test(
+        "the largest footprint is that of brute force over the whole row, on three devices", arguments: [384, 512, 640])
+    func largest(ceiling: Int) throws {
+        var question = question(try Self.person("largest-first", ["device.ceiling=\(ceiling)MiB"]), seeds: 10)
+        question.footprints = stride(from: 40, through: 280, by: 10).map { .mebibytes($0) }
+        question.scan = 4
+        let sizing = try Sizing(question.plan.apps[question.app], player: FatePlayer())
+        let row = try bruteForce(question, sizing)
+        let found = try #require(try answer(question, sizing: sizing).footprints)
+        let stretches = row.map { $0 ? "+" : "-" }.joined()
+        #expect(found.lastOfFirst == row.prefix { $0 }.indices.last, "\(stretches): \(found.tried)")
+        for (place, isEnough) in found.tried { #expect(row[place] == isEnough, "\(place) of \(stretches)") }
+        #expect(found.tried.count < row.count)
+    }
+
+    /// A device of about 1000 MiB for apps, where the largest app is ended. An app of medium size is the largest when
+    /// the last app comes. A large one has already had another app ended when it came itself.
+    private static let twoMinds = """
+        plimsoll: 1
+        name: two-minds
+        duration: 2min
+        device: { ceiling: 1064MiB, reserved: 64MiB }
+        monitor: { preset: ios }
+        policy: { name: largest-first, parameters: { floor: 0% } }
+        apps:
+          - { name: first, like: plain, memory: { base: 300MiB, objects: { constant: 64KiB } } }
+          - { name: second, like: plain, memory: { base: 200MiB, objects: { constant: 64KiB } } }
+          - { name: mine, like: plain, memory: { base: 250MiB, objects: { constant: 64KiB } } }
+          - { name: last, like: plain, memory: { base: 200MiB, objects: { constant: 64KiB } } }
+        user:
+          - { at: 1s, launch: first }
+          - { at: 20s, launch: second }
+          - { at: 40s, launch: mine }
+          - { at: 60s, launch: last }
+        """
+
+    @Test("where a larger app survives and a smaller one does not, the answer says so")
+    func notMonotone() throws {
+        var question = question(try Self.plan(Self.twoMinds), seeds: 2)
+        question.footprints = stride(from: 100, through: 900, by: 20).map { .mebibytes($0) }
+        question.scan = 4
+        let sizing = try Sizing(question.plan.apps[question.app], player: FatePlayer())
+        let answer = try answer(question, sizing: sizing)
+        let found = try #require(answer.footprints)
+        let row = try bruteForce(question, sizing)
+        #expect(found.lastOfFirst == row.prefix { $0 }.indices.last)
+        #expect(!found.isFalling && found.stretches.count >= 3, "\(found.stretches)")
+        for (place, isEnough) in found.tried { #expect(row[place] == isEnough) }
+        #expect(answer.sentences.contains { $0.contains("larger is not always worse here") }, "\(answer.sentences)")
+    }
+
+    // MARK: Changes and answers
+
+    @Test("changes are compared seed by seed, and one that the app makes already is left out")
+    func changes() throws {
+        var question = question(try Self.person("lru", ["apps.mine.warnings.frees=0%", "monitor.preset=ios"]))
+        question.triesChanges = true
+        let answer = try answer(question)
+        let names = answer.changes.map(\.name).sorted()
+        #expect(names == ["answers-warnings", "frees-on-the-way", "half-the-cache", "saves-state"])
+        for change in answer.changes {
+            let pairs = try #require(change.pairs)
+            #expect(pairs.pairs == 20 && change.isComplete && change.option?.contains("--set apps.mine.") == true)
+            #expect(pairs.gain == (change.lived.share ?? 0) - (answer.lived.share ?? 0))
+        }
+        let gains = answer.changes.compactMap { $0.pairs?.gain }
+        #expect(gains == gains.sorted(by: >))
+    }
+
+    @Test("the first sentence is the answer, and the ends are counters of MetricKit")
+    func words() throws {
+        let answer = try answer(question(Self.person(), share: .percent(100)))
+        #expect(answer.verdictWord == .no, "\(answer.sentences)")
+        #expect(answer.sentences[0].hasPrefix("No: mine survives in \(answer.lived.count) of 20 runs, "))
+        #expect(answer.sentences[1].contains(" times and is ended there "))
+        #expect(answer.sentences[2].contains("cumulativeMemoryPressureExitCount of MXBackgroundExitData"))
+        #expect(answer.ends.reduce(0) { $0 + $1.count } >= 20 - answer.lived.count)
+        let steps = answer.background.steps
+        #expect(steps.reduce(0) { $0 + $1.ended + $1.censored } == answer.fates.reduce(0) { $0 + $1.stays.count })
+    }
+
+    @Test("every kind of app has a scenario on every day")
+    func days() throws {
+        for day in CommonDay.allCases {
+            for archetype in Archetype.all {
+                let text = day.scenario(app: "mine", like: archetype.name, device: "{ like: iphone-13 }")
+                let plan = try Self.plan(text)
+                #expect(plan.apps.count == CommonDay.fleet.count + 1 && plan.apps[CommonDay.place].name == "mine")
+                #expect(plan.apps[CommonDay.place].like == archetype.name && plan.duration == day.duration)
+            }
+        }
+    }
+}

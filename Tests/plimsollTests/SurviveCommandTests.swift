@@ -1,0 +1,142 @@
+import Foundation
+import Testing
+
+@Suite("plimsoll survive, as a person runs it", .serialized)
+struct SurviveCommandTests {
+    private let question = [
+        "survive", "tiny.yaml", "--app", "a", "--seeds", "1..6", "--footprint", "20MiB..60MiB", "--set",
+        "user=[{ at: 0s, launch: a }, { from: 2s, to: 12s, model: commuter }]",
+    ]
+
+    private static let tables = [
+        "survival.csv", "background.csv", "ends.csv", "settings.csv", "runs.csv", "stays.csv", "answer.txt",
+        "plan.json", "datapackage.json", "scenario.yaml",
+    ]
+
+    private func bytes(_ folder: URL, _ file: String) throws -> Data {
+        try Data(contentsOf: folder.appending(path: file))
+    }
+
+    @Test("the answer, its tables and their package do not depend on the number of jobs")
+    func jobs() throws {
+        try Experiments.within { folder in
+            let one = try Program.run(question + ["--jobs", "1", "--out", "one"], in: folder)
+            let two = try Program.run(question + ["--jobs", "2", "--out", "two"], in: folder)
+            #expect(one.status == 0 && two.status == 0, "\(one.error)\(two.error)")
+            for file in Self.tables {
+                #expect(try bytes(folder, "one/\(file)") == bytes(folder, "two/\(file)"), "\(file)")
+            }
+            let answer = try #require(try Experiments.rows(folder.appending(path: "one/survival.csv")).first)
+            #expect(answer["app"] == "a" && answer["runs"] == "6")
+            let text = String(decoding: try bytes(folder, "one/answer.txt"), as: UTF8.self)
+            #expect(text.contains("a survives in \(answer["lived"] ?? "") of 6 runs"), "\(text)")
+            #expect(one.out.hasPrefix(text.split(separator: "\n")[0]))
+            let settings = try Experiments.rows(folder.appending(path: "one/settings.csv"))
+            let runs = try Experiments.rows(folder.appending(path: "one/runs.csv"))
+            #expect(runs.count == settings.reduce(0) { $0 + (Int($1["runs"] ?? "") ?? 0) })
+            #expect(settings.contains { $0["kind"] == "footprint" } && settings.contains { $0["kind"] == "change" })
+        }
+    }
+
+    @Test("a command that was interrupted goes on with --resume, without a run made twice, to the same answer")
+    func resuming() throws {
+        try Experiments.within { folder in
+            #expect(try Program.run(question + ["--out", "whole", "--quiet"], in: folder).status == 0)
+            let arguments = question + ["--out", "part", "--quiet"]
+            #expect(try Program.run(arguments, in: folder).status == 0)
+            // As a killed process leaves it: some of the runs, the last one torn.
+            let ledger = folder.appending(path: "part/ledger.txt")
+            let lines = try String(contentsOf: ledger, encoding: .utf8).split(separator: "\n")
+            let kept = lines.prefix(5).joined(separator: "\n") + "\n" + lines[5].prefix(9)
+            try Data(kept.utf8).write(to: ledger)
+            try FileManager.default.removeItem(at: folder.appending(path: "part/survival.csv"))
+            #expect(try Program.run(arguments + ["--resume"], in: folder).status == 0)
+            for file in Self.tables {
+                #expect(try bytes(folder, "whole/\(file)") == bytes(folder, "part/\(file)"), "\(file)")
+            }
+            let after = try String(contentsOf: ledger, encoding: .utf8).split(separator: "\n")
+            #expect(after.count == lines.count && Array(after.prefix(5)) == Array(lines.prefix(5)))
+            let other = try Program.run(arguments + ["--resume", "--probability", "50%"], in: folder)
+            #expect(other.status == 65 && other.error.contains("begun with another question"), "\(other.error)")
+        }
+    }
+
+    @Test("an app of the catalogue needs no scenario; a report is one")
+    func withoutFile() throws {
+        try Experiments.within { folder in
+            let like = try Program.run(
+                ["survive", "--like", "weather", "--seeds", "1..2", "--share-only", "--out", "w"], in: folder)
+            #expect(like.status == 0 && like.out.contains("my-weather on iphone-13 survives in "), "\(like.error)")
+            let words = ["w/scenario.yaml", "--app", "my-weather", "--seeds", "1..2", "--share-only", "--out", "x"]
+            let again = try Program.run(["survive"] + words, in: folder)
+            #expect(again.status == 0, "\(again.error)")
+            for file in ["survival.csv", "runs.csv", "background.csv"] {
+                #expect(try bytes(folder, "w/\(file)") == bytes(folder, "x/\(file)"), "\(file)")
+            }
+            let report = """
+                {"bug_type":"298","os_version":"iPhone OS 14.0.1 (18A393)"}
+                { "memoryStatus" : { "pageSize" : 16384, "memoryPages" :
+                    { "active" : 4000, "inactive" : 4000, "free" : 3000, "wired" : 2000 } },
+                  "processes" : [
+                    { "name" : "Notes", "rpages" : 900, "priority" : 0, "states" : ["suspended"] },
+                    { "name" : "Maps", "rpages" : 1900, "priority" : 100, "states" : ["frontmost"] } ] }
+                """
+            try Data(report.utf8).write(to: folder.appending(path: "state.ips"))
+            let imported = try Program.run(
+                ["survive", "state.ips", "--app", "Notes", "--seeds", "1..2", "--share-only", "--out", "r"], in: folder)
+            #expect(
+                imported.status == 0 && imported.out.contains("Notes survives in 2 of 2 runs"),
+                "\(imported.error)")
+        }
+    }
+
+    @Test("the smallest of several devices is named, and all of a system are tried for one")
+    func devices() throws {
+        try Experiments.within { folder in
+            let like = ["survive", "--like", "weather", "--seeds", "1..2", "--set", "duration=10min", "--set"]
+            let user = ["user=[{ at: 0s, launch: my-weather }, { from: 1min, to: 10min, model: commuter }]"]
+            let two = ["--device", "iphone-13", "--device", "iphone-6s", "--out", "two"]
+            let result = try Program.run(like + user + two, in: folder)
+            #expect(result.status == 0 && result.out.contains("my-weather on iphone-13 survives"), "\(result.error)")
+            #expect(result.out.replacing("\n", with: " ").contains("The smallest device on which it survives"))
+            let settings = try Experiments.rows(folder.appending(path: "two/settings.csv"))
+            #expect(settings.filter { $0["kind"] == "device" }.map { $0["name"] } == ["iphone-6s", "iphone-13"])
+            let one = try Program.run(like + user + ["--device", "iphone-x", "--out", "one", "--quiet"], in: folder)
+            #expect(one.status == 0, "\(one.error)")
+            let names = try Experiments.rows(folder.appending(path: "one/settings.csv"))
+                .filter { $0["kind"] == "device" }.compactMap { $0["name"] }
+            #expect(names.count > 3 && names.allSatisfy { $0.hasPrefix("iphone") })
+        }
+    }
+
+    @Test("wrong input is one clear line with its status")
+    func faults() throws {
+        try Experiments.within { folder in
+            let cases: [([String], Int32, String)] = [
+                (["tiny.yaml", "--app", "b2"], 65, "the scenario has no app 'b2'; did you mean 'b'?"),
+                (["none.yaml", "--app", "a"], 66, "none.yaml"),
+                (["tiny.yaml"], 64, "name the app with --app"),
+                ([], 64, "name a scenario and --app, or an app of the catalogue with --like"),
+                (["--like", "photo"], 64, "there is no such archetype"),
+                (["--like", "mail", "--app", "chat"], 64, "another app of the day has that name"),
+                (["tiny.yaml", "--app", "a", "--like", "mail"], 64, "--like needs no scenario"),
+                (["tiny.yaml", "--app", "a", "--day", "gaming"], 64, "--day needs --like"),
+                (["tiny.yaml", "--app", "a", "--footprint", "80MiB..40MiB"], 64, "the range is empty or upside down"),
+                (["tiny.yaml", "--app", "a", "--footprint", "big"], 64, "--footprint big: expected a size"),
+                (["tiny.yaml", "--app", "a", "--probability", "0"], 64, "expected a share above 0 and up to 1"),
+                (["tiny.yaml", "--app", "a", "--seeds", "5..1"], 64, "upside down"),
+                (["tiny.yaml", "--app", "a", "--set", "seed=1"], 64, "--seeds sets the seeds"),
+                (["tiny.yaml", "--app", "a", "--device", "iphone-31"], 64, "there is no such device"),
+                (["--like", "mail", "--device", "iphone-x", "--device", "iphone-x"], 64, "is given twice"),
+                (["tiny.yaml", "--app", "a", "--resume"], 64, "--resume needs the folder of --out"),
+            ]
+            for (arguments, status, said) in cases {
+                let result = try Program.run(["survive"] + arguments, in: folder)
+                #expect(result.status == status && result.error.contains(said), "\(arguments): \(result.error)")
+                #expect(result.out.isEmpty && !FileManager.default.fileExists(atPath: folder.path() + "/runs"))
+            }
+            let out = try Program.run(question + ["--out", "tiny.yaml"], in: folder)
+            #expect(out.status == 73, "\(out.error)")
+        }
+    }
+}
