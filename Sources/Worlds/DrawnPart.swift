@@ -53,7 +53,6 @@ struct DrawnPart {
         part.put("limits", limits)
         playsTrace = memory.playsTrace
         if draw.chance(20) { part.put("cpu", draw.share(0, 60)) }
-        if draw.chance(10) { part.put("oom_score_adj", .plain("\(draw.number(-1_000, 1_000))")) }
         if draw.chance(15) { part.put("oom_score_adj", DrawnApp.adjustment(&draw)) }
         tree = part.tree
     }
@@ -103,11 +102,18 @@ extension WorldFrame {
         var entries: [Tree] = []
         var left = ByteCount((ceiling - reserved).bytes * 3 / 4)
         let front = draw.chance(50) ? draw.pick(apps).name : nil
-        var names = apps.map { (name: $0.name, isSeveral: $0.scenes.support && $0.scenes.multiple) }
-        names += parts.map { ($0.name, false) }
+        var names = apps.map { app in
+            (
+                name: app.name, isSeveral: app.scenes.support && app.scenes.multiple,
+                plain: plainSize(app.tree, app.profile)
+            )
+        }
+        names += parts.map { ($0.name, false, plainSize($0.tree, AppProfile.part($0.kind))) }
         draw.shuffle(&names)
-        for (name, isSeveral) in names where draw.chance(40) || name == front {
-            let size = draw.bytes(.kibibytes(256), .mebibytes(24))
+        for (name, isSeveral, plain) in names where draw.chance(40) || name == front {
+            let drawn = draw.bytes(.kibibytes(256), .mebibytes(24))
+            let isPlain = draw.chance(10) && plain <= left
+            let size = isPlain ? plain : drawn
             guard size <= left else { break }
             left -= size
             let isFront = name == front
@@ -115,13 +121,16 @@ extension WorldFrame {
             var entry = Record()
             entry.put("process", .plain(name))
             if state != "suspended" || draw.chance(60) { entry.put("state", .plain(state)) }
-            entry.put("footprint", .plain("\(size)"))
+            entry.put("footprint", .plain(isPlain ? "none" : "\(size)"))
             let idle = draw.span(.zero, .minutes(20))
             if draw.chance(80) {
                 entry.put("idle", .plain("\(idle)"))
                 entry.put("age", .plain("\(idle + draw.span(.minutes(5), .hours(5)))"))
             }
-            if draw.chance(20) { entry.put("band", .plain("\(draw.pick([0, 20, 30, 40, 80, 100, 120]))")) }
+            if draw.chance(20) {
+                let band = draw.pick([0, 20, 30, 40, 80, 100, 120])
+                entry.put("band", .plain(draw.chance(10) ? "none" : "\(band)"))
+            }
             if isSeveral && draw.chance(60) { entry.put("scenes", .plain("\(draw.number(1, 3))")) }
             if draw.chance(20) {
                 let times = (0..<draw.number(1, 10)).map { _ in draw.time(.zero, .minutes(1)) }
@@ -130,5 +139,13 @@ extension WorldFrame {
             entries.append(entry.tree)
         }
         return entries
+    }
+
+    /// What it holds with up to three scenes, if the scenario does not say, on the device of the document.
+    private func plainSize(_ tree: Tree, _ profile: AppProfile) -> ByteCount {
+        func size(_ key: String, _ standard: ByteCount) -> ByteCount {
+            tree["memory"]?[key]?.text.flatMap { try? ByteCount(parsing: $0) } ?? standard
+        }
+        return (size("base", profile.memory.base) + size("scene", profile.memory.scene) * 3) * scale
     }
 }

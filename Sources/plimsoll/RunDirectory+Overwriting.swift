@@ -7,7 +7,7 @@ extension RunDirectory {
     static let marks = ["datapackage.json", "summary.csv"]
 
     /// What `Scripts/plot` draws of a run, into its folder `plots`.
-    static let pictures = ["memory", "pressure", "cores", "states", "launches", "terminations"]
+    static let pictures = ["memory", "pages", "pressure", "cores", "states", "launches", "terminations"]
     static let pictureFormats = ["png", "svg"]
     private static let pictureFolder = "plots"
 

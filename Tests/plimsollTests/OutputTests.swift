@@ -146,7 +146,7 @@ struct OutputTests {
                 kill(process.processIdentifier, SIGTERM)
             }
             #expect(first.status == 143)
-            #expect(try content(folder).count == RunDirectory.files.count + 1)
+            #expect(try content(folder).count == RunDirectory.usualFiles.count + 1)
             #expect(try Program.run(long.dropLast(5) + ["--quiet", "--out", "r", "--force"], in: folder).status == 0)
         }
     }

@@ -206,7 +206,9 @@ struct SettingsMatterTests {
         return sets
     }
 
-    private static func started(_ entry: String) -> String { "start=[{ \(entry) }]" }
+    private static func started(_ entry: String) -> String {
+        "start=[{ \(entry) }]"
+    }
 
     /// The front app must end for itself, or another one ends it.
     private static let tight = ["policy=jetsam", "device.ceiling=80MiB", "limits.protect_audible=false"]

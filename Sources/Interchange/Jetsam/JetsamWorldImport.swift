@@ -290,7 +290,7 @@ private struct WorldCast {
         let lastIdle =
             report.processes.lastIndex { $0.states.contains("suspended") || $0.states.contains("idle") } ?? -1
         return report.processes.enumerated().map { place, process in
-            if let band = report.band(of: process) { return max(0, band.number) }
+            if let band = report.band(of: process) { return min(max(0, band.number), 999) }
             guard place > lastIdle else { return 0 }
             let own: Int =
                 switch (process.name, standings[place]) {
