@@ -43,40 +43,41 @@ extension ActionKind {
                 }),
         ] + appActions
 
-    private static let appActions: [ActionKind] = partActions + [
-        ActionKind(
-            "begin_background_task", .app, "The app calls beginBackgroundTask.", { .beginBackgroundTask($0) },
-            {
-                guard case .beginBackgroundTask(let app) = $0 else { return nil }
-                return app
-            }),
-        ActionKind(
-            "end_background_task", .app, "The app ends its latest background task.", { .endBackgroundTask($0) },
-            {
-                guard case .endBackgroundTask(let app) = $0 else { return nil }
-                return app
-            }),
-        ActionKind(
-            "show_on_display", .app,
-            "Another scene of the app appears on a second display; of an app without scenes, a window.",
-            { .showOnDisplay($0) },
-            {
-                guard case .showOnDisplay(let app) = $0 else { return nil }
-                return app
-            }),
-        ActionKind(
-            "crash", .app, "The app crashes.", { .crash($0) },
-            {
-                guard case .crash(let app) = $0 else { return nil }
-                return app
-            }),
-        ActionKind(
-            "terminate", .app, "The system ends the app in an orderly way, as for an update.", { .terminate($0) },
-            {
-                guard case .terminate(let app) = $0 else { return nil }
-                return app
-            }),
-    ]
+    private static let appActions: [ActionKind] =
+        partActions + [
+            ActionKind(
+                "begin_background_task", .app, "The app calls beginBackgroundTask.", { .beginBackgroundTask($0) },
+                {
+                    guard case .beginBackgroundTask(let app) = $0 else { return nil }
+                    return app
+                }),
+            ActionKind(
+                "end_background_task", .app, "The app ends its latest background task.", { .endBackgroundTask($0) },
+                {
+                    guard case .endBackgroundTask(let app) = $0 else { return nil }
+                    return app
+                }),
+            ActionKind(
+                "show_on_display", .app,
+                "Another scene of the app appears on a second display; of an app without scenes, a window.",
+                { .showOnDisplay($0) },
+                {
+                    guard case .showOnDisplay(let app) = $0 else { return nil }
+                    return app
+                }),
+            ActionKind(
+                "crash", .app, "The app crashes.", { .crash($0) },
+                {
+                    guard case .crash(let app) = $0 else { return nil }
+                    return app
+                }),
+            ActionKind(
+                "terminate", .app, "The system ends the app in an orderly way, as for an update.", { .terminate($0) },
+                {
+                    guard case .terminate(let app) = $0 else { return nil }
+                    return app
+                }),
+        ]
 
     private static let partActions: [ActionKind] = [
         ActionKind(
