@@ -11,19 +11,19 @@ package enum Outcomes {
         ExitReason.allCases.map { "exit \($0.rawValue)" }
         + ReclaimAction.Kind.allCases.map { "action \($0.rawValue)" }
         + UserRefusal.allCases.filter { !$0.isKeptByLoader }.map { "refused: \($0.rawValue)" }
-        + Refusal.Rule.allCases.filter { !unreachable.contains($0) && $0 != .ending }
+        + Refusal.Rule.allCases.filter { !unreachable.contains($0) && $0 != .ending && $0 != .phase }
         .map { "refused by \($0.rawValue)" }
 
     /// The outcomes that must occur in at least one world. A process ends within a fraction of a second, so a policy
-    /// seldom names one meanwhile.
+    /// seldom names one meanwhile. Only a process that is no app is named for a suspension that it cannot have.
     package static let occasional: [String] =
         EventKind.allCases.map { "event \($0.rawValue)" } + Callback.allCases.map { "callback \($0.rawValue)" }
         + AppNotification.allCases.map { "notification \($0.rawValue)" }
-        + LaunchKind.allCases.map { "launch \($0.rawValue)" } + ["refused by \(Refusal.Rule.ending.rawValue)"]
+        + LaunchKind.allCases.map { "launch \($0.rawValue)" }
+        + ["refused by \(Refusal.Rule.ending.rawValue)", "refused by \(Refusal.Rule.phase.rawValue)"]
 
-    /// The rules that none of Plimsoll's policies violates: none names a process or a scene outside its snapshot, and
-    /// each checks a process's phase before it requests a warning, a suspension, or the disconnection of a scene.
-    private static let unreachable: [Refusal.Rule] = [.alive, .phase]
+    /// The rule that none of Plimsoll's policies violates: none names a process or a scene outside its snapshot.
+    private static let unreachable: [Refusal.Rule] = [.alive]
 
     /// Outcomes that should be impossible; one that occurs must be investigated.
     package static let unexpected: [String] =

@@ -122,7 +122,7 @@ struct WorldFrame {
         let fits = ceiling <= .gibibytes(3)
         scale = isScaled && isOwn && fits ? scaling : .one
         var identity = Draw(seed, "device preset")
-        preset = identity.chance(12) ? identity.pick(DevicePreset.all) : nil
+        preset = identity.chance(25) ? identity.pick(DevicePreset.all) : nil
         let isOption = identity.chance(70)
         let scaledBy = isScaled && !isOwn ? scaling : nil
         topScale = isOption ? nil : scaledBy
