@@ -75,6 +75,7 @@ extension Explainer {
         let modes = process.modes.map(\.rawValue).joined(separator: ", ")
         return switch process.phase {
         case .suspended: "suspended, off screen for \(unseen)"
+        case .prewarmed: "prewarmed for \(unseen), and not launched since"
         case .background where modes.isEmpty: "running off screen for \(unseen)"
         case .background: "running off screen for \(unseen), for \(modes)"
         case .active, .inactive, .notRunning: process.phase.rawValue

@@ -44,7 +44,7 @@ extension ProcessEvent {
         case .activate, .resignActive, .enterForeground: .sceneUpdate
         case .enterBackground: .enterBackground
         case .terminate: .terminate
-        case .suspend, .resume: nil
+        case .suspend, .resume, .prewarm: nil
         }
     }
 }

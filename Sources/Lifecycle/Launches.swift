@@ -1,13 +1,13 @@
 /// How much of the app was still there when the user wanted it.
 public enum LaunchKind: String, CaseIterable, Sendable {
-    /// There was no process.
+    /// There was no process, or only a prewarmed one.
     case cold
     /// The process was alive and the scene unattached, or an app without scenes was still being launched.
     case warm
     /// The scene was in memory.
     case hot
 
-    /// Where the process was; nil if there was none.
+    /// Where the process was; nil if there was none, or it was prewarmed.
     public var resumedFrom: ResumeSource? {
         switch self {
         case .cold: nil
@@ -23,6 +23,8 @@ public enum ResumeSource: String, CaseIterable, Sendable {
     case compressed
     /// From flash, where the freezer had put it. This device has no freezer.
     case frozen
+    /// Before `UIApplicationMain`: the system had begun the launch ahead of time.
+    case prewarmed
 }
 
 /// The outcome of a launch by the user.

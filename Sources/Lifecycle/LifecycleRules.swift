@@ -37,6 +37,9 @@ public struct LifecycleRules: Hashable, Sendable {
     /// What becomes of the process of an app whose last window the user closes. Public record: on an iPad it ends. That
     /// the app then counts as swiped away is our own assumption, after the switcher, where both are the same gesture.
     public var lastWindow = LastWindow.stays
+    /// The share of its base memory that a prewarmed process holds. A guess: up to `UIApplicationMain` a process loads
+    /// and links its libraries and runs their initialisers, and builds no interface.
+    public var prewarmedBase = Ratio.percent(30)
 
     /// The defaults.
     public init() {}

@@ -1,7 +1,7 @@
 /// The life of one process; its phase changes only by events.
 ///
-/// Source: Apple's "Managing your app's life cycle" (iOS 13 and later). Prewarming
-/// is out of scope, so a process that is not running cannot become suspended.
+/// Source: Apple's "Managing your app's life cycle" (iOS 13 and later), and
+/// "About the app launch sequence" for prewarming (iOS 15 and later).
 public struct ProcessMachine: Hashable, Sendable {
     /// The current phase.
     public private(set) var phase: ProcessPhase = .notRunning
@@ -12,17 +12,19 @@ public struct ProcessMachine: Hashable, Sendable {
     /// The phase after `event`; throws if the phase does not allow it.
     public static func next(_ phase: ProcessPhase, _ event: ProcessEvent) throws(IllegalTransition) -> ProcessPhase {
         switch (phase, event) {
-        case (.notRunning, .launchToForeground): .inactive
-        case (.notRunning, .launchToBackground): .background
+        case (.notRunning, .prewarm): .prewarmed
+        case (.notRunning, .launchToForeground), (.prewarmed, .launchToForeground): .inactive
+        case (.notRunning, .launchToBackground), (.prewarmed, .launchToBackground): .background
         case (.inactive, .activate): .active
         case (.active, .resignActive): .inactive
         case (.inactive, .enterBackground): .background
         case (.background, .enterForeground): .inactive
         case (.background, .suspend): .suspended
         case (.suspended, .resume): .background
-        case (.inactive, .terminate), (.active, .terminate), (.background, .terminate), (.suspended, .terminate):
+        case (.inactive, .terminate), (.active, .terminate), (.background, .terminate), (.suspended, .terminate),
+            (.prewarmed, .terminate):
             .notRunning
-        case (.notRunning, _), (.inactive, _), (.active, _), (.background, _), (.suspended, _):
+        case (.notRunning, _), (.inactive, _), (.active, _), (.background, _), (.suspended, _), (.prewarmed, _):
             throw IllegalTransition(machine: "process", state: phase.rawValue, event: event.rawValue)
         }
     }

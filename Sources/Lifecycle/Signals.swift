@@ -77,7 +77,7 @@ extension ProcessEvent {
             [.change] + callback(.applicationDidEnterBackground) + [.notification(.didEnterBackground)]
         case .enterForeground:
             callback(.applicationWillEnterForeground) + [.notification(.willEnterForeground), .change]
-        case .suspend, .resume: [.change]
+        case .suspend, .resume, .prewarm: [.change]
         case .terminate:
             [.callback(.applicationWillTerminate), .notification(.willTerminate), .change]
         }
@@ -95,7 +95,7 @@ extension ProcessPhase {
         case (.background, .inactive): .enterForeground
         case (.background, .suspended): .suspend
         case (.suspended, .background): .resume
-        case (.notRunning, _), (.inactive, _), (.active, _), (.background, _), (.suspended, _): nil
+        case (.notRunning, _), (.inactive, _), (.active, _), (.background, _), (.suspended, _), (.prewarmed, _): nil
         }
     }
 
@@ -109,7 +109,8 @@ extension ProcessPhase {
         case (.active, .inactive), (.active, .background), (.active, .suspended): .resignActive
         case (.inactive, .background), (.inactive, .suspended): .enterBackground
         case (.background, .suspended): .suspend
-        case (.notRunning, _), (_, .notRunning), (.suspended, .suspended), (.background, .background),
+        case (.notRunning, _), (_, .notRunning), (.prewarmed, _), (_, .prewarmed), (.suspended, .suspended),
+            (.background, .background),
             (.inactive, .inactive), (.active, .active):
             nil
         }

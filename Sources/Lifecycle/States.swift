@@ -10,12 +10,31 @@ public enum ProcessPhase: String, CaseIterable, Sendable {
     case background
     /// In memory without running code; may be ended at any time without notice.
     case suspended
+    /// The system has begun the launch before the user wants the app, up to `UIApplicationMain` and without it (iOS 15
+    /// and later). It waits for the rest of its launch, hears of nothing, and may be ended at any time.
+    case prewarmed
 
     /// Whether the app's code may run.
     public var runsCode: Bool {
         switch self {
         case .inactive, .active, .background: true
-        case .notRunning, .suspended: false
+        case .notRunning, .suspended, .prewarmed: false
+        }
+    }
+
+    /// Whether the process is in memory and none of the app's code runs.
+    public var restsInMemory: Bool {
+        switch self {
+        case .suspended, .prewarmed: true
+        case .notRunning, .inactive, .active, .background: false
+        }
+    }
+
+    /// Whether UIKit has not launched the app yet.
+    public var awaitsLaunch: Bool {
+        switch self {
+        case .notRunning, .prewarmed: true
+        case .inactive, .active, .background, .suspended: false
         }
     }
 
@@ -23,7 +42,7 @@ public enum ProcessPhase: String, CaseIterable, Sendable {
     public var isForeground: Bool {
         switch self {
         case .inactive, .active: true
-        case .notRunning, .background, .suspended: false
+        case .notRunning, .background, .suspended, .prewarmed: false
         }
     }
 }
@@ -64,6 +83,8 @@ public enum ProcessEvent: String, CaseIterable, Sendable {
     case suspend
     case resume
     case terminate
+    /// The system begins the launch ahead of time.
+    case prewarm
 }
 
 /// What happens to a scene.

@@ -29,7 +29,7 @@ public struct AppTally: Sendable {
     public var stalls = 0
     /// The time that the app's processes waited for memory.
     public var stallTime: TimeSpan = .zero
-    /// The time in each state so far, in the order of `ProcessPhase.allCases`.
+    /// The time in each state so far, by its place. A prewarmed process counts as suspended.
     private var states = [TimeSpan](repeating: .zero, count: ProcessPhase.allCases.count)
     /// The present state and when it began.
     private var present: (phase: ProcessPhase, since: Instant) = (.notRunning, .zero)
@@ -61,7 +61,8 @@ public struct AppTally: Sendable {
         case .inactive: 1
         case .active: 2
         case .background: 3
-        case .suspended: 4
+        // Both rest in memory.
+        case .suspended, .prewarmed: 4
         }
     }
 }

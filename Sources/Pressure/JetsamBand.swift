@@ -48,7 +48,7 @@ public struct JetsamBand: Hashable, Comparable, Sendable {
     /// The band of a process in this phase, with the background modes it runs for.
     public static func band(of phase: ProcessPhase, modes: [BackgroundMode]) -> JetsamBand {
         switch phase {
-        case .notRunning, .suspended: .idle
+        case .notRunning, .suspended, .prewarmed: .idle
         case .inactive, .active: .foreground
         case .background:
             modes.contains(.audio) || modes.contains(.externalAccessory)

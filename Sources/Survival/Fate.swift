@@ -67,6 +67,8 @@ struct FateWatch {
     private(set) var fate = Fate()
     private var isInFront = false
     private var leftAt: Instant?
+    /// Whether the app's process is only prewarmed, so that its end is no loss.
+    private var isPrewarmed = false
 
     /// - Parameter state: What the app's process does when the run begins; nil if there is none.
     init(of app: String, startingAs state: StartedProcess.State?) {
@@ -88,6 +90,7 @@ struct FateWatch {
     }
 
     private mutating func exit(_ event: RunEvent) {
+        guard !isPrewarmed else { return isPrewarmed = false }
         let ending = Fate.Ending(at: event.at.microseconds, reason: event.detail, wasForeground: isInFront)
         fate.ends.append(ending)
         closeStay(at: event.at, isEnd: ending.counts)
@@ -95,6 +98,7 @@ struct FateWatch {
     }
 
     private mutating func enter(_ phase: ProcessPhase, at now: Instant) {
+        isPrewarmed = phase == .prewarmed
         switch phase {
         case .inactive, .active:
             closeStay(at: now, isEnd: false)
@@ -102,7 +106,8 @@ struct FateWatch {
         case .background, .suspended:
             if isInFront { leftAt = now }
             isInFront = false
-        case .notRunning: isInFront = false
+        // The user has not launched the app.
+        case .notRunning, .prewarmed: isInFront = false
         }
     }
 

@@ -14,6 +14,8 @@ public struct AppWorkload: ~Copyable {
     /// What the cache held when the app left the screen.
     private var cacheBeforeBackground: ByteCount = .zero
     private var transient: ByteCount = .zero
+    /// The part of the base that the process holds since before its launch.
+    private var prewarmed: ByteCount = .zero
     /// The number of operations in one round of the app's trace.
     private let traceLength: Int
     /// What the short-lived objects hold once the first of them are freed.
@@ -40,6 +42,13 @@ public struct AppWorkload: ~Copyable {
         (leak, churnRate) = (profile.memory.leak, churn.rate)
     }
 
+    /// What a process does before `UIApplicationMain` if the system launches it ahead of time: it is created and loads
+    /// a share of its base.
+    public mutating func prewarm(_ share: Ratio, cost: TimeSpan) -> CallbackWork {
+        prewarmed = profile.memory.base * share
+        return CallbackWork(cost: cost, memory: [.allocate(.base, prewarmed)])
+    }
+
     // MARK: Callbacks
 
     /// What a callback costs and does. Source of the app's duties: Apple's "Managing your app's life cycle".
@@ -57,7 +66,8 @@ public struct AppWorkload: ~Copyable {
     ) -> CallbackWork {
         switch callback {
         case .didFinishLaunching:
-            var work = CallbackWork(cost: costs.launch, memory: [.allocate(.base, profile.memory.base)])
+            var work = CallbackWork(
+                cost: costs.launch, memory: [.allocate(.base, profile.memory.base - prewarmed)])
             if isFirstLaunch { work.cost += costs.firstLaunch }
             if !profile.scenes.support {
                 work.cost += costs.connect

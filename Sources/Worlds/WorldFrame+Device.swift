@@ -142,6 +142,7 @@ extension WorldFrame {
     func lifecycle() -> Record {
         var rules = olderRules()
         if let lastWindow { rules.put("last_window", lastWindow) }
+        if let prewarmedBase { rules.put("prewarmed_base", prewarmedBase) }
         return rules
     }
 

@@ -18,6 +18,8 @@ struct MachineTableTests {
         "active resignActive inactive", "active terminate notRunning",
         "background enterForeground inactive", "background suspend suspended", "background terminate notRunning",
         "suspended resume background", "suspended terminate notRunning",
+        "notRunning prewarm prewarmed", "prewarmed launchToForeground inactive",
+        "prewarmed launchToBackground background", "prewarmed terminate notRunning",
     ]
 
     private static let legalScene = [
@@ -83,6 +85,18 @@ struct MachineTableTests {
         #expect(!again.contains(.callback(.configurationForConnecting)))
         let closed = SceneEvent.disconnect.signals(isNewSession: false, keepsSession: false, LifecycleRules())
         #expect(closed == [.callback(.sceneDidDisconnect), .notification(.sceneDidDisconnect), .change])
+    }
+
+    @Test("a prewarmed process hears of nothing: it rests in memory and waits for its launch")
+    func prewarmed() {
+        for world in AppWorld.allCases { #expect(ProcessEvent.prewarm.signals(in: world) == [.change]) }
+        #expect(ProcessEvent.prewarm.deadline == nil)
+        let phase = ProcessPhase.prewarmed
+        #expect(!phase.runsCode && !phase.isForeground && phase.restsInMemory && phase.awaitsLaunch)
+        for other in ProcessPhase.allCases {
+            #expect(phase.event(towards: other) == nil && phase.firstEvent(towards: other) == nil)
+            #expect(other.event(towards: phase) == nil && other.firstEvent(towards: phase) == nil)
+        }
     }
 
     @Test("a process follows its scenes")

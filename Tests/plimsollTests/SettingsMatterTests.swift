@@ -171,6 +171,7 @@ struct SettingsMatterTests {
         "lifecycle.paused_audio_runs": ["lifecycle.paused_audio_runs=true"] + call,
         "lifecycle.idle_scenes": ["lifecycle.idle_scenes=background"] + opening,
         "lifecycle.last_window": ["lifecycle.last_window=ends"] + closingOne,
+        "lifecycle.prewarmed_base": ["lifecycle.prewarmed_base=60%"] + prewarming,
         "limits.protect_foreground": ["limits.protect_foreground=false"] + tight,
         "processes.oom_score_adj": process(daemon + ", oom_score_adj: 1000") + linux,
         "start.process": [started("process: a")],
@@ -233,6 +234,8 @@ struct SettingsMatterTests {
     private static let closing = ["apps.a.scenes.multiple=true", "user.4={at: 50s, close_scene: a}"]
     /// The user closes the only window.
     private static let closingOne = ["user.4={at: 50s, close_scene: a}"]
+    /// The system begins the launch of the app that the user wants next.
+    private static let prewarming = ["user.1={at: 3s, prewarm: a}", "user.2={at: 20s, launch: a}"]
     /// The user opens another window.
     private static let opening = ["apps.a.scenes.multiple=true", "user.4={at: 50s, open_scene: a}"]
     /// Linux's daemon, and memory so tight that it acts.
@@ -298,6 +301,7 @@ struct SettingsMatterTests {
         "lifecycle.paused_audio_runs": call,
         "lifecycle.idle_scenes": opening,
         "lifecycle.last_window": closingOne,
+        "lifecycle.prewarmed_base": prewarming,
         "limits.protect_foreground": tight,
         "processes.oom_score_adj": process(daemon) + linux,
         "start.state": [started("process: a")],

@@ -89,6 +89,7 @@ STATE_COLOURS = {
     "inactive": "#74B4E3",
     "background": "#E08A00",
     "suspended": "#D3D7DB",
+    "prewarmed": "#B9A5DB",
 }
 SCENE_STATES = {
     "foregroundActive": "active",

@@ -94,7 +94,7 @@ public struct JetsamEventExport: Sendable {
     private func memory(of report: KillReport) -> JSON {
         let there = report.processes.filter { $0.generation == 0 }
         func held(suspended: Bool) -> Int {
-            pages(there.reduce(.zero) { ($1.state.phase == .suspended) == suspended ? $0 + $1.state.footprint : $0 })
+            pages(there.reduce(.zero) { $1.state.phase.restsInMemory == suspended ? $0 + $1.state.footprint : $0 })
         }
         let (active, inactive) = (held(suspended: false), held(suspended: true))
         return .object([
@@ -153,7 +153,7 @@ public struct JetsamEventExport: Sendable {
                 ? ["daemon", "idle"] : ["daemon"]
         }
         return switch process.state.phase {
-        case .suspended: ["suspended"]
+        case .suspended, .prewarmed: ["suspended"]
         case .background: ["background"]
         case .active, .inactive, .notRunning: [process.isWanted ? "frontmost" : "foreground"]
         }

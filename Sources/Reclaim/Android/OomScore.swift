@@ -72,7 +72,7 @@ extension ProcessSnapshot {
         case .active: OomScore.foreground
         case .inactive: OomScore.visible
         case .background: modes.isEmpty ? OomScore.service : OomScore.perceptible
-        case .suspended, .notRunning: nil
+        case .suspended, .prewarmed, .notRunning: nil
         }
     }
 }

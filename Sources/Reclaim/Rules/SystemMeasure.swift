@@ -116,8 +116,8 @@ public enum SystemMeasure: String, CaseIterable, Sendable {
         case .limitShare: RuleReading(snapshot.processes.map { $0.limitShare(of: snapshot.ceiling) }.max() ?? .zero)
         case .processes: RuleReading(Int64(snapshot.processes.count))
         case .offScreen:
-            RuleReading(Int64(snapshot.processes.count { $0.phase == .background || $0.phase == .suspended }))
-        case .suspended: RuleReading(Int64(snapshot.processes.count { $0.phase == .suspended }))
+            RuleReading(Int64(snapshot.processes.count { $0.phase == .background || $0.phase.restsInMemory }))
+        case .suspended: RuleReading(Int64(snapshot.processes.count { $0.phase.restsInMemory }))
         case .kills: RuleReading(Int64(snapshot.history.kills.count { snapshot.now - $0.at < .minutes(1) }))
         case .level: RuleReading(Int64(PressureLevel.allCases.firstIndex(of: snapshot.level) ?? 0))
         case .demand: RuleReading(Int64(ReclaimDemand.names.firstIndex(of: snapshot.demand.name) ?? 0))

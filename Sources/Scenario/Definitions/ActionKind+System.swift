@@ -66,6 +66,15 @@ extension ActionKind {
                     return app
                 }),
             ActionKind(
+                "prewarm", .app,
+                "The system begins the app's launch ahead of time, as from iOS 15 on: its process is created, holds "
+                    + "`lifecycle.prewarmed_base` of its base, and waits. The next launch goes on from there.",
+                { .prewarm($0) },
+                {
+                    guard case .prewarm(let app) = $0 else { return nil }
+                    return app
+                }),
+            ActionKind(
                 "crash", .app, "The app crashes.", { .crash($0) },
                 {
                     guard case .crash(let app) = $0 else { return nil }

@@ -53,5 +53,8 @@ extension LifecycleRules: Described {
                 "last_window", \.lastWindow, .choice("rule", "rules"),
                 "What becomes of an app whose last window the user closes. `stays`: its process lives on. `ends`: its "
                     + "process ends, as on an iPad; the app counts as swiped away. Public record."),
+            Field(
+                "prewarmed_base", \.prewarmedBase, .quantity(),
+                "The share of an app's `memory.base` that its process holds after `prewarm`. A guess."),
         ])
 }

@@ -108,6 +108,19 @@ struct Invariants {
         }
     }
 
+    /// A prewarmed process may still load its libraries. Nothing else happens in it.
+    private func checkPrewarmed(_ process: LiveProcess) {
+        let name = process.profile.name
+        claim(process.bands.band(at: run.now) == .idle, "\(name) is prewarmed, but not in band 0")
+        claim(!process.reasons.holdsAny, "\(name) is prewarmed, but holds a reason to run")
+        claim(
+            process.launch.pending == nil && !process.isEnding && !run.display.isShown(process.app),
+            "\(name) is prewarmed, but wanted or ending")
+        claim(
+            !process.record.sessions.contains { $0.machine.phase.isConnected },
+            "\(name) is prewarmed, but has a connected scene")
+    }
+
     private func check(_ process: LiveProcess) {
         let name = process.profile.name
         let sessions = process.record.sessions
@@ -124,6 +137,7 @@ struct Invariants {
             claim(process.isQuiet, "\(name) is suspended, but has steps to do")
             claim(!process.reasons.holdsAny, "\(name) is suspended, but holds a reason to run")
         }
+        if process.phase == .prewarmed { checkPrewarmed(process) }
         guard process.profile.scenes.support else { return }
         for session in sessions where session.machine.phase == .unattached && process.isQuiet {
             let size = session.pool.map { run.memory.requested(in: $0) } ?? .zero

@@ -64,7 +64,8 @@ extension Simulation {
                 app: process.profile.name, pid: process.pid, at: now, reason: reason,
                 wasForeground: wasForeground, wasPerceived: false, footprint: footprint,
                 beneficiary: reclaimer.beneficiary(of: process, reason)))
-        if !process.course.isSwipedAway {
+        // The user cannot tell whether an app was prewarmed.
+        if !process.course.isSwipedAway && !process.launch.isPrewarmed {
             process.record.wasTerminated(
                 at: now, fact: recorder.tally.terminations.count - 1, perceivedWithin: plan.perceivedWithin)
         }

@@ -10,13 +10,15 @@ extension Simulation {
     func launchCold(_ app: AppRecord, scene: SceneID?, tapped: Instant, for reason: LaunchReason) {
         countWish(for: app, tapped: tapped)
         let scene = scene ?? app.newSession()
-        guard let process = makeProcess(for: app, goal: .foreground(scene), reason) else { return }
+        let prewarmed = prewarming.goOn(app, for: reason)
+        guard let process = prewarmed ?? makeProcess(for: app, goal: .foreground(scene), reason) else { return }
+        process.course.show(scene)
         app.open(scene)
         app.update(scene) { $0.ask(for: reason) }
-        process.launch.begin(.cold, tapped: tapped, at: now)
+        process.launch.begin(.cold, tapped: tapped, at: now, from: prewarmed.map { _ in .prewarmed })
         if process.profile.scenes.support { process.launch.awaitScene(reading: plan.lifecycle.stateAtLaunch) }
         if !process.profile.scenes.support { process.deliver(reason, to: scene) }
-        process.thread.append(.spawn)
+        if prewarmed == nil { process.thread.append(.spawn) } else { announceLaunch(of: process) }
         advance(process)
     }
 
@@ -24,11 +26,12 @@ extension Simulation {
     func launchToBackground(_ app: AppRecord, for reason: LaunchReason, lasting span: TimeSpan) {
         if app.isPart { return parts.launch(app, for: reason, lasting: span) }
         let scene = app.sceneToShow ?? app.newSession()
-        guard let process = makeProcess(for: app, goal: .background, reason) else { return }
+        let prewarmed = prewarming.goOn(app, for: reason)
+        guard let process = prewarmed ?? makeProcess(for: app, goal: .background, reason) else { return }
         recorder.count(of: process) { $0.launchesBySystem += 1 }
         app.update(scene) { $0.ask(for: reason) }
         process.reasons.awaitEvent()
-        process.thread.append(.spawn)
+        if prewarmed == nil { process.thread.append(.spawn) } else { announceLaunch(of: process) }
         if app.profile.scenes.support {
             process.course.connect(scene, then: [.backgroundEvent(reason, lasting: span)])
         } else {
@@ -39,9 +42,11 @@ extension Simulation {
         advance(process)
     }
 
-    /// - Parameter born: When it was launched; nil: now.
+    /// - Parameters:
+    ///   - born: When it was launched; nil: now.
+    ///   - isPrewarmed: Whether the system only begins the launch.
     func makeProcess(
-        for app: AppRecord, goal: Goal, _ reason: LaunchReason, born: Instant? = nil
+        for app: AppRecord, goal: Goal, _ reason: LaunchReason, born: Instant? = nil, isPrewarmed: Bool = false
     ) -> LiveProcess? {
         let slot: MemorySlot
         do {
@@ -52,7 +57,7 @@ extension Simulation {
         }
         let launch = LaunchState(
             at: born ?? now, reason, isFirst: !app.wasLaunched && born == nil,
-            relaunchCost: app.profile.relaunchCost(fillRate: plan.device.fillRate))
+            relaunchCost: app.profile.relaunchCost(fillRate: plan.device.fillRate), isPrewarmed: isPrewarmed)
         let birth = LiveProcess.Birth(
             record: app, pid: processes.nextNumber(), slot: slot, position: processes.live.count, goal: goal,
             launch: launch, trace: openTrace(of: app.profile))
@@ -88,6 +93,12 @@ extension Simulation {
 
     /// The process exists from the tap on, but policies do not treat it as one that may be ended.
     func spawn(_ process: LiveProcess) {
+        announceLaunch(of: process)
+        start(CallbackWork(cost: process.costs.process), of: process)
+    }
+
+    /// The process's launch is recorded, and its callbacks follow. A prewarmed process has paid for its creation.
+    private func announceLaunch(of process: LiveProcess) {
         let event: ProcessEvent = process.course.goal == .background ? .launchToBackground : .launchToForeground
         let signals = event.signals(in: process.profile.scenes.world).filter { $0 != .change }
         // The app is told after the launch about sessions that the user closed while it had no process.
@@ -104,7 +115,6 @@ extension Simulation {
         apply(event, to: process, reason: event.rawValue)
         if !process.record.isPart { background.beginDeadline(.launch, of: process) }
         if !process.record.membership.helpers.isEmpty { parts.appStarts(process) }
-        start(CallbackWork(cost: process.costs.process), of: process)
     }
 
     /// What a launch callback is told about the reason. A scene's reason comes with the scene. A reason that only

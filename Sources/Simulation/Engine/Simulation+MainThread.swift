@@ -179,8 +179,8 @@ extension Simulation {
         } catch {
             return faults.fail("\(process.profile.name): \(error)")
         }
-        if before != .notRunning { process.launch.endAwaitingScene() }
-        if before == .notRunning || process.readPhase != read { recordPhase(of: process, reason: reason) }
+        if !before.awaitsLaunch { process.launch.endAwaitingScene() }
+        if before.awaitsLaunch || process.readPhase != read { recordPhase(of: process, reason: reason) }
         phaseChanged(process, from: before)
     }
 
@@ -293,9 +293,9 @@ extension Simulation {
         } else if after == .inactive {
             process.unsavedSince = nil
         }
-        if before == .suspended {
+        if before.restsInMemory {
             background.countSuspension(of: process)
-            worker.compressor?.noteResume(of: process)
+            if before == .suspended { worker.compressor?.noteResume(of: process) }
         }
         if process.course.standing != nil { process.course.leaveStanding() }
         process.followBand(at: now)
@@ -308,6 +308,7 @@ extension Simulation {
         case .suspended:
             background.suspend(process)
             parts.isIdle(process)
+        case .prewarmed: process.stay.suspend(at: now)
         case .notRunning: break
         }
         parts.watchAgeing(process)

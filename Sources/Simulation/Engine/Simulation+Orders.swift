@@ -49,7 +49,7 @@ extension Simulation {
         case .disconnectScene(_, let scene):
             process.course.takeAway(scene)
             advance(process)
-        case .terminatePolitely where process.phase != .suspended:
+        case .terminatePolitely where !process.phase.restsInMemory:
             endPolitely(process, order.why, grace: order.candidate.grace)
         case .terminate, .terminatePolitely: end(process, .memoryPressure, order.why)
         }

@@ -12,7 +12,7 @@ extension Simulation {
         guard app.profile.supports(reason) else { return record(name, app, refused: .modeIsNotDeclared) }
         guard !display.isOff else { return record(name, app, refused: .deviceIsRestarting) }
         let time = span ?? app.profile.background.eventWork
-        guard let process = app.process else {
+        guard let process = app.launchedProcess else {
             guard !app.wasSwipedAway || reason.reachesQuitApps(plan.lifecycle) else {
                 return record(name, app, refused: .wasSwipedAway)
             }
@@ -49,7 +49,7 @@ extension Simulation {
 
     /// The app's process, if its code runs; otherwise the refusal is recorded.
     private func running(_ app: AppRecord, for name: String) -> LiveProcess? {
-        guard let process = app.process else {
+        guard let process = app.launchedProcess else {
             record(name, app, refused: .isNotRunning)
             return nil
         }
@@ -76,7 +76,9 @@ extension Simulation {
         guard !scenes.support || scenes.multiple else { return record(name, app, refused: .hasOneScene) }
         guard !display.isLocked else { return record(name, app, refused: .deviceIsLocked) }
         if let other = display.externalApp { return record(name, app, refused: .displayIsTaken, by: other) }
-        guard let process = app.process, !process.isEnding else { return record(name, app, refused: .isNotRunning) }
+        guard let process = app.launchedProcess, !process.isEnding else {
+            return record(name, app, refused: .isNotRunning)
+        }
         guard scenes.support || process.phase.runsCode else { return record(name, app, refused: .isSuspended) }
         record(name, app)
         display.showExternally(app.id)
@@ -135,8 +137,8 @@ extension Simulation {
         record("terminate", app)
         abandonLaunch(of: process, outcome: .abandoned)
         display.leave(app.id)
-        if process.phase == .suspended && process.isQuiet {
-            return end(process, .normalApp, "ended in good order while suspended: no code ran")
+        if process.phase.restsInMemory && (process.isQuiet || process.phase == .prewarmed) {
+            return end(process, .normalApp, "ended in good order while \(process.phase.rawValue): no code ran")
         }
         askToEnd(process, QuitReason(.normalApp, "ended in good order", since: now))
     }

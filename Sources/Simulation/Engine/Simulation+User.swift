@@ -33,6 +33,7 @@ extension Simulation {
         case .present(let part, let span): parts.present(processes[part], lasting: span)
         case .holdAssertion(let part, let band): parts.hold(processes[part], band)
         case .releaseAssertion(let part): parts.release(processes[part])
+        case .prewarm(let app): prewarming.begin(processes[app])
         }
     }
 
@@ -110,7 +111,7 @@ extension Simulation {
 
     /// Launches the app that the display is to show, or resumes its process.
     private func open(_ app: AppRecord, scene: SceneID?, for reason: LaunchReason) {
-        guard let process = app.process else { return launchCold(app, scene: scene, tapped: now, for: reason) }
+        guard let process = app.launchedProcess else { return launchCold(app, scene: scene, tapped: now, for: reason) }
         if process.isEnding {
             if let earlier = app.keepTap(at: now, reason) { abandonTap(at: earlier, on: app) }
         } else {
@@ -219,7 +220,7 @@ extension Simulation {
         guard let scene = app.closableScene else { return record("close_scene", app, refused: .hasNoScene) }
         guard app.profile.scenes.support else { return record("close_scene", app, refused: .isWithoutScenes) }
         record("close_scene", app)
-        guard let process = app.process else { return app.discardWhileDead(scene) }
+        guard let process = app.launchedProcess else { return app.discardWhileDead(scene) }
         if plan.lifecycle.lastWindow == .ends && app.isLast(scene) && !process.isEnding {
             leaveToUser(scene, of: process)
             process.course.close(scene)
@@ -250,7 +251,7 @@ extension Simulation {
     }
 
     private func quit(_ app: AppRecord) {
-        let process = app.process
+        let process = app.launchedProcess
         // The card of an app that has ended stays in the switcher until it is swiped away.
         guard process != nil || app.wasLaunched && !app.wasSwipedAway else {
             return record("quit", app, refused: .isNotInSwitcher)
@@ -258,6 +259,9 @@ extension Simulation {
         record("quit", app)
         guard let process else {
             app.swipeAway()
+            if let process = app.process {
+                end(process, .userTerminated, "swiped away while prewarmed: no code ran")
+            }
             return app.discardAllSessions()
         }
         sendOff(process, "swiped away")

@@ -169,6 +169,9 @@ public final class Simulation {
     /// The flow of processes that are no apps.
     var parts: Parts { Parts(run: self) }
 
+    /// The flow of prewarmed processes.
+    var prewarming: Prewarming { Prewarming(run: self) }
+
     /// Whether every invariant is checked at every sample.
     var verifies: Bool { options.verifies }
 

@@ -89,15 +89,18 @@ public enum UserAction: Hashable, Sendable {
     case holdAssertion(AppID, band: Int)
     /// The daemon's assertion is released.
     case releaseAssertion(AppID)
+    /// The system begins the app's launch ahead of time.
+    case prewarm(AppID)
 }
 
 extension UserAction {
-    /// The app that this action opens, shows or wakes, if it is possible. Each such action draws the app's costs anew.
+    /// The app that this action opens, shows, wakes or prewarms, if it is possible. Each such action draws the app's
+    /// costs anew.
     var openedOrWokenApp: AppID? {
         switch self {
         case .launch(let app), .switchTo(let app), .openScene(let app), .showScene(let app, _), .open(let app, _),
             .wake(let app, _, _), .showOnDisplay(let app), .present(let app, _),
-            .beside(let app):
+            .beside(let app), .prewarm(let app):
             app
         case .home, .closeScene, .hideScene, .quit, .interrupt, .lock, .timeChange, .beginBackgroundTask,
             .endBackgroundTask, .unplugDisplay, .restart, .crash, .terminate,

@@ -24,6 +24,7 @@ public enum UserRefusal: String, CaseIterable, Sendable {
     case hasNoSecondDisplay = "there is no second display"
     case noAppIsInFront = "no app is in front"
     case holdsNoAssertion = "it holds no assertion"
+    case hasProcess = "it has a process already"
 
     /// Whether this refusal never occurs with a loaded scenario, because the loader already rejects what leads to it.
     public var isKeptByLoader: Bool {
@@ -32,7 +33,7 @@ public enum UserRefusal: String, CaseIterable, Sendable {
         case .deviceIsLocked, .deviceIsRestarting, .deviceIsLockedAlready, .isInFront, .systemHasNoScenes,
             .hasNoScene, .hasNoSuchScene, .isNotOnScreen, .isWithoutScenes, .isNotInSwitcher,
             .wasSwipedAway, .isBeingEnded, .holdsNoTask, .isNotRunning, .isSuspended, .displayIsTaken,
-            .hasNoSecondDisplay, .noAppIsInFront, .holdsNoAssertion:
+            .hasNoSecondDisplay, .noAppIsInFront, .holdsNoAssertion, .hasProcess:
             false
         }
     }

@@ -29,6 +29,8 @@ final class AppRecord {
     var duty: SeededGenerator
     /// Its live process; nil if there is none.
     private(set) var process: LiveProcess?
+    /// Its live process, unless the process is only prewarmed.
+    var launchedProcess: LiveProcess? { process?.phase == .prewarmed ? nil : process }
     private(set) var wasLaunched = false
     /// Whether the user swiped the app away: pushes and refreshes do not launch it until the user opens it again.
     private(set) var wasSwipedAway = false
@@ -82,9 +84,12 @@ final class AppRecord {
     // MARK: Its process
 
     func begin(_ process: LiveProcess) {
-        wasLaunched = true
+        if !process.launch.isPrewarmed { wasLaunched = true }
         self.process = process
     }
+
+    /// Its prewarmed process is launched.
+    func goOn() { wasLaunched = true }
 
     /// Its process is gone, and with it its scenes' memory and pending launch reasons.
     func processEnded() { process = nil }

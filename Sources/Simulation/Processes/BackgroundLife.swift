@@ -40,7 +40,7 @@ struct BackgroundLife {
         case .suspended:
             process.reasons.endModes()
             tellWhatWasMissed(process)
-        case .notRunning: process.reasons.endModes()
+        case .notRunning, .prewarmed: process.reasons.endModes()
         case .inactive, .active, .background: leaveScreen(process)
         }
         scheduleExpiry(of: process)
@@ -198,7 +198,7 @@ struct BackgroundLife {
 
     /// The time has jumped. A process that runs no code misses this, and is told when it runs again.
     func tellOfTimeChange(_ process: LiveProcess) {
-        guard !process.record.isPart else { return }
+        guard !process.record.isPart, process.phase != .prewarmed else { return }
         process.missed.timeChange = !process.phase.runsCode
         guard process.phase.runsCode else { return }
         process.thread.append(.tell(.applicationSignificantTimeChange, nil))

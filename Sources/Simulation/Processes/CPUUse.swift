@@ -87,7 +87,7 @@ struct UseOfCPU {
         switch process.phase {
         case .active: process.profile.cpu
         case .background: process.profile.background.cpu
-        case .inactive, .suspended, .notRunning: .zero
+        case .inactive, .suspended, .prewarmed, .notRunning: .zero
         }
     }
 

@@ -26,21 +26,23 @@ struct PendingLaunch {
     let kind: LaunchKind
     let tapped: Instant
     fileprivate(set) var parts = LaunchParts()
-    /// Where the process was, if it lived.
+    /// Where the process was; nil if there was none.
     fileprivate(set) var resumedFrom: ResumeSource?
 
-    init(_ kind: LaunchKind, tapped: Instant) {
-        resumedFrom = kind.resumedFrom
+    init(_ kind: LaunchKind, tapped: Instant, from source: ResumeSource? = nil) {
         self.kind = kind
         self.tapped = tapped
+        resumedFrom = source ?? kind.resumedFrom
     }
 }
 
 /// How a process was launched, and how far its launch has come.
 struct LaunchState {
     let at: Instant
-    /// What the process was launched for.
-    let reason: LaunchReason
+    /// What the process was launched for; of a prewarmed process without meaning.
+    private(set) var reason: LaunchReason
+    /// Whether the system has begun the launch, and no event has continued it yet.
+    private(set) var isPrewarmed: Bool
     /// How long a cold launch takes by the app's profile: its declared costs, plus the time to fill its memory.
     let relaunchCost: TimeSpan
     private(set) var isFirst: Bool
@@ -61,9 +63,12 @@ struct LaunchState {
     /// Whether the main thread's present work answers a memory warning.
     private var workAnswersWarning = false
 
-    init(at now: Instant, _ reason: LaunchReason, isFirst: Bool, relaunchCost: TimeSpan) {
+    init(
+        at now: Instant, _ reason: LaunchReason, isFirst: Bool, relaunchCost: TimeSpan, isPrewarmed: Bool = false
+    ) {
         at = now
         self.reason = reason
+        self.isPrewarmed = isPrewarmed
         self.isFirst = isFirst
         self.relaunchCost = relaunchCost
         restsSince = now
@@ -72,9 +77,14 @@ struct LaunchState {
     /// Whether the user waits for the app, or the delegate has not returned from `didFinishLaunching`.
     var isUnderWay: Bool { pending != nil || !hasFinished }
 
-    /// - Parameter tapped: Before now if an old process had to end first.
-    mutating func begin(_ kind: LaunchKind, tapped: Instant, at now: Instant) {
-        pending = PendingLaunch(kind, tapped: tapped)
+    /// A prewarmed process is launched.
+    mutating func goOn(for reason: LaunchReason) { (self.reason, isPrewarmed) = (reason, false) }
+
+    /// - Parameters:
+    ///   - tapped: Before now if an old process had to end first.
+    ///   - source: Where the process was, if the kind does not say so.
+    mutating func begin(_ kind: LaunchKind, tapped: Instant, at now: Instant, from source: ResumeSource? = nil) {
+        pending = PendingLaunch(kind, tapped: tapped, from: source)
         pending?.parts.earlierWork = now - tapped
         if restsSince != nil { restsSince = now }
         // What the main thread does now, it began before this tap.

@@ -122,7 +122,7 @@ final class LiveProcess {
         workload = AppWorkload(birth.record.profile, traceLength: birth.trace?.length ?? 0)
         course = Course(birth.goal)
         reasons = RunReasons(birth.record.profile.backgroundModes)
-        bands = BandMachine(of: birth.record.profile, at: birth.launch.at)
+        bands = BandMachine(of: birth.record.profile, at: birth.launch.at, isPrewarmed: birth.launch.isPrewarmed)
         // A process that is alive at the start of the run was launched before it.
         ticker = Ticker(at: max(.zero, birth.launch.at))
         pools = ProcessPools(in: birth.slot, memory)
@@ -300,9 +300,9 @@ final class LiveProcess {
 
 extension BandMachine {
     /// The band of a new process: an app's, until it follows what the app does, or a daemon's own.
-    fileprivate init(of profile: AppProfile, at now: Instant) {
+    fileprivate init(of profile: AppProfile, at now: Instant, isPrewarmed: Bool) {
         guard let part = profile.part, part.kind == .daemon else {
-            self.init(.app, band: .foreground, at: now)
+            self.init(.app, band: isPrewarmed ? .idle : .foreground, at: now)
             return
         }
         self.init(.daemon, band: JetsamBand(part.band), isEntitled: part.isEntitled, at: now)

@@ -10,6 +10,8 @@ struct Planner {
 
     /// Queues the next transition; false if the process has reached its goal.
     func next() -> Bool {
+        // Only a launch leads on from here.
+        if process.phase == .prewarmed { return false }
         if process.record.isPart { return planPart() }
         return process.profile.scenes.support ? planScenes() : planWithoutScenes()
     }
@@ -254,7 +256,7 @@ struct Planner {
         case .active:
             if display.isFree { return showAtOnce() }
             queueProcess(.resignActive)
-        case .notRunning: return false
+        case .notRunning, .prewarmed: return false
         }
         return true
     }
@@ -278,7 +280,7 @@ struct Planner {
         case .suspended:
             guard process.isEnding else { return false }
             queueProcess(.resume)
-        case .notRunning: return false
+        case .notRunning, .prewarmed: return false
         }
         return true
     }
@@ -298,7 +300,7 @@ struct Planner {
             case .active: .active
             case .inactive: .inactive
             case .background: .background
-            case .suspended, .notRunning, nil: works ? .background : .suspended
+            case .suspended, .prewarmed, .notRunning, nil: works ? .background : .suspended
             }
         guard let event = process.phase.firstEvent(towards: target) else { return false }
         process.thread.append(.process(.change, event))

@@ -74,6 +74,6 @@ extension LiveProcess {
     /// ending process helps to meet the limit by itself.
     /// A helper or an extension counts with its app's memory, but is no app; a daemon is the system's.
     fileprivate var countsInBackground: Bool {
-        (phase == .background || phase == .suspended) && !isEnding && bands.kind == .app
+        (phase == .background || phase.restsInMemory) && !isEnding && bands.kind == .app
     }
 }

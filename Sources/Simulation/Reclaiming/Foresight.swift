@@ -93,7 +93,7 @@ struct Foresight {
             let declared = app.profile.memory
             let launched = declared.base + declared.scene
             let visit = visits.next(of: app.id, at: now)
-            guard let process = app.process else {
+            guard let process = app.launchedProcess else {
                 return (launched + declared.gain(from: .zero, over: visit, cache: .zero)) * memory.scale
             }
             let cache = memory.requested(in: process.pools.cache)

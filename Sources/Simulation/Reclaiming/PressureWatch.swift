@@ -82,7 +82,7 @@ final class PressureWatch {
                 break
             }
             let suspended = processes.live.reduce(ByteCount.zero) {
-                $1.phase == .suspended ? $0 + memory.books(of: $1.slot).footprint : $0
+                $1.phase.restsInMemory ? $0 + memory.books(of: $1.slot).footprint : $0
             }
             observation.uncompressed = PressureObservation.uncompressedShare(
                 suspended: suspended, of: memory.books.ceiling)

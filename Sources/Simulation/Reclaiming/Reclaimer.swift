@@ -229,7 +229,7 @@ final class Reclaimer {
         let snapshot = snapshot(question)
         var decision = Decision()
         decision.isByMonitor = true
-        for process in snapshot.processes where process.phase == .suspended {
+        for process in snapshot.processes where process.phase.restsInMemory {
             decision.ranking.append(
                 Candidate(
                     .terminate(process.pid), score: process.idleTime(at: now).microseconds,

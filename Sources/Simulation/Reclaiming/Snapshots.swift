@@ -129,7 +129,7 @@ final class Snapshots {
 
     private func snapshot(_ process: LiveProcess, in bands: BandMachine) -> ProcessSnapshot {
         let books = memory.books(of: process.slot)
-        let modes = process.phase == .suspended ? [] : process.reasons.modes
+        let modes = process.phase.restsInMemory ? [] : process.reasons.modes
         var snapshot = ProcessSnapshot(
             app: process.app, name: process.profile.name, pid: process.pid, phase: process.phase,
             band: bands.band(at: agenda.now), footprint: books.footprint, dirty: books.dirty,

@@ -79,7 +79,7 @@ struct SampledCounts: Equatable {
         switch process.phase {
         case .active, .inactive: foreground += one
         case .background: background += one
-        case .suspended: suspended += one
+        case .suspended, .prewarmed: suspended += one
         case .notRunning: break
         }
     }

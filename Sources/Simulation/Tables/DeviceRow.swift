@@ -31,7 +31,9 @@ struct DeviceRow {
             .integer("scenes_connected", "Scenes that are not unattached") { $0.device.counts.connectedScenes },
             .integer("apps_foreground", "Processes that are active or inactive") { $0.device.counts.foreground },
             .integer("apps_background", "Processes that run off screen") { $0.device.counts.background },
-            .integer("apps_suspended", "Processes in memory that run no code") { $0.device.counts.suspended },
+            .integer("apps_suspended", "Processes in memory that run no code, suspended or prewarmed") {
+                $0.device.counts.suspended
+            },
             .bytes("reserved_bytes", "What the system keeps for itself; part of resident_bytes") { $0.books.reserved },
             .bytes("peak_resident_bytes", "The largest resident_bytes so far, tracked at every hand-out of pages") {
                 $0.books.peakResident

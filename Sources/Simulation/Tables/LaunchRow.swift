@@ -19,8 +19,8 @@ struct LaunchRow {
             .text("app", "The app's name") { $0.app },
             .choice(
                 "kind",
-                "cold: no process; warm: scene not connected, or an app without scenes was still being launched; "
-                    + "hot: it was in memory"
+                "cold: no process, or only a prewarmed one; warm: scene not connected, or an app without scenes was "
+                    + "still being launched; hot: it was in memory"
             ) { $0.launch.kind },
             .seconds("tapped_s", "When the user tapped") { $0.launch.tapped },
             .optionalSeconds("ready_s", "When the first frame was active; empty if it never was") { $0.ready },
@@ -45,7 +45,8 @@ struct LaunchRow {
             .optionalChoice(
                 "resumed_from",
                 "Where the process was, if it lived (in Apple's words, a resume): memory; compressed if the "
-                    + "compressor held most of it; frozen is kept for devices with a freezer. Empty for a cold launch"
+                    + "compressor held most of it; frozen is kept for devices with a freezer. prewarmed: a cold launch "
+                    + "that the system had begun. Empty for any other cold launch"
             ) { $0.launch.resumedFrom },
             .milliseconds(
                 "earlier_work_ms",
