@@ -36,6 +36,10 @@ public enum Callback: String, CaseIterable, Sendable {
     case applicationPerformAction = "application(_:performActionFor:completionHandler:)"
     case scenePerformAction = "windowScene(_:performActionFor:completionHandler:)"
     case didReceiveRemoteNotification = "application(_:didReceiveRemoteNotification:fetchCompletionHandler:)"
+    /// The transfers of a background `URLSession` are done, and the app was woken or launched for them.
+    case handleEventsForBackgroundURLSession = "application(_:handleEventsForBackgroundURLSession:completionHandler:)"
+    /// The same, while the app runs.
+    case urlSessionDidFinishEvents = "urlSessionDidFinishEvents(forBackgroundURLSession:)"
     /// UserNotifications: the user has tapped a notification.
     case didReceiveNotificationResponse = "userNotificationCenter(_:didReceive:withCompletionHandler:)"
     /// A notification service extension changes a notification before it is shown.

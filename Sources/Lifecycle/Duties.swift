@@ -79,7 +79,8 @@ extension Callback {
             .applicationProtectedDataWillBecomeUnavailable, .applicationProtectedDataDidBecomeAvailable,
             .applicationWillContinueUserActivity, .applicationContinueUserActivity, .applicationDidUpdateUserActivity,
             .applicationSignificantTimeChange, .applicationOpenURL, .applicationPerformAction, .scenePerformAction,
-            .didReceiveRemoteNotification, .didReceiveNotificationResponse, .pushRegistryDidReceive:
+            .didReceiveRemoteNotification, .didReceiveNotificationResponse, .pushRegistryDidReceive,
+            .handleEventsForBackgroundURLSession, .urlSessionDidFinishEvents:
             return []
         }
     }

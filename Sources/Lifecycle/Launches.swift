@@ -52,6 +52,8 @@ public enum LaunchReason: String, CaseIterable, Sendable {
     case call
     /// The user taps a notification of the app.
     case notification
+    /// The transfers of the app's background `URLSession` are done.
+    case urlSession
     /// Another process needs a daemon or an extension, or an app needs its helper.
     case demand
 }
@@ -97,7 +99,7 @@ extension LaunchReason {
     /// What the app must declare. UIKit passes a key of the launch options only to an app that supports the feature.
     public var requirement: LaunchRequirement {
         switch self {
-        case .userTap, .notification, .demand: .nothing
+        case .userTap, .notification, .demand, .urlSession: .nothing
         case .location: .mode(.location)
         case .remoteNotification: .mode(.remoteNotification)
         case .url: .feature(.url)
@@ -110,8 +112,9 @@ extension LaunchReason {
         }
     }
 
-    /// The key of `UIApplication.LaunchOptionsKey`; nil for a tap, for BackgroundTasks' refresh and processing, and for
-    /// PushKit's calls. A tapped notification comes with UNUserNotificationCenter's own callback.
+    /// The key of `UIApplication.LaunchOptionsKey`; nil for a tap, for BackgroundTasks' refresh and processing, for
+    /// PushKit's calls, and for a background `URLSession`, which has a callback of its own. A tapped notification
+    /// comes with UNUserNotificationCenter's own callback.
     public var launchOptionsKey: String? {
         switch self {
         case .location: "UIApplication.LaunchOptionsKey.location"
@@ -120,7 +123,7 @@ extension LaunchReason {
         case .userActivity: "UIApplication.LaunchOptionsKey.userActivityDictionary"
         case .shortcutItem: "UIApplication.LaunchOptionsKey.shortcutItem"
         case .bluetoothCentrals: "UIApplication.LaunchOptionsKey.bluetoothCentrals"
-        case .userTap, .notification, .backgroundFetch, .processing, .call, .demand: nil
+        case .userTap, .notification, .backgroundFetch, .processing, .call, .demand, .urlSession: nil
         }
     }
 
@@ -128,7 +131,9 @@ extension LaunchReason {
     public var isForeground: Bool {
         switch self {
         case .userTap, .notification, .url, .userActivity, .shortcutItem: true
-        case .location, .remoteNotification, .bluetoothCentrals, .backgroundFetch, .processing, .call, .demand: false
+        case .location, .remoteNotification, .bluetoothCentrals, .backgroundFetch, .processing, .call, .demand,
+            .urlSession:
+            false
         }
     }
 
@@ -143,7 +148,7 @@ extension LaunchReason {
         case (.userActivity, .sceneBased): .sceneContinueUserActivity
         case (.notification, _): .didReceiveNotificationResponse
         case (.userTap, _), (.location, _), (.remoteNotification, _), (.bluetoothCentrals, _), (.backgroundFetch, _),
-            (.processing, _), (.call, _), (.demand, _), (_, .process):
+            (.processing, _), (.call, _), (.demand, _), (.urlSession, _), (_, .process):
             nil
         }
     }
@@ -166,11 +171,11 @@ extension LaunchReason {
 
     /// Whether the system launches an app for this reason even after the user has swiped it away. If not, the user
     /// must open the app first. Source: Apple's documentation of background pushes, background refresh and PushKit, and
-    /// TN3115 for Bluetooth.
+    /// TN3115 for Bluetooth. A force quit cancels the transfers of a background `URLSession`.
     public func reachesQuitApps(_ rules: LifecycleRules) -> Bool {
         switch self {
         case .userTap, .notification, .url, .userActivity, .shortcutItem, .location, .call, .demand: true
-        case .remoteNotification, .bluetoothCentrals, .backgroundFetch: false
+        case .remoteNotification, .bluetoothCentrals, .backgroundFetch, .urlSession: false
         case .processing: rules.processingAfterQuit
         }
     }

@@ -41,6 +41,15 @@ public struct LifecycleRules: Hashable, Sendable {
     /// and links its libraries and runs their initialisers, and builds no interface.
     public var prewarmedBase = Ratio.percent(30)
 
+    /// The least time between two refreshes that one app has submitted: its budget. A guess; Apple gives no figure.
+    public var refreshInterval = TimeSpan.minutes(15)
+    /// By how much each wake for a background `URLSession` lengthens the delay of the transfers that the app begins off
+    /// screen. That there is such a delay is documented ("Downloading files in the background"); the figure is a guess.
+    public var transferDelay = TimeSpan.seconds(30)
+    /// The band of a suspended process whose Live Activity is shown, from 10 to 100. A guess: the band of an app that runs a background
+    /// task.
+    public var liveActivityBand = 30
+
     /// The defaults.
     public init() {}
 }

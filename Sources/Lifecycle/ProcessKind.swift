@@ -66,7 +66,7 @@ extension ProcessKind {
         case .remoteNotification: self == .notificationService || self == .messageFilter || self == .appPush
         case .backgroundFetch: self == .widget
         case .userTap, .location, .url, .userActivity, .shortcutItem, .bluetoothCentrals, .processing, .call,
-            .notification:
+            .notification, .urlSession:
             false
         }
     }

@@ -75,6 +75,13 @@ public struct RunAssertions: Hashable, Sendable {
         return end(last.id) != nil
     }
 
+    /// Ends all work on events of this reason; false if there is none.
+    public mutating func endAll(of reason: LaunchReason) -> Bool {
+        guard holds(reason) else { return false }
+        endAll(.event(reason))
+        return true
+    }
+
     /// Ends all assertions of one kind.
     public mutating func endAll(_ kind: Kind) {
         held.removeAll { $0.kind == kind }

@@ -157,7 +157,13 @@ struct CrossChecks {
     private func checkActions() {
         for (index, event) in (tree["user"]?.elements ?? []).enumerated() {
             for key in ["open_scene", "show_on_display"] { checkScenes(event, index, key) }
-            for reason in LaunchReason.allCases where reason != .userTap { checkSupport(event, index, reason) }
+            for reason in LaunchReason.allCases where reason != .userTap {
+                checkSupport(event, index, reason.actionName, reason.requirement)
+            }
+            for task in [LaunchReason.backgroundFetch, .processing] {
+                checkSupport(event, index, task.submissionName, task.requirement)
+            }
+            checkSupport(event, index, "picture_in_picture", .mode(.audio))
         }
     }
 
@@ -181,18 +187,17 @@ struct CrossChecks {
                 + "set its 'scenes: { support: true, multiple: true }'")
     }
 
-    /// The system launches an app only for a reason that the app has declared.
-    private func checkSupport(_ event: Tree, _ index: Int, _ reason: LaunchReason) {
-        let key = reason.actionName
+    /// The system does this only with an app that has declared what it needs.
+    private func checkSupport(_ event: Tree, _ index: Int, _ key: String, _ requirement: LaunchRequirement) {
         let setting: String
         let needed: String
-        switch reason.requirement {
+        switch requirement {
         case .nothing: return
         case .mode(let mode): (setting, needed) = ("background_modes", mode.rawValue)
         case .feature(let feature): (setting, needed) = ("features", feature.rawValue)
         }
         guard let app = app(event, key, judgedBy: setting), let origin = event[key]?.origin, app.part == nil,
-            !app.supports(reason)
+            !app.declares(requirement)
         else { return }
         decoding.fault(
             origin,

@@ -90,7 +90,10 @@ struct FateWatch {
     }
 
     private mutating func exit(_ event: RunEvent) {
-        guard !isPrewarmed else { return isPrewarmed = false }
+        if isPrewarmed {
+            isPrewarmed = false
+            return
+        }
         let ending = Fate.Ending(at: event.at.microseconds, reason: event.detail, wasForeground: isInFront)
         fate.ends.append(ending)
         closeStay(at: event.at, isEnd: ending.counts)

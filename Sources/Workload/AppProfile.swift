@@ -63,7 +63,12 @@ public struct AppProfile: Hashable, Sendable {
     /// Whether the app has declared what a launch for this reason requires.
     public func supports(_ reason: LaunchReason) -> Bool {
         if let part { return part.kind.isWoken(for: reason) }
-        return switch reason.requirement {
+        return declares(reason.requirement)
+    }
+
+    /// Whether the app has declared this.
+    public func declares(_ requirement: LaunchRequirement) -> Bool {
+        switch requirement {
         case .nothing: true
         case .mode(let mode): backgroundModes.contains(mode)
         case .feature(let feature): features.contains(feature)

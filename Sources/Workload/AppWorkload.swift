@@ -96,7 +96,7 @@ public struct AppWorkload: ~Copyable {
             .applicationProtectedDataDidBecomeAvailable, .applicationContinueUserActivity, .sceneContinueUserActivity,
             .applicationSignificantTimeChange, .applicationOpenURL, .applicationPerformAction, .scenePerformAction,
             .didReceiveRemoteNotification, .didReceiveNotificationResponse, .notificationServiceDidReceive,
-            .pushRegistryDidReceive:
+            .pushRegistryDidReceive, .handleEventsForBackgroundURLSession, .urlSessionDidFinishEvents:
             return CallbackWork(cost: costs.event)
         case .applicationWillContinueUserActivity, .sceneWillContinueUserActivity, .applicationDidUpdateUserActivity,
             .sceneDidUpdateUserActivity, .willFinishLaunching, .didDiscardSceneSessions, .configurationForConnecting,

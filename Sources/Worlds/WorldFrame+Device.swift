@@ -143,6 +143,7 @@ extension WorldFrame {
         var rules = olderRules()
         if let lastWindow { rules.put("last_window", lastWindow) }
         if let prewarmedBase { rules.put("prewarmed_base", prewarmedBase) }
+        for (key, value) in requestRules() { rules.put(key, value) }
         return rules
     }
 

@@ -5,7 +5,9 @@ import Scenario
 // Two apps side by side, the end of the last window, and prewarmed processes. Each draws from a stream of its own.
 extension WorldFrame {
     /// The actions of apps that `WorldFrame.user` leaves to this file.
-    static let actionsOfScreen = ["beside", "prewarm"]
+    static let actionsOfScreen = [
+        "beside", "prewarm", "submit_refresh", "submit_processing", "download", "live_activity", "picture_in_picture",
+    ]
 
     /// Apps that come beside the one in front, in one world of three; some soon after each other.
     func pairs(_ apps: [DrawnApp]) -> [Tree] {
@@ -43,6 +45,56 @@ extension WorldFrame {
             events.append(.record([("at", time(soon)), (next, .plain(app))]))
         }
         return events
+    }
+
+    /// What apps ask the system to do for them off screen, in one world of three; the user often leaves soon after.
+    func requests(_ apps: [DrawnApp]) -> [Tree] {
+        var draw = Draw(seed, "requests")
+        guard draw.chance(35) else { return [] }
+        let seconds = Int(duration.microseconds / 1_000_000)
+        var events: [Tree] = []
+        for _ in 0..<draw.number(1, min(40, 2 + seconds / 3)) {
+            let app = apps[min(draw.number(0, apps.count - 1), draw.number(0, apps.count - 1))]
+            var at = draw.number(0, seconds * 1_000)
+            var keys = ["download", "live_activity"]
+            if app.supports(.backgroundFetch) { keys += ["submit_refresh", "submit_refresh"] }
+            if app.supports(.processing) { keys += ["submit_processing", "submit_processing"] }
+            if app.modes.contains(.audio) { keys += ["picture_in_picture", "picture_in_picture"] }
+            if draw.chance(60) {
+                events.append(.record([("at", time(at)), ("launch", .plain(app.name))]))
+                at += draw.magnitude(200, 4_000)
+            }
+            guard at < seconds * 1_000 else { continue }
+            let key = draw.pick(keys)
+            var entry: [(String, Tree)] = [("at", time(at)), (key, .plain(app.name))]
+            if !key.hasPrefix("submit") {
+                entry.append(("for", draw.time(.milliseconds(1), .seconds(40))))
+            } else if draw.chance(70) {
+                entry.append(("after", draw.time(.milliseconds(1), .seconds(60))))
+            }
+            events.append(.record(entry))
+            let soon = at + draw.magnitude(1, 3_000)
+            guard draw.chance(60), soon < seconds * 1_000 else { continue }
+            let next = draw.pick([(4, "home"), (2, "lock"), (1, "quit"), (1, "terminate"), (1, "restart")])
+            let payload: Tree =
+                switch next {
+                case "home": .plain("true")
+                case "lock", "restart": draw.time(.milliseconds(1), .seconds(60))
+                default: .plain(app.name)
+                }
+            events.append(.record([("at", time(soon)), (next, payload)]))
+        }
+        return events
+    }
+
+    /// What of the life cycle apps that ask the system for something follow; each key in one world of four.
+    func requestRules() -> [(String, Tree)] {
+        var draw = Draw(seed, "request rules")
+        var rules: [(String, Tree)] = []
+        if draw.chance(25) { rules.append(("refresh_interval", draw.time(.milliseconds(1), .seconds(40)))) }
+        if draw.chance(25) { rules.append(("transfer_delay", draw.time(.milliseconds(1), .seconds(20)))) }
+        if draw.chance(25) { rules.append(("live_activity_band", .plain("\(draw.number(10, 100))"))) }
+        return rules
     }
 
     /// The share of its base that a prewarmed process holds; nil: the default.

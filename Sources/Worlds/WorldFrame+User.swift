@@ -7,7 +7,7 @@ import Workload
 // The actions of the user and the system.
 extension WorldFrame {
     func user(_ apps: [DrawnApp], _ parts: [DrawnPart]) -> [Tree] {
-        user(apps) + parts.flatMap { $0.events(self) } + pairs(apps) + prewarmings(apps)
+        user(apps) + parts.flatMap { $0.events(self) } + pairs(apps) + prewarmings(apps) + requests(apps)
     }
 
     private func user(_ apps: [DrawnApp]) -> [Tree] {

@@ -172,6 +172,9 @@ struct SettingsMatterTests {
         "lifecycle.idle_scenes": ["lifecycle.idle_scenes=background"] + opening,
         "lifecycle.last_window": ["lifecycle.last_window=ends"] + closingOne,
         "lifecycle.prewarmed_base": ["lifecycle.prewarmed_base=60%"] + prewarming,
+        "lifecycle.refresh_interval": ["lifecycle.refresh_interval=5s"] + submitting,
+        "lifecycle.transfer_delay": ["lifecycle.transfer_delay=1s"] + downloading,
+        "lifecycle.live_activity_band": ["lifecycle.live_activity_band=80"] + activity,
         "limits.protect_foreground": ["limits.protect_foreground=false"] + tight,
         "processes.oom_score_adj": process(daemon + ", oom_score_adj: 1000") + linux,
         "start.process": [started("process: a")],
@@ -235,6 +238,17 @@ struct SettingsMatterTests {
     /// The user closes the only window.
     private static let closingOne = ["user.4={at: 50s, close_scene: a}"]
     /// The system begins the launch of the app that the user wants next.
+    private static let submitting = [
+        "apps.a.background_modes=[fetch]", "apps.a.background={event_work: 10s}", "user.1={at: 3s, launch: a}",
+        "user.2={at: 5s, submit_refresh: a}", "user.3={at: 6s, home: true}", "user.4={at: 9s, submit_refresh: a}",
+    ]
+    private static let downloading = [
+        "apps.a.background={event_work: 10s}", "user.1={at: 3s, launch: a}", "user.2={at: 10s, download: a, for: 5s}",
+        "user.3={at: 11s, home: true}", "user.4={at: 17s, download: a, for: 1s}",
+    ]
+    private static let activity = [
+        "user.1={at: 3s, launch: a}", "user.2={at: 10s, live_activity: a, for: 1min}", "user.3={at: 11s, home: true}",
+    ]
     private static let prewarming = ["user.1={at: 3s, prewarm: a}", "user.2={at: 20s, launch: a}"]
     /// The user opens another window.
     private static let opening = ["apps.a.scenes.multiple=true", "user.4={at: 50s, open_scene: a}"]
@@ -302,6 +316,8 @@ struct SettingsMatterTests {
         "lifecycle.idle_scenes": opening,
         "lifecycle.last_window": closingOne,
         "lifecycle.prewarmed_base": prewarming,
+        "lifecycle.refresh_interval": submitting, "lifecycle.transfer_delay": downloading,
+        "lifecycle.live_activity_band": activity,
         "limits.protect_foreground": tight,
         "processes.oom_score_adj": process(daemon) + linux,
         "start.state": [started("process: a")],

@@ -31,6 +31,9 @@ COLUMNS = ["time_s", "app", "pid", "cause", "why", "want", "demand", "band", "st
 SEEN, MISSED = "seen", "missed"
 """How the user felt an end: the app vanished from the screen, or was wanted again soon after. Otherwise `felt` is empty."""
 
+PREWARMED = "prewarmed"
+"""The state of a process that no user has seen: its end is no loss."""
+
 GROWTH_S = 10.0
 """Over this time before an end the growth of each app is measured: the one that grew most needed the room."""
 LEAST_GROWTH = 1 << 20
@@ -70,7 +73,9 @@ def kills_of(run: Run) -> pd.DataFrame:
         band, cause, demand = decisions.get(pid, ("", "", ""))
         measure, observed, threshold = compared.get(pid, ("", math.nan, math.nan))
         wanted_s = wanted_after(wishes.get(row.app, []), time_s)
-        is_seen = state_at_end(events, time_s) in FOREGROUND
+        state = state_at_end(events, time_s)
+        is_seen = state in FOREGROUND
+        is_missed = wanted_s <= within_s and state != PREWARMED and not was_quit(events)
         demander, grown = whose_demand(run, growth, row, demand)
         rows.append(
             {
@@ -90,7 +95,7 @@ def kills_of(run: Run) -> pd.DataFrame:
                 "measure": row.measure or measure,
                 "observed": observed,
                 "threshold": row.threshold if row.threshold == row.threshold else threshold,
-                "felt": SEEN if is_seen else MISSED if wanted_s <= within_s and not was_quit(events) else "",
+                "felt": SEEN if is_seen else MISSED if is_missed else "",
                 "wanted_s": wanted_s,
                 "demander": demander,
                 "growth_bytes": grown,

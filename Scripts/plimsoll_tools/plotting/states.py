@@ -234,10 +234,10 @@ def marks_of(lanes: list[Lane]) -> tuple[list[Any], list[str]]:
     return marks, names
 
 
-def draw_legend(figure: Figure, marks: list[Any], names: list[str], height_in: float) -> None:
-    """Under the title: the states, and the marks in one line or two."""
-    states = [Patch(facecolor=colour, label=state) for state, colour in style.STATE_COLOURS.items()]
-    rows = [(states, list(style.STATE_COLOURS))]
+def draw_legend(figure: Figure, marks: list[Any], names: list[str], has_prewarmed: bool, height_in: float) -> None:
+    """Under the title: the states, and the marks in one line or two. Few runs have prewarmed processes."""
+    shown = {state: colour for state, colour in style.STATE_COLOURS.items() if has_prewarmed or state != "prewarmed"}
+    rows = [([Patch(facecolor=colour, label=state) for state, colour in shown.items()], list(shown))]
     rows += [(marks[at : at + MOST_MARKS], names[at : at + MOST_MARKS]) for at in range(0, len(marks), MOST_MARKS)]
     for place, (handles, texts) in enumerate(rows):
         figure.legend(
@@ -290,6 +290,7 @@ def draw(run: Run) -> Figure | None:
 
     left = LEFT_IN / style.WIDTH_IN
     style.title(figure, f"States of {run.title}")
-    draw_legend(figure, marks, names, height_in)
+    has_prewarmed = any(state == "prewarmed" for lane in lanes for _, _, state in lane.process)
+    draw_legend(figure, marks, names, has_prewarmed, height_in)
     figure.text(left, 0.08 / height_in, "\n".join(notes), fontsize=7, color=style.QUIET, va="bottom")
     return figure

@@ -65,6 +65,37 @@ extension ActionKind {
                     guard case .showOnDisplay(let app) = $0 else { return nil }
                     return app
                 }),
+            submitting(
+                .backgroundFetch,
+                "The app asks BGTaskScheduler for a refresh, not earlier than `after` from now. It needs the "
+                    + "background mode `fetch`."),
+            submitting(
+                .processing,
+                "The app asks BGTaskScheduler for a processing task, not earlier than `after` from now. It needs the "
+                    + "background mode `processing`."),
+            lasting(
+                "download", "The app begins a transfer in a background URLSession; `for` says how long it takes.",
+                { .download($0, lasting: $1) },
+                {
+                    guard case .download(let app, let span) = $0 else { return nil }
+                    return (app, span)
+                }),
+            lasting(
+                "live_activity", "The app, on screen, starts a Live Activity; `for` says how long it lasts.",
+                { .liveActivity($0, lasting: $1) },
+                {
+                    guard case .liveActivity(let app, let span) = $0 else { return nil }
+                    return (app, span)
+                }),
+            lasting(
+                "picture_in_picture",
+                "The video of the app, on screen, goes on in a small window, for at most `for`. The app needs the "
+                    + "background mode `audio`.",
+                { .pictureInPicture($0, lasting: $1) },
+                {
+                    guard case .pictureInPicture(let app, let span) = $0 else { return nil }
+                    return (app, span)
+                }),
             ActionKind(
                 "prewarm", .app,
                 "The system begins the app's launch ahead of time, as from iOS 15 on: its process is created, holds "
@@ -120,6 +151,26 @@ extension ActionKind {
                 return app
             })
     }
+
+    private static func submitting(_ task: LaunchReason, _ help: String) -> ActionKind {
+        ActionKind(
+            task.submissionName, .app, help, optional: "after", .quantity(), afterHelp,
+            { .submit($0, task, after: $1) },
+            {
+                guard case .submit(let app, task, let span) = $0 else { return nil }
+                return (app, span)
+            })
+    }
+
+    private static func lasting(
+        _ key: String, _ help: String, _ wrap: @escaping @Sendable (AppID, TimeSpan) -> UserAction,
+        _ unwrap: @escaping @Sendable (UserAction) -> (AppID, TimeSpan)?
+    ) -> ActionKind {
+        ActionKind(key, .app, help, extra: "for", .someTime, forHelp, wrap, unwrap)
+    }
+
+    private static let afterHelp =
+        "With `submit_refresh` and `submit_processing`: the earliest begin, from now; by default at once."
 
     private static func waking(_ reason: LaunchReason, _ help: String) -> ActionKind {
         ActionKind(

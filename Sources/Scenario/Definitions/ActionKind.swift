@@ -19,9 +19,10 @@ struct ActionKind: Sendable {
 
     /// The help for `for` beside any action: the schema of an event describes the key once.
     static let forHelp =
-        "With `interrupt` and `present` (required): how long it lasts. With `push`, `location`, `bluetooth`, "
-        + "`background_refresh`, `processing`, `voip_call` and `demand`: how long the app works on it, by default its "
-        + "`background.event_work`. Except for `processing` and `voip_call`, `limits.background_time` is the maximum."
+        "With `interrupt`, `present`, `download`, `live_activity` and `picture_in_picture` (required): how long it "
+        + "lasts. With `push`, `location`, `bluetooth`, `background_refresh`, `processing`, `voip_call` and `demand`: "
+        + "how long the app works on it, by default its `background.event_work`. Except for `processing` and "
+        + "`voip_call`, `limits.background_time` is the maximum."
 
     private static let sceneHelp =
         "With `show_scene` and `hide_scene`: the number of the scene within its app, as in events.csv."

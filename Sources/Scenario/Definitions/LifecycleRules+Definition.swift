@@ -56,5 +56,15 @@ extension LifecycleRules: Described {
             Field(
                 "prewarmed_base", \.prewarmedBase, .quantity(),
                 "The share of an app's `memory.base` that its process holds after `prewarm`. A guess."),
+            Field(
+                "refresh_interval", \.refreshInterval, .quantity(),
+                "The least time between two refreshes that an app has submitted by `submit_refresh`. A guess."),
+            Field(
+                "transfer_delay", \.transferDelay, .quantity(),
+                "Each wake of an app for its `download` delays the next `download` that it begins off screen by this "
+                    + "much more. A guess."),
+            Field(
+                "live_activity_band", \.liveActivityBand, .count(10...100),
+                "The jetsam band of a suspended app whose Live Activity is shown. A guess."),
         ])
 }

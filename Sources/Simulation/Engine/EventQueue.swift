@@ -41,6 +41,13 @@ enum SimulationEvent {
     case politenessEnds(ProcessReference)
     /// launchd starts a process that must live.
     case startAgain(AppID)
+    /// The app may have something due off screen: a task that it has submitted, or transfers that are done.
+    case backgroundDue(AppID)
+    /// A transfer is done, unless the user has swiped the app away since.
+    case transferDone(AppID, serial: Int)
+    /// The app's Live Activity or its picture in picture is over.
+    case liveActivityEnds(AppID, serial: Int)
+    case pictureEnds(ProcessReference, serial: Int)
     /// An extension leaves the screen.
     case presentationEnds(serial: Int)
     /// A process was idle for as long as it stays without work.

@@ -62,7 +62,7 @@ extension Simulation {
         recorder.tally.terminations.append(
             .init(
                 app: process.profile.name, pid: process.pid, at: now, reason: reason,
-                wasForeground: wasForeground, wasPerceived: false, footprint: footprint,
+                wasForeground: wasForeground, wasPerceived: process.reasons.showsPicture, footprint: footprint,
                 beneficiary: reclaimer.beneficiary(of: process, reason)))
         // The user cannot tell whether an app was prewarmed.
         if !process.course.isSwipedAway && !process.launch.isPrewarmed {
@@ -98,6 +98,7 @@ extension Simulation {
         scheduler.release(process.reference)
         process.retire()
         process.record.processEnded()
+        if !process.record.requests.isEmpty { services.processEnded(of: process.record) }
         releaseDisplay(by: process)
         releaseSecondDisplay(by: process)
         do {

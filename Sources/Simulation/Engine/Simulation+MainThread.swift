@@ -48,6 +48,7 @@ extension Simulation {
         case .snapshot(let scene): takeSnapshot(of: scene, process)
         case .backgroundEvent(let reason, let span): receive(reason, lasting: span, process)
         case .expiryHandler: runExpiryHandler(of: process)
+        case .taskExpiration: services.expireProcessing(of: process)
         case .deferredWork: addDeferredMemory(of: process)
         case .deadline(let deadline): background.beginDeadline(deadline, of: process)
         case .deadlineMet(let deadline): process.thread.meet(deadline)
@@ -159,6 +160,7 @@ extension Simulation {
             process.thread.prepend(
                 [.tell(isService ? .notificationServiceDidReceive : .didReceiveRemoteNotification, nil)])
         case .call: process.thread.prepend([.tell(.pushRegistryDidReceive, nil)])
+        case .urlSession: process.thread.prepend([.tell(.handleEventsForBackgroundURLSession, nil)])
         case .location, .bluetoothCentrals, .backgroundFetch, .processing, .userTap, .url, .userActivity,
             .shortcutItem, .notification, .demand:
             start(CallbackWork(cost: process.costs.event), of: process)
@@ -297,6 +299,7 @@ extension Simulation {
             background.countSuspension(of: process)
             if before == .suspended { worker.compressor?.noteResume(of: process) }
         }
+        if before == .background && after.isForeground { process.reasons.endPicture() }
         if process.course.standing != nil { process.course.leaveStanding() }
         process.followBand(at: now)
         if !process.profile.scenes.support && before == .active { releaseDisplay(by: process) }
@@ -312,6 +315,7 @@ extension Simulation {
         case .notRunning: break
         }
         parts.watchAgeing(process)
+        if !process.record.requests.isEmpty { services.phaseChanged(process) }
         if display.hasPresentations || !process.record.membership.helpers.isEmpty { parts.appHasMoved(process) }
         use.restart(of: process)
         armTick(process)

@@ -48,7 +48,7 @@ extension Simulation {
     }
 
     /// The app's process, if its code runs; otherwise the refusal is recorded.
-    private func running(_ app: AppRecord, for name: String) -> LiveProcess? {
+    func running(_ app: AppRecord, for name: String) -> LiveProcess? {
         guard let process = app.launchedProcess else {
             record(name, app, refused: .isNotRunning)
             return nil
@@ -145,6 +145,9 @@ extension Simulation {
 }
 
 extension LaunchReason {
+    /// The name of the action by which an app submits such a task to BGTaskScheduler.
+    public var submissionName: String { self == .backgroundFetch ? "submit_refresh" : "submit_processing" }
+
     /// The action's name in scenarios and in `events.csv`.
     public var actionName: String {
         switch self {
@@ -160,6 +163,7 @@ extension LaunchReason {
         case .call: "voip_call"
         case .notification: "open_notification"
         case .demand: "demand"
+        case .urlSession: "download"
         }
     }
 }

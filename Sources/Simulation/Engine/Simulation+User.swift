@@ -34,6 +34,10 @@ extension Simulation {
         case .holdAssertion(let part, let band): parts.hold(processes[part], band)
         case .releaseAssertion(let part): parts.release(processes[part])
         case .prewarm(let app): prewarming.begin(processes[app])
+        case .submit(let app, let task, let span): services.submit(processes[app], task, after: span ?? .zero)
+        case .download(let app, let span): services.download(processes[app], lasting: span)
+        case .liveActivity(let app, let span): services.showLiveActivity(of: processes[app], lasting: span)
+        case .pictureInPicture(let app, let span): services.showPicture(of: processes[app], lasting: span)
         }
     }
 
@@ -270,6 +274,7 @@ extension Simulation {
     /// The user ends the app: its card leaves the switcher.
     private func sendOff(_ process: LiveProcess, _ why: String) {
         process.record.swipeAway()
+        process.reasons.endPicture()
         process.course.swipeAway()
         abandonLaunch(of: process, outcome: .abandoned)
         display.leave(process.app)
@@ -340,6 +345,7 @@ extension Simulation {
         } else {
             agenda.schedule(.protectedDataGoes(lock: lock), after: delay)
         }
+        services.deviceIsIdle()
         for app in display.shownApps {
             guard let process = processes.process(of: app) else { continue }
             leaveScreen(process)
@@ -363,6 +369,7 @@ extension Simulation {
     func unlock() {
         display.unlock()
         recorder.event(.user, at: now, "unlock")
+        services.userPicksUp()
         for process in processes.live where process.phase.runsCode && process.missed.protectedData {
             background.tellThatProtectedDataIsBack(process)
         }

@@ -172,6 +172,9 @@ public final class Simulation {
     /// The flow of prewarmed processes.
     var prewarming: Prewarming { Prewarming(run: self) }
 
+    /// The flow of what apps have asked the system to do for them.
+    var services: BackgroundServices { BackgroundServices(run: self) }
+
     /// Whether every invariant is checked at every sample.
     var verifies: Bool { options.verifies }
 
@@ -253,13 +256,16 @@ public final class Simulation {
         case .retryWaiters: retryWaiters()
         case .startAgain(let app): parts.keepAlive(processes[app])
         case .presentationEnds(let serial): parts.endPresentation(serial)
+        case .backgroundDue(let app): services.look(at: processes[app])
+        case .transferDone(let app, let serial): services.finishTransfer(of: processes[app], serial)
+        case .liveActivityEnds(let app, let serial): services.endLiveActivity(of: processes[app], serial)
         case .workDone: for piece in scheduler.finish() { finish(piece) }
         case .mainThread(let reference, _), .tick(let reference, _), .decay(let reference),
             .assertionEnds(let reference, _), .tasksExpire(let reference, _), .taskTimeOver(let reference, _),
             .modesOver(let reference, _), .use(let reference, _), .useDone(let reference, _),
             .deadline(let reference, _), .overdue(let reference), .deferredWorkDone(let reference, _),
             .politenessEnds(let reference), .sceneIdles(let reference, _, _), .idleExit(let reference, _),
-            .hasAged(let reference), .assertionIsStuck(let reference, _):
+            .hasAged(let reference), .assertionIsStuck(let reference, _), .pictureEnds(let reference, _):
             // An event for a process that has ended finds no process.
             if let process = processes.process(reference) { handle(event, for: process) }
         }
@@ -284,8 +290,10 @@ public final class Simulation {
         case .idleExit(_, let serial): parts.exitIdle(process, serial)
         case .hasAged: parts.hasAged(process)
         case .assertionIsStuck(_, let since): parts.assertionIsStuck(process, since: since)
+        case .pictureEnds(_, let serial): services.endPicture(of: process, serial)
         case .sample, .userEvent, .interruptionEnds, .unlock, .protectedDataGoes, .warnNext, .reclaimDone,
-            .compressDone, .retryWaiters, .workDone, .startAgain, .presentationEnds:
+            .compressDone, .retryWaiters, .workDone, .startAgain, .presentationEnds, .backgroundDue, .transferDone,
+            .liveActivityEnds:
             break
         }
     }

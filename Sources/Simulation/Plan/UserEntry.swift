@@ -91,6 +91,14 @@ public enum UserAction: Hashable, Sendable {
     case releaseAssertion(AppID)
     /// The system begins the app's launch ahead of time.
     case prewarm(AppID)
+    /// The app asks the system for a refresh or a processing task, not before this time from now (BackgroundTasks).
+    case submit(AppID, LaunchReason, after: TimeSpan?)
+    /// The app begins a transfer of this duration in a background `URLSession`.
+    case download(AppID, lasting: TimeSpan)
+    /// The app starts a Live Activity, which lasts for this time.
+    case liveActivity(AppID, lasting: TimeSpan)
+    /// The app's video goes on in a small window for this time, or until the user returns to the app.
+    case pictureInPicture(AppID, lasting: TimeSpan)
 }
 
 extension UserAction {
@@ -104,7 +112,7 @@ extension UserAction {
             app
         case .home, .closeScene, .hideScene, .quit, .interrupt, .lock, .timeChange, .beginBackgroundTask,
             .endBackgroundTask, .unplugDisplay, .restart, .crash, .terminate,
-            .holdAssertion, .releaseAssertion:
+            .holdAssertion, .releaseAssertion, .submit, .download, .liveActivity, .pictureInPicture:
             nil
         }
     }

@@ -25,6 +25,8 @@ public enum UserRefusal: String, CaseIterable, Sendable {
     case noAppIsInFront = "no app is in front"
     case holdsNoAssertion = "it holds no assertion"
     case hasProcess = "it has a process already"
+    /// `BGTaskScheduler.Error.Code.tooManyPendingTaskRequests`.
+    case hasTooManyRequests = "it has as many pending requests as the system allows"
 
     /// Whether this refusal never occurs with a loaded scenario, because the loader already rejects what leads to it.
     public var isKeptByLoader: Bool {
@@ -33,7 +35,7 @@ public enum UserRefusal: String, CaseIterable, Sendable {
         case .deviceIsLocked, .deviceIsRestarting, .deviceIsLockedAlready, .isInFront, .systemHasNoScenes,
             .hasNoScene, .hasNoSuchScene, .isNotOnScreen, .isWithoutScenes, .isNotInSwitcher,
             .wasSwipedAway, .isBeingEnded, .holdsNoTask, .isNotRunning, .isSuspended, .displayIsTaken,
-            .hasNoSecondDisplay, .noAppIsInFront, .holdsNoAssertion, .hasProcess:
+            .hasNoSecondDisplay, .noAppIsInFront, .holdsNoAssertion, .hasProcess, .hasTooManyRequests:
             false
         }
     }

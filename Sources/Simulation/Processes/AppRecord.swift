@@ -40,6 +40,8 @@ final class AppRecord {
     private(set) var ends = SystemEnds()
     /// A tap that came while the old process was being ended.
     private(set) var tapAfterExit: (at: Instant, reason: LaunchReason)?
+    /// What it has asked the system to do for it off screen.
+    var requests = BackgroundRequests()
     private var lastScene = 0
     /// What the app's callbacks cost from its last event on.
     private(set) var costs: DrawnCosts
@@ -103,6 +105,7 @@ final class AppRecord {
     /// The user swipes the app away, and does not want back what the system ended before.
     func swipeAway() {
         wasSwipedAway = true
+        requests.cancelTransfers()
         ends.forgetLast()
     }
 

@@ -113,6 +113,14 @@ struct BackgroundLife {
         return true
     }
 
+    /// What kept the process running is over; a process that still has modes or is on screen goes on.
+    func modesAreOver(of process: LiveProcess) {
+        process.followBand(at: agenda.now)
+        guard process.phase == .background, !process.reasons.hasModes else { return }
+        process.stay.restart(at: agenda.now)
+        scheduleExpiry(of: process)
+    }
+
     // MARK: Background tasks
 
     /// Records that a task has begun or ended, or that its time is nearly over.

@@ -259,7 +259,10 @@ final class LiveProcess {
     var naturalBand: JetsamBand {
         if let band = course.standing { return band }
         if record.isPart { return bandOfPart }
-        return phase == .background ? reasons.band : JetsamBand.band(of: phase, modes: [])
+        if phase == .background { return reasons.band }
+        let band = JetsamBand.band(of: phase, modes: [])
+        guard phase == .suspended, record.requests.showsLiveActivity else { return band }
+        return max(band, JetsamBand(record.rules.liveActivityBand))
     }
 
     /// Updates the band from what the process does; a change puts it at the tail of its new band.

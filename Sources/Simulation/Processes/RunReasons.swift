@@ -11,6 +11,12 @@ struct RunReasons {
     private(set) var awaitsEvent = false
     /// Whether a call pauses its audio.
     private(set) var audioIsPaused = false
+    /// Whether that suspends what plays.
+    private var isSilenced = false
+    /// Whether its video goes on in a small window over other apps.
+    private(set) var showsPicture = false
+    /// The number of this window; the timer of an earlier one is ignored.
+    private(set) var pictureSerial = 0
     /// Those of its background modes that keep it running.
     private let declaredModes: [BackgroundMode]
     /// Of these, the ones that do so now. The three are kept, because every tick reads them.
@@ -34,13 +40,17 @@ struct RunReasons {
     /// The background modes that keep the process running off screen, a call while it lasts among them; other modes
     /// only launch it.
     var modes: [BackgroundMode] {
-        (modesAreActive ? lastingModes : []) + (assertions.holds(.call) ? [.voip] : [])
+        let lasting = modesAreActive ? lastingModes : pictureRuns ? [.audio] : []
+        return lasting + (assertions.holds(.call) ? [.voip] : [])
     }
 
-    var hasModes: Bool { modesAreActive && hasLastingModes }
+    var hasModes: Bool { modesAreActive && hasLastingModes || pictureRuns }
+
+    /// Whether the picture in picture keeps it running: a call pauses the video.
+    private var pictureRuns: Bool { showsPicture && !isSilenced }
 
     /// Whether it plays audio, on screen or off.
-    var playsAudio: Bool { modesAreActive && lastingModes.contains(.audio) && !audioIsPaused }
+    var playsAudio: Bool { (modesAreActive && lastingModes.contains(.audio) || pictureRuns) && !audioIsPaused }
 
     /// Whether the process holds an assertion.
     var holdsAny: Bool { !assertions.isEmpty }
@@ -55,7 +65,7 @@ struct RunReasons {
 
     /// Its band in the background. An event raises it while it lasts, as a mode does.
     var band: JetsamBand {
-        let band = modesAreActive ? lastingBand : .background
+        let band: JetsamBand = pictureRuns ? .audio : modesAreActive ? lastingBand : .background
         return assertions.holdsEvent ? max(band, .elevatedInactive) : band
     }
 
@@ -71,6 +81,20 @@ struct RunReasons {
 
     mutating func clear() { assertions.clear() }
 
+    func holds(_ reason: LaunchReason) -> Bool { assertions.holds(reason) }
+
+    /// Ends all work on events of this reason; false if there is none.
+    mutating func endAll(of reason: LaunchReason) -> Bool { assertions.endAll(of: reason) }
+
+    /// - Returns: The number of the picture.
+    mutating func showPicture() -> Int {
+        showsPicture = true
+        pictureSerial += 1
+        return pictureSerial
+    }
+
+    mutating func endPicture() { showsPicture = false }
+
     mutating func resumeModes() { modesAreActive = true }
 
     mutating func endModes() { modesAreActive = false }
@@ -78,11 +102,12 @@ struct RunReasons {
     /// - Parameter runsOn: Whether the mode keeps the process running nevertheless.
     mutating func pauseAudio(runsOn: Bool) {
         audioIsPaused = true
+        isSilenced = !runsOn
         if !runsOn { lastingModes = declaredModes.filter { $0 != .audio } }
     }
 
     mutating func resumeAudio() {
-        audioIsPaused = false
+        (audioIsPaused, isSilenced) = (false, false)
         lastingModes = declaredModes
     }
 

@@ -30,6 +30,8 @@ enum Step {
     /// The event that the system launched or woke the app for.
     case backgroundEvent(LaunchReason, lasting: TimeSpan)
     case expiryHandler
+    /// The expiration handler of a processing task.
+    case taskExpiration
     case deferredWork
     case deadline(Deadline)
     case deadlineMet(Deadline)
