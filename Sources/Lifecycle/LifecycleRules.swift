@@ -46,8 +46,8 @@ public struct LifecycleRules: Hashable, Sendable {
     /// By how much each wake for a background `URLSession` lengthens the delay of the transfers that the app begins off
     /// screen. That there is such a delay is documented ("Downloading files in the background"); the figure is a guess.
     public var transferDelay = TimeSpan.seconds(30)
-    /// The band of a suspended process whose Live Activity is shown, from 10 to 100. A guess: the band of an app that runs a background
-    /// task.
+    /// The band of a suspended process whose Live Activity is shown, from 10 to 100. A guess: the band of an app that
+    /// runs a background task.
     public var liveActivityBand = 30
 
     /// The defaults.

@@ -1,4 +1,5 @@
 import Memory
+import Metrics
 import Quantities
 import Reclaim
 import Simulation
@@ -85,5 +86,44 @@ struct AppLimitTests {
         #expect(near(400, ceiling: 1_024) == .mebibytes(320))
         #expect(near(400, ceiling: 512) == .mebibytes(350))
         #expect(near(200, ceiling: 512) == .mebibytes(160))
+    }
+}
+
+/// `limits.csv`.
+@Suite("the room up to a limit")
+struct HeadroomTests {
+    @Test("the table says the limit that applies and the room below it, once per change")
+    func rows() throws {
+        let apps = [
+            testApp("mail") {
+                $0.memory.growth = GrowthProfile(rate: ByteRate(bytesPerSecond: 1 << 20), upTo: .mebibytes(20))
+                $0.limits = ProcessLimits(active: .mebibytes(64), inactive: .mebibytes(32))
+            },
+            testApp("web"),
+        ]
+        let run = try live(apps, [(1, .launch(AppID(0))), (30, .launch(AppID(1)))])
+        let rows = TableRow.all(in: run.limits)
+        #expect(rows.allSatisfy { $0["app"] == "mail" })
+        for row in rows {
+            let (limit, held) = (try #require(row.number("limit_bytes")), try #require(row.number("footprint_bytes")))
+            #expect(row.number("headroom_bytes") == max(0, limit - held))
+            #expect(limit == Double((row["limit"] == "active" ? 64 : 32) << 20))
+        }
+        #expect(Set(rows.map { $0["limit"] }) == ["active", "inactive"])
+        // Suspended, it changes no more.
+        #expect((rows.last?.number("time_s") ?? 0) < 40)
+        // The same footprints as in the table of processes.
+        let footprints = Dictionary(
+            TableRow.all(in: run.apps).filter { $0["app"] == "mail" }.map { ($0["time_s"], $0["footprint_bytes"]) },
+            uniquingKeysWith: { first, _ in first })
+        #expect(rows.allSatisfy { footprints[$0["time_s"]] == $0["footprint_bytes"] })
+    }
+
+    @Test("an extension has the limit of its kind; without a limit there is no table")
+    func kinds() throws {
+        let run = try live([testApp("mail")], [(1, .launch(AppID(0)))])
+        #expect(run.limits.isEmpty)
+        let plan = testPlan([testApp("mail")], user: []) { $0.device.appLimit = .mebibytes(100) }
+        #expect(RunTables.all(of: plan).contains { $0.name == "limits" })
     }
 }

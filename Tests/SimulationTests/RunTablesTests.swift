@@ -76,6 +76,7 @@ struct RunTablesTests {
             "time_s,resident_bytes,compressed_bytes,repeated_bytes,stored_bytes,pool_bytes,free_bytes,segments,"
             + "sparse_segments,newly_compressed_bytes,refaulted_bytes,resumed_bytes,compacted_bytes,compress_ms,"
             + "decompress_ms,is_full,is_thrashing",
+        "limits": "time_s,app,pid,limit,limit_bytes,is_fatal,footprint_bytes,headroom_bytes",
         "app_summary":
             "app,launches_hot,launches_warm,launches_cold,launches_unfinished,launches_by_system,"
             + "launch_latency_p50_ms,launch_latency_p95_ms,launch_latency_p99_ms,launch_latency_max_ms,survived,"

@@ -44,8 +44,12 @@ struct RunOutput {
     let samples, apps, events, launches, decisions, summary, appSummary, exits, cores: String
     /// Empty without a compressor.
     let pages: String
+    /// Empty if no process has a limit.
+    let limits: String
 
-    var tables: [String] { [samples, apps, events, launches, decisions, summary, appSummary, exits, cores, pages] }
+    var tables: [String] {
+        [samples, apps, events, launches, decisions, summary, appSummary, exits, cores, pages, limits]
+    }
 
     /// The rows of `pages.csv`.
     var pageRows: [TableRow] { TableRow.all(in: pages) }
@@ -100,5 +104,5 @@ func runToEnd(_ plan: RunPlan, dryRun: Bool = false, stopAfter: Instant = .never
         tally: simulation.tally, ending: ending, samples: text(sinks.samples), apps: text(sinks.apps),
         events: text(sinks.events), launches: text(sinks.launches), decisions: text(sinks.decisions),
         summary: text(sinks.summary), appSummary: text(sinks.appSummary), exits: text(sinks.exits),
-        cores: text(sinks.cores), pages: text(sinks.pages))
+        cores: text(sinks.cores), pages: text(sinks.pages), limits: text(sinks.limits))
 }

@@ -101,7 +101,8 @@ public final class Simulation {
             tally: RunTally(
                 scenario: plan.name, policy: plan.policy.title, seed: plan.seed, ceiling: memory.books.ceiling,
                 apps: plan.apps.map(\.name)),
-            checksRows: options.verifies, hasPages: plan.device.compressor != nil)
+            checksRows: options.verifies, hasPages: plan.device.compressor != nil,
+            hasLimits: plan.hasProcessLimits)
         processes = ProcessTable(AppRecord.all(of: plan, faults: faults))
         changes = ChangedProcesses(processes, memory, agenda)
         scheduler = Scheduler(
@@ -127,7 +128,8 @@ public final class Simulation {
             waiters: waiters, memory: memory, processes: processes, changes: changes, agenda: agenda, faults: faults,
             verifies: options.verifies)
         sampler = Sampler(
-            plan.appRows, looksAtMemory: recorder.apps.isRead || options.reports != nil || options.verifies,
+            plan.appRows,
+            looksAtMemory: recorder.apps.isRead || recorder.limits.isRead || options.reports != nil || options.verifies,
             memory: memory, processes: processes, changes: changes, recorder: recorder, faults: faults,
             agenda: agenda)
         auditor = Auditor(memory: memory, processes: processes, recorder: recorder, faults: faults, agenda: agenda)
@@ -351,8 +353,8 @@ struct RunOptions {
 }
 
 extension RunPlan {
-    /// Whether an app has a memory limit.
-    fileprivate var hasProcessLimits: Bool {
+    /// Whether a process has a memory limit.
+    var hasProcessLimits: Bool {
         device.appLimit != nil || apps.contains { $0.limits.active != nil || $0.limits.inactive != nil }
     }
 }

@@ -28,6 +28,8 @@ public struct RunSinks {
     public var cores: any ByteSink
     /// For `pages.csv`; runs without a compressor write nothing there.
     public var pages: any ByteSink
+    /// For `limits.csv`; runs in which no process has a memory limit write nothing there.
+    public var limits: any ByteSink
 
     /// One sink per table, which `make` creates from the table's schema.
     public init<Failure: Error>(_ make: (TableSchema) throws(Failure) -> any ByteSink) throws(Failure) {
@@ -41,6 +43,7 @@ public struct RunSinks {
         exits = try make(RunTables.exits)
         cores = try make(RunTables.cores)
         pages = try make(RunTables.pages)
+        limits = try make(RunTables.limits)
     }
 }
 
@@ -66,6 +69,7 @@ final class RunRecorder {
     let summary: TableWriter
     let cores: TableWriter
     let pages: TableWriter
+    let limits: TableWriter
     private let appSummary: TableWriter
     private let exits: TableWriter
     var tally: RunTally
@@ -81,8 +85,10 @@ final class RunRecorder {
     /// Whether rows that are written in parts are checked against their declarations; in a debug build they always are.
     let checksRows: Bool
 
-    /// - Parameter hasPages: Whether the device has a compressor.
-    init(_ sinks: RunSinks, tally: RunTally, checksRows: Bool, hasPages: Bool) {
+    /// - Parameters:
+    ///   - hasPages: Whether the device has a compressor.
+    ///   - hasLimits: Whether a process has a memory limit.
+    init(_ sinks: RunSinks, tally: RunTally, checksRows: Bool, hasPages: Bool, hasLimits: Bool) {
         samples = TableWriter(RunTables.samples, to: sinks.samples)
         apps = TableWriter(RunTables.apps, to: sinks.apps)
         events = TableWriter(RunTables.events, to: sinks.events)
@@ -93,7 +99,8 @@ final class RunRecorder {
         exits = TableWriter(RunTables.exits, to: sinks.exits)
         cores = TableWriter(RunTables.cores, to: sinks.cores)
         pages = TableWriter(RunTables.pages, to: hasPages ? sinks.pages : NullSink())
-        all = [samples, apps, events, launches, decisions, summary, appSummary, exits, cores, pages]
+        limits = TableWriter(RunTables.limits, to: hasLimits ? sinks.limits : NullSink())
+        all = [samples, apps, events, launches, decisions, summary, appSummary, exits, cores, pages, limits]
         self.tally = tally
         #if DEBUG
             self.checksRows = true

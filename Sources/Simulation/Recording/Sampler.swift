@@ -32,6 +32,8 @@ final class SampledRow {
     fileprivate(set) var largest: ByteCount = .zero
     /// Whether the facts have changed since the row was written.
     fileprivate(set) var isStale = false
+    /// The contents of its last row in `limits.csv`.
+    fileprivate var headroom: Headroom?
     let memo = RowMemo()
     /// The contents of the row's head; nil before the first row.
     private var head: RowHead?
@@ -163,6 +165,7 @@ final class Sampler {
             } else if looksAtMemory {
                 resample(process, row)
             }
+            if recorder.limits.isRead { recordHeadroom(of: process, row) }
             if row.isStale && appRows == .changed { recorder.app(row, at: agenda.now, keepsRows: false) }
             process.wasSampled()
         }
@@ -170,6 +173,16 @@ final class Sampler {
         recordDevice(level, stalls)
         guard appRows == .all else { return }
         for process in processes.live { recorder.app(row(of: process), at: agenda.now, keepsRows: true) }
+    }
+
+    private func recordHeadroom(of process: LiveProcess, _ row: SampledRow) {
+        guard let limit = process.presentLimit, let facts = row.facts else { return }
+        let headroom = Headroom(limit: limit.bytes, isFatal: limit.isFatal, footprint: facts.books.footprint)
+        guard headroom != row.headroom else { return }
+        row.headroom = headroom
+        LimitRow.table.write(
+            LimitRow(at: agenda.now, app: row.name, pid: row.pid, limit: process.limitName, headroom: headroom),
+            to: recorder.limits)
     }
 
     private func resample(_ process: LiveProcess, _ row: SampledRow) {

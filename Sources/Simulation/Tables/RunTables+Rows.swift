@@ -14,11 +14,11 @@ extension RunTables {
 
     /// The schemas of the tables that a run of this plan writes.
     public static func all(of plan: RunPlan) -> [TableSchema] {
-        plan.device.compressor == nil ? all : all + [pages]
+        all + (plan.device.compressor == nil ? [] : [pages]) + (plan.hasProcessLimits ? [limits] : [])
     }
 
     /// The schemas of all tables that a run may write.
-    public static let known: [TableSchema] = all + [pages]
+    public static let known: [TableSchema] = all + [pages, limits]
 
     /// The schemas of the tables that every run writes.
     public static let all: [TableSchema] = [
