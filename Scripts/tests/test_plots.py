@@ -744,6 +744,14 @@ class Comparisons(RunDirectoryCase):
         self.assertEqual((status, said), (0, ""))
         self.assertEqual(sorted(path.name for path in out.iterdir()), ["compare.png", "compare.svg"])
 
+    def test_runs_on_devices_by_name_give_a_picture_of_apps_alive_and_of_returns(self) -> None:
+        runs = [self.make("a"), self.make("b")]
+        for run, name in zip(runs, ("iPhone 13", "Pixel 6")):
+            (run / "scenario.yaml").write_text(f"plimsoll: 1\ndevice:\n  name: {name}\n", encoding="utf-8")
+        out = self.directory / "out"
+        self.assertEqual(self.plot("--compare", *runs, "--out", out, "--format", "png")[0], 0)
+        self.assertEqual(sorted(path.name for path in out.iterdir()), ["compare.png", "devices.png"])
+
     def test_runs_without_summary_or_launches_are_compared_by_the_rest(self) -> None:
         runs = [self.make("a"), self.make("b")]
         (runs[0] / "summary.csv").unlink()

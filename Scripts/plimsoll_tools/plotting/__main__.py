@@ -89,15 +89,19 @@ def draw_all(run: Run) -> Drawn:
 
 
 def draw_comparison(directories: list[Path]) -> Drawn:
-    """One picture of all runs."""
-    from plimsoll_tools.plotting import compare
+    """One picture of all runs, and one more if each is of another device by name."""
+    from plimsoll_tools.plotting import compare, devices
 
     runs = [read_run(directory) for directory in directories]
     labels = several.labels(directories, [several.summary_of(directory) for directory in directories])
     for run, label in zip(runs, labels):
         for note in run.notes + [f"{name} is missing" for name in run.lacks(*COMPARED) if name in run.absent]:
             say(f"{label}: {note}")
-    return [("compare", compare.draw(runs, labels))]
+    figures: Drawn = [("compare", compare.draw(runs, labels))]
+    names = devices.names_of(runs)
+    if devices.are_devices(names):
+        figures.append(("devices", devices.draw(runs, names)))
+    return figures
 
 
 def draw_experiment(directory: Path) -> Drawn:
