@@ -146,7 +146,7 @@ extension Explainer {
         let isInactive = explanation.contains("its inactive limit")
         guard let limit = isInactive ? limits.inactive : limits.active ?? plan.device.appLimit else { return nil }
         let key = isInactive ? "limits.inactive" : "limits.active"
-        return larger("apps.\(plan.apps[app].name).\(key)", limit) { value in
+        return larger("\(plan.place(of: app)).\(key)", limit) { value in
             plan.own(app, key, optional: isInactive ? \.limits.inactive : \.limits.active, to: value, .limit)
         }
     }
@@ -173,7 +173,7 @@ extension Explainer {
             let unit = max(.milliseconds(100), TimeSpan(microseconds: present.microseconds / 12_800_000 * 100_000))
             func value(_ step: Int) -> TimeSpan { present - unit * Int64(step) }
             let last = Int(present.microseconds / unit.microseconds)
-            return SizeQuest("apps.\(plan.apps[app].name).\(key) down to", last: last) {
+            return SizeQuest("\(plan.place(of: app)).\(key) down to", last: last) {
                 "\(value($0))"
             } change: {
                 plan.own(app, key, path, to: value($0))
@@ -214,7 +214,7 @@ extension Explainer {
         let isBase = base * 2 >= whole && profile.memory.growth.upTo <= base
         if isBase, let steps = Steps(downFrom: base) {
             return [
-                SizeQuest("apps.\(profile.name).memory.base down to", last: steps.last) {
+                SizeQuest("\(plan.place(of: app)).memory.base down to", last: steps.last) {
                     "\(steps.value($0))"
                 } change: {
                     plan.own(app, "memory.base", \.memory.base, to: steps.value($0), .size)
@@ -238,7 +238,7 @@ extension Explainer {
         for size in sizes where plan.apps[app][keyPath: size.path] > .zero {
             let value = ByteCount((plan.apps[app][keyPath: size.path] * share).bytes & ~0xFFF)
             other.apps[app][keyPath: size.path] = value
-            assignments.append("apps.\(name).\(size.key)=\(value)")
+            assignments.append("\(plan.place(of: app)).\(size.key)=\(value)")
         }
         return Change(.size, "\(name) at \(100 - step)% of its size", assignments, other)
     }

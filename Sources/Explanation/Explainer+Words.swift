@@ -25,7 +25,7 @@ extension Explainer {
     private func account(
         of termination: Termination, _ fact: RunTally.TerminationFact, _ explanation: String
     ) -> [String] {
-        let place = fact.wasForeground ? "in the foreground" : "off screen"
+        let place = kind(of: fact.app) + (fact.wasForeground ? "in the foreground" : "off screen")
         let age = clock(.zero + (termination.at - termination.since))
         return [
             "\(fact.app) was ended by the system, \(clock(termination.at)) into the run (\(fact.reason.rawValue)).",
@@ -68,7 +68,27 @@ extension Explainer {
         return whole + (seconds >= 60 ? "\(minutes) min " : "") + "\(seconds % 60).\(tenths) s"
     }
 
+    /// What the process is if it is no app, with a comma; empty for an app.
+    private func kind(of name: String) -> String {
+        guard let part = plan.apps.first(where: { $0.name == name })?.part else { return "" }
+        let host = part.host.map { " of \(plan.apps[$0.index].name)" } ?? ""
+        return switch (part.kind, part.kind.family) {
+        case (.helper, _), (.otherExtension, _): "the \(part.kind.rawValue)\(host), "
+        case (_, .daemon): "a daemon, "
+        case (_, .helper): "the \(part.kind.rawValue) process\(host), "
+        case (_, .extension): "the \(part.kind.rawValue) extension\(host), "
+        }
+    }
+
     private func state(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> String {
+        let kind = kind(of: process.name)
+        guard kind.isEmpty || process.phase != .suspended else {
+            return "\(kind)idle for \(clock(.zero + process.idleTime(at: snapshot.now)))"
+        }
+        return kind + stateOfApp(process, snapshot)
+    }
+
+    private func stateOfApp(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> String {
         let idle = process.idleTime(at: snapshot.now)
         guard idle > .zero else { return "in the foreground" }
         let unseen = clock(.zero + idle)

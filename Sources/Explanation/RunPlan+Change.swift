@@ -5,13 +5,18 @@ import Workload
 
 // Changes of one app: of its keys, of its behaviour, and of its sizes.
 extension RunPlan {
+    /// Where the scenario declares the app or the other process, for `--set`.
+    func place(of app: Int) -> String {
+        (apps[app].part == nil ? "apps." : "processes.") + apps[app].name
+    }
+
     /// One key of an app with another value.
     func own<Value: CustomStringConvertible>(
         _ app: Int, _ key: String, _ path: WritableKeyPath<AppProfile, Value>, to value: Value,
         _ kind: Change.Kind = .behaviour
     ) -> Change {
         let whole: WritableKeyPath<RunPlan, AppProfile> = \.apps[app]
-        return Change(kind, of: self, "apps.\(apps[app].name).\(key)", whole.appending(path: path), to: value)
+        return Change(kind, of: self, "\(place(of: app)).\(key)", whole.appending(path: path), to: value)
     }
 
     /// One key of an app that may be none, with another value.
@@ -21,7 +26,7 @@ extension RunPlan {
     ) -> Change {
         let whole: WritableKeyPath<RunPlan, AppProfile> = \.apps[app]
         return Change(
-            kind, of: self, "apps.\(apps[app].name).\(key)", optional: whole.appending(path: path), to: value)
+            kind, of: self, "\(place(of: app)).\(key)", optional: whole.appending(path: path), to: value)
     }
 
     /// Nil if the key has that value already.

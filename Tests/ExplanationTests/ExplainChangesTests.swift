@@ -64,6 +64,34 @@ struct ExplainChangesTests {
         #expect(text.contains("game, in the FOREGROUND: it ends "), "\(text)")
     }
 
+    // MARK: Processes that are no apps
+
+    @Test("a process is named by its kind, and what would save it is a setting that the scenario accepts")
+    func kinds() throws {
+        for (name, sets) in [("extensions", []), ("daemons", ["processes.fetchd.idle_exit=10min"])] {
+            let path = Self.scenario(name)
+            func plan(_ more: [String]) throws -> RunPlan {
+                try ScenarioLoader.load(
+                    path: path, overrides: Overrides(sets: sets + more + ["expect=[]"], backend: .accounting)
+                ).get()
+            }
+            let explainer = Explainer(plan: try plan([]), scenario: path)
+            let terminations = try explainer.terminations()
+            let wanted = name == "extensions" ? "chat-notify" : "syncd"
+            let termination = try #require(terminations.first { $0.app == wanted })
+            let text = try explainer.explain(termination).joined(separator: "\n")
+            let kind =
+                name == "extensions" ? "the notification-service extension of chat, " : "a daemon, idle for 1 min"
+            #expect(text.contains("What it was:   \(kind)"), "\(text)")
+            let advices = try explainer.counsel(for: termination).advices
+            #expect(!advices.isEmpty)
+            for advice in advices { _ = try plan(advice.change.assignments) }
+            if name == "extensions" {
+                #expect(text.contains("What saves it: processes.chat-notify.limits.active = "), "\(text)")
+            }
+        }
+    }
+
     // MARK: Ends that no policy chose
 
     private static let alone = """
