@@ -38,7 +38,8 @@ public enum Callback: String, CaseIterable, Sendable {
     case didReceiveRemoteNotification = "application(_:didReceiveRemoteNotification:fetchCompletionHandler:)"
     /// The transfers of a background `URLSession` are done, and the app was woken or launched for them.
     case handleEventsForBackgroundURLSession = "application(_:handleEventsForBackgroundURLSession:completionHandler:)"
-    /// The same, while the app runs.
+    /// The session has told its delegate of every transfer. A woken app hears it after the callback above; an app that
+    /// runs hears only this.
     case urlSessionDidFinishEvents = "urlSessionDidFinishEvents(forBackgroundURLSession:)"
     /// UserNotifications: the user has tapped a notification.
     case didReceiveNotificationResponse = "userNotificationCenter(_:didReceive:withCompletionHandler:)"

@@ -83,7 +83,7 @@ struct ProjectPolicyTests {
                     let isPurged = policies.map { $0.decide(snapshot).ranking.contains { $0.action.kind == .purge } }
                     var isUrgent = level == .critical
                     if case .allocation = demand { isUrgent = true }
-                    var expected = dirty >= 8 || isUrgent || phase == .suspended
+                    var expected = dirty >= 8 || isUrgent || phase.restsInMemory
                     if case .backgroundMemory = demand { expected = expected && !phase.isForeground }
                     if case .backgroundProcesses = demand { expected = false }
                     #expect(isPurged == [expected, expected], "\(demand), \(level), \(phase), \(dirty)")

@@ -121,9 +121,12 @@ struct BackgroundServicesTests {
         ]
         let woken = try run(user)
         #expect(wakes(woken) == ["51 urlSession"])
+        let told = woken.callbacks(of: "mail").filter { $0.contains("BackgroundURLSession") }
         #expect(
-            woken.callbacks(of: "mail").contains(
-                "application(_:handleEventsForBackgroundURLSession:completionHandler:)"))
+            told == [
+                "application(_:handleEventsForBackgroundURLSession:completionHandler:)",
+                "urlSessionDidFinishEvents(forBackgroundURLSession:)",
+            ])
         let launched = try run(user + [(25, .terminate(mail))])
         #expect(wakes(launched).count == 1)
         #expect(try wakes(run(user + [(25, .quit(mail))])).isEmpty)

@@ -160,7 +160,9 @@ extension Simulation {
             process.thread.prepend(
                 [.tell(isService ? .notificationServiceDidReceive : .didReceiveRemoteNotification, nil)])
         case .call: process.thread.prepend([.tell(.pushRegistryDidReceive, nil)])
-        case .urlSession: process.thread.prepend([.tell(.handleEventsForBackgroundURLSession, nil)])
+        case .urlSession:
+            process.thread.prepend(
+                [.tell(.handleEventsForBackgroundURLSession, nil), .tell(.urlSessionDidFinishEvents, nil)])
         case .location, .bluetoothCentrals, .backgroundFetch, .processing, .userTap, .url, .userActivity,
             .shortcutItem, .notification, .demand:
             start(CallbackWork(cost: process.costs.event), of: process)
