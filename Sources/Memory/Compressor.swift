@@ -45,8 +45,25 @@ protocol PagingDevice: DeviceMemory {
     var frames: UnsafeMutablePointer<FrameTable> { get }
     /// The free frames that an allocation can get.
     var obtainable: ByteCount { get }
-    func compress(_ slot: MemorySlot, most: Int, size: () -> Int) -> Int
+    /// See `PagedHeaps.compress`.
+    func compress(_ slot: MemorySlot, most: Int, stores: Bool, size: () -> Int) -> Int
     func restore(_ slot: MemorySlot, most: Int) -> Int
+}
+
+extension PagingDevice {
+    /// The books of the device whose compressor's pool is in slot `own`.
+    func books(poolIn own: MemorySlot) -> DeviceBooks {
+        let (mine, all) = (books(of: own), books)
+        var books = all
+        books.active = all.active - mine.active
+        books.dirty = all.dirty - mine.dirty
+        books.requested = all.requested - mine.requested
+        books.usable = all.usable - mine.usable
+        books.metadata = all.metadata - mine.metadata
+        books.compressed = pageBytes(frames.pointee.compressed)
+        books.compressor = mine.footprint
+        return books
+    }
 }
 
 /// A device with a compressor: the contents of compressed pages take room in segments, which are real allocations in an
@@ -58,7 +75,7 @@ final class CompressingDevice<Device: PagingDevice>: NamedDevice {
     let device: Device
     private let limits: CompressorLimits
     /// The compressor's own slot; no process gets it.
-    private let own: MemorySlot
+    let own: MemorySlot
     /// The allocations of the segments.
     private var handles: [ObjectHandle?]
     /// By slot.
@@ -81,18 +98,7 @@ final class CompressingDevice<Device: PagingDevice>: NamedDevice {
 
     private var frames: UnsafeMutablePointer<FrameTable> { device.frames }
 
-    var books: DeviceBooks {
-        let (mine, all) = (device.books(of: own), device.books)
-        var books = all
-        books.active = all.active - mine.active
-        books.dirty = all.dirty - mine.dirty
-        books.requested = all.requested - mine.requested
-        books.usable = all.usable - mine.usable
-        books.metadata = all.metadata - mine.metadata
-        books.compressed = pageBytes(frames.pointee.compressed)
-        books.compressor = mine.footprint
-        return books
-    }
+    var books: DeviceBooks { device.books(poolIn: own) }
 
     var refusal: AllocationRefusal { device.refusal }
 
@@ -149,7 +155,7 @@ final class CompressingDevice<Device: PagingDevice>: NamedDevice {
                 isFull = true
                 break
             }
-            let more = device.compress(slot, most: allowed) {
+            let more = device.compress(slot, most: allowed, stores: true) {
                 compressibility.draw(page: DeviceRegion.pageSize, &generator)
             }
             guard more > 0 else {
@@ -278,9 +284,9 @@ final class PagedJemallocDevice: NamedDevice, PagingDevice {
     var obtainable: ByteCount { pageBytes(device.heaps.obtainablePages) }
     var refusal: AllocationRefusal { device.refusal }
 
-    func compress(_ slot: MemorySlot, most: Int, size: () -> Int) -> Int {
+    func compress(_ slot: MemorySlot, most: Int, stores: Bool, size: () -> Int) -> Int {
         device.noteChange(slot.index)
-        return device.heaps.compress(slot.index, most: most, size: size)
+        return device.heaps.compress(slot.index, most: most, stores: stores, size: size)
     }
 
     func restore(_ slot: MemorySlot, most: Int) -> Int {
@@ -302,9 +308,9 @@ final class PagedAccountingDevice: NamedDevice, PagingDevice {
     var obtainable: ByteCount { pageBytes(device.heaps.obtainablePages) }
     var refusal: AllocationRefusal { device.refusal }
 
-    func compress(_ slot: MemorySlot, most: Int, size: () -> Int) -> Int {
+    func compress(_ slot: MemorySlot, most: Int, stores: Bool, size: () -> Int) -> Int {
         device.noteChange(slot.index)
-        return device.heaps.compress(slot.index, most: most, size: size)
+        return device.heaps.compress(slot.index, most: most, stores: stores, size: size)
     }
 
     func restore(_ slot: MemorySlot, most: Int) -> Int {

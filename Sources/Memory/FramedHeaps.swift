@@ -174,12 +174,14 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: ProcessHeaps, ~Copyable {
 
     /// Compresses the slot's pages that were used longest ago, as long as the pool has room for them.
     ///
-    /// - Parameter size: The bytes that a page's contents take; asked once per page.
+    /// - Parameters:
+    ///   - stores: Whether the contents go into the pool.
+    ///   - size: The bytes that a page's contents take there; asked once per page. Zero if they are not stored.
     /// - Returns: The number of pages.
-    mutating func compress(_ slot: Int, most: Int, size: () -> Int) -> Int {
+    mutating func compress(_ slot: Int, most: Int, stores: Bool, size: () -> Int) -> Int {
         var (done, run) = (0, 0..<0)
         while done < most, let page = frames.pointee.oldest(of: slot) {
-            guard frames.pointee.segments.hasRoom(for: DeviceRegion.pageSize) else { break }
+            guard !stores || frames.pointee.segments.hasRoom(for: DeviceRegion.pageSize) else { break }
             frames.pointee.compress(page, size: size())
             done += 1
             if page == run.upperBound, !run.isEmpty {

@@ -7,21 +7,20 @@ import Quantities
 ///   - reserved: The system's share of it.
 ///   - promised: The memory that the host is asked to promise; by default the ceiling.
 ///   - scale: The device's size relative to the device that it represents; see `ScaleModel`.
-///   - compressor: The limits of the device's compressor; nil for a device without one. Scale models have none.
+///   - compressor: The limits of the device's compressor; nil for a device without one.
 ///   - seed: The seed of the sizes that compressed pages take.
 public func makeDeviceMemory(
     _ backend: MemoryBackend, ceiling: ByteCount, reserved: ByteCount, promised: ByteCount? = nil, scale: Ratio = .one,
     compressor: CompressorLimits? = nil, seed: UInt64 = 0
 ) throws(DeviceMemoryFailure) -> any DeviceMemory {
     if let compressor {
-        precondition(scale == .one, "a scale model has no compressor")
         switch backend {
         case .jemalloc:
             let paged = try PagedJemallocDevice(ceiling: ceiling, reserved: reserved, promised: promised)
-            return try CompressingDevice(paged, compressor, seed: seed)
+            return try withCompressor(paged, scale: scale, compressor, seed: seed)
         case .accounting:
             let paged = try PagedAccountingDevice(ceiling: ceiling, reserved: reserved)
-            return try CompressingDevice(paged, compressor, seed: seed)
+            return try withCompressor(paged, scale: scale, compressor, seed: seed)
         }
     }
     let device: any DeviceMemory =
@@ -31,4 +30,11 @@ public func makeDeviceMemory(
         }
     guard scale != .one else { return device }
     return try ScaleModel(device, scale: scale)
+}
+
+private func withCompressor(
+    _ device: some PagingDevice, scale: Ratio, _ limits: CompressorLimits, seed: UInt64
+) throws(DeviceMemoryFailure) -> any DeviceMemory {
+    guard scale != .one else { return try CompressingDevice(device, limits, seed: seed) }
+    return try ScaleModel(FramedModel(device), scale: scale, limits, seed: seed)
 }

@@ -11,6 +11,9 @@ import Quantities
 /// page. These objects are a sample of the small objects, drawn separately from each size class (three of each object
 /// at 400 %), and page runs for the rest.
 ///
+/// With a compressor, the accounting device also decides how much is compressed and what comes back. The model takes
+/// frames away until each process has its share of pages with frames, and holds its share of the pool in pages.
+///
 /// Requests to pools, and the answer of `requested(in:)`, are in the original's bytes, so that an app asks for the same
 /// at every scale and no rounding moves its objects. Everything else is the model's own: its ceiling, limits, pages,
 /// refusals and `books`.
@@ -21,8 +24,10 @@ import Quantities
 final class ScaleModel: DeviceMemory {
     private let device: any DeviceMemory
     /// The original device, without memory.
-    private let original: AccountingDevice
+    private let original: any DeviceMemory
     private let geometry: AllocatorGeometry
+    /// The slot of the compressor's pool, on both devices; nil without a compressor.
+    private let pool: MemorySlot?
     private var samples: [ProcessSample] = []
     let scale: Ratio
     /// The first purge that jemalloc refused. After it, a process may no longer hold exactly its share of pages.
@@ -31,12 +36,41 @@ final class ScaleModel: DeviceMemory {
     /// The longest run in pages; runs are short because a whole run is freed even for a few excess pages.
     private static let longestRunMade = 64
 
-    init(_ device: any DeviceMemory, scale: Ratio) throws(DeviceMemoryFailure) {
+    /// A model without a compressor.
+    convenience init(_ device: any DeviceMemory, scale: Ratio) throws(DeviceMemoryFailure) {
+        let size = try DevicePages(ceiling: device.books.ceiling, reserved: device.books.reserved).meant(at: scale)
+        let original = try AccountingDevice(ceiling: size.ceiling, reserved: size.reserved)
+        try self.init(device, original, scale, pool: nil)
+    }
+
+    /// A model with a compressor.
+    ///
+    /// - Parameters:
+    ///   - device: The model's own memory.
+    ///   - limits: The limits of the model's compressor.
+    ///   - seed: The seed of the sizes that compressed pages take.
+    convenience init<Device: PagingDevice>(
+        _ device: FramedModel<Device>, scale: Ratio, _ limits: CompressorLimits, seed: UInt64
+    ) throws(DeviceMemoryFailure) {
+        let size = try DevicePages(ceiling: device.books.ceiling, reserved: device.books.reserved).meant(at: scale)
+        let paged = try PagedAccountingDevice(ceiling: size.ceiling, reserved: size.reserved)
+        let meant = CompressorLimits(
+            pool: limits.pool.unscaled(by: scale), input: limits.input.unscaled(by: scale))
+        let original = try CompressingDevice(paged, meant, seed: seed)
+        precondition(original.own == device.own, "the pools of a model and its original are in different slots")
+        try self.init(device, original, scale, pool: device.own)
+        samples.append(ProcessSample(geometry, scale, runs: device.makePool(in: device.own)))
+        followPool()
+    }
+
+    private init(
+        _ device: any DeviceMemory, _ original: any DeviceMemory, _ scale: Ratio, pool: MemorySlot?
+    ) throws(DeviceMemoryFailure) {
         precondition(scale > .zero, "a scale of \(scale)")
         self.device = device
         self.scale = scale
-        let size = try DevicePages(ceiling: device.books.ceiling, reserved: device.books.reserved).meant(at: scale)
-        original = try AccountingDevice(ceiling: size.ceiling, reserved: size.reserved)
+        self.original = original
+        self.pool = pool
         do throws(AllocatorError) { geometry = try AllocatorGeometry() } catch { throw .allocator(error) }
     }
 
@@ -56,6 +90,7 @@ final class ScaleModel: DeviceMemory {
     func endProcess(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount {
         try checkFollowing()
         _ = try original.endProcess(slot)
+        defer { followPool() }
         return try device.endProcess(slot)
     }
 
@@ -82,6 +117,7 @@ final class ScaleModel: DeviceMemory {
         _ = try original.purge(slot)
         let gone = try device.purge(slot)
         try balance(slot)
+        followPool()
         return gone
     }
 
@@ -157,7 +193,17 @@ final class ScaleModel: DeviceMemory {
 
     private func follow(_ slot: MemorySlot) {
         guard refused == nil else { return }
-        do throws(AllocatorError) { try balance(slot) } catch { refused = error }
+        do throws(AllocatorError) {
+            // What the pool gives back may be what the process needs.
+            if let pool, owed(pool).active < 0 { try balance(pool) }
+            try balance(slot)
+        } catch { refused = error }
+        followPool()
+    }
+
+    private func followPool() {
+        guard refused == nil, let pool else { return }
+        do throws(AllocatorError) { try balance(pool) } catch { refused = error }
     }
 
     private func checkFollowing() throws(AllocatorError) {
@@ -168,6 +214,8 @@ final class ScaleModel: DeviceMemory {
     private func balance(_ slot: MemorySlot) throws(AllocatorError) {
         while owed(slot).active < 0, device.requested(in: samples[slot.index].runs) > .zero { freeRun(slot) }
         if owed(slot).dirty < 0 { _ = try device.purge(slot) }
+        followFrames(slot)
+        defer { followFrames(slot) }
         while case let owed = owed(slot).active, owed > 0, makeRun(owed, slot) > 0 {}
         guard owed(slot).dirty != 0 else { return }
         // New runs would reuse the dirty pages. So the dirty pages are purged first; then the missing number of pages
@@ -180,6 +228,18 @@ final class ScaleModel: DeviceMemory {
             runs += 1
         }
         for _ in 0..<runs { freeRun(slot) }
+    }
+
+    /// Compresses pages, or brings some back, until the process has its share of the frames.
+    private func followFrames(_ slot: MemorySlot) {
+        guard pool != nil, slot != pool else { return }
+        let meant = ByteCount(share(original.books(of: slot).resident) * DeviceRegion.pageSize)
+        let real = device.books(of: slot).resident
+        if real > meant {
+            _ = device.compress(slot, atMost: real - meant)
+        } else if real < meant {
+            _ = device.bringBack(slot, atMost: meant - real)
+        }
     }
 
     /// Makes the longest run of at most this many pages for which there is room; returns its pages.
@@ -209,17 +269,68 @@ final class ScaleModel: DeviceMemory {
 
     // MARK: Use
 
+    // Only with a compressor does use change the original's books: pages come back.
+
     func touch(_ bytes: ByteCount, in pool: PoolID) -> ByteCount {
+        guard self.pool != nil else { return touchModel(bytes, in: pool) }
+        let done = original.touch(bytes, in: pool)
+        follow(pool.slot)
+        _ = touchModel(done, in: pool)
+        follow(pool.slot)
+        return done
+    }
+
+    private func touchModel(_ bytes: ByteCount, in pool: PoolID) -> ByteCount {
         let share = min(bytes, requested(in: pool)) * scale
         let done = device.touch(share, in: pool)
         return done < share ? done + device.touch(share - done, in: samples[pool.slot.index].runs) : done
     }
 
     func read(_ bytes: ByteCount, in pool: PoolID) -> ByteCount {
+        guard self.pool != nil else { return readModel(bytes, in: pool) }
+        let done = original.read(bytes, in: pool)
+        follow(pool.slot)
+        _ = readModel(done, in: pool)
+        follow(pool.slot)
+        return done
+    }
+
+    private func readModel(_ bytes: ByteCount, in pool: PoolID) -> ByteCount {
         let share = min(bytes, requested(in: pool)) * scale
         let done = device.read(share, in: pool)
         return done < share ? done + device.read(share - done, in: samples[pool.slot.index].runs) : done
     }
+
+    // MARK: Compression
+
+    func declare(_ compressibility: Compressibility, of slot: MemorySlot) {
+        original.declare(compressibility, of: slot)
+    }
+
+    func compress(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount {
+        let done = original.compress(slot, atMost: bytes.unscaled(by: scale))
+        follow(slot)
+        return done * scale
+    }
+
+    func bringBack(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount {
+        let done = original.bringBack(slot, atMost: bytes.unscaled(by: scale))
+        follow(slot)
+        return done * scale
+    }
+
+    /// The original's figures at the model's scale, but for what the model itself holds. Segments are the original's.
+    var compressor: CompressorBooks? {
+        guard var books = original.compressor else { return nil }
+        books.compressed = device.books.compressed
+        books.pool = device.books.compressor
+        for figure in [\CompressorBooks.repeated, \.stored, \.compressedInAll, \.broughtBack, \.compacted] {
+            books[keyPath: figure] = books[keyPath: figure] * scale
+        }
+        return books
+    }
+
+    var refusal: AllocationRefusal { scaled(original.refusal) }
 
     // MARK: Objects by name
 

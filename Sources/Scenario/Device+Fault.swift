@@ -6,12 +6,16 @@ extension Device {
     /// The fault that makes this device impossible on any host: the key to change, and a message that says what is
     /// wrong and what is right. Nil if there is none. Whether this host has enough memory is not checked here.
     var fault: (key: String, message: String)? {
-        if compressor != nil, scale != .one {
-            return ("compressor", "a scale model has no compressor; use 'compressor: off', or a scale of 100%")
-        }
         let most = MemoryLimits.highestCompressedCeiling
         if compressor != nil, ceiling > most {
             return ("ceiling", "\(ceiling) is too large for a device with a compressor; at most \(most)")
+        }
+        if compressor != nil, meantCeiling > most {
+            return (
+                "scale",
+                "at scale \(scale) the ceiling of \(ceiling) models a device of \(meantCeiling.readable); with a "
+                    + "compressor the largest is \(most)"
+            )
         }
         switch MemoryLimits.refusal(ceiling: ceiling, reserved: reserved, scale: scale) {
         case nil: return nil

@@ -68,6 +68,10 @@ extension Device {
         device.appLimit = appLimit?.scaled(by: ratio)
         device.marks = marks.scaled(by: ratio)
         device.reclaimRate = max(reclaimRate.scaled(by: ratio), .slowest)
+        if let compressor {
+            device.compressor?.compressRate = max(compressor.compressRate.scaled(by: ratio), .slowest)
+            device.compressor?.decompressRate = max(compressor.decompressRate.scaled(by: ratio), .slowest)
+        }
         return device
     }
 }

@@ -48,11 +48,10 @@ extension WorldFrame {
         device.put("marks", marks)
     }
 
-    /// Most scale models have none, because the loader refuses it.
     private func compressor() -> Tree? {
         var draw = Draw(seed, "compressor")
         guard draw.chance(40) else { return nil }
-        guard scale == .one, topScale == nil, options.scale == nil, draw.chance(90) else { return .plain("off") }
+        guard draw.chance(90) else { return .plain("off") }
         var compressor = Record()
         if draw.chance(40) { compressor.put("compress_rate", draw.rate(.mebibytes(8), .gibibytes(8))) }
         if draw.chance(40) { compressor.put("decompress_rate", draw.rate(.mebibytes(8), .gibibytes(8))) }

@@ -11,20 +11,27 @@ struct ScaleModelTests {
         let whole: any DeviceMemory
         let model: any DeviceMemory
         var random: SeededGenerator
+        var slots: [MemorySlot] = []
         var pools: [PoolID] = []
         /// Objects with names, on the device and on its model.
         var named: [(slot: MemorySlot, whole: ObjectHandle, model: ObjectHandle)] = []
         let sampler = SizeSampler(
             .logNormal(median: .kibibytes(2), sigma: Ratio(partsPerMillion: 1_400_000), highest: .mebibytes(1)))
 
-        init(_ backend: MemoryBackend, _ scale: Ratio, seed: UInt64) throws {
+        init(_ backend: MemoryBackend, _ scale: Ratio, seed: UInt64, compresses: Bool = false) throws {
             let (ceiling, reserved) = (ByteCount.mebibytes(80), ByteCount.mebibytes(10))
-            whole = try makeDeviceMemory(.accounting, ceiling: ceiling, reserved: reserved)
-            model = try makeDeviceMemory(backend, ceiling: ceiling * scale, reserved: reserved * scale, scale: scale)
+            func limits(_ size: ByteCount) -> CompressorLimits? {
+                compresses ? CompressorLimits(pool: size, input: size) : nil
+            }
+            whole = try makeDeviceMemory(.accounting, ceiling: ceiling, reserved: reserved, compressor: limits(ceiling))
+            model = try makeDeviceMemory(
+                backend, ceiling: ceiling * scale, reserved: reserved * scale, scale: scale,
+                compressor: limits(ceiling * scale))
             random = SeededGenerator(seed: seed, stream: "scale")
             for _ in 0..<3 {
                 let slot = try whole.makeProcess()
                 #expect(try model.makeProcess() == slot)
+                slots.append(slot)
                 for _ in 0..<3 {
                     pools.append(whole.makePool(in: slot))
                     _ = model.makePool(in: slot)
@@ -38,7 +45,18 @@ struct ScaleModelTests {
         mutating func step() throws {
             let pool = pools[random.number(in: 0...pools.count - 1)]
             let bytes = ByteCount(random.number(in: 1...3 << 20))
-            switch random.below(13) {
+            switch random.below(whole.compressor == nil ? 13 : 19) {
+            case 13, 14:
+                #expect(whole.touch(bytes, in: pool) == model.touch(bytes, in: twin(pool)))
+            case 15: #expect(whole.read(bytes, in: pool) == model.read(bytes, in: twin(pool)))
+            case 16, 17:
+                let pages = bytes.roundedUp(toMultipleOf: 4_096)
+                let done = whole.compress(pool.slot, atMost: pages)
+                #expect(model.compress(pool.slot, atMost: pages * model.scale) == done * model.scale)
+            case 18:
+                let pages = bytes.roundedUp(toMultipleOf: 4_096)
+                let done = whole.bringBack(pool.slot, atMost: pages)
+                #expect(model.bringBack(pool.slot, atMost: pages * model.scale) == done * model.scale)
             case 0:
                 _ = try whole.purge(pool.slot)
                 _ = try model.purge(pool.slot)
@@ -102,15 +120,44 @@ struct ScaleModelTests {
         #expect(worst <= 32 * Self.page, "\(percent) %: \(worst) bytes at most")
     }
 
-    @Test("on real memory the model's books agree with jemalloc, and nothing is left at the end")
-    func real() throws {
-        var pair = try Pair(.jemalloc, .percent(25), seed: 7)
+    @Test(
+        "with a compressor each process also holds its share of the frames",
+        arguments: [(25, 0), (50, 1), (170, 2)] as [(Int64, UInt64)])
+    func frames(percent: Int64, seed: UInt64) throws {
+        var pair = try Pair(.accounting, .percent(percent), seed: seed, compresses: true)
+        var (most, checks, beyond, worst) = (ByteCount.zero, 0, 0, 0)
+        for _ in 0..<600 {
+            try pair.step()
+            most = max(most, pair.model.books.compressed)
+            for slot in pair.slots {
+                let here = pair.model.books(of: slot).resident
+                let share = pair.whole.books(of: slot).resident * pair.model.scale
+                let difference = abs((here - share).bytes)
+                checks += 1
+                beyond += difference > Self.page ? 1 : 0
+                worst = max(worst, difference)
+            }
+            let books = pair.model.books
+            #expect(books.resident <= books.ceiling && books.frames == books.resident)
+            let pool = pair.whole.books.compressor * pair.model.scale
+            #expect(abs((books.compressor - pool).bytes) <= Self.page)
+        }
+        #expect(most > ByteCount.mebibytes(8) * pair.model.scale)
+        #expect(beyond * 20 <= checks, "\(percent) %: \(beyond) of \(checks) differ by more than a page")
+        #expect(worst <= 2 * Self.page, "\(percent) %: \(worst) bytes at most")
+    }
+
+    @Test(
+        "on real memory the model's books agree with jemalloc, and nothing is left at the end",
+        arguments: [false, true])
+    func real(compresses: Bool) throws {
+        var pair = try Pair(.jemalloc, .percent(25), seed: 7, compresses: compresses)
         for _ in 0..<200 {
             try pair.step()
             try pair.model.audit()
         }
-        for slot in 0..<3 { _ = try pair.model.endProcess(MemorySlot(slot)) }
-        #expect(pair.model.books.resident == pair.model.books.reserved)
+        for slot in pair.slots { _ = try pair.model.endProcess(slot) }
+        #expect(pair.model.books.resident == pair.model.books.reserved + pair.model.books.compressor)
         try pair.model.audit()
     }
 

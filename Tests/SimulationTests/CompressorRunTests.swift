@@ -41,6 +41,38 @@ struct CompressorRunTests {
         #expect(policy != "none" || counted.pageRows.contains { $0["refaulted_bytes"] != "0" })
     }
 
+    /// The same apps on a model of the phone at a quarter of its size.
+    private func quarter(_ backend: MemoryBackend) -> RunPlan {
+        var plan = plan(backend: backend)
+        let scale = Ratio.percent(25)
+        plan.device.scale = scale
+        plan.device.ceiling = plan.device.ceiling * scale
+        plan.device.reserved = plan.device.reserved * scale
+        plan.device.reclaimRate = ByteRate(bytesPerSecond: plan.device.reclaimRate.bytesPerSecond / 4)
+        plan.device.compressor?.compressRate = ByteRate(bytesPerSecond: 1 << 29)
+        plan.device.compressor?.decompressRate = ByteRate(bytesPerSecond: 1 << 30)
+        return plan
+    }
+
+    @Test("a quarter of the device does the same to the same processes, on both backends")
+    func scaled() throws {
+        let (counted, real) = (try runToEnd(quarter(.accounting)), try runToEnd(quarter(.jemalloc)))
+        #expect(counted.pages == real.pages && counted.launches == real.launches)
+        #expect(counted.events == real.events && counted.decisions == real.decisions)
+        let whole = try runToEnd(plan())
+        func story(_ run: RunOutput) -> [String] {
+            run.launchRows.map { "\($0["app"]) \($0["kind"]) \($0["resumed_from"])" }
+        }
+        #expect(story(counted) == story(whole))
+        let (most, share) = (Self.most(whole), Self.most(counted))
+        #expect(most > 0 && abs(share * 4 - most) * 20 < most, "\(most) bytes, \(share) in a quarter")
+    }
+
+    /// The most bytes that were compressed at a sample.
+    private static func most(_ run: RunOutput) -> Int {
+        run.pageRows.compactMap { Int($0["compressed_bytes"]) }.max() ?? 0
+    }
+
     @Test("it saves processes, and what does not compress saves none")
     func saves() throws {
         let without = try runToEnd(plan(nil))

@@ -23,12 +23,12 @@ final class PageCompressor {
         var atResumes = ByteCount.zero
     }
 
-    /// The most that is compressed before other work may come in between.
-    private static let batch = ByteCount.mebibytes(4)
-    /// A process with fewer resident pages is left alone.
-    private static let least = ByteCount.kibibytes(64)
+    /// The most that is compressed before other work may come in between: 4 MiB of the device that is meant.
+    private let batch: ByteCount
+    /// A process with fewer resident pages is left alone: 64 KiB of the device that is meant, in whole pages.
+    private let least: ByteCount
     /// XNU's compressor is thrashing at 50 decompressions of 16 KiB in 10 ms (`vm_compressor.c`).
-    private static let thrashing = ByteRate(bytesPerSecond: 50 * 16_384 * 100)
+    private let thrashing: ByteRate
 
     let settings: CompressorSettings
     private var underWay: Batch?
@@ -60,6 +60,9 @@ final class PageCompressor {
         guard let settings, let books = memory.compressor else { return nil }
         self.settings = settings
         sampled = books
+        batch = max(ByteCount.mebibytes(4) * memory.scale, .kibibytes(4))
+        least = (ByteCount.kibibytes(64) * memory.scale).roundedUp(toMultipleOf: 4_096)
+        thrashing = ByteRate(bytesPerSecond: (ByteCount(50 * 16_384 * 100) * memory.scale).bytes)
         self.memory = memory
         self.processes = processes
         self.waiters = waiters
@@ -77,8 +80,8 @@ final class PageCompressor {
     func consider() {
         guard underWay == nil, !isFull, let lacking = lacking, let process = nextProcess() else { return }
         // A third of what is compressed stays taken, in the pool.
-        let wanted = max(PageCompressor.least, lacking * .percent(150)).roundedUp(toMultipleOf: 4_096)
-        let bytes = min(PageCompressor.batch, wanted, memory.books(of: process.slot).resident)
+        let wanted = max(least, lacking * .percent(150)).roundedUp(toMultipleOf: 4_096)
+        let bytes = min(batch, wanted, memory.books(of: process.slot).resident)
         serial += 1
         underWay = Batch(process: process.reference, bytes: bytes, serial: serial)
         let time = settings.compressRate.time(for: bytes)
@@ -100,7 +103,7 @@ final class PageCompressor {
             for process in processes.live where process.phase == phase && !process.isEnding {
                 let seen = process.lastForeground ?? process.launch.at
                 if let best, best.seen <= seen { continue }
-                guard memory.books(of: process.slot).resident >= PageCompressor.least else { continue }
+                guard memory.books(of: process.slot).resident >= least else { continue }
                 best = (process, seen)
             }
             if let best { return best.process }
@@ -181,7 +184,7 @@ final class PageCompressor {
         guard let books = memory.compressor else { return }
         let span = agenda.now - sampledAt
         let back = books.broughtBack - sampled.broughtBack - recent.atResumes
-        isThrashing = span > .zero && back > PageCompressor.thrashing.bytes(in: span)
+        isThrashing = span > .zero && back > thrashing.bytes(in: span)
         isFull = false
         PageRow.table.write(
             PageRow(

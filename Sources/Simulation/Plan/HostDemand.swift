@@ -38,7 +38,8 @@ extension RunPlan {
         books += HostDemand.pageBooks(backend, demands, pages)
         // Up to three times the ceiling may be handed out, most of it compressed.
         if device.compressor != nil {
-            books += (BookCosts.frame + BookCosts.page) * (effectiveCeiling.bytes / 4_096 * 3)
+            let kept = effectiveCeiling + (device.scale == .one ? .zero : whole)
+            books += (BookCosts.frame + BookCosts.page) * (kept.bytes / 4_096 * 3)
         }
         if device.scale != .one {
             // A scale model also keeps tables of its own: those of the full-scale device, and for each of its objects

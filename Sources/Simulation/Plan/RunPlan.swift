@@ -109,7 +109,7 @@ extension RunPlan {
     public static let unboundedFactor = 16
 
     /// Whether the run's device has a compressor. Unbounded memory needs none.
-    private var hasCompressor: Bool { effectiveCeiling == device.ceiling && device.scale == .one }
+    private var hasCompressor: Bool { effectiveCeiling == device.ceiling }
 
     /// Makes the device that the run gets, on its backend and at its scale.
     public func makeDevice() throws(DeviceMemoryFailure) -> any DeviceMemory {
