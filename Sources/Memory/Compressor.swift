@@ -142,6 +142,8 @@ final class CompressingDevice<Device: PagingDevice>: NamedDevice {
 
     // MARK: Compression
 
+    func oldestUse(by slot: MemorySlot) -> Int? { frames.pointee.oldestUse(by: slot.index) }
+
     func compress(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount {
         let wanted = bytes.bytes / DeviceRegion.pageSize
         let compressibility = compressibilities[slot.index]

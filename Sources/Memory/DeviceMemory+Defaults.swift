@@ -17,6 +17,9 @@ extension DeviceMemory {
     /// Does nothing: the device has no compressor.
     public func declare(_ compressibility: Compressibility, of slot: MemorySlot) {}
 
+    /// Nil: the device has no compressor.
+    public func oldestUse(by slot: MemorySlot) -> Int? { nil }
+
     /// Compresses nothing: the device has no compressor.
     public func compress(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount { .zero }
 

@@ -343,6 +343,10 @@ public protocol DeviceMemory: AnyObject {
     /// Declares how well a process's pages compress.
     func declare(_ compressibility: Compressibility, of slot: MemorySlot)
 
+    /// When the process last used the page that it used longest ago, among its pages with a frame: a number that grows
+    /// from call to call, comparable between processes. Nil for a process without such pages, and without a compressor.
+    func oldestUse(by slot: MemorySlot) -> Int?
+
     /// Compresses the process's pages that were used longest ago.
     ///
     /// - Parameter bytes: At most this much, in whole pages.

@@ -186,6 +186,9 @@ struct FrameTable: ~Copyable {
         return first == FrameTable.none ? nil : Int(first)
     }
 
+    /// The call in which the slot last used that page.
+    func oldestUse(by slot: Int) -> Int? { oldest(of: slot).map { Int(pages[$0].stamp) } }
+
     /// The page that was compressed last.
     func newestCompressed(of slot: Int) -> Int? {
         let last = holders[slot].compressed.last

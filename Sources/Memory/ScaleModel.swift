@@ -307,6 +307,8 @@ final class ScaleModel: DeviceMemory {
         original.declare(compressibility, of: slot)
     }
 
+    func oldestUse(by slot: MemorySlot) -> Int? { original.oldestUse(by: slot) }
+
     func compress(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount {
         let done = original.compress(slot, atMost: bytes.unscaled(by: scale))
         follow(slot)

@@ -6,8 +6,10 @@ import Quantities
 /// The compressor of the device: when it works, whose pages it takes, and what that costs on the cores.
 ///
 /// It works in batches, while less memory is available than the device keeps free, or while a process waits for
-/// memory. It takes suspended processes first, the one last seen longest ago first; then processes off screen. Pages
-/// come back when they are used, and some when their process is resumed; the main thread then pays for decompressing.
+/// memory. It takes suspended processes first, the one last seen longest ago first. When they have no more to give, it
+/// takes the pages of running processes that were used longest ago, whether the process is on screen or not, as the
+/// kernel does. Pages come back when they are used, and some when their process is resumed; the main thread then pays
+/// for decompressing.
 final class PageCompressor {
     /// A batch that is on the cores.
     private struct Batch {
@@ -98,17 +100,22 @@ final class PageCompressor {
     }
 
     private func nextProcess() -> LiveProcess? {
-        for phase in [ProcessPhase.suspended, .background] {
-            var best: (process: LiveProcess, seen: Instant)?
-            for process in processes.live where process.phase == phase && !process.isEnding {
-                let seen = process.lastForeground ?? process.launch.at
-                if let best, best.seen <= seen { continue }
-                guard memory.books(of: process.slot).resident >= least else { continue }
-                best = (process, seen)
-            }
-            if let best { return best.process }
+        let resting = first(by: { $0.lastForeground ?? $0.launch.at }, where: \.phase.restsInMemory)
+        return resting ?? first(by: { memory.oldestUse(by: $0.slot) ?? .max }, where: \.phase.runsCode)
+    }
+
+    /// The process with the least value, among those with enough pages to be worth it.
+    private func first<Value: Comparable>(
+        by value: (LiveProcess) -> Value, where isMeant: (LiveProcess) -> Bool
+    ) -> LiveProcess? {
+        var best: (process: LiveProcess, value: Value)?
+        for process in processes.live where !process.isEnding && isMeant(process) {
+            let value = value(process)
+            if let best, best.value <= value { continue }
+            guard memory.books(of: process.slot).resident >= least else { continue }
+            best = (process, value)
         }
-        return nil
+        return best?.process
     }
 
     /// The time for a batch has passed: its pages lose their frames.
@@ -117,7 +124,7 @@ final class PageCompressor {
     func finish(_ serial: Int) -> Bool {
         guard let batch = underWay, batch.serial == serial else { return false }
         underWay = nil
-        if let process = processes.process(batch.process), !process.phase.isForeground {
+        if let process = processes.process(batch.process), !process.isEnding {
             let done = memory.compress(process.slot, atMost: batch.bytes)
             isFull = memory.compressor?.isFull == true
             if done > .zero { waiters.serve() }
