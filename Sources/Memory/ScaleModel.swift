@@ -269,36 +269,32 @@ final class ScaleModel: DeviceMemory {
 
     // MARK: Use
 
-    // Only with a compressor does use change the original's books: pages come back.
-
     func touch(_ bytes: ByteCount, in pool: PoolID) -> ByteCount {
-        guard self.pool != nil else { return touchModel(bytes, in: pool) }
-        let done = original.touch(bytes, in: pool)
-        follow(pool.slot)
-        _ = touchModel(done, in: pool)
-        follow(pool.slot)
-        return done
-    }
-
-    private func touchModel(_ bytes: ByteCount, in pool: PoolID) -> ByteCount {
-        let share = min(bytes, requested(in: pool)) * scale
-        let done = device.touch(share, in: pool)
-        return done < share ? done + device.touch(share - done, in: samples[pool.slot.index].runs) : done
+        use(bytes, in: pool) { $0.touch($1, in: $2) }
     }
 
     func read(_ bytes: ByteCount, in pool: PoolID) -> ByteCount {
-        guard self.pool != nil else { return readModel(bytes, in: pool) }
-        let done = original.read(bytes, in: pool)
+        use(bytes, in: pool) { $0.read($1, in: $2) }
+    }
+
+    /// Only with a compressor does use change the original's books: pages come back.
+    private func use(
+        _ bytes: ByteCount, in pool: PoolID, _ visit: (any DeviceMemory, ByteCount, PoolID) -> ByteCount
+    ) -> ByteCount {
+        guard self.pool != nil else { return useModel(bytes, in: pool, visit) }
+        let done = visit(original, bytes, pool)
         follow(pool.slot)
-        _ = readModel(done, in: pool)
+        _ = useModel(done, in: pool, visit)
         follow(pool.slot)
         return done
     }
 
-    private func readModel(_ bytes: ByteCount, in pool: PoolID) -> ByteCount {
+    private func useModel(
+        _ bytes: ByteCount, in pool: PoolID, _ visit: (any DeviceMemory, ByteCount, PoolID) -> ByteCount
+    ) -> ByteCount {
         let share = min(bytes, requested(in: pool)) * scale
-        let done = device.read(share, in: pool)
-        return done < share ? done + device.read(share - done, in: samples[pool.slot.index].runs) : done
+        let done = visit(device, share, pool)
+        return done < share ? done + visit(device, share - done, samples[pool.slot.index].runs) : done
     }
 
     // MARK: Compression
