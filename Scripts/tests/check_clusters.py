@@ -100,10 +100,10 @@ def slurm_sweep(check: Check, cluster: SlurmCluster) -> str:
     started = time.monotonic()
     process = check.sweep_on("slurm", "--chunk", 5, *SWEEP, "--out", out, "--quiet", env=cluster.env)
     until(lambda: check.rows(out) >= RUNS // 8, "the first results")
-    until(lambda: kill_cases(), "a chunk under way")
+    until(lambda: signal_cases(signal.SIGKILL), "a chunk under way")
     until(lambda: check.rows(out) >= RUNS // 3, "a third of the results")
-    until(cluster.running, "a task that runs")
-    task, node = cluster.running()[-1]
+    # A stopped chunk cannot end between the look at it and the death of its node.
+    task, node = until(lambda: signal_cases(signal.SIGSTOP), "another chunk under way")
     cluster.kill_node(node)
     at = check.rows(out)
     until(lambda: re.search(r"Restarts=[1-9]", cluster.ask("scontrol", "show", "job", task)), f"task {task} in the queue again")
@@ -118,17 +118,19 @@ def slurm_sweep(check: Check, cluster: SlurmCluster) -> str:
     )
 
 
-def kill_cases() -> bool:
-    """Kills one `plimsoll cases` of ours with SIGKILL."""
+def signal_cases(number: signal.Signals) -> tuple[str, str] | None:
+    """Sends a signal to one `plimsoll cases` of ours; its task and its node, or nothing where none runs."""
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             words = (folder / "cmdline").read_bytes().split(b"\0")
             if words[1:2] == [b"cases"] and b"slurm-sweep.work" in words[0] + bytes((folder / "cwd").readlink()):
-                os.kill(int(folder.name), signal.SIGKILL)
-                return True
+                entries = (folder / "environ").read_text("utf-8", "replace").split("\0")
+                env = dict(entry.partition("=")[::2] for entry in entries)
+                os.kill(int(folder.name), number)
+                return f"{env['SLURM_ARRAY_JOB_ID']}_{env['SLURM_ARRAY_TASK_ID']}", env["SLURMD_NODENAME"]
         except OSError:
             continue
-    return False
+    return None
 
 
 def slurm_compare(check: Check, cluster: SlurmCluster) -> str:

@@ -16,8 +16,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from plimsoll_tools.checkout import ROOT
+
+Found = TypeVar("Found")
 
 WAIT_S = 240
 CONFIGURATION = """
@@ -52,13 +55,14 @@ PartitionName=main Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
 
 
-def until(happened: Callable[[], object], what: str, seconds: float = WAIT_S) -> None:
-    """Waits until something is true."""
+def until(happened: Callable[[], Found | None], what: str, seconds: float = WAIT_S) -> Found:
+    """Waits until something is true, and returns it."""
     end = time.monotonic() + seconds
-    while not happened():
+    while not (found := happened()):
         if time.monotonic() > end:
             raise AssertionError(f"not within {seconds:.0f} s: {what}")
         time.sleep(0.05)
+    return found
 
 
 def free_ports(count: int) -> list[int]:
