@@ -192,6 +192,26 @@ struct DevicePresetTests {
         try Samples.load(text(device, more), Overrides(sets: sets)).get()
     }
 
+    @Test("with a compressor it reserves what the system really occupies; the scenario's own keys win", arguments: rows)
+    func withCompressor(row: Row) throws {
+        func device(_ keys: String) throws -> Device {
+            try Self.plan("{ like: \(row.name)\(keys) }").device
+        }
+        func mebibytes(_ size: ByteCount) -> Int { Int((Double(size.bytes) / 1_048_576).rounded()) }
+        let preset = try #require(DevicePreset.named(row.name))
+        let on = try device(", compressor: {}")
+        #expect(mebibytes(on.reserved) == row.reserved.with && on.appLimit == preset.device.appLimit)
+        let input = try #require(on.compressor?.input)
+        #expect(input == preset.compressor.holds.value.share(of: on.ceiling))
+        #expect(on.compressor?.pool == .one)
+        #expect(try device(", compressor: { input: 50%, pool: 25% }").compressor?.input == .percent(50))
+        #expect(try mebibytes(device(", compressor: { pool: 25% }, reserved: 333MiB").reserved) == 333)
+        for keys in ["", ", compressor: off"] {
+            let off = try device(keys)
+            #expect(off.compressor == nil && mebibytes(off.reserved) == row.reserved.without)
+        }
+    }
+
     @Test("an option beats the scenario, the scenario the preset, the preset the default")
     func precedence() throws {
         let preset = try Self.plan("{ like: iphone-13 }")

@@ -130,7 +130,11 @@ extension Device: Described {
     static let definition = Definition<Device>(
         base: Device(ceiling: .zero),
         preset: "like",
-        start: { tree, device in DevicePreset.named(tree["like"]?.text ?? "")?.device ?? device },
+        start: { tree, device in
+            guard let preset = DevicePreset.named(tree["like"]?.text ?? "") else { return device }
+            let compresses = tree["compressor"].map { $0.text != "off" } ?? false
+            return compresses ? preset.deviceWithCompressor : preset.device
+        },
         fields: [
             Field(
                 "like", \.like, Codec.name(of: "device", "devices") { DevicePreset.all.map(\.name) }.orNone(),
@@ -174,7 +178,8 @@ extension Device: Described {
                 "Thresholds of available memory for the policy `jetsam`, in place of its kernel's table."),
             Field(
                 "compressor", \.compressor, Codec<CompressorSettings>.record.orNone("off"),
-                "Compresses pages when memory is short. Off: no page ever loses its frame."),
+                "Compresses pages when memory is short. Off: no page ever loses its frame. With `like` and a compressor, "
+                    + "`reserved` is what that device's system really occupies, and `input` is that of the device."),
         ])
 }
 

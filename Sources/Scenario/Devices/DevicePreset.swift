@@ -6,7 +6,8 @@ import Simulation
 /// A device by name: each figure with its source and how far to trust it.
 ///
 /// A scenario with `device: { like: iphone-13 }` gets `device`, and where it says nothing itself, `policy`, `monitor`
-/// and `backgroundTime`. The other figures (limits of extensions, compressor, freezer) are data: no key takes them yet.
+/// and `backgroundTime`. With a compressor it gets `deviceWithCompressor` instead. The other figures (limits of
+/// extensions, compression ratio, freezer) are data: no key takes them yet.
 public struct DevicePreset: Sendable {
     /// The name in scenarios: `iphone-13`.
     public let name: String
@@ -41,7 +42,7 @@ public struct DevicePreset: Sendable {
     public let monitor: Figure<MonitorSettings>
     /// How long an app may run off screen without a background mode.
     public let backgroundTime: Figure<TimeSpan>
-    /// The compressor, which the simulated device does not have yet.
+    /// The compressor. The simulated device has it if the scenario asks for it (`device.compressor`).
     public let compressor: CompressorFigures
     /// The freezer and the swap space, which the simulated device does not have yet.
     public let freezer: FreezerFigures
@@ -55,6 +56,17 @@ public struct DevicePreset: Sendable {
         device.page = page.value
         device.appLimit = appLimit?.value
         if let marks { device.marks = marks.value }
+        return device
+    }
+
+    /// The same device with its compressor: what the system really occupies is reserved, and the compressor takes as
+    /// much as that of the system. How well pages compress is a property of apps (`memory.compressibility`).
+    public var deviceWithCompressor: Device {
+        var device = device
+        device.reserved = reservedWithCompressor.value
+        var settings = CompressorSettings()
+        settings.input = compressor.holds.value.share(of: ceiling.value)
+        device.compressor = settings
         return device
     }
 
