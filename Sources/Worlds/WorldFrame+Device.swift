@@ -83,9 +83,9 @@ extension WorldFrame {
     func monitor() -> Tree {
         var draw = Draw(seed, "monitor")
         var monitor = Record()
-        let preset = draw.pick(MonitorSettings.presets)
-        if draw.chance(80) { monitor.put("preset", .plain(preset.preset)) }
-        let base = monitor.isEmpty ? MonitorSettings.ios : preset
+        let named = draw.pick(MonitorSettings.presets)
+        if draw.chance(80) { monitor.put("preset", .plain(named.preset)) }
+        let base = monitor.isEmpty ? preset?.monitor.value ?? .ios : named
         // About two thousand samples per run are enough.
         let shortest = max(.milliseconds(20), TimeSpan(microseconds: duration.microseconds / 2_000))
         if base.interval < shortest || draw.chance(40) {

@@ -178,8 +178,8 @@ extension Device: Described {
                 "Thresholds of available memory for the policy `jetsam`, in place of its kernel's table."),
             Field(
                 "compressor", \.compressor, Codec<CompressorSettings>.record.orNone("off"),
-                "Compresses pages when memory is short. Off: no page ever loses its frame. With `like` and a compressor, "
-                    + "`reserved` is what that device's system really occupies, and `input` is that of the device."),
+                "Compresses pages when memory is short. Off: no page ever loses its frame. With `like` and a "
+                    + "compressor, `reserved` is what its system really occupies, and `input` is the device's."),
         ])
 }
 
