@@ -59,6 +59,7 @@ extension WorldFrame {
         if draw.chance(40) { compressor.put("resume_share", draw.share(0, 100)) }
         if draw.chance(25) { compressor.put("pool", draw.share(0, 100)) }
         if draw.chance(25) { compressor.put("input", draw.share(0, 400)) }
+        if draw.chance(30) { compressor.put("threads", .plain("\(draw.number(1, 8))")) }
         return compressor.tree
     }
 

@@ -49,7 +49,8 @@ struct DeviceTable: Encodable {
     /// The keys that the preset stands for, as a scenario writes them.
     static func scenario(of preset: DevicePreset) -> String {
         let plan = RunPlan(
-            name: preset.name, seed: 1, duration: .minutes(1), device: preset.device, monitor: preset.monitor.value,
+            name: preset.name, seed: 1, duration: .minutes(1),
+            device: preset.compresses ? preset.deviceWithCompressor : preset.device, monitor: preset.monitor.value,
             policy: preset.policy.value, limits: Limits(backgroundTime: preset.backgroundTime.value), apps: [],
             user: [])
         let sections = ["device:", "monitor:", "policy:"]

@@ -73,6 +73,8 @@ struct SettingsMatterTests {
         "device.compressor.resume_share": ["device.compressor={resume_share: 90%}"] + squeezed,
         "device.compressor.pool": ["device.compressor={pool: 2%}"] + squeezed,
         "device.compressor.input": ["device.compressor={input: 5%}"] + squeezed,
+        "device.compressor.threads":
+            ["device.compressor={threads: 2, compress_rate: 20MiB/s}", "device.cores=4"] + squeezed,
         "apps.memory.compressibility.ratio": ["apps.a.memory.compressibility.ratio=120%"] + compressed,
         "apps.memory.compressibility.repeated": ["apps.a.memory.compressibility.repeated=80%"] + compressed,
         "apps.memory.compressibility.incompressible":
@@ -294,6 +296,7 @@ struct SettingsMatterTests {
         "device.compressor.resume_share": compressed,
         "device.compressor.pool": compressed,
         "device.compressor.input": compressed,
+        "device.compressor.threads": ["device.compressor={compress_rate: 20MiB/s}", "device.cores=4"] + squeezed,
         "apps.memory.compressibility.ratio": compressed,
         "apps.memory.compressibility.repeated": compressed,
         "apps.memory.compressibility.incompressible": compressed,

@@ -21,6 +21,9 @@ extension CompressorSettings: Described {
             Field(
                 "input", \.input, .quantity(to: .percent(400)),
                 "The most that may be compressed at once, as a share of the RAM, measured before compression."),
+            Field(
+                "threads", \.threads, .count(1...CompressorSettings.mostThreads),
+                "How many batches are compressed at once, each on a core of its own if one is free."),
         ])
 }
 

@@ -132,7 +132,7 @@ extension Device: Described {
         preset: "like",
         start: { tree, device in
             guard let preset = DevicePreset.named(tree["like"]?.text ?? "") else { return device }
-            let compresses = tree["compressor"].map { $0.text != "off" } ?? false
+            let compresses = tree["compressor"].map { $0.text != "off" } ?? preset.compresses
             return compresses ? preset.deviceWithCompressor : preset.device
         },
         fields: [
@@ -178,8 +178,8 @@ extension Device: Described {
                 "Thresholds of available memory for the policy `jetsam`, in place of its kernel's table."),
             Field(
                 "compressor", \.compressor, Codec<CompressorSettings>.record.orNone("off"),
-                "Compresses pages when memory is short. Off: no page ever loses its frame. With `like` and a "
-                    + "compressor, `reserved` is what its system really occupies, and `input` is the device's."),
+                "Compresses pages when memory is short. Off: no page ever loses its frame. With `like`, a device by "
+                    + "Apple has its compressor; with a compressor, `reserved` is what the system really occupies."),
         ])
 }
 

@@ -153,7 +153,8 @@ private struct AppleDevice {
                 .seconds(backgroundTime), .reported,
                 backgroundTime > 30 ? "AF 85066: 180 s from iOS 7 to 12" : "AF 85066: about 30 s from iOS 13 on"),
             compressor: CompressorFigures(
-                ratio: ratio, holds: Figure(.percent(100), .documented, "xnu-11417: pages of one times RAM")),
+                ratio: ratio, holds: Figure(.percent(100), .documented, "xnu-11417: pages of one times RAM"),
+                threads: threads),
             freezer: FreezerFigures(slots: slots, swap: slots.value > 0 ? swap : Figure(.zero, .guess, "none found")),
             remarks: remarks + AppleDevice.common)
     }
@@ -165,6 +166,12 @@ private struct AppleDevice {
         return kernel == .xnu8792
             ? Figure(settings, .guess, "xnu-8792 (iOS 16), the oldest release that was read")
             : Figure(settings, .documented, "xnu-11417.101.15 (iOS 18.4)")
+    }
+
+    private var threads: Figure<Int> {
+        cores.efficiency > 0 && !os.hasSuffix("OS 12")
+            ? Figure(2, .documented, "xnu-7195 (iOS 14) and later, on systems with fast and slow cores")
+            : Figure(1, .documented, "xnu before iOS 14, and systems with one kind of cores")
     }
 
     private var slots: Figure<Int> {

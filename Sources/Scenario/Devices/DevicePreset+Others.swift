@@ -20,7 +20,8 @@ extension DevicePreset {
             .seconds(10), .documented, "CAO: the freezer's delay from Android 14 on; a frozen app counts as suspended"),
         compressor: CompressorFigures(
             ratio: Figure(.hundredths(280), .guess, "zram with LZ4 or LZO: 2.5 to 3"),
-            holds: Figure(.bytes(.gibibytes(3)), .guess, "Pixel's device.mk: 2 to 6 GB by product")),
+            holds: Figure(.bytes(.gibibytes(3)), .guess, "Pixel's device.mk: 2 to 6 GB by product"),
+            threads: kswapd),
         freezer: cachedFreezer,
         remarks: [
             heap("256 to 512MB", .guess, "nothing was found"),
@@ -45,7 +46,8 @@ extension DevicePreset {
             .minutes(10), .documented, "CAO: the freezer's delay up to Android 13; a frozen app counts as suspended"),
         compressor: CompressorFigures(
             ratio: Figure(.hundredths(280), .guess, "zram with LZ4 or LZO: 2.5 to 3"),
-            holds: Figure(.percent(75), .documented, "fstab of Go images")),
+            holds: Figure(.percent(75), .documented, "fstab of Go images"),
+            threads: kswapd),
         freezer: cachedFreezer,
         remarks: [
             heap("256MB, with a growth limit of 128MB", .documented, "go_defaults_common.prop"),
@@ -67,11 +69,14 @@ extension DevicePreset {
         backgroundTime: Figure(.seconds(30), .guess, "nothing was found; the default of scenarios"),
         compressor: CompressorFigures(
             ratio: Figure(.hundredths(270), .guess, "as on other devices"),
-            holds: Figure(.percent(200), .documented, "CROS swap_tool.cc: zram of twice the RAM")),
+            holds: Figure(.percent(200), .documented, "CROS swap_tool.cc: zram of twice the RAM"),
+            threads: kswapd),
         freezer: FreezerFigures(
             slots: Figure(0, .documented, "ChromeOS freezes no tab to flash"),
             swap: Figure(.zero, .documented, "CROS: zram only")),
         remarks: [])
+
+    private static let kswapd = Figure(1, Confidence.documented, "Linux: kswapd, one thread for each memory node")
 
     private static let cachedFreezer = FreezerFigures(
         slots: Figure(0, .documented, "the freezer of cached apps keeps their pages in RAM"),

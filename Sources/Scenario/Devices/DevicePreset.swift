@@ -5,8 +5,8 @@ import Simulation
 
 /// A device by name: each figure with its source and how far to trust it.
 ///
-/// A scenario with `device: { like: iphone-13 }` gets `device`, and where it says nothing itself, `policy`, `monitor`
-/// and `backgroundTime`. With a compressor it gets `deviceWithCompressor` instead. The other figures (limits of
+/// A scenario with `device: { like: iphone-13 }` gets `deviceWithCompressor`, and where it says nothing itself,
+/// `policy`, `monitor` and `backgroundTime`. Without a compressor it gets `device` instead. The other figures (limits of
 /// extensions, compression ratio, freezer) are data: no key takes them yet.
 public struct DevicePreset: Sendable {
     /// The name in scenarios: `iphone-13`.
@@ -49,7 +49,11 @@ public struct DevicePreset: Sendable {
     /// Further facts in words.
     public let remarks: [DeviceFact]
 
-    /// The device of a scenario that names the preset and sets nothing else.
+    /// Whether a scenario that names the preset has its compressor unless it says otherwise. Apple's devices have. The
+    /// zram of Android and ChromeOS works by rules of its own, which are not modelled, so a scenario has to ask for it.
+    public var compresses: Bool { marks != nil }
+
+    /// The device without a compressor.
     public var device: Device {
         var device = Device(ceiling: ceiling.value, reserved: reserved.value, cores: cores.value)
         (device.like, device.name, device.os) = (name, title, os)
@@ -66,6 +70,7 @@ public struct DevicePreset: Sendable {
         device.reserved = reservedWithCompressor.value
         var settings = CompressorSettings()
         settings.input = compressor.holds.value.share(of: ceiling.value)
+        settings.threads = compressor.threads.value
         device.compressor = settings
         return device
     }
@@ -107,6 +112,8 @@ public struct CompressorFigures: Sendable {
     public let ratio: Figure<Ratio>
     /// The most uncompressed pages that it may hold, or the size of zram: a share of RAM or a size.
     public let holds: Figure<Threshold>
+    /// How many threads compress.
+    public let threads: Figure<Int>
 }
 
 /// What a system does with suspended apps beyond compressing them.
@@ -145,7 +152,7 @@ extension DevicePreset {
             key("device.ceiling", ceiling.map { "\($0)" }),
             key("device.page", page.map { $0.rawValue }),
             key("device.cores", cores.map { $0.words }),
-            key("device.reserved", reserved.map { "\($0)" }),
+            key("device.reserved", (compresses ? reservedWithCompressor : reserved).map { "\($0)" }),
         ]
         if cores.value.count > cores.value.performance {
             facts.insert(
@@ -190,11 +197,15 @@ extension DevicePreset {
             let kind = limit.kind.rawValue.replacing("_", with: " ")
             return DeviceFact("limit of a \(kind) extension", limit.limit.map { "\($0)" })
         }
-        facts.append(DeviceFact("reserved with a compressor", reservedWithCompressor.map { "\($0)" }))
+        facts.append(
+            compresses
+                ? DeviceFact("reserved without a compressor", reserved.map { "\($0)" })
+                : DeviceFact("reserved with a compressor", reservedWithCompressor.map { "\($0)" }))
         facts.append(
             DeviceFact(
                 "compressor ratio", compressor.ratio.map { "\(decimalText($0.partsPerMillion, digits: 6)) : 1" }))
         facts.append(DeviceFact("compressor holds up to", compressor.holds.map { "\($0)" }))
+        facts.append(DeviceFact("compressor threads", compressor.threads.map { "\($0)" }))
         facts.append(DeviceFact("freezer slots", freezer.slots.map { "\($0)" }))
         facts.append(DeviceFact("swap on flash", freezer.swap.map { $0 == .zero ? "none" : "\($0)" }))
         return facts

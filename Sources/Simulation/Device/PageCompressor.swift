@@ -5,10 +5,10 @@ import Quantities
 
 /// The compressor of the device: when it works, whose pages it takes, and what that costs on the cores.
 ///
-/// It works in batches, while less memory is available than the device keeps free, or while a process waits for
-/// memory. It takes suspended processes first, the one last seen longest ago first. When they have no more to give, it
-/// takes the pages of running processes that were used longest ago, whether the process is on screen or not, as the
-/// kernel does. Pages come back when they are used, and some when their process is resumed; the main thread then pays
+/// It works in batches, one on each of its threads, while less memory is available than the device keeps free, or while
+/// a process waits for memory. It takes suspended processes first, the one last seen longest ago first. When they have
+/// no more to give, it takes the pages of running processes that were used longest ago, whether the process is on
+/// screen or not, as the kernel does. Pages come back when they are used, and some when their process is resumed; the main thread then pays
 /// for decompressing.
 final class PageCompressor {
     /// A batch that is on the cores.
@@ -33,7 +33,8 @@ final class PageCompressor {
     private let thrashing: ByteRate
 
     let settings: CompressorSettings
-    private var underWay: Batch?
+    /// The batches on the cores, at most one per thread.
+    private var underWay: [Batch] = []
     private var serial = 0
     /// Compressing has failed since the last sample: the pool is full.
     private var isFull = false
@@ -76,19 +77,39 @@ final class PageCompressor {
     // MARK: Compressing
 
     /// Whether memory is on its way, so that a policy need not be asked for a waiting process.
-    var isHelping: Bool { underWay != nil && !isThrashing }
+    var isHelping: Bool { !underWay.isEmpty && !isThrashing }
 
-    /// Begins a batch if memory is lacking and a process has pages to give.
+    /// Begins a batch on each idle thread if memory is lacking and a process has pages to give.
     func consider() {
-        guard underWay == nil, !isFull, let lacking = lacking, let process = nextProcess() else { return }
-        // A third of what is compressed stays taken, in the pool.
-        let wanted = max(least, lacking * .percent(150)).roundedUp(toMultipleOf: 4_096)
-        let bytes = min(batch, wanted, memory.books(of: process.slot).resident)
+        while underWay.count < settings.threads, beginBatch() {}
+    }
+
+    /// Returns whether a batch was begun.
+    private func beginBatch() -> Bool {
+        guard !isFull, let wanted = wanted, let process = nextProcess() else { return false }
+        let bytes = min(batch, wanted, giveable(process))
         serial += 1
-        underWay = Batch(process: process.reference, bytes: bytes, serial: serial)
+        underWay.append(Batch(process: process.reference, bytes: bytes, serial: serial))
         let time = settings.compressRate.time(for: bytes)
         recent.compressing += time
         scheduler.run(time, WorkOrder(kind: .compress, owner: nil, serial: serial, purpose: .reclaim))
+        return true
+    }
+
+    /// What is to be compressed beyond the batches under way; nil: nothing.
+    private var wanted: ByteCount? {
+        guard let lacking else { return nil }
+        // A third of what is compressed stays taken, in the pool.
+        let all = max(least, lacking * .percent(150)).roundedUp(toMultipleOf: 4_096)
+        let rest = underWay.reduce(all) { $0 - $1.bytes }
+        return rest > .zero ? rest : nil
+    }
+
+    /// The pages of a process that have a frame and belong to no batch.
+    private func giveable(_ process: LiveProcess) -> ByteCount {
+        underWay.reduce(memory.books(of: process.slot).resident) {
+            $1.process == process.reference ? $0 - $1.bytes : $0
+        }
     }
 
     /// What is missing of the memory that is kept free, or of what the first waiting process wants.
@@ -112,7 +133,7 @@ final class PageCompressor {
         for process in processes.live where !process.isEnding && isMeant(process) {
             let value = value(process)
             if let best, best.value <= value { continue }
-            guard memory.books(of: process.slot).resident >= least else { continue }
+            guard giveable(process) >= least else { continue }
             best = (process, value)
         }
         return best?.process
@@ -120,10 +141,10 @@ final class PageCompressor {
 
     /// The time for a batch has passed: its pages lose their frames.
     ///
-    /// - Returns: Whether the event is about the present batch.
+    /// - Returns: Whether the event is about a batch under way.
     func finish(_ serial: Int) -> Bool {
-        guard let batch = underWay, batch.serial == serial else { return false }
-        underWay = nil
+        guard let place = underWay.firstIndex(where: { $0.serial == serial }) else { return false }
+        let batch = underWay.remove(at: place)
         if let process = processes.process(batch.process), !process.isEnding {
             let done = memory.compress(process.slot, atMost: batch.bytes)
             isFull = memory.compressor?.isFull == true

@@ -16,6 +16,12 @@ public struct CompressorSettings: Hashable, Sendable {
     public var pool = Ratio.one
     /// The most that may be compressed at once, as a share of the RAM. XNU on iOS: the size of the RAM.
     public var input = Ratio.one
+    /// How many batches are compressed at once, each on a core. XNU has one thread, and two on systems with fast and
+    /// slow cores since iOS 14 (xnu-7195, `vm_compressor.c`).
+    public var threads = 1
+
+    /// The most threads that a scenario may ask for; our own bound.
+    public static let mostThreads = 8
 
     /// The settings of an iPhone.
     public init() {}

@@ -98,8 +98,9 @@ struct SurviveRun {
         _ given: ClosedRange<ByteCount>?, _ present: ByteCount, _ plan: RunPlan
     ) throws -> [ByteCount] {
         let unit = 4 << 20
-        // Above this, the app alone would fill the device.
-        let most = (plan.device.ceiling - plan.device.reserved).bytes
+        // Above this, the app alone would fill the device; with a compressor, what it holds may be larger than its frames.
+        let device = plan.device
+        let most = (device.compressor == nil ? device.ceiling - device.reserved : device.ceiling).bytes
         let low = given?.lowerBound.bytes ?? max(unit, present.bytes / 4 / unit * unit)
         let high = given?.upperBound.bytes ?? min(most, present.bytes * 2).roundedDown(to: unit)
         guard low < high else { return [] }
