@@ -18,6 +18,8 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
     /// The requested bytes, summed over the processes.
     private var requested = 0
     private var usable = 0
+    /// The slot of the file cache; nil: there is none.
+    private var files: Int?
     /// The slots whose books have changed since the last `takeChanges`.
     private var changes: [Int] = []
 
@@ -35,10 +37,11 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
 
     var books: DeviceBooks {
         let (resident, dirty) = (heaps.residentPages, heaps.pagesOut - activePages)
-        return DeviceBooks(
+        let books = DeviceBooks(
             ceiling: size.ceiling, reserved: size.reserved, resident: pageBytes(resident),
             active: pageBytes(activePages), dirty: pageBytes(dirty), requested: ByteCount(requested),
             usable: ByteCount(usable), peakResident: pageBytes(heaps.peakPages), metadata: metadata)
+        return files.map { books.setting(apart: self.books(of: MemorySlot($0))) } ?? books
     }
 
     var available: ByteCount { size.ceiling - pageBytes(heaps.residentPages) }
@@ -66,11 +69,14 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         let footprint = pageBytes(heaps.pages(index))
         try heaps.giveBack(index)
         settle(index)
+        if files == index { files = nil }
         requested -= processes[index].requested
         usable -= processes[index].usable
         processes[index] = ProcessMemory()
         return footprint
     }
+
+    func holdsFiles(_ slot: MemorySlot) { files = live(slot) }
 
     func purge(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount {
         let index = live(slot)

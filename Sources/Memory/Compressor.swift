@@ -35,8 +35,15 @@ public struct CompressorBooks: Hashable, Sendable {
     public var broughtBack: ByteCount
     /// Contents moved by compaction so far.
     public var compacted: ByteCount
-    /// Whether nothing more can be compressed, because a limit is reached or no frame is left for another segment.
+    /// Whether the last attempt to compress ended because a limit is reached or no frame is left for another segment.
     public var isFull: Bool
+    /// How much of its limits is used: the greater share of the pool's and of the input's.
+    public var use: Ratio
+
+    /// The figures of a device without a compressor.
+    public static let none = CompressorBooks(
+        compressed: .zero, repeated: .zero, stored: .zero, pool: .zero, segments: 0, sparseSegments: 0,
+        compressedInAll: .zero, broughtBack: .zero, compacted: .zero, isFull: false, use: .zero)
 }
 
 /// A device whose pages can be compressed.
@@ -109,7 +116,16 @@ final class CompressingDevice<Device: PagingDevice>: NamedDevice {
             stored: ByteCount(frames.pointee.segments.used), pool: device.books(of: own).footprint,
             segments: segments, sparseSegments: frames.pointee.segments.sparse,
             compressedInAll: pageBytes(compressedInAll), broughtBack: pageBytes(frames.pointee.refaulted),
-            compacted: ByteCount(compacted), isFull: isFull)
+            compacted: ByteCount(compacted), isFull: isFull, use: use)
+    }
+
+    private var use: Ratio {
+        let input = pageBytes(frames.pointee.compressed - frames.pointee.words)
+        return max(share(input, of: limits.input), share(device.books(of: own).footprint, of: limits.pool))
+    }
+
+    private func share(_ part: ByteCount, of limit: ByteCount) -> Ratio {
+        limit > .zero ? part.share(of: limit) : .one
     }
 
     // MARK: Processes

@@ -74,7 +74,7 @@ public struct DeviceBooks: Hashable, Sendable {
     public var ceiling: ByteCount
     /// The part of the ceiling that the system keeps for itself.
     public var reserved: ByteCount
-    /// `reserved` plus every frame of a process and of the compressor's pool.
+    /// `reserved` plus every frame of a process, of the compressor's pool and of the file cache.
     public var resident: ByteCount
     /// The processes' pages in use.
     public var active: ByteCount
@@ -93,21 +93,24 @@ public struct DeviceBooks: Hashable, Sendable {
     public var compressed: ByteCount
     /// The frames of the compressor's pool.
     public var compressor: ByteCount
+    /// The frames of the file cache.
+    public var files: ByteCount
 
     /// Free memory.
     public var available: ByteCount { ceiling - resident }
 
-    /// What the processes' and the compressor's frames add up to; `resident` says the same.
-    public var frames: ByteCount { reserved + active + dirty - compressed + compressor }
+    /// What all frames add up to; `resident` says the same.
+    public var frames: ByteCount { reserved + active + dirty - compressed + compressor + files }
 
     /// Books with these figures.
     public init(
         ceiling: ByteCount, reserved: ByteCount, resident: ByteCount, active: ByteCount, dirty: ByteCount,
         requested: ByteCount, usable: ByteCount, peakResident: ByteCount, metadata: ByteCount,
-        compressed: ByteCount = .zero, compressor: ByteCount = .zero
+        compressed: ByteCount = .zero, compressor: ByteCount = .zero, files: ByteCount = .zero
     ) {
         self.compressed = compressed
         self.compressor = compressor
+        self.files = files
         self.ceiling = ceiling
         self.reserved = reserved
         self.resident = resident
@@ -117,6 +120,20 @@ public struct DeviceBooks: Hashable, Sendable {
         self.usable = usable
         self.peakResident = peakResident
         self.metadata = metadata
+    }
+}
+
+extension DeviceBooks {
+    /// The books with one slot, that of the file cache, counted apart from the processes.
+    func setting(apart files: ProcessBooks) -> DeviceBooks {
+        var books = self
+        books.active -= files.active
+        books.dirty -= files.dirty
+        books.requested -= files.requested
+        books.usable -= files.usable
+        books.metadata -= files.metadata
+        books.files = files.footprint
+        return books
     }
 }
 
@@ -266,6 +283,10 @@ public protocol DeviceMemory: AnyObject {
 
     /// Ends a process's memory; every page goes back to the device. Returns the footprint that the process had.
     func endProcess(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount
+
+    /// Declares that a slot holds no process but the device's file cache. The device's books then count its pages as
+    /// `files`. Call it once, before the slot holds anything.
+    func holdsFiles(_ slot: MemorySlot)
 
     /// Makes an empty pool. Pool indices are dense within the process and reused after `endPool`.
     func makePool(in slot: MemorySlot) -> PoolID

@@ -368,6 +368,11 @@ final class ScaleModel: DeviceMemory {
 
     // MARK: Passed on
 
+    func holdsFiles(_ slot: MemorySlot) {
+        original.holdsFiles(slot)
+        device.holdsFiles(slot)
+    }
+
     var books: DeviceBooks { device.books }
     var available: ByteCount { device.available }
     var longestFreeRun: ByteCount { original.longestFreeRun * scale }

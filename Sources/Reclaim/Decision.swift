@@ -6,6 +6,12 @@ public enum ReclaimAction: Hashable, Sendable {
     case warn(ProcessID)
     /// Give the process's dirty pages back to the device.
     case purge(ProcessID)
+    /// Take the process's purgeable memory that is volatile.
+    case discard(ProcessID)
+    /// Drop the pages of the app's files; they are read again when the app uses them.
+    case dropFiles(ProcessID)
+    /// Compress the process's pages, on a device with a compressor.
+    case compress(ProcessID)
     /// Suspend a background process before its background time is over.
     case suspend(ProcessID)
     /// Disconnect a background or suspended scene; its session is kept.
@@ -20,6 +26,9 @@ public enum ReclaimAction: Hashable, Sendable {
     public enum Kind: String, CaseIterable, Sendable {
         case warn
         case purge
+        case discard
+        case dropFiles = "drop_files"
+        case compress
         case suspend
         case disconnectScene = "disconnect_scene"
         case terminatePolitely = "terminate_politely"
@@ -28,7 +37,7 @@ public enum ReclaimAction: Hashable, Sendable {
         /// Whether the action ends the process.
         public var isTermination: Bool {
             switch self {
-            case .warn, .purge, .suspend, .disconnectScene: false
+            case .warn, .purge, .discard, .dropFiles, .compress, .suspend, .disconnectScene: false
             case .terminatePolitely, .terminate: true
             }
         }
@@ -39,6 +48,9 @@ public enum ReclaimAction: Hashable, Sendable {
         switch self {
         case .warn: .warn
         case .purge: .purge
+        case .discard: .discard
+        case .dropFiles: .dropFiles
+        case .compress: .compress
         case .suspend: .suspend
         case .disconnectScene: .disconnectScene
         case .terminatePolitely: .terminatePolitely
@@ -52,8 +64,8 @@ public enum ReclaimAction: Hashable, Sendable {
     /// The process on which the action acts.
     public var target: ProcessID {
         switch self {
-        case .warn(let pid), .purge(let pid), .suspend(let pid), .disconnectScene(let pid, _),
-            .terminatePolitely(let pid), .terminate(let pid):
+        case .warn(let pid), .purge(let pid), .discard(let pid), .dropFiles(let pid), .compress(let pid),
+            .suspend(let pid), .disconnectScene(let pid, _), .terminatePolitely(let pid), .terminate(let pid):
             pid
         }
     }

@@ -65,7 +65,7 @@ public struct Guardrails: Sendable {
             return Refusal(
                 rule: .phase, explanation: "the process runs no code, or still answers a warning",
                 isTemporary: process.answersWarning)
-        case .purge: return nil
+        case .purge, .discard, .dropFiles, .compress: return nil
         case .suspend: return refusalOfSuspension(process)
         case .disconnectScene(_, let scene): return refusalOfDisconnection(process, scene)
         case .terminatePolitely where process.isEnding:

@@ -2,7 +2,7 @@ import Pressure
 
 /// Why jetsam ends a process, in the kernel's words. Other policies use the words that fit.
 ///
-/// Source: xnu-11417.101.15. Causes that this device cannot have (vnodes, disk, zones, compressor, swap) occur in
+/// Source: xnu-11417.101.15. Causes that this device cannot have (vnodes, disk, zones, swap) occur only in
 /// imported reports.
 public enum KillCause: String, CaseIterable, Sendable {
     case jettisoned

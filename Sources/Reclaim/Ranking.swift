@@ -46,6 +46,12 @@ extension SystemSnapshot {
             "available_bytes", observed: Int64(available.bytes), threshold: Int64(threshold.bytes), rule: rule)
     }
 
+    /// The same for what can be had for nothing: free memory, pages of files, purgeable memory.
+    public func evidence(obtainableBelow threshold: ByteCount, rule: String) -> Evidence {
+        Evidence(
+            "available_bytes", observed: Int64(obtainable.bytes), threshold: Int64(threshold.bytes), rule: rule)
+    }
+
     /// Ranks the termination of processes off screen by falling score, ties by the lower process number. Spares
     /// processes in the foreground and the one whose allocation is waiting.
     ///

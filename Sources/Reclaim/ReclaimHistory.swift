@@ -86,13 +86,37 @@ public struct ReclaimHistory: Hashable, Sendable {
     }
 }
 
-/// What the device measures besides free memory. Measures that the simulated device lacks (file cache, swap, pages
-/// read again) are zero in a run; only tests set them.
+/// How the compressor fares.
+public enum CompressorState: String, CaseIterable, Sendable {
+    /// The device has none.
+    case none
+    /// It can compress more.
+    case working
+    /// Too much of what it compresses comes back at once (XNU: 50 pages in 10 ms).
+    case thrashing
+    /// Its pool, or what it may hold, is at 98 % of its limit or beyond (XNU's figure).
+    case full
+}
+
+/// What the device measures besides free memory. A device without a file cache, purgeable memory or a compressor
+/// measures zero for these. No simulated device has swap: only tests set its measures.
 public struct SystemMeasures: Hashable, Sendable {
     /// File pages that can be dropped.
     public var fileBacked: ByteCount = .zero
     /// Pages that can be taken without asking.
     public var purgeable: ByteCount = .zero
+    /// Pages of processes that are compressed, at their full size.
+    public var compressed: ByteCount = .zero
+    /// What the compressor's pool takes.
+    public var pool: ByteCount = .zero
+    /// How the compressor fares.
+    public var compressor = CompressorState.none
+    /// How much of the compressor's limits is used.
+    public var compressorUse = Ratio.zero
+    /// What came back from the compressor between the last two samples because it was used, resumes aside.
+    public var refaulted = ByteCount.zero
+    /// The most of `refaulted` that is not thrashing.
+    public var refaultedAtMost = ByteCount.zero
     /// The size of swap.
     public var swapTotal: ByteCount = .zero
     /// Unused swap.
@@ -114,6 +138,9 @@ public struct SystemMeasures: Hashable, Sendable {
 
     /// All measures zero.
     public init() {}
+
+    /// At this use of its limits, XNU's compressor counts as out of space (`vm_compressor.c`, xnu-11417).
+    public static let compressorIsFull = Ratio.percent(98)
 }
 
 /// When each app is wanted next. Only the policy `foresight` reads it; no real system could know it.

@@ -6,12 +6,12 @@ extension SystemSnapshot {
     /// Why the policy is asked, for people: what was observed against which threshold.
     public var reason: String {
         switch demand {
-        case .nothing: "\(available.readable) available"
+        case .nothing: "\(obtainable.readable) available"
         case .pressure:
             if let reading, reading.measure != .available {
                 "\(level.rawValue): \(reading.text)"
             } else {
-                "\(level.rawValue): \(available.readable) available, \(threshold.readable) needed"
+                "\(level.rawValue): \(obtainable.readable) available, \(threshold.readable) needed"
             }
         case .allocation(let pid, let wanted):
             "process \(pid.number) waits for \(wanted.readable), \(available.readable) available"

@@ -70,6 +70,10 @@ public struct SystemSnapshot: Sendable {
         self.monitor = monitor
     }
 
+    /// Free memory and all that the system takes for nothing: pages of files and purgeable memory. Linux calls such a
+    /// figure MemAvailable, and jetsam compares it with its thresholds. On a device without either it is `available`.
+    public var obtainable: ByteCount { available + measures.fileBacked + measures.purgeable }
+
     /// A generator of random numbers for this question. All questions at one instant get the same numbers. Draw one
     /// for each of `processes`, in their order.
     public var lots: SeededGenerator { SeededGenerator(seed: seed, stream: "lots") }
@@ -120,6 +124,12 @@ public struct MemorySnapshot: Hashable, Sendable {
     public var cache: ByteCount
     /// What the process has in swap.
     public var swapped = ByteCount.zero
+    /// Pages of the process that are compressed, a part of the footprint.
+    public var compressed = ByteCount.zero
+    /// What the system may take of the process without asking, a part of `cache`.
+    public var purgeable = ByteCount.zero
+    /// Pages of the app's files in memory; they are not part of the footprint.
+    public var files = ByteCount.zero
     /// Unused pages that the process gave back to the device within the last 30 s, by a policy's purge or by decay
     /// after `device.dirty_decay`.
     ///

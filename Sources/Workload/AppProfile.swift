@@ -164,6 +164,8 @@ public struct MemoryProfile: Hashable, Sendable {
     public var read = ByteRate.zero
     /// How well the app's memory compresses, on a device with a compressor.
     public var compressibility = Compressibility.typical
+    /// The files that the app uses as memory, on a device with a file cache.
+    public var files = FileProfile()
 
     /// Memory that by default stays at its base and scenes.
     public init(
@@ -196,12 +198,38 @@ public struct CacheProfile: Hashable, Sendable {
     public var rate: ByteRate
     /// How fast a full cache is replaced: the app frees the oldest memory and allocates the same amount.
     public var turnover: ByteRate
+    /// The share of the cache that is purgeable (`NSPurgeableData`): volatile while the app is off screen, so that the
+    /// system may take it without asking.
+    public var purgeable = Ratio.zero
 
-    /// By default no cache.
+    /// By default no cache, and none of it purgeable.
     public init(size: ByteCount = .zero, rate: ByteRate = .zero, turnover: ByteRate = .zero) {
         self.size = size
         self.rate = rate
         self.turnover = turnover
+    }
+}
+
+/// The files that an app uses as memory: its code, libraries of its own, resources, maps. Their pages are clean, so the
+/// system may drop them at once and read them again. They are not part of the footprint.
+public struct FileProfile: Hashable, Sendable {
+    /// What the files hold in all; zero: the app uses none.
+    public var size: ByteCount
+    /// The share of them that a launch uses.
+    public var launch: Ratio
+    /// The share of them that the app uses when it comes back to the screen.
+    public var resume: Ratio
+    /// How much of them the app uses per second in front.
+    public var rate: ByteRate
+
+    /// By default no files. The shares are a guess.
+    public init(
+        size: ByteCount = .zero, launch: Ratio = .percent(60), resume: Ratio = .percent(15), rate: ByteRate = .zero
+    ) {
+        self.size = size
+        self.launch = launch
+        self.resume = resume
+        self.rate = rate
     }
 }
 

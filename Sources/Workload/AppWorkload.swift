@@ -14,6 +14,9 @@ public struct AppWorkload: ~Copyable {
     /// What the cache held when the app left the screen.
     private var cacheBeforeBackground: ByteCount = .zero
     private var transient: ByteCount = .zero
+    /// The part of the cache that stays while the app is off screen, because it is not purgeable; nil: the app is in
+    /// front, or was never in front.
+    private var fixedCache: ByteCount?
     /// The part of the base that the process holds since before its launch.
     private var prewarmed: ByteCount = .zero
     /// The number of operations in one round of the app's trace.
@@ -46,7 +49,7 @@ public struct AppWorkload: ~Copyable {
     /// a share of its base.
     public mutating func prewarm(_ share: Ratio, cost: TimeSpan) -> CallbackWork {
         prewarmed = profile.memory.base * share
-        return CallbackWork(cost: cost, memory: [.allocate(.base, prewarmed)])
+        return CallbackWork(cost: cost, memory: readFiles(memory.files.launch) + [.allocate(.base, prewarmed)])
     }
 
     // MARK: Callbacks
@@ -67,7 +70,8 @@ public struct AppWorkload: ~Copyable {
         switch callback {
         case .didFinishLaunching:
             var work = CallbackWork(
-                cost: costs.launch, memory: [.allocate(.base, profile.memory.base - prewarmed)])
+                cost: costs.launch,
+                memory: readFiles(memory.files.launch) + [.allocate(.base, profile.memory.base - prewarmed)])
             if isFirstLaunch { work.cost += costs.firstLaunch }
             if !profile.scenes.support {
                 work.cost += costs.connect
@@ -75,11 +79,13 @@ public struct AppWorkload: ~Copyable {
             }
             return work
         case .main:
-            return CallbackWork(cost: costs.launch, memory: [.allocate(.base, profile.memory.base)])
+            return CallbackWork(
+                cost: costs.launch, memory: readFiles(memory.files.launch) + [.allocate(.base, profile.memory.base)])
         case .sceneWillConnect:
             return CallbackWork(cost: costs.connect, memory: [.allocate(.scene(scene), profile.memory.scene)])
         case .sceneWillEnterForeground, .applicationWillEnterForeground:
-            return CallbackWork(cost: costs.enterForeground, memory: isOnScreen ? [] : reload(cache))
+            return CallbackWork(
+                cost: costs.enterForeground, memory: isOnScreen ? [] : readFiles(memory.files.resume) + reload(cache))
         case .sceneDidBecomeActive, .applicationDidBecomeActive:
             return CallbackWork(cost: costs.activate)
         case .sceneWillResignActive, .applicationWillResignActive:
@@ -128,10 +134,18 @@ public struct AppWorkload: ~Copyable {
         return CallbackWork(memory: [.allocate(.transient, snapshot), .release(.transient, snapshot)])
     }
 
-    /// Reloads, at once when the app comes back, the part of the dropped cache that the scene shows.
+    /// Uses a share of the app's files.
+    private func readFiles(_ share: Ratio) -> [MemoryWork] {
+        let used = memory.files.size * share
+        return used > .zero ? [.readFiles(used)] : []
+    }
+
+    /// Reloads, at once when the app comes back, the part of the dropped cache that the scene shows. Nothing is
+    /// volatile any more.
     private mutating func reload(_ cache: ByteCount) -> [MemoryWork] {
         let dropped = cacheBeforeBackground - cache
         cacheBeforeBackground = .zero
+        fixedCache = nil
         guard dropped > .zero else { return [] }
         return [.allocate(.cache, dropped * profile.background.reloads)]
     }
@@ -144,8 +158,24 @@ public struct AppWorkload: ~Copyable {
         let ignores = generator.chance(discipline.ignores)
         guard !isOnScreen else { return CallbackWork(cost: cost) }
         cacheBeforeBackground = cache
+        let freed = ignores ? ByteCount.zero : cache * discipline.frees
+        leaveCacheVolatile(cache - freed)
         guard !ignores else { return CallbackWork(cost: cost) }
-        return CallbackWork(cost: cost + discipline.delay, memory: [.release(.cache, cache * discipline.frees)])
+        return CallbackWork(cost: cost + discipline.delay, memory: [.release(.cache, freed)])
+    }
+
+    /// The app is off screen with this cache: its purgeable share may be taken from now on.
+    public mutating func leaveCacheVolatile(_ cache: ByteCount) {
+        guard memory.cache.purgeable > .zero else { return }
+        fixedCache = cache - cache * memory.cache.purgeable
+    }
+
+    /// What the system may take of the cache without asking.
+    ///
+    /// - Parameter cache: What the cache pool holds now.
+    public func volatileCache(of cache: ByteCount) -> ByteCount {
+        guard let fixedCache else { return .zero }
+        return max(.zero, cache - fixedCache)
     }
 
     /// Frees the scene's own memory; what the app forgets to free stays until the process ends.
@@ -206,6 +236,7 @@ public struct AppWorkload: ~Copyable {
         }
         let rewritten = memory.touch.bytes(in: span)
         if rewritten > .zero { work.append(.touch(.base, rewritten)) }
+        if memory.files.rate > .zero { work.append(.readFiles(memory.files.rate.bytes(in: span))) }
         let read = memory.read.bytes(in: span)
         if min(read, cache) > .zero { work.append(.read(.cache, min(read, cache))) }
         if read > cache { work.append(.read(.base, read - cache)) }
@@ -273,9 +304,8 @@ public struct AppWorkload: ~Copyable {
         }
         let isCacheFull = cache >= memory.cache.size
         if (isCacheFull ? memory.cache.turnover : memory.cache.rate) > .zero { return AppWorkload.interval }
-        if memory.read > .zero || memory.sawTooth.size > .zero || memory.sceneGrowth.rate > .zero {
-            return AppWorkload.interval
-        }
+        if memory.read > .zero || memory.files.rate > .zero { return AppWorkload.interval }
+        if memory.sawTooth.size > .zero || memory.sceneGrowth.rate > .zero { return AppWorkload.interval }
         return memory.bursts.compactMap { $0.wait(from: activeTime) }.min()
     }
 }

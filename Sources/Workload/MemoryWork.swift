@@ -26,6 +26,8 @@ public enum MemoryWork: Hashable, Sendable {
     case touch(Pool, ByteCount)
     /// Reads this many bytes without writing.
     case read(Pool, ByteCount)
+    /// Uses this many bytes of the app's files, which may have to be read from storage.
+    case readFiles(ByteCount)
     /// Plays this many operations of the app's trace.
     case trace(Int)
     /// Frees at most this share, the oldest objects first.

@@ -28,7 +28,9 @@ struct DrawnMemory {
         } else {
             base = profile.memory.base
         }
-        let parts = Parts(base: base, most: most, isTiny: isTiny, isReal: frame.options.backend == .jemalloc)
+        let parts = Parts(
+            base: base, most: most, isTiny: isTiny, isReal: frame.options.backend == .jemalloc,
+            purgeable: DrawnMemory.purgeable(frame.seed, of: name))
         parts.putUsual(&draw, &memory)
         if draw.chance(15) { memory.put("bursts", DrawnMemory.bursts(&draw, most: most, until: frame.duration)) }
         if isTiny || draw.chance(45) { memory.put("objects", DrawnMemory.objects(&draw, isTiny: isTiny)) }
@@ -36,6 +38,7 @@ struct DrawnMemory {
         if let contents = DrawnMemory.compressibility(frame.seed, of: name) {
             memory.put("compressibility", contents)
         }
+        if let files = DrawnMemory.files(frame.seed, of: name, most: most) { memory.put("files", files) }
         playsTrace = draw.chance(3)
         if playsTrace {
             memory.put("trace", DrawnMemory.trace(&draw))
@@ -49,8 +52,10 @@ struct DrawnMemory {
     private struct Parts {
         let base, most, small, fast: ByteCount
         let isTiny: Bool
+        let purgeable: Tree?
 
-        init(base: ByteCount, most: ByteCount, isTiny: Bool, isReal: Bool) {
+        init(base: ByteCount, most: ByteCount, isTiny: Bool, isReal: Bool, purgeable: Tree?) {
+            self.purgeable = purgeable
             (self.base, self.most, self.isTiny) = (base, most, isTiny)
             small = ByteCount(most.bytes / 3)
             // Writing real memory takes time.
@@ -63,8 +68,8 @@ struct DrawnMemory {
             }
             if isTiny || draw.chance(45) {
                 let (size, rate) = (draw.size(.zero, most), draw.rate(.zero, fast))
-                memory.put(
-                    "cache", some(&draw, [("size", size), ("rate", rate), ("turnover", draw.rate(.zero, fast))]))
+                let facts = [("size", size), ("rate", rate), ("turnover", draw.rate(.zero, fast))]
+                memory.put("cache", some(&draw, facts, and: purgeable.map { [("purgeable", $0)] } ?? []))
             }
             if isTiny || draw.chance(30) {
                 let rate = draw.rate(.zero, fast)
@@ -90,10 +95,33 @@ struct DrawnMemory {
             if isTiny || draw.chance(20) { memory.put("read", draw.rate(.zero, fast)) }
         }
 
-        private func some(_ draw: inout Draw, _ entries: [(String, Tree)]) -> Tree {
+        /// - Parameter further: Entries that are kept in any case.
+        private func some(
+            _ draw: inout Draw, _ entries: [(String, Tree)], and further: [(String, Tree)] = []
+        ) -> Tree {
             let kept = draw.some(of: entries, 75)
-            return .record(isTiny || kept.isEmpty ? entries : kept)
+            return .record((isTiny || kept.isEmpty ? entries : kept) + further)
         }
+    }
+
+    /// Draws from a stream of its own.
+    private static func purgeable(_ seed: UInt64, of name: String) -> Tree? {
+        var draw = Draw(seed, "purgeable/\(name)")
+        return draw.chance(25) ? draw.share(0, 100) : nil
+    }
+
+    /// Draws from a stream of its own. Without a file cache they do not matter.
+    private static func files(_ seed: UInt64, of name: String, most: ByteCount) -> Tree? {
+        var draw = Draw(seed, "files/\(name)")
+        guard draw.chance(25) else { return nil }
+        let size = draw.size(.zero, most)
+        guard draw.chance(80) else { return size }
+        var files = Record()
+        files.put("size", size)
+        if draw.chance(50) { files.put("launch", draw.share(0, 100)) }
+        if draw.chance(50) { files.put("resume", draw.share(0, 100)) }
+        if draw.chance(60) { files.put("rate", draw.rate(.zero, ByteCount(most.bytes / 8))) }
+        return files.tree
     }
 
     /// Draws from a stream of its own.

@@ -22,6 +22,7 @@ extension WorldFrame {
         if draw.chance(30) { device.put("dirty_decay", draw.time(.zero, .minutes(2))) }
         putIdentity(in: &device)
         if let compressor = compressor() { device.put("compressor", compressor) }
+        if let files = fileCache() { device.put("file_cache", files) }
         return device.tree
     }
 
@@ -61,6 +62,16 @@ extension WorldFrame {
         if draw.chance(25) { compressor.put("input", draw.share(0, 400)) }
         if draw.chance(30) { compressor.put("threads", .plain("\(draw.number(1, 8))")) }
         return compressor.tree
+    }
+
+    private func fileCache() -> Tree? {
+        var draw = Draw(seed, "file cache")
+        guard draw.chance(30) else { return nil }
+        guard draw.chance(92) else { return .plain("off") }
+        var cache = Record()
+        if draw.chance(60) { cache.put("read_rate", draw.rate(.mebibytes(8), .gibibytes(4))) }
+        if draw.chance(60) { cache.put("keep_free", draw.share(0, 60)) }
+        return cache.tree
     }
 
     private func clusters(_ performance: Int, _ draw: inout Draw) -> Record {

@@ -67,11 +67,12 @@ struct Trial {
 
     /// The tables of this world's run.
     private var tables: [String] {
-        let compressor = world.document["device"]?["compressor"]
-        let pages = compressor == nil || compressor?.text == "off" ? [] : ["pages"]
-        // An app, a kind of process, an archetype or a device may bring a limit: the run says whether there is one.
-        let hasLimits = FileManager.default.fileExists(atPath: "\(folder)/a/limits.csv")
-        return Trial.tables + pages + (hasLimits ? ["limits"] : [])
+        // An app, a kind of process, an archetype or a device may bring a limit or a compressor: the run says whether
+        // it has these tables.
+        let further = ["pages", "limits"].filter { table in
+            FileManager.default.fileExists(atPath: "\(folder)/a/\(table).csv")
+        }
+        return Trial.tables + further
     }
 
     /// The checks of a world. Only a share of the worlds gets the checks that cost a run of their own, unless `all` is

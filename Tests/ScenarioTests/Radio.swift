@@ -1,4 +1,5 @@
 import Quantities
+
 @testable import Workload
 
 extension Archetype {

@@ -99,6 +99,10 @@ struct RuleTests {
                     ]
                 }, quiet
             ),
+            .purgeable: ("purgeable > 1MiB", device { $0.measures.purgeable = .mebibytes(2) }, quiet),
+            .compressed: ("compressed > 1MiB", device { $0.measures.compressed = .mebibytes(2) }, quiet),
+            .compressorPool: ("compressor_pool > 1MiB", device { $0.measures.pool = .mebibytes(2) }, quiet),
+            .compressor: ("compressor >= thrashing", device { $0.measures.compressor = .full }, quiet),
             .level: ("level >= warning", device { $0.level = .critical }, quiet),
             .demand: ("demand == pressure", device { $0.demand = .pressure(deficit: .mebibytes(1)) }, quiet),
         ]
@@ -246,6 +250,9 @@ struct RuleTests {
             .footprint: ("footprint > 10%", { $0.footprint = .mebibytes(200) }),
             .dirty: ("dirty >= 1MiB", { $0.dirty = .mebibytes(1) }),
             .cache: ("cache > 1MiB", { $0.cache = .mebibytes(3) }),
+            .purgeable: ("purgeable > 1MiB", { $0.memory.purgeable = .mebibytes(3) }),
+            .compressed: ("compressed > 1MiB", { $0.memory.compressed = .mebibytes(3) }),
+            .files: ("files > 1MiB", { $0.memory.files = .mebibytes(3) }),
             .swapped: ("swapped > 0B", { $0.swapped = .mebibytes(3) }),
             .limitShare: ("limit_share > 90%", { $0.limit = MemoryLimit(bytes: .mebibytes(51), isFatal: false) }),
             .siblingShare: ("sibling_share >= 60%", { $0.footprint = .mebibytes(200) }),
@@ -351,17 +358,23 @@ struct RuleTests {
         shown.dirty = .mebibytes(1)
         let hidden = Samples.process(2, .background) {
             $0.dirty = .mebibytes(1)
+            $0.memory.purgeable = .mebibytes(1)
+            $0.memory.files = .mebibytes(1)
             $0.scenes = [
                 SceneSnapshot(scene: SceneID(7), phase: .background, size: .mebibytes(5), lastForeground: nil)
             ]
         }
         let asleep = Samples.process(3)
-        let decision = try Samples.policy("[{ name: a, action: \(action.rawValue) }]").decide(
-            Samples.device(100, [shown, hidden, asleep]))
+        var device = Samples.device(100, [shown, hidden, asleep])
+        device.measures.compressor = .working
+        let decision = try Samples.policy("[{ name: a, action: \(action.rawValue) }]").decide(device)
         let expected: [ReclaimAction] =
             switch action {
             case .warn: [.warn(ProcessID(2)), .warn(ProcessID(1))]
             case .purge: [.purge(ProcessID(2)), .purge(ProcessID(1))]
+            case .discard: [.discard(ProcessID(2))]
+            case .dropFiles: [.dropFiles(ProcessID(2))]
+            case .compress: [.compress(ProcessID(2)), .compress(ProcessID(3)), .compress(ProcessID(1))]
             case .suspend: [.suspend(ProcessID(2))]
             case .disconnectScene: [.disconnectScene(ProcessID(2), SceneID(7))]
             case .terminatePolitely: [.terminatePolitely(ProcessID(2)), .terminatePolitely(ProcessID(3))]

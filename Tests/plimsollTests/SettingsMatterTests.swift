@@ -46,6 +46,10 @@ struct SettingsMatterTests {
     private static let squeezed = ["device.ceiling=120MiB"]
     private static let compressed = ["device.compressor={}"] + squeezed
 
+    /// App a uses files.
+    private static let files = ["apps.a.memory.files={size: 60MiB, rate: 4MiB/s}"]
+    private static let cached = ["device.file_cache={}"] + files
+
     /// For each dotted key: the settings that make it matter, the key itself first. `apps.*` stands for app `a`.
     private static let cases: [String: [String]] = [
         "seed": ["seed=4"],
@@ -75,6 +79,16 @@ struct SettingsMatterTests {
         "device.compressor.input": ["device.compressor={input: 5%}"] + squeezed,
         "device.compressor.threads":
             ["device.compressor={threads: 2, compress_rate: 20MiB/s}", "device.cores=4"] + squeezed,
+        "device.file_cache": cached,
+        "device.file_cache.read_rate": ["device.file_cache={read_rate: 20MiB/s}"] + files,
+        "device.file_cache.keep_free": ["device.file_cache={keep_free: 60%}"] + files,
+        "apps.memory.files.size": ["device.file_cache={}", "apps.a.memory.files={size: 30MiB, rate: 4MiB/s}"],
+        "apps.memory.files.launch":
+            ["device.file_cache={}", "apps.a.memory.files={size: 60MiB, rate: 4MiB/s, launch: 10%}"],
+        "apps.memory.files.resume":
+            ["device.file_cache={}", "apps.a.memory.files={size: 60MiB, rate: 4MiB/s, resume: 90%}"],
+        "apps.memory.files.rate": ["device.file_cache={}", "apps.a.memory.files={size: 60MiB}"],
+        "apps.memory.cache.purgeable": ["apps.a.memory.cache.purgeable=100%"] + squeezed,
         "apps.memory.compressibility.ratio": ["apps.a.memory.compressibility.ratio=120%"] + compressed,
         "apps.memory.compressibility.repeated": ["apps.a.memory.compressibility.repeated=80%"] + compressed,
         "apps.memory.compressibility.incompressible":
@@ -297,6 +311,14 @@ struct SettingsMatterTests {
         "device.compressor.pool": compressed,
         "device.compressor.input": compressed,
         "device.compressor.threads": ["device.compressor={compress_rate: 20MiB/s}", "device.cores=4"] + squeezed,
+        "device.file_cache": files,
+        "device.file_cache.read_rate": cached,
+        "device.file_cache.keep_free": cached,
+        "apps.memory.files.size": cached,
+        "apps.memory.files.launch": cached,
+        "apps.memory.files.resume": cached,
+        "apps.memory.files.rate": cached,
+        "apps.memory.cache.purgeable": squeezed,
         "apps.memory.compressibility.ratio": compressed,
         "apps.memory.compressibility.repeated": compressed,
         "apps.memory.compressibility.incompressible": compressed,

@@ -1,4 +1,4 @@
-"""pages: what is resident, compressed and free on a device with a compressor, and what it compresses and brings back."""
+"""pages: what is resident, compressed, of files and free on a device with a compressor or a file cache, and what moves."""
 
 from __future__ import annotations
 
@@ -14,21 +14,24 @@ from plimsoll_tools.plotting.run_directory import Run
 
 COLUMNS = ("resident_bytes", "compressed_bytes", "pool_bytes", "free_bytes", "newly_compressed_bytes", "refaulted_bytes",
            "compress_ms", "decompress_ms")  # fmt: skip
+FILES = ("file_backed_bytes", "file_read_bytes", "file_dropped_bytes")
+"""Columns of pages of files; runs before them have none."""
 NEEDS = ("pages.time_s", *(f"pages.{name}" for name in COLUMNS))
 
 BINS = 400
 """Steps drawn at most, about three pixels each."""
 LEFT_IN, RIGHT_IN, TOP_IN, BOTTOM_IN = 0.75, 1.6, 0.5, 0.46
 STACK_IN, RATE_IN, GAP_IN = 2.6, 1.2, 0.2
-RESIDENT, POOL, FREE, HELD = "#0072B2", "#CC79A7", "#E8E8E8", "#000000"
+RESIDENT, POOL, FILE, FREE, HELD = "#0072B2", "#CC79A7", "#009E73", "#E8E8E8", "#000000"
 MIB = float(1 << 20)
 
 
 def in_steps(pages: pd.DataFrame, end_s: float) -> pd.DataFrame:
     """The mean of the levels and the sum of the flows, in steps of equal length."""
     step_s = end_s / BINS
-    flows = ["newly_compressed_bytes", "refaulted_bytes", "compress_ms", "decompress_ms"]
-    levels = [name for name in COLUMNS if name not in flows]
+    flows = ["newly_compressed_bytes", "refaulted_bytes", "compress_ms", "decompress_ms", *FILES[1:]]
+    levels = [name for name in (*COLUMNS, FILES[0]) if name not in flows]
+    pages = pages.fillna({name: 0.0 for name in FILES})
     groups = pages.groupby((pages["time_s"] // step_s).clip(upper=BINS - 1).astype(int))
     table = groups[levels].mean().join(groups[flows].sum())
     table["time_s"] = table.index * step_s
@@ -37,11 +40,16 @@ def in_steps(pages: pd.DataFrame, end_s: float) -> pd.DataFrame:
 
 def draw_stack(axes: Axes, table: pd.DataFrame, end_s: float) -> None:
     times_s = table["time_s"].to_numpy()
-    layers = [table[name].to_numpy() / MIB for name in ("resident_bytes", "pool_bytes", "free_bytes")]
-    axes.stackplot(times_s, *layers, step="post", colors=(RESIDENT, POOL, FREE), linewidth=0,
-                   labels=("resident", "compressor's pool", "free"))  # fmt: skip
+    kinds = [("resident_bytes", RESIDENT, "resident"), ("pool_bytes", POOL, "compressor's pool"),
+             ("file_backed_bytes", FILE, "files"), ("free_bytes", FREE, "free")]  # fmt: skip
+    # A kind that the device does not have needs no place in the legend.
+    kinds = [kind for kind in kinds if kind[0] in ("resident_bytes", "free_bytes") or table[kind[0]].max() > 0]
+    layers = [table[name].to_numpy() / MIB for name, _, _ in kinds]
+    axes.stackplot(times_s, *layers, step="post", colors=[kind[1] for kind in kinds], linewidth=0,
+                   labels=[kind[2] for kind in kinds])  # fmt: skip
     held = (table["resident_bytes"] + table["compressed_bytes"]).to_numpy() / MIB
-    axes.step(times_s, held, where="post", color=HELD, linewidth=1.2, label="footprints:\nresident and\ncompressed")
+    if table["compressed_bytes"].max() > 0:
+        axes.step(times_s, held, where="post", color=HELD, linewidth=1.2, label="footprints:\nresident and\ncompressed")
     style.cover(axes, float(max(held.max(), np.sum(layers, axis=0).max())), 6)
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
     axes.set_ylabel("MiB")
@@ -52,18 +60,22 @@ def draw_stack(axes: Axes, table: pd.DataFrame, end_s: float) -> None:
 
 def draw_flows(axes: Axes, table: pd.DataFrame, end_s: float) -> None:
     step_s = end_s / BINS
-    for name, label, colour in (("newly_compressed_bytes", "compressed", POOL), ("refaulted_bytes", "brought back", RESIDENT)):
+    flows = [("newly_compressed_bytes", "compressed", POOL), ("refaulted_bytes", "brought back", RESIDENT),
+             ("file_read_bytes", "files read", FILE), ("file_dropped_bytes", "files dropped", HELD)]  # fmt: skip
+    flows = [flow for flow in flows if table[flow[0]].max() > 0]
+    for name, label, colour in flows:
         axes.step(table["time_s"], table[name] / MIB / step_s, where="post", color=colour, linewidth=1.1, label=label)
-    top = float(table[["newly_compressed_bytes", "refaulted_bytes"]].to_numpy().max()) / MIB / step_s
+    top = float(max((table[flow[0]].max() for flow in flows), default=0.0)) / MIB / step_s
     style.cover(axes, max(top, 1.0), 4)
     axes.set_ylabel("MiB/s")
-    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.4, handlelength=1.2, fontsize=7.5)
+    if flows:
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), borderaxespad=0.4, handlelength=1.2, fontsize=7.5)
     style.bare(axes, "left", "bottom")
     style.time_axis(axes, end_s)
 
 
 def draw(run: Run) -> Figure | None:
-    """The picture, or None when the device has no compressor."""
+    """The picture, or None when the device has neither a compressor nor a file cache."""
     pages = run.tables["pages"].dropna(subset=["time_s", "resident_bytes"])
     if pages.empty:
         return None
@@ -80,9 +92,8 @@ def draw(run: Run) -> Figure | None:
     lower = figure.add_axes((left, BOTTOM_IN / height_in, wide, RATE_IN / height_in))
     draw_flows(lower, table, end_s)
     spent = [float(pages[name].sum()) / 1000 for name in ("compress_ms", "decompress_ms")]
-    figure.text(
-        1 - (RIGHT_IN - 0.1) / style.WIDTH_IN, 0.12 / height_in, f"CPU {spent[0]:.2f} s out, {spent[1]:.2f} s in", fontsize=7.5,
-        color=style.QUIET,
-    )  # fmt: skip
+    if any(spent):
+        words = f"CPU {spent[0]:.2f} s out, {spent[1]:.2f} s in"
+        figure.text(1 - (RIGHT_IN - 0.1) / style.WIDTH_IN, 0.12 / height_in, words, fontsize=7.5, color=style.QUIET)
     style.title(figure, f"Pages of {run.title}")
     return figure

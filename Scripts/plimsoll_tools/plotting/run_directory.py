@@ -39,13 +39,13 @@ NUMBER_COLUMNS: dict[str, tuple[str, ...]] = {
     "summary": ("ceiling_bytes", "peak_resident_bytes"),
     "cores": ("time_s", "busy_ratio", *(f"{kind}_{name}_ms" for kind in ("given", "waited") for name in CLASSES)),
     "pages": ("time_s", "resident_bytes", "compressed_bytes", "pool_bytes", "free_bytes", "newly_compressed_bytes",
-              "refaulted_bytes", "compress_ms", "decompress_ms"),
+              "refaulted_bytes", "compress_ms", "decompress_ms", "file_backed_bytes", "file_read_bytes", "file_dropped_bytes"),
 }
 FACTS = {"events": ("state", "level", "action", "exit_reason", "cause", "measure", "threshold"), "decisions": ("outcome",)}
 """Columns that say in words for programs what `detail` and `reason` say for people. Runs before them have none."""
 LATER = {
     "decisions.measure", "decisions.band", "decisions.cause", "samples.peak_resident_bytes", "summary.peak_resident_bytes",
-    "launches.cpu_wait_ms", "cores", "pages",
+    "launches.cpu_wait_ms", "cores", "pages", "pages.file_backed_bytes", "pages.file_read_bytes", "pages.file_dropped_bytes",
 } | {
     f"{name}.{column}" for name, columns in FACTS.items() for column in columns
 }

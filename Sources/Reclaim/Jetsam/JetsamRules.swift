@@ -5,7 +5,8 @@ import Quantities
 /// The kernel's rules: which step applies, and which process is the step's victim.
 ///
 /// Sources: the releases of `JetsamKernel`. Available memory is free, file-backed or purgeable; thresholds are shares
-/// of all RAM. The rules are evaluated anew after every single kill; the victim's unused pages are purged first. The
+/// of all RAM. The rules are evaluated anew after every single kill; the victim's purgeable memory and its unused pages
+/// are taken first. The
 /// releases differ in three things: how they treat band 0 before the shortage is critical, whether they have a
 /// reaper, and their thresholds. Some rules were read in the source of one release only; the other three releases are
 /// assumed to have them, too.
@@ -35,6 +36,10 @@ struct JetsamRules: Sendable {
         if let ram { return JetsamThresholds.row(for: ram, in: kernel) }
         return device.marks.applied(to: JetsamThresholds.row(for: device.meant, in: kernel), of: device.ceiling)
     }
+
+    /// Above this share of the file cache, pages of files that come back are thrashing. A guess: XNU finds it by the
+    /// ghosts of evicted pages, and its figure depends on the device.
+    static let fileThrashing = Ratio.one
 
     /// The highest band that each round of the aggressive mode reaches.
     static let aggressiveBands = [40, 40, 80, 80, 150].map(JetsamBand.init)
@@ -73,8 +78,9 @@ struct JetsamRules: Sendable {
         if snapshot.isAboutLimits {
             return answer(snapshot, [Step(.jettisoned, "a limit on background apps is exceeded")])
         }
+        if let step = spaceStep(snapshot) { return answer(snapshot, [step]) }
         let thresholds = thresholds(for: snapshot.device, hasIdle: !snapshot.idleProcesses.isEmpty)
-        let available = snapshot.availableForJetsam
+        let available = snapshot.obtainable
         func isBelow(_ share: Ratio) -> Bool { available < snapshot.ceiling * share }
         var steps: [Step] = []
         if isBelow(thresholds.soft) {
@@ -83,9 +89,10 @@ struct JetsamRules: Sendable {
                     $0.isOverSoftLimit ? nil : "not over its soft limit"
                 })
         }
-        if isBelow(thresholds.critical) || snapshot.requester != nil {
+        let thrashing = thrashingStep(snapshot)
+        if isBelow(thresholds.critical) || snapshot.requester != nil || thrashing != nil {
             if let step = aggressiveStep(snapshot) { steps.append(step) }
-            steps.append(topProcess(snapshot, thresholds))
+            steps.append(thrashing ?? topProcess(snapshot, thresholds))
             return answer(snapshot, steps)
         }
         steps += healthySteps(snapshot, thresholds, isBelow)
@@ -97,6 +104,34 @@ struct JetsamRules: Sendable {
                 : .content("available memory is above all thresholds that apply"), snapshot)
     }
 
+    /// The compressor is out of space: the top process ends, before all other steps.
+    private func spaceStep(_ snapshot: SystemSnapshot) -> Step? {
+        guard snapshot.measures.compressor == .full else { return nil }
+        var step = Step(.compressorSpaceShortage, "top process, because the compressor is full")
+        step.own = Evidence(
+            "compressor_use_ppm", observed: snapshot.measures.compressorUse.partsPerMillion,
+            threshold: SystemMeasures.compressorIsFull.partsPerMillion, rule: "the compressor is out of space")
+        return step
+    }
+
+    /// Compressed pages, or pages of files, come back too often: the top process ends for that reason.
+    private func thrashingStep(_ snapshot: SystemSnapshot) -> Step? {
+        let measures = snapshot.measures
+        if measures.compressor == .thrashing {
+            var step = Step(.compressorThrashing, "top process, because compressed pages come back at once")
+            step.own = Evidence(
+                "refaulted_bytes", observed: Int64(measures.refaulted.bytes),
+                threshold: Int64(measures.refaultedAtMost.bytes), rule: "the compressor is thrashing")
+            return step
+        }
+        guard measures.thrashing > JetsamRules.fileThrashing else { return nil }
+        var step = Step(.fileCacheThrashing, "top process, because pages of files come back again and again")
+        step.own = Evidence(
+            "thrashing_ppm", observed: measures.thrashing.partsPerMillion,
+            threshold: JetsamRules.fileThrashing.partsPerMillion, rule: "the file cache is thrashing")
+        return step
+    }
+
     private func topProcess(_ snapshot: SystemSnapshot, _ thresholds: JetsamThresholds) -> Step {
         guard snapshot.requester == nil else {
             return Step(.pageShortage, "top process, because a thread waits for a page")
@@ -104,7 +139,7 @@ struct JetsamRules: Sendable {
         var step = Step(.pageShortage, "top process", below: thresholds.critical)
         let critical = self.thresholds(for: snapshot.device, hasIdle: false).critical
         step.isIdleRaised =
-            thresholds.critical > critical && snapshot.availableForJetsam >= snapshot.ceiling * critical
+            thresholds.critical > critical && snapshot.obtainable >= snapshot.ceiling * critical
         return step
     }
 
@@ -154,7 +189,7 @@ struct JetsamRules: Sendable {
     /// The aggressive mode. It applies when every idle app would soon be launched again, so that ending idle apps
     /// would only postpone the shortage. It ends apps in higher bands instead.
     private func aggressiveStep(_ snapshot: SystemSnapshot) -> Step? {
-        guard snapshot.availableForJetsam <= snapshot.ceiling * aggressiveAvailable else { return nil }
+        guard snapshot.obtainable <= snapshot.ceiling * aggressiveAvailable else { return nil }
         let idle = snapshot.idleProcesses
         guard idle.count >= aggressiveCandidates, idle.allSatisfy({ $0.relaunchLikelihood == .high }) else {
             return nil
@@ -176,6 +211,8 @@ struct JetsamRules: Sendable {
         let passesOver: (ProcessSnapshot) -> String?
         /// Whether the step applies only because band 0 is occupied.
         var isIdleRaised = false
+        /// What the step compared, if it is not available memory.
+        var own: Evidence?
 
         init(
             _ cause: KillCause, _ reason: String, below threshold: Ratio? = nil,
@@ -188,11 +225,12 @@ struct JetsamRules: Sendable {
         }
 
         func evidence(_ snapshot: SystemSnapshot) -> Evidence? {
-            threshold.map {
-                Evidence(
-                    "available_bytes", observed: Int64(snapshot.availableForJetsam.bytes),
-                    threshold: Int64((snapshot.ceiling * $0).bytes), rule: "below \($0) of RAM")
-            }
+            own
+                ?? threshold.map {
+                    Evidence(
+                        "available_bytes", observed: Int64(snapshot.obtainable.bytes),
+                        threshold: Int64((snapshot.ceiling * $0).bytes), rule: "below \($0) of RAM")
+                }
         }
 
         /// Whether the end of this process needs a report. The end of an idle process needs none if an idle step ends
@@ -224,9 +262,7 @@ struct JetsamRules: Sendable {
         var decision = Decision(spared: spared(snapshot, steps), evidence: last?.evidence(snapshot))
         for (index, victim) in victims.enumerated() where victim.process.mayBeVictim(in: snapshot) {
             let score = Int64(victims.count - index)
-            if purgesFirst && victim.process.dirty > .zero && !snapshot.isAboutLimits {
-                decision.ranking.append(victim.candidate(.purge(victim.process.pid), score: score))
-            }
+            if purgesFirst && !snapshot.isAboutLimits { decision.ranking += victim.purges(score: score) }
             decision.ranking.append(victim.candidate(.terminate(victim.process.pid), score: score))
         }
         if decision.ranking.contains(where: \.isReported) && !snapshot.history.sessionHasReport {
@@ -258,6 +294,18 @@ struct JetsamRules: Sendable {
         let process: ProcessSnapshot
         let step: Step
         let evidence: Evidence?
+
+        /// What is taken from the victim before it is ended.
+        func purges(score: Int64) -> [Candidate] {
+            var purges: [Candidate] = []
+            if process.memory.purgeable > .zero {
+                var candidate = candidate(.discard(process.pid), score: score)
+                candidate.reason = "its purgeable memory is taken first"
+                purges.append(candidate)
+            }
+            if process.dirty > .zero { purges.append(candidate(.purge(process.pid), score: score)) }
+            return purges
+        }
 
         func candidate(_ action: ReclaimAction, score: Int64) -> Candidate {
             let kill = "\(step.cause.rawValue): \(step.reason), band \(process.band.number)"
@@ -299,9 +347,6 @@ package enum JetsamOrder {
 
 extension SystemSnapshot {
     fileprivate var idleProcesses: [ProcessSnapshot] { processes.filter { $0.band == .idle } }
-
-    /// Available memory as jetsam counts it: free, file-backed or purgeable.
-    var availableForJetsam: ByteCount { available + measures.fileBacked + measures.purgeable }
 }
 
 extension ProcessSnapshot {

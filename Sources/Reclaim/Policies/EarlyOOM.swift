@@ -109,17 +109,17 @@ public struct EarlyOOM: ReclaimPolicy {
             decision.keepOnly(first)
         }
         if !snapshot.isAboutLimits {
-            let (share, threshold) = (snapshot.available.share(of: memory), mustKill ? kill : terminate)
+            let (share, threshold) = (snapshot.obtainable.share(of: memory), mustKill ? kill : terminate)
             decision.justify(
                 by: snapshot.evidence(
-                    availableBelow: memory * threshold, rule: "\(share) available, \(threshold) asked for"))
+                    obtainableBelow: memory * threshold, rule: "\(share) available, \(threshold) asked for"))
         }
         return decision
     }
 
     private func isLow(_ snapshot: SystemSnapshot, _ memory: ByteCount, _ share: Ratio, _ swapShare: Ratio) -> Bool {
         let measures = snapshot.measures
-        return snapshot.available <= memory * share && measures.swapFree <= measures.swapTotal * swapShare
+        return snapshot.obtainable <= memory * share && measures.swapFree <= measures.swapTotal * swapShare
     }
 
     /// The process that the policy has asked to end within the last `wait`, if it is not gone yet.
@@ -135,7 +135,7 @@ public struct EarlyOOM: ReclaimPolicy {
     private func nextLook(_ snapshot: SystemSnapshot, _ memory: ByteCount) -> TimeSpan {
         let measures = snapshot.measures
         let time =
-            milliseconds(snapshot.available - memory * max(terminate, kill), at: fillRate)
+            milliseconds(snapshot.obtainable - memory * max(terminate, kill), at: fillRate)
             + milliseconds(measures.swapFree - measures.swapTotal * max(swapTerminate, swapKill), at: swapFillRate)
         return min(max(.milliseconds(time), fastest), max(slowest, fastest))
     }

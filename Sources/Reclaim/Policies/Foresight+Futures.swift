@@ -80,7 +80,7 @@ extension Foresight {
             self.front = front
             self.width = width
             ways = width * Futures.waysOfEach
-            room = held + Int64(snapshot.available.bytes)
+            room = held + Int64(snapshot.obtainable.bytes)
             mostOffScreen = oracle.backgroundProcesses.map { Int64($0) }
             roomOffScreen = oracle.backgroundMemory.map { Int64($0.bytes) }
             var launches: [(at: Instant, app: Int)] = []

@@ -6,8 +6,9 @@ import Quantities
 /// action it looks at every sample for `poll_window`, even without such a stall. The first condition that holds sets
 /// the lowest score (`OomScore`) that may be killed. Each look kills one process at most; for `kill_wait` after a kill,
 /// the policy waits for the victim to die. Every kill within the last `poll_window` lowers the limit of thrashing.
-/// Reproduces AOSP lmkd android-13; a flag adds android-14's last condition. The simulated device has no file cache and
-/// no swap. So in a run only the conditions on stalls and watermarks occur; tests supply the facts for the others.
+/// Reproduces AOSP lmkd android-13; a flag adds android-14's last condition. The conditions on thrashing and on the
+/// file cache occur on a device with `file_cache`. No simulated device has swap, so tests supply the facts for the
+/// conditions on it.
 public struct LMKD: ReclaimPolicy {
     public static let name = "lmkd"
     public static let summary = "Android's killer by pressure stalls and watermarks (lmkd android-13)"

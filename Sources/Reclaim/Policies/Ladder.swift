@@ -128,7 +128,7 @@ public struct Ladder: ReclaimPolicy {
             return "the level has not held for terminate_after"
         }
         if terminateBelow < .one && snapshot.monitor.measure == .available
-            && snapshot.available >= snapshot.threshold * terminateBelow
+            && snapshot.obtainable >= snapshot.threshold * terminateBelow
         {
             return "terminate_below of what the level asks for is available"
         }

@@ -21,12 +21,12 @@ public struct LargestFirst: ReclaimPolicy {
 
     public func decide(_ snapshot: SystemSnapshot) -> Decision {
         let threshold = snapshot.ceiling * floor
-        guard snapshot.available < threshold || snapshot.requester != nil || snapshot.isAboutLimits else {
+        guard snapshot.obtainable < threshold || snapshot.requester != nil || snapshot.isAboutLimits else {
             return .nothing(.content("available memory is above the floor"), snapshot)
         }
         var decision = snapshot.rankingTerminations(because: "holds most") { Int64($0.footprint.bytes) }
-        if snapshot.available < threshold && !snapshot.isAboutLimits {
-            decision.justify(by: snapshot.evidence(availableBelow: threshold, rule: "below \(floor) of RAM"))
+        if snapshot.obtainable < threshold && !snapshot.isAboutLimits {
+            decision.justify(by: snapshot.evidence(obtainableBelow: threshold, rule: "below \(floor) of RAM"))
         }
         return decision
     }

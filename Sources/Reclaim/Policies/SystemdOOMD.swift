@@ -64,7 +64,7 @@ public struct SystemdOOMD: ReclaimPolicy {
         let measures = snapshot.measures
         let swap = measures.swapTotal - measures.swapFree
         guard measures.swapTotal > .zero, swap > measures.swapTotal * used,
-            snapshot.ceiling - snapshot.available > snapshot.ceiling * used
+            snapshot.ceiling - snapshot.obtainable > snapshot.ceiling * used
         else { return nil }
         return Evidence(
             "swap_used_bytes", observed: Int64(swap.bytes), threshold: Int64((measures.swapTotal * used).bytes),

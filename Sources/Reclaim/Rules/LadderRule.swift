@@ -53,6 +53,9 @@ extension RuleAction {
         switch self {
         case .warn: "tells running apps to free what they can"
         case .purge: "gives unused pages back to the device"
+        case .discard: "takes purgeable memory of an app off screen"
+        case .dropFiles: "drops the pages of its files; it reads them again when it uses them"
+        case .compress: "compresses its pages; it decompresses them when it uses them"
         case .suspend: "stops the code of an app off screen"
         case .disconnectScene: "disconnects scenes off screen, even of the app in front; their sessions are kept"
         case .terminatePolitely: "asks it to end; it is called back and has \(Deadline.terminate.span)"
@@ -63,7 +66,7 @@ extension RuleAction {
     /// Whether the process loses something by the action.
     var isLoss: Bool {
         switch self {
-        case .warn, .purge: false
+        case .warn, .purge, .discard, .dropFiles, .compress: false
         case .suspend, .disconnectScene, .terminatePolitely, .terminate: true
         }
     }

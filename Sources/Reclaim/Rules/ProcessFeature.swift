@@ -15,6 +15,9 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
     case footprint
     case dirty
     case cache
+    case purgeable
+    case compressed
+    case files
     case swapped
     case limitShare = "limit_share"
     case siblingShare = "sibling_share"
@@ -35,7 +38,7 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         case .mode: .choice(["none"] + BackgroundMode.allCases.map(\.rawValue))
         case .busy, .answering, .waiting: .choice(["no", "yes"])
         case .likelihood: .ladder(RelaunchLikelihood.allCases.map(\.rawValue))
-        case .footprint, .dirty, .cache, .swapped: .memory
+        case .footprint, .dirty, .cache, .purgeable, .compressed, .files, .swapped: .memory
         case .limitShare, .siblingShare, .sizeRank, .growth: .share
         case .idle, .age, .warned, .relaunchCost: .time
         case .band, .oomScore: .count
@@ -56,6 +59,9 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         case .footprint: "what it holds, of all RAM; the scene, for a rule that disconnects"
         case .dirty: "pages that it holds and does not use"
         case .cache: "memory whose content it can make again"
+        case .purgeable: "memory that the system may take without asking"
+        case .compressed: "what of it is compressed, at its full size"
+        case .files: "pages of its files in memory, which are no part of its footprint"
         case .swapped: "what it has in swap"
         case .limitShare: "its share of its own limit (of all RAM if it has none)"
         case .siblingShare: "its share of what all processes hold"
@@ -91,6 +97,9 @@ public enum ProcessFeature: String, CaseIterable, Sendable {
         case .footprint: RuleReading(target.footprint, of: snapshot.ceiling)
         case .dirty: RuleReading(process.dirty, of: snapshot.ceiling)
         case .cache: RuleReading(process.cache, of: snapshot.ceiling)
+        case .purgeable: RuleReading(process.memory.purgeable, of: snapshot.ceiling)
+        case .compressed: RuleReading(process.memory.compressed, of: snapshot.ceiling)
+        case .files: RuleReading(process.memory.files, of: snapshot.ceiling)
         case .swapped: RuleReading(process.swapped, of: snapshot.ceiling)
         case .limitShare: RuleReading(process.limitShare(of: snapshot.ceiling))
         case .siblingShare: RuleReading(process.footprint.share(of: view.held))

@@ -101,7 +101,7 @@ extension LadderRule {
         }
         if !who.holds({ $1.holds(of: target, view) }) { return .who }
         if tier(of: target, view) == nil { return .noTier }
-        return hasEffect(on: process) ? nil : .noTarget
+        return hasEffect(on: process, in: view.snapshot) ? nil : .noTarget
     }
 
     func text(_ objection: RuleObjection) -> String {
@@ -124,10 +124,13 @@ extension LadderRule {
         order.firstIndex { $0.members.holds { $1.holds(of: target, view) } }
     }
 
-    private func hasEffect(on process: ProcessSnapshot) -> Bool {
+    private func hasEffect(on process: ProcessSnapshot, in snapshot: SystemSnapshot) -> Bool {
         switch action {
         case .warn: process.phase.runsCode && !process.answersWarning
         case .purge: process.dirty > .zero
+        case .discard: process.memory.purgeable > .zero
+        case .dropFiles: process.memory.files > .zero
+        case .compress: process.footprint > process.memory.compressed && snapshot.measures.compressor != .none
         case .suspend: process.phase == .background
         case .disconnectScene, .terminatePolitely, .terminate: true
         }
@@ -144,6 +147,9 @@ extension LadderRule {
         return switch action {
         case .warn: .warn(pid)
         case .purge: .purge(pid)
+        case .discard: .discard(pid)
+        case .dropFiles: .dropFiles(pid)
+        case .compress: .compress(pid)
         case .suspend: .suspend(pid)
         case .disconnectScene: target.window.map { .disconnectScene(pid, $0.scene) }
         case .terminatePolitely: .terminatePolitely(pid)

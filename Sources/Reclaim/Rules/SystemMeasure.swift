@@ -3,13 +3,18 @@ import Quantities
 
 /// What a rule's `when` and `until` can refer to; the raw values are the names in scenarios.
 ///
-/// A share of memory refers to all RAM, a share of swap to all swap. What the device does not have (swap, a file
-/// cache) measures zero in a run, and without swap a claim about swap never holds.
+/// A share of memory refers to all RAM, a share of swap to all swap. What the device does not have (swap; a file cache
+/// or a compressor, unless the scenario gives it one) measures zero in a run, and without swap a claim about swap never
+/// holds.
 public enum SystemMeasure: String, CaseIterable, Sendable {
     case available
     case used
     case largest
     case fileCache = "file_cache"
+    case purgeable
+    case compressed
+    case compressorPool = "compressor_pool"
+    case compressor
     case swapFree = "swap_free"
     case swapUsed = "swap_used"
     case someAvg10 = "psi_some_avg10"
@@ -32,7 +37,9 @@ public enum SystemMeasure: String, CaseIterable, Sendable {
     /// The kind of the measure's values.
     public var kind: RuleKind {
         switch self {
-        case .available, .used, .largest, .fileCache, .swapFree, .swapUsed: .memory
+        case .available, .used, .largest, .fileCache, .purgeable, .compressed, .compressorPool, .swapFree, .swapUsed:
+            .memory
+        case .compressor: .ladder(CompressorState.allCases.map(\.rawValue))
         case .someAvg10, .someAvg60, .someAvg300, .fullAvg10, .fullAvg60, .fullAvg300, .someStall, .fullStall,
             .thrashing, .limitShare:
             .share
@@ -45,10 +52,14 @@ public enum SystemMeasure: String, CaseIterable, Sendable {
     /// What is measured, for lists.
     public var meaning: String {
         switch self {
-        case .available: "memory that is free"
-        case .used: "memory that is not free"
+        case .available: "memory that is free, or that the system takes for nothing"
+        case .used: "all other memory"
         case .largest: "the largest footprint of a process"
         case .fileCache: "pages of files that can be dropped"
+        case .purgeable: "memory of processes that can be taken without asking"
+        case .compressed: "memory of processes that is compressed, at its full size"
+        case .compressorPool: "the memory that the compressor's pool takes"
+        case .compressor: "how the compressor fares"
         case .swapFree: "free swap, of all swap"
         case .swapUsed: "used swap, of all swap"
         case .someAvg10, .someAvg60, .someAvg300: "share of time in which a process waited for memory, averaged"
@@ -78,8 +89,8 @@ public enum SystemMeasure: String, CaseIterable, Sendable {
         case .someAvg10, .someAvg60, .someAvg300, .fullAvg10, .fullAvg60, .fullAvg300, .someStall, .fullStall:
             value...max(value, Ratio.percent(100).partsPerMillion)
         case .kills: min(0, value)...value
-        case .available, .used, .largest, .fileCache, .swapFree, .swapUsed, .thrashing, .limitShare, .processes,
-            .offScreen, .suspended, .level, .demand:
+        case .available, .used, .largest, .fileCache, .purgeable, .compressed, .compressorPool, .compressor, .swapFree,
+            .swapUsed, .thrashing, .limitShare, .processes, .offScreen, .suspended, .level, .demand:
             value...value
         }
     }
@@ -95,10 +106,14 @@ public enum SystemMeasure: String, CaseIterable, Sendable {
     func reading(_ snapshot: SystemSnapshot) -> RuleReading? {
         let measures = snapshot.measures
         return switch self {
-        case .available: RuleReading(snapshot.available, of: snapshot.ceiling)
-        case .used: RuleReading(snapshot.ceiling - snapshot.available, of: snapshot.ceiling)
+        case .available: RuleReading(snapshot.obtainable, of: snapshot.ceiling)
+        case .used: RuleReading(snapshot.ceiling - snapshot.obtainable, of: snapshot.ceiling)
         case .largest: RuleReading(snapshot.processes.map(\.footprint).max() ?? .zero, of: snapshot.ceiling)
         case .fileCache: RuleReading(measures.fileBacked, of: snapshot.ceiling)
+        case .purgeable: RuleReading(measures.purgeable, of: snapshot.ceiling)
+        case .compressed: RuleReading(measures.compressed, of: snapshot.ceiling)
+        case .compressorPool: RuleReading(measures.pool, of: snapshot.ceiling)
+        case .compressor: RuleReading(Int64(CompressorState.allCases.firstIndex(of: measures.compressor) ?? 0))
         case .swapFree:
             measures.swapTotal > .zero ? RuleReading(measures.swapFree, of: measures.swapTotal) : nil
         case .swapUsed:

@@ -117,6 +117,10 @@ extension MemoryProfile: Described {
             Field(
                 "compressibility", \.compressibility, .record,
                 "How well the app's memory compresses, on a device with a compressor."),
+            Field(
+                "files", \.files, .record,
+                "The files that the app uses as memory (code, resources), on a device with a file cache. They are no "
+                    + "part of its footprint."),
         ])
 }
 
@@ -127,6 +131,25 @@ extension CacheProfile: Described {
             Field("size", \.size, .quantity(), "The cache stops growing at this size."),
             Field("rate", \.rate, .quantity(), "How fast the cache fills in use."),
             Field("turnover", \.turnover, .quantity(), "How fast the app replaces the oldest parts of a full cache."),
+            Field(
+                "purgeable", \.purgeable, .quantity(to: .one),
+                "The share of the cache that is purgeable: the system may take it while the app is off screen."),
+        ])
+}
+
+extension FileProfile: Described {
+    static let definition = Definition<FileProfile>(
+        base: FileProfile(),
+        shorthand: "size",
+        fields: [
+            Field("size", \.size, .quantity(to: .gibibytes(64)), "What the files hold in all."),
+            Field(
+                "launch", \.launch, .quantity(to: .one),
+                "The share of them that a launch uses. The default is a guess."),
+            Field(
+                "resume", \.resume, .quantity(to: .one),
+                "The share of them that the app uses when it comes back to the screen. The default is a guess."),
+            Field("rate", \.rate, .quantity(), "How much of them the app uses while it is in front."),
         ])
 }
 

@@ -24,9 +24,9 @@ extension SystemMeasure: ClaimMeasure {
     var scope: ClaimScope {
         switch self {
         case .limitShare, .thrashing: ClaimScope(kind: kind, mostShare: ClaimScope.open)
-        case .available, .used, .largest, .fileCache, .swapFree, .swapUsed, .someAvg10, .someAvg60, .someAvg300,
-            .fullAvg10, .fullAvg60, .fullAvg300, .someStall, .fullStall, .processes, .offScreen, .suspended, .kills,
-            .level, .demand:
+        case .available, .used, .largest, .fileCache, .purgeable, .compressed, .compressorPool, .compressor,
+            .swapFree, .swapUsed, .someAvg10, .someAvg60, .someAvg300, .fullAvg10, .fullAvg60, .fullAvg300, .someStall,
+            .fullStall, .processes, .offScreen, .suspended, .kills, .level, .demand:
             ClaimScope(kind: kind)
         }
     }
@@ -40,7 +40,8 @@ extension ProcessFeature: ClaimMeasure {
                 kind: .choice(Archetype.all.map(\.name)), expected: "an archetype of `plimsoll list apps`")
         case .limitShare, .growth: ClaimScope(kind: kind, mostShare: ClaimScope.open)
         case .oomScore: ClaimScope(kind: kind, counts: -1_000...1_000)
-        case .state, .app, .mode, .busy, .answering, .waiting, .likelihood, .footprint, .dirty, .cache, .swapped,
+        case .state, .app, .mode, .busy, .answering, .waiting, .likelihood, .footprint, .dirty, .cache, .purgeable,
+            .compressed, .files, .swapped,
             .siblingShare, .sizeRank, .idle, .age, .warned, .relaunchCost, .band:
             ClaimScope(kind: kind)
         }

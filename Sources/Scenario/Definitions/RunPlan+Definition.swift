@@ -180,6 +180,10 @@ extension Device: Described {
                 "compressor", \.compressor, Codec<CompressorSettings>.record.orNone("off"),
                 "Compresses pages when memory is short. Off: no page ever loses its frame. With `like`, a device by "
                     + "Apple has its compressor; with a compressor, `reserved` is what the system really occupies."),
+            Field(
+                "file_cache", \.fileCache, Codec<FileCacheSettings>.record.orNone("off"),
+                "Keeps pages of the apps' files (`memory.files`) in memory that is free otherwise, drops them when "
+                    + "memory is needed, and reads them again. Off: files take no memory and no time."),
         ])
 }
 

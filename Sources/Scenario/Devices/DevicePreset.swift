@@ -6,8 +6,8 @@ import Simulation
 /// A device by name: each figure with its source and how far to trust it.
 ///
 /// A scenario with `device: { like: iphone-13 }` gets `deviceWithCompressor`, and where it says nothing itself,
-/// `policy`, `monitor` and `backgroundTime`. Without a compressor it gets `device` instead. The other figures (limits of
-/// extensions, compression ratio, freezer) are data: no key takes them yet.
+/// `policy`, `monitor` and `backgroundTime`. Without a compressor it gets `device` instead. The other figures (limits
+/// of extensions, compression ratio, freezer) are data: no key takes them yet.
 public struct DevicePreset: Sendable {
     /// The name in scenarios: `iphone-13`.
     public let name: String

@@ -171,9 +171,15 @@ final class MemoryWaiters {
 
     // MARK: Stalls
 
-    /// Accounts for the time since the last event: a process that waits for memory has waited all of it.
-    func accountStalls(until instant: Instant) {
-        let isWorking = queue.isEmpty || processes.live.contains { $0.thread.isRunning && !isWaiting($0) }
-        stalls.advance(to: instant, isWaiting: !queue.isEmpty, isWorking: isWorking)
+    /// Accounts for the time since the last event: a process that waits for memory has waited all of it. Waiting for
+    /// file pages that were dropped counts, too.
+    func accountStalls(until instant: Instant, _ files: FileCache?) {
+        let isWaiting = !queue.isEmpty || files?.isStalling(at: agenda.now) == true
+        let isWorking =
+            !isWaiting
+            || processes.live.contains {
+                $0.thread.isRunning && !self.isWaiting($0) && files?.isRead(by: $0) != true
+            }
+        stalls.advance(to: instant, isWaiting: isWaiting, isWorking: isWorking)
     }
 }

@@ -54,6 +54,8 @@ enum WorkProgress {
     case filling(ByteCount)
     /// Pages came back that were compressed: the main thread decompresses for this time.
     case decompressing(TimeSpan)
+    /// Storage delivers pages of files until then.
+    case reading(until: Instant)
     case noRoom(MemoryWaiters.Shortage)
     /// The footprint has crossed the limit that applies; the work is not finished.
     case limitCrossed(footprint: ByteCount)
@@ -73,26 +75,37 @@ final class MemoryWorker {
     /// An empty array that ticks borrow.
     private var spareItems = UniqueArray<MemoryWork>()
     private let memory: any DeviceMemory
+    let supply: MemorySupply
     let waiters: MemoryWaiters
     private let recorder: RunRecorder
     private let faults: RunFaults
+    private let agenda: Agenda
     /// Nil for a device without a compressor.
     let compressor: PageCompressor?
 
     init(
-        slice: ByteCount, hasLimits: Bool, memory: any DeviceMemory, waiters: MemoryWaiters, recorder: RunRecorder,
-        faults: RunFaults, compressor: CompressorSettings?, processes: ProcessTable, scheduler: Scheduler,
-        agenda: Agenda
+        slice: ByteCount, hasLimits: Bool, memory: any DeviceMemory, supply: MemorySupply, waiters: MemoryWaiters,
+        recorder: RunRecorder, faults: RunFaults, compressor: CompressorSettings?, processes: ProcessTable,
+        scheduler: Scheduler, agenda: Agenda
     ) {
         self.compressor = PageCompressor(
-            compressor, memory: memory, processes: processes, waiters: waiters, scheduler: scheduler,
-            recorder: recorder, agenda: agenda)
+            compressor, memory: memory, supply: supply, processes: processes, waiters: waiters, scheduler: scheduler,
+            agenda: agenda)
+        self.supply = supply
+        self.agenda = agenda
         self.slice = slice
         self.hasLimits = hasLimits
         self.memory = memory
         self.waiters = waiters
         self.recorder = recorder
         self.faults = faults
+    }
+
+    /// Whether a policy may have to act although memory is available: compressed pages or pages of files come back too
+    /// often, or the compressor is out of space.
+    var isInTrouble: Bool {
+        if let files = supply.files, files.thrashing.share > .zero { return true }
+        return compressor.map { $0.state != .working } ?? false
     }
 
     /// What the device fills in 1/512 s: 2 MiB at the default rate.
@@ -115,6 +128,11 @@ final class MemoryWorker {
                 if let progress = touch(bytes, in: pool, process) { return progress }
             case .read(let pool, let bytes):
                 if let progress = read(bytes, in: pool, process) { return progress }
+            case .readFiles(let bytes):
+                if let until = readFiles(bytes, of: process, isFreeing) {
+                    process.work.position += 1
+                    return .reading(until: until)
+                }
             case .releaseShare(let pool, let share):
                 if let held = existingPool(pool, of: process).map({ memory.requested(in: $0) }) {
                     release(held * share, from: pool, of: process)
@@ -239,6 +257,14 @@ final class MemoryWorker {
         }
         process.work.remaining = rest
         return WorkProgress(memory.refusal)
+    }
+
+    /// Uses the app's files; returns when storage has delivered what is missing.
+    private func readFiles(_ bytes: ByteCount, of process: LiveProcess, _ isFreeing: Bool) -> Instant? {
+        guard let files = supply.files else { return nil }
+        waiters.keepBackWhatIsOwed(from: process, isFreeing: isFreeing)
+        defer { waiters.keepNothingBack() }
+        return files.use(bytes, by: process, at: agenda.now)
     }
 
     // MARK: Traces

@@ -2,27 +2,21 @@ import Lifecycle
 import Memory
 import Metrics
 import Quantities
+import Reclaim
 
 /// The compressor of the device: when it works, whose pages it takes, and what that costs on the cores.
 ///
 /// It works in batches, one on each of its threads, while less memory is available than the device keeps free, or while
 /// a process waits for memory. It takes suspended processes first, the one last seen longest ago first. When they have
 /// no more to give, it takes the pages of running processes that were used longest ago, whether the process is on
-/// screen or not, as the kernel does. Pages come back when they are used, and some when their process is resumed; the main thread then pays
-/// for decompressing.
+/// screen or not, as the kernel does. Pages come back when they are used, and some when their process is resumed; the
+/// main thread then pays for decompressing.
 final class PageCompressor {
     /// A batch that is on the cores.
     private struct Batch {
         let process: ProcessReference
         let bytes: ByteCount
         let serial: Int
-    }
-
-    /// What happened since the last row of `pages.csv`.
-    private struct Recent {
-        var compressing = TimeSpan.zero
-        var decompressing = TimeSpan.zero
-        var atResumes = ByteCount.zero
     }
 
     /// The most that is compressed before other work may come in between: 4 MiB of the device that is meant.
@@ -38,27 +32,30 @@ final class PageCompressor {
     private var serial = 0
     /// Compressing has failed since the last sample: the pool is full.
     private var isFull = false
-    private(set) var isThrashing = false
+    /// What came back between the last two samples, resumes aside, and the most that XNU tolerates in that time.
+    private(set) var refaulted = ByteCount.zero
+    private(set) var refaultedAtMost = ByteCount.zero
+    var isThrashing: Bool { refaulted > refaultedAtMost }
     /// What had been brought back when that was last counted.
     private var counted = ByteCount.zero
     /// By memory slot: what came back and has not been paid for.
     private var unpaid: [ByteCount] = []
     /// By memory slot: whether the process was resumed and has not run yet.
     private var resumes: [Bool] = []
-    private var recent = Recent()
+    private var recent = CompressorActivity()
     private var sampled: CompressorBooks
     private var sampledAt = Instant.zero
     private let memory: any DeviceMemory
+    private let supply: MemorySupply
     private let processes: ProcessTable
     private let waiters: MemoryWaiters
     private let scheduler: Scheduler
-    private let recorder: RunRecorder
     private let agenda: Agenda
 
     /// Nil for a device without a compressor.
     init?(
-        _ settings: CompressorSettings?, memory: any DeviceMemory, processes: ProcessTable, waiters: MemoryWaiters,
-        scheduler: Scheduler, recorder: RunRecorder, agenda: Agenda
+        _ settings: CompressorSettings?, memory: any DeviceMemory, supply: MemorySupply, processes: ProcessTable,
+        waiters: MemoryWaiters, scheduler: Scheduler, agenda: Agenda
     ) {
         guard let settings, let books = memory.compressor else { return nil }
         self.settings = settings
@@ -67,11 +64,17 @@ final class PageCompressor {
         least = (ByteCount.kibibytes(64) * memory.scale).roundedUp(toMultipleOf: 4_096)
         thrashing = ByteRate(bytesPerSecond: (ByteCount(50 * 16_384 * 100) * memory.scale).bytes)
         self.memory = memory
+        self.supply = supply
         self.processes = processes
         self.waiters = waiters
         self.scheduler = scheduler
-        self.recorder = recorder
         self.agenda = agenda
+    }
+
+    /// How it fares, as policies see it.
+    var state: CompressorState {
+        guard let books = memory.compressor else { return .none }
+        return books.use >= SystemMeasures.compressorIsFull ? .full : isThrashing ? .thrashing : .working
     }
 
     // MARK: Compressing
@@ -112,11 +115,12 @@ final class PageCompressor {
         }
     }
 
-    /// What is missing of the memory that is kept free, or of what the first waiting process wants.
+    /// What is missing of the memory that is kept free, or of what the first waiting process wants. What the system can
+    /// take for nothing counts as free.
     private var lacking: ByteCount? {
         let target = memory.books.ceiling * settings.keepFree
         let wanted = waiters.first.flatMap { waiters.shortage(of: $0)?.wanted } ?? .zero
-        let missing = max(target, wanted) - memory.available
+        let missing = max(target, wanted) - supply.obtainable
         return missing > .zero ? missing : nil
     }
 
@@ -152,6 +156,14 @@ final class PageCompressor {
         }
         consider()
         return true
+    }
+
+    /// Compresses all pages of a process at once, as a policy asks for it. Returns the time that this takes.
+    func compress(all process: LiveProcess) -> TimeSpan {
+        let done = memory.compress(process.slot, atMost: giveable(process))
+        let time = settings.compressRate.time(for: done)
+        recent.compressing += time
+        return time
     }
 
     // MARK: Coming back
@@ -207,19 +219,28 @@ final class PageCompressor {
 
     // MARK: Samples
 
-    /// Writes the row of a sample, and looks whether too much comes back.
-    func sample() {
-        guard let books = memory.compressor else { return }
+    /// Looks whether too much comes back. Returns what happened since the last sample.
+    func sample() -> CompressorActivity? {
+        guard let books = memory.compressor else { return nil }
         let span = agenda.now - sampledAt
-        let back = books.broughtBack - sampled.broughtBack - recent.atResumes
-        isThrashing = span > .zero && back > thrashing.bytes(in: span)
+        refaulted = max(.zero, books.broughtBack - sampled.broughtBack - recent.atResumes)
+        refaultedAtMost = span > .zero ? thrashing.bytes(in: span) : refaulted
         isFull = false
-        PageRow.table.write(
-            PageRow(
-                at: agenda.now, device: memory.books, books: books, before: sampled,
-                compressing: recent.compressing, decompressing: recent.decompressing, atResumes: recent.atResumes,
-                isThrashing: isThrashing),
-            to: recorder.pages)
-        (sampled, sampledAt, recent) = (books, agenda.now, Recent())
+        defer { (sampled, sampledAt, recent) = (books, agenda.now, CompressorActivity()) }
+        (recent.books, recent.before, recent.isThrashing) = (books, sampled, isThrashing)
+        return recent
     }
+}
+
+/// What the compressor has, and what it has done since the last sample.
+struct CompressorActivity {
+    /// The compressor's figures now; nil for a device without one.
+    fileprivate(set) var books: CompressorBooks?
+    /// The same at the last sample.
+    fileprivate(set) var before: CompressorBooks?
+    fileprivate(set) var compressing = TimeSpan.zero
+    fileprivate(set) var decompressing = TimeSpan.zero
+    /// What came back because processes were resumed.
+    fileprivate(set) var atResumes = ByteCount.zero
+    fileprivate(set) var isThrashing = false
 }

@@ -24,8 +24,11 @@ struct Invariants {
             check(process)
         }
         claim(
-            held + books.compressor + books.reserved == books.resident,
-            "processes hold \(held), the compressor \(books.compressor), but \(books.resident) are resident")
+            held + books.compressor + books.files + books.reserved == books.resident,
+            "processes hold \(held), the compressor \(books.compressor), files \(books.files), "
+                + "but \(books.resident) are resident")
+        claim(
+            books.files == run.supply.fileBacked, "the file cache holds \(run.supply.fileBacked), not \(books.files)")
         claim(
             books.resident + books.available == books.ceiling && compressed == books.compressed,
             "processes have \(compressed) of compressed pages; \(books)")

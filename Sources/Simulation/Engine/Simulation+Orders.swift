@@ -42,6 +42,9 @@ extension Simulation {
             if bytes == .zero { reclaimer.forbid(fruitless: action) }
             recorder.tally.bytesReclaimed += bytes
             reclaimer.takeBack(bytes)
+        case .discard: takeBack(supply.discard(process), by: action)
+        case .dropFiles: takeBack(supply.files?.giveBack(all: process.app) ?? .zero, by: action)
+        case .compress: compress(process, by: action)
         case .suspend:
             process.course.suspend()
             advance(process)
@@ -53,6 +56,25 @@ extension Simulation {
             endPolitely(process, order.why, grace: order.candidate.grace)
         case .terminate, .terminatePolitely: end(process, .memoryPressure, order.why)
         }
+    }
+
+    /// An action has freed this much; the device takes it back at its rate.
+    private func takeBack(_ bytes: ByteCount, by action: ReclaimAction) {
+        reclaimer.beginFreeing()
+        if bytes == .zero { reclaimer.forbid(fruitless: action) }
+        recorder.tally.bytesReclaimed += bytes
+        reclaimer.takeBack(bytes)
+    }
+
+    /// Compresses what the process has of pages. The action is done when a core has had the time for it.
+    private func compress(_ process: LiveProcess, by action: ReclaimAction) {
+        reclaimer.beginFreeing()
+        let before = memory.available
+        let time = worker.compressor?.compress(all: process) ?? .zero
+        let freed = memory.available - before
+        if time == .zero { reclaimer.forbid(fruitless: action) }
+        if freed > .zero { recorder.tally.bytesReclaimed += freed }
+        reclaimer.work(for: time)
     }
 
     /// The app for whose sake memory is taken: the one whose allocation found no room, else the one in front.

@@ -16,11 +16,22 @@ extension Simulation {
         reclaimer.followGrowth()
         sampler.record(level: watch.level, waiters.stalls)
         scheduler.sample()
-        worker.compressor?.sample()
+        samplePages()
+        supply.keepMemoryFree(at: now)
         worker.compressor?.consider()
         check()
         retryWaiters()
         agenda.schedule(.sample, after: plan.monitor.interval)
+    }
+
+    /// Writes the row of `pages.csv`.
+    private func samplePages() {
+        guard plan.hasKindsOfPages else { return }
+        let activity = worker.compressor?.sample() ?? CompressorActivity()
+        let (figures, before) = supply.sample()
+        PageRow.table.write(
+            PageRow(at: now, device: memory.books, activity: activity, supply: figures, before: before),
+            to: recorder.pages)
     }
 
     /// Compares the books at intervals; with `--verify` at every sample, with all invariants.

@@ -51,6 +51,9 @@ extension Simulation {
 
     func continueMainThread(_ process: LiveProcess, _ serial: Int) {
         guard process.thread.serial == serial else { return }
+        if let since = supply.files?.finishReading(process, at: now) {
+            process.launch.addReading(from: since, until: now)
+        }
         if process.thread.isRunning && !waiters.isWaiting(process) { continueWork(of: process) }
         advance(process)
     }
@@ -65,7 +68,12 @@ extension Simulation {
             case .filling(let bytes):
                 return scheduler.fill(bytes, order(.fill, for: process))
             case .decompressing(let time): return scheduler.run(time, order(.fill, for: process))
-            case .noRoom(let shortage): return beginWaiting(process, shortage)
+            case .reading(let until):
+                let serial = process.thread.expectContinuation()
+                return agenda.schedule(.mainThread(process.reference, serial: serial), at: until)
+            case .noRoom(let shortage):
+                if let time = supply.makeRoom(for: shortage) { return scheduler.run(time, order(.fill, for: process)) }
+                return beginWaiting(process, shortage)
             case .limitCrossed(let footprint):
                 crossLimit(process, footprint)
                 guard processes.isAlive(process) else { return }

@@ -101,7 +101,7 @@ public final class Simulation {
             tally: RunTally(
                 scenario: plan.name, policy: plan.policy.title, seed: plan.seed, ceiling: memory.books.ceiling,
                 apps: plan.apps.map(\.name)),
-            checksRows: options.verifies, hasPages: plan.device.compressor != nil,
+            checksRows: options.verifies, hasPages: plan.hasKindsOfPages,
             hasLimits: plan.hasProcessLimits)
         processes = ProcessTable(AppRecord.all(of: plan, faults: faults))
         changes = ChangedProcesses(processes, memory, agenda)
@@ -109,23 +109,25 @@ public final class Simulation {
             device, plan.device.cores, display: display, processes: processes, recorder: recorder, faults: faults,
             agenda: agenda)
         let slice = MemoryWorker.slice(of: plan.device)
+        let supply = MemorySupply(plan, memory: memory, processes: processes, faults: faults)
         waiters = MemoryWaiters(
             slice: slice, memory: memory, processes: processes, scheduler: scheduler, agenda: agenda,
             recorder: recorder)
         worker = MemoryWorker(
-            slice: slice, hasLimits: plan.hasProcessLimits, memory: memory, waiters: waiters, recorder: recorder,
-            faults: faults, compressor: plan.device.compressor, processes: processes, scheduler: scheduler,
-            agenda: agenda)
+            slice: slice, hasLimits: plan.hasProcessLimits, memory: memory, supply: supply, waiters: waiters,
+            recorder: recorder, faults: faults, compressor: plan.device.compressor, processes: processes,
+            scheduler: scheduler, agenda: agenda)
         background = BackgroundLife(
             time: plan.limits.backgroundTime, display: display, scheduler: scheduler, agenda: agenda,
             recorder: recorder)
         watch = PressureWatch(
-            plan.monitor, memory: memory, processes: processes, waiters: waiters, recorder: recorder, agenda: agenda)
+            plan.monitor, memory: memory, supply: supply, processes: processes, waiters: waiters, recorder: recorder,
+            agenda: agenda)
         let knowsFuture = type(of: policy).needs.contains(.oracle)
         snapshots = Snapshots(
             of: size, plan.monitor, seed: plan.seed,
             foresight: knowsFuture ? Foresight(user, plan, memory: memory, processes: processes) : nil,
-            waiters: waiters, memory: memory, processes: processes, changes: changes, agenda: agenda, faults: faults,
+            worker: worker, memory: memory, processes: processes, changes: changes, agenda: agenda, faults: faults,
             verifies: options.verifies)
         sampler = Sampler(
             plan.appRows,
@@ -167,6 +169,9 @@ public final class Simulation {
 
     /// How many events the queue has delivered so far.
     public var handled: Int { agenda.given }
+
+    /// What of the device's memory can be had without a policy.
+    var supply: MemorySupply { worker.supply }
 
     /// The flow of processes that are no apps.
     var parts: Parts { Parts(run: self) }
@@ -213,7 +218,7 @@ public final class Simulation {
         let end = Instant.zero + plan.duration
         if !plan.start.isEmpty { StartState(run: self).apply() }
         while let (at, event) = next(upTo: end) {
-            waiters.accountStalls(until: at)
+            waiters.accountStalls(until: at, supply.files)
             scheduler.accountStalls(until: at)
             agenda.advance(to: at)
             handle(event)
@@ -321,6 +326,7 @@ public final class Simulation {
         for app in recorder.tally.apps.indices { recorder.tally.apps[app].closeStates(at: now) }
         recorder.writeSummaries()
         while let process = processes.live.last { releaseEverything(of: process) }
+        supply.files?.end()
         auditor.audit(refreshingMetadata: true)
         Invariants(run: self).checkDrained()
         scheduler.checkClosed()
@@ -353,6 +359,9 @@ struct RunOptions {
 }
 
 extension RunPlan {
+    /// Whether pages are of several kinds, so that there is a `pages.csv`.
+    var hasKindsOfPages: Bool { device.compressor != nil || device.fileCache != nil || hasPurgeableMemory }
+
     /// Whether a process has a memory limit.
     var hasProcessLimits: Bool {
         device.appLimit != nil || apps.contains { $0.limits.active != nil || $0.limits.inactive != nil }

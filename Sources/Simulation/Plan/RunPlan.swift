@@ -147,6 +147,8 @@ public struct Device: Hashable, Sendable {
     public var dirtyDecay: TimeSpan
     /// What compresses pages when memory is short; nil for a device without a compressor.
     public var compressor: CompressorSettings?
+    /// The cache of file pages; nil: no app's files take memory.
+    public var fileCache: FileCacheSettings?
     /// The unit in which reports count memory. The books count jemalloc's pages, 4 KiB each, on every device.
     public var page = DevicePage.small
     /// The limit of an app without an active limit of its own; nil: there is none. It is fatal.

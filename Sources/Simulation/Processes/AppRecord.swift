@@ -72,7 +72,10 @@ final class AppRecord {
     static func all(of plan: RunPlan, faults: RunFaults) -> [AppRecord] {
         let memberships = Membership.all(of: plan.apps)
         return plan.apps.enumerated().map { index, app in
-            AppRecord(AppID(index), app, memberships[index], in: plan, faults: faults)
+            var app = app
+            // Without a file cache it does not matter what files an app has.
+            if plan.device.fileCache == nil { app.memory.files = FileProfile() }
+            return AppRecord(AppID(index), app, memberships[index], in: plan, faults: faults)
         }
     }
 

@@ -7,7 +7,7 @@ struct LaunchParts {
     var declared = TimeSpan.zero
     /// Answers to memory warnings, on a core.
     var answers = TimeSpan.zero
-    /// Filling pages, on a core.
+    /// Filling pages, on a core, and reading files.
     var fill = TimeSpan.zero
     /// Waiting for a core.
     var coreWait = TimeSpan.zero
@@ -155,6 +155,16 @@ struct LaunchState {
             pending?.parts.answers += piece.held
         } else {
             pending?.parts.declared += piece.held
+        }
+    }
+
+    /// Storage has delivered pages of files.
+    mutating func addReading(from since: Instant, until now: Instant) {
+        guard let tapped = pending?.tapped else { return }
+        if workIsOfLaunch {
+            pending?.parts.fill += now - since
+        } else {
+            pending?.parts.earlierWork += now - max(tapped, since)
         }
     }
 

@@ -16,17 +16,19 @@ final class PressureWatch {
     private(set) var lastSampleAt: Instant = .zero
     private let settings: MonitorSettings
     private let memory: any DeviceMemory
+    private let supply: MemorySupply
     private let processes: ProcessTable
     private let waiters: MemoryWaiters
     private let recorder: RunRecorder
     private let agenda: Agenda
 
     init(
-        _ settings: MonitorSettings, memory: any DeviceMemory, processes: ProcessTable, waiters: MemoryWaiters,
-        recorder: RunRecorder, agenda: Agenda
+        _ settings: MonitorSettings, memory: any DeviceMemory, supply: MemorySupply, processes: ProcessTable,
+        waiters: MemoryWaiters, recorder: RunRecorder, agenda: Agenda
     ) {
         self.settings = settings
         self.memory = memory
+        self.supply = supply
         self.processes = processes
         self.waiters = waiters
         self.recorder = recorder
@@ -70,7 +72,7 @@ final class PressureWatch {
 
     /// The observation that the monitor's measure needs.
     private func observation() -> PressureObservation {
-        var observation = PressureObservation(available: memory.available)
+        var observation = PressureObservation(available: supply.obtainable)
         observation.processes = processes.live.count
         switch settings.measure {
         case .available: break
@@ -144,7 +146,7 @@ final class PressureWatch {
         var reading = monitor.reading(observation)
         record(next, verdicts, reading)
         if reading.measure == .process { reading.observed = limitShare(of: process).partsPerMillion }
-        let seen = reading.measure == .available ? "\(memory.available.readable) available" : reading.text
+        let seen = reading.measure == .available ? "\(supply.obtainable.readable) available" : reading.text
         return (process, seen + (monitor.isMet(observation) ? "" : "; \(whatHoldsTheLevel)"), Comparison(reading))
     }
 

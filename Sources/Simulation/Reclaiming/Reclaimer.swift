@@ -124,7 +124,7 @@ final class Reclaimer {
     /// Whether available memory is above the threshold at which the policy says that it does not act.
     private var isPolicyContent: Bool {
         guard let enough = contentAbove, demands.level == .normal, history.notNormalSince == nil else { return false }
-        return demands.memory.available >= enough
+        return demands.worker.supply.obtainable >= enough && !demands.worker.isInTrouble
     }
 
     /// With `--verify`: checks that the policy is in fact content above its own threshold.
@@ -323,6 +323,9 @@ final class Reclaimer {
             switch candidate.action {
             case .warn, .suspend: .zero
             case .purge: target.dirty
+            case .discard: target.memory.purgeable
+            case .dropFiles: target.memory.files
+            case .compress: target.footprint - target.memory.compressed
             case .disconnectScene(_, let scene): target.scenes.first { $0.scene == scene }?.size ?? .zero
             case .terminatePolitely, .terminate: target.footprint
             }
@@ -382,6 +385,9 @@ final class Reclaimer {
 
     /// Ends the action under way when the device has taken back this much.
     func takeBack(_ bytes: ByteCount) { scheduler.takeBack(bytes, workOrder) }
+
+    /// Ends the action under way when a core has worked for this long.
+    func work(for span: TimeSpan) { scheduler.run(max(span, TimeSpan(microseconds: 100)), workOrder) }
 
     private var workOrder: WorkOrder { WorkOrder(kind: .reclaim, owner: nil, serial: lastAction, purpose: .reclaim) }
 

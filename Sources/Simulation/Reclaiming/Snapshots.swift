@@ -25,7 +25,7 @@ final class Snapshots {
     /// The run's seed, for policies that draw random numbers.
     private let seed: UInt64
     private let monitor: MonitorSettings
-    private let waiters: MemoryWaiters
+    private let worker: MemoryWorker
     /// For a policy that knows the future.
     private let foresight: Foresight?
     private let memory: any DeviceMemory
@@ -37,7 +37,7 @@ final class Snapshots {
     private let verifies: Bool
 
     init(
-        of device: DeviceSize, _ monitor: MonitorSettings, seed: UInt64, foresight: Foresight?, waiters: MemoryWaiters,
+        of device: DeviceSize, _ monitor: MonitorSettings, seed: UInt64, foresight: Foresight?, worker: MemoryWorker,
         memory: any DeviceMemory, processes: ProcessTable, changes: ChangedProcesses, agenda: Agenda,
         faults: RunFaults, verifies: Bool
     ) {
@@ -45,7 +45,7 @@ final class Snapshots {
         self.seed = seed
         self.monitor = monitor
         self.foresight = foresight
-        self.waiters = waiters
+        self.worker = worker
         self.memory = memory
         self.processes = processes
         self.changes = changes
@@ -63,7 +63,7 @@ final class Snapshots {
             resident: books.resident, available: books.available, threshold: question.threshold,
             processes: processSnapshots(), monitor: monitor)
         snapshot.reading = question.reading
-        snapshot.measures = SystemMeasures(waiters)
+        snapshot.measures = SystemMeasures(worker, memory.compressor)
         snapshot.history = history
         snapshot.device = device
         snapshot.seed = SystemSnapshot.seed(ofRun: seed, at: agenda.now)
@@ -102,7 +102,14 @@ final class Snapshots {
         snapshot.isEnding = process.isEnding
         snapshot.warnedAt = process.warnings.lastAt
         snapshot.answersWarning = process.warnings.isAnswering
+        followSupply(of: process, in: &snapshot)
         follow(process, in: &snapshot)
+    }
+
+    /// Updates what the system could take of the process for nothing.
+    private func followSupply(of process: LiveProcess, in snapshot: inout ProcessSnapshot) {
+        snapshot.memory.purgeable = worker.supply.purgeable(of: process)
+        snapshot.memory.files = worker.supply.files?.held(for: process.app) ?? .zero
     }
 
     /// Updates the facts that were observed about the process over time.
@@ -138,6 +145,8 @@ final class Snapshots {
             answersWarning: process.warnings.isAnswering, isBusy: process.isBusy,
             relaunchCost: process.launch.relaunchCost, scenes: scenes(of: process))
         snapshot.positionedAt = bands.position(at: agenda.now)
+        snapshot.memory.compressed = books.compressed
+        followSupply(of: process, in: &snapshot)
         snapshot.limit = process.presentLimit
         snapshot.isEnding = process.isEnding
         snapshot.relaunchIntervals = process.record.ends.relaunchIntervals
@@ -207,9 +216,20 @@ final class Snapshots {
 }
 
 extension SystemMeasures {
-    /// This device has neither a file cache nor swap; their measures stay zero.
-    fileprivate init(_ waiters: MemoryWaiters) {
+    /// This device has no swap; its measures stay zero.
+    fileprivate init(_ worker: MemoryWorker, _ books: CompressorBooks?) {
         self.init()
+        let (supply, waiters) = (worker.supply, worker.waiters)
+        fileBacked = supply.fileBacked
+        purgeable = supply.purgeable
+        thrashing = supply.files?.thrashing.share ?? .zero
+        if let books, let compressor = worker.compressor {
+            compressed = books.compressed
+            pool = books.pool
+            compressorUse = books.use
+            (refaulted, refaultedAtMost) = (compressor.refaulted, compressor.refaultedAtMost)
+            self.compressor = compressor.state
+        }
         directReclaim = !waiters.isEmpty
         some = waiters.stalls.some
         full = waiters.stalls.full

@@ -26,7 +26,7 @@ public struct RunSinks {
     public var exits: any ByteSink
     /// For `cores.csv`.
     public var cores: any ByteSink
-    /// For `pages.csv`; runs without a compressor write nothing there.
+    /// For `pages.csv`; runs without a compressor, a file cache and purgeable memory write nothing there.
     public var pages: any ByteSink
     /// For `limits.csv`; runs in which no process has a memory limit write nothing there.
     public var limits: any ByteSink
@@ -86,7 +86,7 @@ final class RunRecorder {
     let checksRows: Bool
 
     /// - Parameters:
-    ///   - hasPages: Whether the device has a compressor.
+    ///   - hasPages: Whether pages are of several kinds.
     ///   - hasLimits: Whether a process has a memory limit.
     init(_ sinks: RunSinks, tally: RunTally, checksRows: Bool, hasPages: Bool, hasLimits: Bool) {
         samples = TableWriter(RunTables.samples, to: sinks.samples)

@@ -2,22 +2,28 @@ import Memory
 import Metrics
 import Quantities
 
-/// One row of `pages.csv`: where the processes' pages are, and what the compressor did since the last sample.
+/// One row of `pages.csv`: where the processes' pages are, what the compressor did since the last sample, and what the
+/// file cache did.
 struct PageRow {
     let at: Instant
     let device: DeviceBooks
-    let books: CompressorBooks
-    /// The compressor's figures at the last sample.
-    let before: CompressorBooks
-    let compressing: TimeSpan
-    let decompressing: TimeSpan
-    let atResumes: ByteCount
-    let isThrashing: Bool
+    let activity: CompressorActivity
+    let supply: SupplyFigures
+    /// The supply's figures at the last sample.
+    let before: SupplyFigures
 
     private var resident: ByteCount { device.active + device.dirty - device.compressed }
 
+    private var books: CompressorBooks { activity.books ?? .none }
+
+    /// By how much a figure of the compressor has grown.
+    private func growth(_ figure: KeyPath<CompressorBooks, ByteCount>) -> ByteCount {
+        books[keyPath: figure] - (activity.before ?? .none)[keyPath: figure]
+    }
+
     static let table = RowTable<PageRow>(
-        "pages", "One row per monitor sample of a device with a compressor: where the processes' pages are",
+        "pages",
+        "One row per monitor sample of a device with a compressor, a file cache or purgeable memory: where pages are",
         key: ["time_s"],
         [
             .seconds("time_s", "Virtual time since the start of the run") { $0.at },
@@ -35,21 +41,19 @@ struct PageRow {
             .bytes("free_bytes", "Memory that is free") { $0.device.available },
             .integer("segments", "The segments of the pool, of 256 KiB each") { $0.books.segments },
             .integer("sparse_segments", "The full segments that are at most half full") { $0.books.sparseSegments },
-            .bytes("newly_compressed_bytes", "Pages compressed since the last sample") {
-                $0.books.compressedInAll - $0.before.compressedInAll
-            },
+            .bytes("newly_compressed_bytes", "Pages compressed since the last sample") { $0.growth(\.compressedInAll) },
             .bytes("refaulted_bytes", "Pages that came back since the last sample, at resumes too") {
-                $0.books.broughtBack - $0.before.broughtBack
+                $0.growth(\.broughtBack)
             },
-            .bytes("resumed_bytes", "The part of refaulted_bytes that came back at resumes") { $0.atResumes },
+            .bytes("resumed_bytes", "The part of refaulted_bytes that came back at resumes") { $0.activity.atResumes },
             .bytes("compacted_bytes", "Contents that compaction moved since the last sample") {
-                $0.books.compacted - $0.before.compacted
+                $0.growth(\.compacted)
             },
             .milliseconds("compress_ms", "Time of a fast core ordered for compressing since the last sample") {
-                $0.compressing
+                $0.activity.compressing
             },
             .milliseconds("decompress_ms", "Time of a fast core ordered for decompressing since the last sample") {
-                $0.decompressing
+                $0.activity.decompressing
             },
             .flag("is_full", "Whether the pool has reached a limit, or has no frame for another segment") {
                 $0.books.isFull
@@ -57,11 +61,35 @@ struct PageRow {
             .flag(
                 "is_thrashing",
                 "Whether more than 50 pages of 16 KiB in 10 ms came back since the last sample, resumes aside"
-            ) { $0.isThrashing },
-        ])
+            ) { $0.activity.isThrashing },
+        ] + kinds)
+
+    private static let kinds: [RowColumn<PageRow>] = [
+        .bytes("file_backed_bytes", "Pages of files in memory: clean, in no process's footprint") {
+            $0.supply.fileBacked
+        },
+        .bytes("purgeable_bytes", "What processes off screen hold that the system may take without asking") {
+            $0.supply.purgeable
+        },
+        .bytes("file_read_bytes", "Pages of files read from storage since the last sample") {
+            $0.supply.read - $0.before.read
+        },
+        .bytes("file_refaulted_bytes", "The part of file_read_bytes that had been in memory before") {
+            $0.supply.refaulted - $0.before.refaulted
+        },
+        .bytes("file_dropped_bytes", "Pages of files dropped since the last sample") {
+            $0.supply.dropped - $0.before.dropped
+        },
+        .bytes("purged_bytes", "Purgeable memory that the system has taken since the last sample") {
+            $0.supply.discarded - $0.before.discarded
+        },
+        .share("file_thrashing", "lmkd's measure: pages of files that came back, as a share of the file cache") {
+            $0.supply.thrashing
+        },
+    ]
 }
 
 extension RunTables {
-    /// The schema of `pages.csv`, which only runs with a compressor write.
+    /// The schema of `pages.csv`, which only runs with a compressor, a file cache or purgeable memory write.
     public static var pages: TableSchema { PageRow.table.schema }
 }

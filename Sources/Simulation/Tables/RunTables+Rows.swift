@@ -14,7 +14,7 @@ extension RunTables {
 
     /// The schemas of the tables that a run of this plan writes.
     public static func all(of plan: RunPlan) -> [TableSchema] {
-        all + (plan.device.compressor == nil ? [] : [pages]) + (plan.hasProcessLimits ? [limits] : [])
+        all + (plan.hasKindsOfPages ? [pages] : []) + (plan.hasProcessLimits ? [limits] : [])
     }
 
     /// The schemas of all tables that a run may write.

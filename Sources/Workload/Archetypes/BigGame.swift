@@ -17,6 +17,8 @@ extension Archetype {
         app.memory.touch = .mebibytesPerSecond(60)
         // Our own assumption: the game reads textures and meshes of the scene that is played at this rate.
         app.memory.read = .mebibytesPerSecond(30)
+        // A guess: code and resources that the app uses, which a device with a file cache keeps in memory.
+        app.memory.files = FileProfile(size: .mebibytes(300), rate: .mebibytesPerSecond(8))
         app.memory.objects = .logNormal(
             median: .kibibytes(8), sigma: Ratio(partsPerMillion: 1_600_000), highest: .mebibytes(4))
         // Apps of a gigabyte take 2 s for a cold launch; filling 300 MiB at 1 GiB/s is 0.3 s of it.

@@ -19,6 +19,8 @@ extension Archetype {
         app.memory.churn = ChurnProfile(rate: .mebibytesPerSecond(6), lifetime: .milliseconds(500))
         app.memory.touch = .mebibytesPerSecond(16)
         app.memory.read = .mebibytesPerSecond(24)
+        // A guess: code and resources that the app uses, which a device with a file cache keeps in memory.
+        app.memory.files = FileProfile(size: .mebibytes(150), rate: .mebibytesPerSecond(4))
         app.memory.objects = .logNormal(
             median: .kibibytes(1), sigma: Ratio(partsPerMillion: 1_800_000), highest: .mebibytes(4))
         app.background = BackgroundDiscipline(frees: .percent(40), work: .seconds(3), snapshot: .mebibytes(12))

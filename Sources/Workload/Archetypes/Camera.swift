@@ -14,6 +14,8 @@ extension Archetype {
         ]
         app.memory.churn = ChurnProfile(rate: .mebibytesPerSecond(24), lifetime: .milliseconds(120))
         app.memory.touch = .mebibytesPerSecond(40)
+        // A guess: code and resources that the app uses, which a device with a file cache keeps in memory.
+        app.memory.files = FileProfile(size: .mebibytes(60), rate: .mebibytesPerSecond(2))
         app.memory.objects = .logNormal(
             median: .kibibytes(8), sigma: Ratio(partsPerMillion: 1_800_000), highest: .mebibytes(4))
         // Our own assumption: cameras are built to open fast.

@@ -16,6 +16,8 @@ extension Archetype {
         // Our own assumption: the undo history and the layout cause this churn.
         app.memory.churn = ChurnProfile(rate: .mebibytesPerSecond(1), lifetime: .seconds(2))
         app.memory.touch = .mebibytesPerSecond(4)
+        // A guess: code and resources that the app uses, which a device with a file cache keeps in memory.
+        app.memory.files = FileProfile(size: .mebibytes(90), rate: .mebibytesPerSecond(2))
         app.background = BackgroundDiscipline(frees: .percent(80), work: .seconds(5), snapshot: .mebibytes(8))
         app.warnings = WarningDiscipline(frees: .percent(95), delay: .milliseconds(80))
         app.features = [.url, .handoff, .shortcut]

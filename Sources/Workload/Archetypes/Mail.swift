@@ -13,6 +13,8 @@ extension Archetype {
         // Our own assumptions.
         app.memory.churn = ChurnProfile(rate: .kibibytesPerSecond(768), lifetime: .seconds(1))
         app.memory.touch = .mebibytesPerSecond(3)
+        // A guess: code and resources that the app uses, which a device with a file cache keeps in memory.
+        app.memory.files = FileProfile(size: .mebibytes(60), rate: .mebibytesPerSecond(1))
         app.backgroundModes = [.fetch]
         app.background = BackgroundDiscipline(frees: .percent(50), work: .seconds(5), snapshot: .mebibytes(8))
         app.features = [.url, .handoff, .shortcut]

@@ -13,6 +13,8 @@ extension Archetype {
         app.memory.churn = ChurnProfile(rate: .kibibytesPerSecond(512), lifetime: .milliseconds(800))
         app.memory.touch = .mebibytesPerSecond(4)
         // Our own assumption: a push wakes the app.
+        // A guess: code and resources that the app uses, which a device with a file cache keeps in memory.
+        app.memory.files = FileProfile(size: .mebibytes(70), rate: .mebibytesPerSecond(2))
         app.backgroundModes = [.remoteNotification]
         app.background = BackgroundDiscipline(frees: .percent(60), work: .seconds(4), snapshot: .mebibytes(8))
         app.features = [.url, .shortcut]

@@ -12,6 +12,8 @@ extension Archetype {
         // Our own assumption: audio buffers cause this churn.
         app.memory.churn = ChurnProfile(rate: .kibibytesPerSecond(320), lifetime: .seconds(2))
         app.memory.touch = .mebibytesPerSecond(2)
+        // A guess: code and resources that the app uses, which a device with a file cache keeps in memory.
+        app.memory.files = FileProfile(size: .mebibytes(50), rate: .mebibytesPerSecond(1))
         app.backgroundModes = [.audio]
         app.background = BackgroundDiscipline(frees: .percent(70), work: .seconds(3), snapshot: .mebibytes(6))
         app.features = [.url, .shortcut]

@@ -19,6 +19,8 @@ extension Archetype {
         app.memory.touch = .mebibytesPerSecond(20)
         // Our own assumption: the app reads the tiles on the screen at this rate.
         app.memory.read = .mebibytesPerSecond(16)
+        // A guess: code and resources that the app uses, which a device with a file cache keeps in memory.
+        app.memory.files = FileProfile(size: .mebibytes(120), rate: .mebibytesPerSecond(4))
         app.backgroundModes = [.location, .audio]
         app.background = BackgroundDiscipline(frees: .percent(50), work: .seconds(4), snapshot: .mebibytes(12))
         app.features = [.url, .handoff, .shortcut]

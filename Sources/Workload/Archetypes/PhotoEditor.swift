@@ -20,6 +20,8 @@ extension Archetype {
         app.memory.touch = .mebibytesPerSecond(30)
         // Our own assumption: the preview reads the picture.
         app.memory.read = .mebibytesPerSecond(24)
+        // A guess: code and resources that the app uses, which a device with a file cache keeps in memory.
+        app.memory.files = FileProfile(size: .mebibytes(120), rate: .mebibytesPerSecond(4))
         app.memory.objects = .logNormal(
             median: .kibibytes(6), sigma: Ratio(partsPerMillion: 1_700_000), highest: .mebibytes(4))
         app.backgroundModes = [.processing]

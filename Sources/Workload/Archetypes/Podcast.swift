@@ -12,6 +12,8 @@ extension Archetype {
         // Our own assumptions.
         app.memory.churn = ChurnProfile(rate: .kibibytesPerSecond(256), lifetime: .seconds(2))
         app.memory.touch = .mebibytesPerSecond(1)
+        // A guess: code and resources that the app uses, which a device with a file cache keeps in memory.
+        app.memory.files = FileProfile(size: .mebibytes(40), rate: .mebibytesPerSecond(1))
         app.backgroundModes = [.audio, .fetch]
         app.background = BackgroundDiscipline(frees: .percent(70), work: .seconds(6), snapshot: .mebibytes(6))
         app.features = [.url, .shortcut]

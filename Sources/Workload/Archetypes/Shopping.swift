@@ -13,6 +13,8 @@ extension Archetype {
         app.memory.leak = .kibibytesPerSecond(8)
         app.memory.churn = ChurnProfile(rate: .mebibytesPerSecond(3), lifetime: .milliseconds(700))
         app.memory.touch = .mebibytesPerSecond(6)
+        // A guess: code and resources that the app uses, which a device with a file cache keeps in memory.
+        app.memory.files = FileProfile(size: .mebibytes(80), rate: .mebibytesPerSecond(2))
         app.background = BackgroundDiscipline(frees: .percent(20), work: .seconds(5), snapshot: .mebibytes(10))
         app.warnings = WarningDiscipline(frees: .percent(60), delay: .milliseconds(200), ignores: .percent(10))
         app.features = [.url, .shortcut]

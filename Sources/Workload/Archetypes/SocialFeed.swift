@@ -18,6 +18,8 @@ extension Archetype {
         app.memory.touch = .mebibytesPerSecond(8)
         // Our own assumption: the pictures on the screen, about 3 MiB, are read for a few frames a second.
         app.memory.read = .mebibytesPerSecond(12)
+        // A guess: code and resources that the app uses, which a device with a file cache keeps in memory.
+        app.memory.files = FileProfile(size: .mebibytes(100), rate: .mebibytesPerSecond(4))
         app.backgroundModes = [.fetch]
         app.background = BackgroundDiscipline(frees: .percent(30), work: .seconds(5), snapshot: .mebibytes(10))
         app.warnings = WarningDiscipline(frees: .percent(70), delay: .milliseconds(150), ignores: .percent(5))

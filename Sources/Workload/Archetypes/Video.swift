@@ -20,6 +20,8 @@ extension Archetype {
         app.memory.bursts = [
             BurstProfile(after: .seconds(3), size: .mebibytes(24), over: .seconds(2), hold: .seconds(45))
         ]
+        // A guess: code and resources that the app uses, which a device with a file cache keeps in memory.
+        app.memory.files = FileProfile(size: .mebibytes(80), rate: .mebibytesPerSecond(2))
         app.memory.objects = .logNormal(
             median: .kibibytes(4), sigma: Ratio(partsPerMillion: 1_500_000), highest: .mebibytes(2))
         app.background = BackgroundDiscipline(frees: .percent(60), work: .seconds(2), snapshot: .mebibytes(10))

@@ -12,6 +12,8 @@ extension Archetype {
         // Our own assumption: animated skies cause this churn.
         app.memory.churn = ChurnProfile(rate: .mebibytesPerSecond(1), lifetime: .milliseconds(300))
         app.memory.touch = .mebibytesPerSecond(4)
+        // A guess: code and resources that the app uses, which a device with a file cache keeps in memory.
+        app.memory.files = FileProfile(size: .mebibytes(30), rate: .mebibytesPerSecond(1))
         app.backgroundModes = [.fetch]
         app.background = BackgroundDiscipline(frees: .percent(70), work: .seconds(2), snapshot: .mebibytes(6))
     }

@@ -14,6 +14,8 @@ extension Archetype {
         app.limits = ProcessLimits(active: .mebibytes(30), inactive: .mebibytes(30), fatal: true)
         // The sizes of a small process: a recorded trace of Android's system UI (421,234 objects made) has p50 44, p90
         // 696, p99 7,116 and at most 278,528 bytes, 480 on average. The bins in between are our own choice.
+        // A guess: code and resources that the app uses, which a device with a file cache keeps in memory.
+        app.memory.files = FileProfile(size: .mebibytes(8))
         app.memory.objects = .histogram(
             [
                 (16, 2_000), (44, 3_000), (120, 1_500), (256, 1_500), (696, 1_000), (2_048, 800), (7_116, 199),

@@ -98,7 +98,7 @@ struct SurviveRun {
         _ given: ClosedRange<ByteCount>?, _ present: ByteCount, _ plan: RunPlan
     ) throws -> [ByteCount] {
         let unit = 4 << 20
-        // Above this, the app alone would fill the device; with a compressor, what it holds may be larger than its frames.
+        // Above this, the app alone would fill the device. With a compressor it may hold more than it has frames.
         let device = plan.device
         let most = (device.compressor == nil ? device.ceiling - device.reserved : device.ceiling).bytes
         let low = given?.lowerBound.bytes ?? max(unit, present.bytes / 4 / unit * unit)

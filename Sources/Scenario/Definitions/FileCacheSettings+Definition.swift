@@ -1,0 +1,16 @@
+import Quantities
+import Simulation
+
+extension FileCacheSettings: Described {
+    static let definition = Definition<FileCacheSettings>(
+        base: FileCacheSettings(),
+        fields: [
+            Field(
+                "read_rate", \.readRate, .quantity(from: .slowest),
+                "How fast storage delivers pages that are not in memory. The default is a guess."),
+            Field(
+                "keep_free", \.keepFree, .quantity(to: .percent(90)),
+                "The system drops pages of files while less than this share of the RAM is free. The default is a "
+                    + "guess."),
+        ])
+}

@@ -1,0 +1,147 @@
+import Memory
+import Quantities
+import Workload
+
+/// What of the device's memory can be had without a policy: free memory, and what the system takes back without ending
+/// or warning a process: purgeable memory that is volatile, then clean pages of files.
+final class MemorySupply {
+    /// Nil for a device without a file cache.
+    let files: FileCache?
+    /// Whether an app has purgeable memory.
+    private let hasPurgeable: Bool
+    private let reclaimRate: ByteRate
+    /// Purgeable memory taken so far, in bytes of this device.
+    private var discarded = ByteCount.zero
+    /// The figures at the last sample.
+    private var sampled = SupplyFigures()
+    private let memory: any DeviceMemory
+    private let processes: ProcessTable
+    private let faults: RunFaults
+
+    init(_ plan: RunPlan, memory: any DeviceMemory, processes: ProcessTable, faults: RunFaults) {
+        self.memory = memory
+        self.processes = processes
+        self.faults = faults
+        reclaimRate = plan.device.reclaimRate
+        hasPurgeable = plan.hasPurgeableMemory
+        guard let settings = plan.device.fileCache else {
+            files = nil
+            return
+        }
+        do throws(AllocatorError) {
+            files = try FileCache(settings, plan.apps.map(\.memory.files.size), memory: memory, faults: faults)
+        } catch {
+            files = nil
+            faults.fail("\(error)")
+        }
+    }
+
+    /// The least that an allocation without room takes back at once.
+    private static let leastTaken = ByteCount.mebibytes(1)
+
+    // MARK: What there is
+
+    /// Pages of files in memory.
+    var fileBacked: ByteCount { files?.held ?? .zero }
+
+    /// What processes hold that may be taken without asking.
+    var purgeable: ByteCount {
+        guard hasPurgeable else { return .zero }
+        return processes.live.reduce(.zero) { $0 + purgeable(of: $1) }
+    }
+
+    /// What may be taken of a process without asking.
+    func purgeable(of process: LiveProcess) -> ByteCount {
+        guard hasPurgeable else { return .zero }
+        return process.workload.volatileCache(of: memory.requested(in: process.pools.cache)) * memory.scale
+    }
+
+    /// Free memory and all that is taken for nothing. Linux calls such a figure MemAvailable, and jetsam compares it
+    /// with its thresholds.
+    var obtainable: ByteCount {
+        guard hasPurgeable || files != nil else { return memory.available }
+        return memory.available + fileBacked + purgeable
+    }
+
+    // MARK: Taking it
+
+    /// An allocation found no room: takes purgeable memory, then pages of files.
+    ///
+    /// - Returns: How long that keeps the main thread busy; nil: it does not help.
+    func makeRoom(for shortage: MemoryWaiters.Shortage) -> TimeSpan? {
+        guard hasPurgeable || files != nil, shortage.wanted > shortage.free else { return nil }
+        let missing = shortage.wanted - shortage.free
+        let wanted = max(missing, MemorySupply.leastTaken * memory.scale)
+        var taken = takePurgeable(wanted)
+        if taken < wanted, let files { taken += files.giveBack(wanted - taken) }
+        guard taken >= missing else { return nil }
+        return max(reclaimRate.time(for: taken.unscaled(by: memory.scale)), TimeSpan(microseconds: 1))
+    }
+
+    /// Takes volatile memory of the processes that were in front longest ago. Returns how much memory came back.
+    private func takePurgeable(_ wanted: ByteCount) -> ByteCount {
+        guard hasPurgeable else { return .zero }
+        let holders = processes.live.filter { purgeable(of: $0) > .zero }
+            .sorted { ($0.lastForeground ?? $0.launch.at, $0.pid) < ($1.lastForeground ?? $1.launch.at, $1.pid) }
+        var taken = ByteCount.zero
+        for process in holders {
+            guard taken < wanted else { break }
+            taken += discard(process, atMost: wanted - taken)
+        }
+        return taken
+    }
+
+    /// Takes a process's volatile memory. Returns how much memory came back.
+    func discard(_ process: LiveProcess, atMost wanted: ByteCount? = nil) -> ByteCount {
+        let volatile = purgeable(of: process).unscaled(by: memory.scale)
+        let released = min(volatile, wanted?.unscaled(by: memory.scale) ?? volatile)
+        guard released > .zero else { return .zero }
+        let before = memory.available
+        _ = memory.release(released, from: process.pools.cache, order: .oldestFirst)
+        do throws(AllocatorError) { _ = try memory.purge(process.slot) } catch { faults.fail("\(error)") }
+        let back = memory.available - before
+        discarded += back
+        return back
+    }
+
+    // MARK: Samples
+
+    /// Keeps some memory free, as the system does in the background.
+    func keepMemoryFree(at now: Instant) {
+        files?.keepMemoryFree()
+        files?.observeThrashing(at: now)
+    }
+
+    /// The figures of this moment and of the last sample, for `pages.csv`.
+    func sample() -> (figures: SupplyFigures, before: SupplyFigures) {
+        let figures = figures
+        defer { sampled = figures }
+        return (figures, sampled)
+    }
+
+    private var figures: SupplyFigures {
+        func bytes(_ pages: Int?) -> ByteCount { ByteCount((pages ?? 0) * 4_096) * memory.scale }
+        return SupplyFigures(
+            fileBacked: fileBacked, purgeable: purgeable, read: bytes(files?.read), refaulted: bytes(files?.refaulted),
+            dropped: bytes(files?.dropped), discarded: discarded, thrashing: files?.thrashing.share ?? .zero)
+    }
+}
+
+/// What `MemorySupply` holds and has done so far, in bytes of this device.
+struct SupplyFigures {
+    var fileBacked = ByteCount.zero
+    var purgeable = ByteCount.zero
+    /// Pages of files read so far, and those of them that had been dropped before.
+    var read = ByteCount.zero
+    var refaulted = ByteCount.zero
+    /// Pages of files dropped so far.
+    var dropped = ByteCount.zero
+    /// Purgeable memory taken so far.
+    var discarded = ByteCount.zero
+    var thrashing = Ratio.zero
+}
+
+extension RunPlan {
+    /// Whether an app has purgeable memory.
+    var hasPurgeableMemory: Bool { apps.contains { $0.memory.cache.purgeable > .zero } }
+}
