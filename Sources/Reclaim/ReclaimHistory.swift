@@ -92,7 +92,7 @@ public enum CompressorState: String, CaseIterable, Sendable {
     case none
     /// It can compress more.
     case working
-    /// Too much of what it compresses comes back at once (XNU: 50 pages in 10 ms).
+    /// For ten seconds, too much of what it took from running processes has come back (XNU: 50 pages in 10 ms).
     case thrashing
     /// Its pool, or what it may hold, is at 98 % of its limit or beyond (XNU's figure).
     case full
@@ -113,7 +113,7 @@ public struct SystemMeasures: Hashable, Sendable {
     public var compressor = CompressorState.none
     /// How much of the compressor's limits is used.
     public var compressorUse = Ratio.zero
-    /// What came back from the compressor between the last two samples because it was used, resumes aside.
+    /// What was taken from running processes and came back from the compressor within the last half second.
     public var refaulted = ByteCount.zero
     /// The most of `refaulted` that is not thrashing.
     public var refaultedAtMost = ByteCount.zero

@@ -187,6 +187,8 @@ struct KindsOfPagesTests {
                 plan(ceiling: .mebibytes(56), policy: "jetsam", files: .zero, rate: .zero, visits: 16) { plan in
                     plan.device.fileCache = nil
                     plan.device.compressor = settings
+                    // The last app stays in front for long enough.
+                    plan.duration = .seconds(110)
                     for index in plan.apps.indices {
                         plan.apps[index].memory.touch = ByteRate(bytesPerSecond: touch << 20)
                         plan.apps[index].memory.read = ByteRate(bytesPerSecond: touch << 20)

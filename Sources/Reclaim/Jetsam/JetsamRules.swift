@@ -117,6 +117,10 @@ struct JetsamRules: Sendable {
     /// Compressed pages, or pages of files, come back too often: the top process ends for that reason.
     private func thrashingStep(_ snapshot: SystemSnapshot) -> Step? {
         let measures = snapshot.measures
+        // After such a kill, the kernel measures anew before it finds thrashing again.
+        guard snapshot.history.kills(.compressorThrashing, since: snapshot.now - .milliseconds(500)) == 0,
+            snapshot.history.kills(.fileCacheThrashing, since: snapshot.now - .seconds(1)) == 0
+        else { return nil }
         if measures.compressor == .thrashing {
             var step = Step(.compressorThrashing, "top process, because compressed pages come back at once")
             step.own = Evidence(

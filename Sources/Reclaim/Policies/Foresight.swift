@@ -21,7 +21,8 @@ import Quantities
 /// until the app is wanted, divided by the cost of relaunching the app. The highest score goes first.
 public struct Foresight: ReclaimPolicy {
     public static let name = "foresight"
-    public static let summary = "knows the future launches, and counts compressed memory in full: a reference for other policies"
+    public static let summary =
+        "knows the future launches, and counts compressed memory in full: a reference for other policies"
     public static let needs: PolicyNeeds = .oracle
     public static let parameters: [Parameter<Self>] = [
         Parameter(

@@ -25,6 +25,8 @@ final class PageCompressor {
     private let least: ByteCount
     /// XNU's compressor is thrashing at 50 decompressions of 16 KiB in 10 ms (`vm_compressor.c`).
     private let thrashing: ByteRate
+    /// XNU looks at half a second at least (`compressor_sample_min_in_msecs`).
+    private static let window = TimeSpan.milliseconds(500)
 
     let settings: CompressorSettings
     /// The batches on the cores, at most one per thread.
@@ -32,10 +34,19 @@ final class PageCompressor {
     private var serial = 0
     /// Compressing has failed since the last sample: the pool is full.
     private var isFull = false
-    /// What came back between the last two samples, resumes aside, and the most that XNU tolerates in that time.
+    /// By memory slot: what was taken from the process while it ran, and has not come back.
+    private var takenInUse: [ByteCount] = []
+    /// What was taken from running processes and came back in the last window, and the most that XNU tolerates in that
+    /// time. XNU counts by the age of what comes back; pages of a process that is resumed are not thrashing.
     private(set) var refaulted = ByteCount.zero
     private(set) var refaultedAtMost = ByteCount.zero
     var isThrashing: Bool { refaulted > refaultedAtMost }
+    /// Since when every window has shown thrashing.
+    private var thrashesSince: Instant?
+    /// Whether it has lasted as long as XNU's longest window (`compressor_sample_max_in_msecs`). Policies see only that:
+    /// apps here use their memory in turn, so what was used longest ago is used next, and comes back sooner than in
+    /// real apps.
+    private var lastsThrashing: Bool { thrashesSince.map { agenda.now - $0 >= .seconds(10) } ?? false }
     /// What had been brought back when that was last counted.
     private var counted = ByteCount.zero
     /// By memory slot: what came back and has not been paid for.
@@ -44,7 +55,9 @@ final class PageCompressor {
     private var resumes: [Bool] = []
     private var recent = CompressorActivity()
     private var sampled: CompressorBooks
-    private var sampledAt = Instant.zero
+    /// Since when the present window lasts, and what has come back in it.
+    private var windowBegan = Instant.zero
+    private var windowRefaulted = ByteCount.zero
     private let memory: any DeviceMemory
     private let supply: MemorySupply
     private let processes: ProcessTable
@@ -74,7 +87,7 @@ final class PageCompressor {
     /// How it fares, as policies see it.
     var state: CompressorState {
         guard let books = memory.compressor else { return .none }
-        return books.use >= SystemMeasures.compressorIsFull ? .full : isThrashing ? .thrashing : .working
+        return books.use >= SystemMeasures.compressorIsFull ? .full : lastsThrashing ? .thrashing : .working
     }
 
     // MARK: Compressing
@@ -89,7 +102,7 @@ final class PageCompressor {
 
     /// Returns whether a batch was begun.
     private func beginBatch() -> Bool {
-        guard !isFull, let wanted = wanted, let process = nextProcess() else { return false }
+        guard !isFull, let wanted, let process = nextProcess() else { return false }
         let bytes = min(batch, wanted, giveable(process))
         serial += 1
         underWay.append(Batch(process: process.reference, bytes: bytes, serial: serial))
@@ -153,6 +166,7 @@ final class PageCompressor {
             let done = memory.compress(process.slot, atMost: batch.bytes)
             isFull = memory.compressor?.isFull == true
             if done > .zero { waiters.serve() }
+            if process.phase.runsCode { takenInUse[process.slot.index] += done }
         }
         consider()
         return true
@@ -174,7 +188,9 @@ final class PageCompressor {
         while unpaid.count <= process.slot.index {
             unpaid.append(.zero)
             resumes.append(false)
+            takenInUse.append(.zero)
         }
+        takenInUse[process.slot.index] = .zero
         unpaid[process.slot.index] = .zero
         resumes[process.slot.index] = false
     }
@@ -182,12 +198,17 @@ final class PageCompressor {
     /// The process's memory has been used: pages may have come back.
     func noteUse(by process: LiveProcess) {
         guard let books = memory.compressor, books.broughtBack != counted else { return }
-        unpaid[process.slot.index] += books.broughtBack - counted
+        let back = books.broughtBack - counted
         counted = books.broughtBack
+        unpaid[process.slot.index] += back
+        let soon = min(back, takenInUse[process.slot.index])
+        takenInUse[process.slot.index] -= soon
+        windowRefaulted += soon
     }
 
     /// The process runs again.
     func noteResume(of process: LiveProcess) {
+        takenInUse[process.slot.index] = .zero
         resumes[process.slot.index] = memory.books(of: process.slot).compressed > .zero
     }
 
@@ -222,11 +243,14 @@ final class PageCompressor {
     /// Looks whether too much comes back. Returns what happened since the last sample.
     func sample() -> CompressorActivity? {
         guard let books = memory.compressor else { return nil }
-        let span = agenda.now - sampledAt
-        refaulted = max(.zero, books.broughtBack - sampled.broughtBack - recent.atResumes)
-        refaultedAtMost = span > .zero ? thrashing.bytes(in: span) : refaulted
+        let span = agenda.now - windowBegan
+        if span >= PageCompressor.window {
+            (refaulted, refaultedAtMost) = (windowRefaulted, thrashing.bytes(in: span))
+            thrashesSince = isThrashing ? thrashesSince ?? windowBegan : nil
+            (windowBegan, windowRefaulted) = (agenda.now, .zero)
+        }
         isFull = false
-        defer { (sampled, sampledAt, recent) = (books, agenda.now, CompressorActivity()) }
+        defer { (sampled, recent) = (books, CompressorActivity()) }
         (recent.books, recent.before, recent.isThrashing) = (books, sampled, isThrashing)
         return recent
     }

@@ -72,7 +72,10 @@ extension Simulation {
                 let serial = process.thread.expectContinuation()
                 return agenda.schedule(.mainThread(process.reference, serial: serial), at: until)
             case .noRoom(let shortage):
-                if let time = supply.makeRoom(for: shortage) { return scheduler.run(time, order(.fill, for: process)) }
+                if let time = supply.makeRoom(for: shortage) {
+                    waiters.end(process)
+                    return scheduler.run(time, order(.fill, for: process))
+                }
                 return beginWaiting(process, shortage)
             case .limitCrossed(let footprint):
                 crossLimit(process, footprint)

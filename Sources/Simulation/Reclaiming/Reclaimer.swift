@@ -124,7 +124,7 @@ final class Reclaimer {
     /// Whether available memory is above the threshold at which the policy says that it does not act.
     private var isPolicyContent: Bool {
         guard let enough = contentAbove, demands.level == .normal, history.notNormalSince == nil else { return false }
-        return demands.worker.supply.obtainable >= enough && !demands.worker.isInTrouble
+        return demands.memory.available >= enough && !demands.worker.isInTrouble
     }
 
     /// With `--verify`: checks that the policy is in fact content above its own threshold.

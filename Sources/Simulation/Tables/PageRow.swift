@@ -60,7 +60,7 @@ struct PageRow {
             },
             .flag(
                 "is_thrashing",
-                "Whether more than 50 pages of 16 KiB in 10 ms came back since the last sample, resumes aside"
+                "Whether over half a second more than 50 pages of 16 KiB in 10 ms came back to processes that run"
             ) { $0.activity.isThrashing },
         ] + kinds)
 
