@@ -47,11 +47,12 @@ let package = Package(
         .systemLibrary(
             name: "SystemJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
         .systemLibrary(name: "SystemZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "SystemLz4", pkgConfig: "liblz4", providers: [.apt(["liblz4-dev"])]),
         .target(name: "CJemalloc", dependencies: ["SystemJemalloc"]),
         module("Quantities", [.product(name: "BasicContainers", package: "swift-collections")], [quick]),
         module(
             "Memory",
-            ["CJemalloc", "Quantities", .product(name: "BasicContainers", package: "swift-collections")],
+            ["CJemalloc", "SystemLz4", "Quantities", .product(name: "BasicContainers", package: "swift-collections")],
             [quick]),
         module("Lifecycle", ["Quantities"]),
         module(
@@ -130,7 +131,7 @@ let package = Package(
                 "TestSupport", "Simulation", "Memory", "Metrics", "Workload", "Lifecycle", "Pressure", "Reclaim",
                 "Quantities",
             ]),
-        tests("Memory", ["Memory", "Quantities"]),
+        tests("Memory", ["Memory", "SystemLz4", "Quantities"]),
         tests("Metrics", ["Metrics", "Lifecycle", "Quantities"]),
         tests("Experiments", ["Experiments", "Metrics", "Quantities"]),
         tests(

@@ -2,7 +2,7 @@
 # Installs what is missing, and only that, on Debian and Ubuntu. It leaves alone what is there already and does not ask
 # the network about it: a second call returns within milliseconds.
 #
-#   Scripts/setup.sh build     what `swift build` needs: jemalloc with headers, pkg-config
+#   Scripts/setup.sh build     what `swift build` needs: jemalloc, zlib and LZ4 with headers, pkg-config
 #   Scripts/setup.sh plot      what pictures and reports need: .venv/ with Scripts/pyproject.toml's group plot
 #   Scripts/setup.sh tune      what Scripts/tune needs: .venv/ with the group tune, which contains plot
 #   Scripts/setup.sh clusters  what Scripts/sweep-on needs: .venv/ with the group clusters, which contains tune and Dask
@@ -65,6 +65,7 @@ setup_build() {
     # The second question needs pkg-config: on a machine without it, the first has settled that we install anyway.
     pkg-config --exists jemalloc 2>/dev/null || packages+=(libjemalloc-dev)
     pkg-config --exists zlib 2>/dev/null || packages+=(zlib1g-dev)
+    pkg-config --exists liblz4 2>/dev/null || packages+=(liblz4-dev)
     if ((${#packages[@]} > 0)); then
         apt_install "${packages[@]}"
     fi

@@ -45,7 +45,8 @@ USAGE = """timestamp,user,app,event
 """
 
 LICENCES = {
-    "ICU.txt", "LibYAML.txt", "Swift.txt", "Yams.txt", "jemalloc.txt", "swift-argument-parser.txt", "swift-collections.txt",
+    "ICU.txt", "LibYAML.txt", "Swift.txt", "Yams.txt", "jemalloc.txt", "lz4.txt", "swift-argument-parser.txt",
+    "swift-collections.txt", "zlib.txt",
 }  # fmt: skip
 """Of the code that is linked into the program."""
 

@@ -138,7 +138,7 @@ class Packing(FolderCase):
             "share/doc/plimsoll/CHANGELOG.md",
         ):  # fmt: skip
             self.assertIn(f"{NAME}/{wanted}", names)
-        self.assertEqual(licences, {"ICU.txt", "LibYAML.txt", "Swift.txt", "Yams.txt", "jemalloc.txt",
+        self.assertEqual(licences, {"ICU.txt", "LibYAML.txt", "Swift.txt", "Yams.txt", "jemalloc.txt", "lz4.txt",
                                     "swift-argument-parser.txt", "swift-collections.txt", "zlib.txt"})  # fmt: skip
         self.assertLessEqual({f"{NAME}/bin/plimsoll", f"{NAME}/lib/plimsoll/setup-python"}, runnable)
         self.assertEqual([name for name in names if "__pycache__" in name or "/Invalid" in name], [])

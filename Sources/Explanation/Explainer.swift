@@ -203,8 +203,7 @@ public struct Explainer {
         var order: [[String]] = []
         for (change, question) in wanted where !isKnown(change, question) {
             if missing[change.assignments] == nil { order.append(change.assignments) }
-            var plan = change.plan
-            plan.backend = .accounting
+            let plan = change.plan.onAccounting
             // Two different questions concern the same run, so it is played to its end.
             let isAsked = missing[change.assignments].map { $0.question == question } ?? true
             missing[change.assignments] = (plan, isAsked ? question : nil)

@@ -29,6 +29,9 @@ public struct BookCosts: Sendable {
     /// One page of a device with a compressor: its place and age.
     public static let frame = ByteCount(32)
 
+    /// One page whose contents LZ4 compressed: where they are, and their sum.
+    public static let contents = ByteCount(16)
+
     /// One process: its arena and Plimsoll's records of it.
     public static func process(_ backend: MemoryBackend) -> ByteCount {
         switch backend {

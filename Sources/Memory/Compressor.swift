@@ -7,11 +7,14 @@ public struct CompressorLimits: Hashable, Sendable {
     /// The most that may be compressed at once, in bytes before compression. Pages of one repeated word do not count.
     /// On iOS the size of the RAM.
     public var input: ByteCount
+    /// What pages contain that LZ4 really compresses; nil: the sizes of the contents are drawn, and none exist.
+    public var recipe: PageRecipe?
 
     /// Limits with these values.
-    public init(pool: ByteCount, input: ByteCount) {
+    public init(pool: ByteCount, input: ByteCount, recipe: PageRecipe? = nil) {
         self.pool = pool
         self.input = input
+        self.recipe = recipe
     }
 }
 
@@ -33,6 +36,8 @@ public struct CompressorBooks: Hashable, Sendable {
     public var compressedInAll: ByteCount
     /// Pages brought back so far, because they were used or by `bringBack`.
     public var broughtBack: ByteCount
+    /// Those of them that were one repeated word.
+    public var repeatedBroughtBack: ByteCount
     /// Contents moved by compaction so far.
     public var compacted: ByteCount
     /// Whether the last attempt to compress ended because a limit is reached or no frame is left for another segment.
@@ -43,7 +48,8 @@ public struct CompressorBooks: Hashable, Sendable {
     /// The figures of a device without a compressor.
     public static let none = CompressorBooks(
         compressed: .zero, repeated: .zero, stored: .zero, pool: .zero, segments: 0, sparseSegments: 0,
-        compressedInAll: .zero, broughtBack: .zero, compacted: .zero, isFull: false, use: .zero)
+        compressedInAll: .zero, broughtBack: .zero, repeatedBroughtBack: .zero, compacted: .zero, isFull: false,
+        use: .zero)
 }
 
 /// A device whose pages can be compressed.
@@ -53,7 +59,7 @@ protocol PagingDevice: DeviceMemory {
     /// The free frames that an allocation can get.
     var obtainable: ByteCount { get }
     /// See `PagedHeaps.compress`.
-    func compress(_ slot: MemorySlot, most: Int, stores: Bool, size: () -> Int) -> Int
+    func compress(_ slot: MemorySlot, most: Int, stores: Bool, size: (Int) -> Int) -> Int
     func restore(_ slot: MemorySlot, most: Int) -> Int
 }
 
@@ -116,7 +122,8 @@ final class CompressingDevice<Device: PagingDevice>: NamedDevice {
             stored: ByteCount(frames.pointee.segments.used), pool: device.books(of: own).footprint,
             segments: segments, sparseSegments: frames.pointee.segments.sparse,
             compressedInAll: pageBytes(compressedInAll), broughtBack: pageBytes(frames.pointee.refaulted),
-            compacted: ByteCount(compacted), isFull: isFull, use: use)
+            repeatedBroughtBack: pageBytes(frames.pointee.refaultedWords), compacted: ByteCount(compacted),
+            isFull: isFull, use: use)
     }
 
     private var use: Ratio {
@@ -163,6 +170,7 @@ final class CompressingDevice<Device: PagingDevice>: NamedDevice {
     func compress(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount {
         let wanted = bytes.bytes / DeviceRegion.pageSize
         let compressibility = compressibilities[slot.index]
+        let contents = frames.pointee.contents
         var done = 0
         isFull = false
         while done < wanted {
@@ -173,8 +181,9 @@ final class CompressingDevice<Device: PagingDevice>: NamedDevice {
                 isFull = true
                 break
             }
-            let more = device.compress(slot, most: allowed, stores: true) {
-                compressibility.draw(page: DeviceRegion.pageSize, &generator)
+            let more = device.compress(slot, most: allowed, stores: true) { page in
+                let drawn = compressibility.draw(page: DeviceRegion.pageSize, &generator)
+                return contents?.compress(page, drawn: drawn) ?? drawn
             }
             guard more > 0 else {
                 isFull = !frames.pointee.segments.hasRoom(for: DeviceRegion.pageSize)
@@ -214,6 +223,7 @@ final class CompressingDevice<Device: PagingDevice>: NamedDevice {
         guard let handle = made.object else { return }
         handles[segment] = handle
         frames.pointee.segments.add(segment)
+        frames.pointee.contents?.begin(segment, at: handle.unit)
     }
 
     /// Moves sparse segments into the one that is filled, while it has room, so that they can be given back.
@@ -294,15 +304,23 @@ final class PagedJemallocDevice: NamedDevice, PagingDevice {
     let device: BookedDevice<PagedHeaps<JemallocHeaps>>
 
     /// See `BookedDevice`.
-    init(ceiling: ByteCount, reserved: ByteCount, promised: ByteCount? = nil) throws(DeviceMemoryFailure) {
+    ///
+    /// - Parameters:
+    ///   - recipe: What pages contain that LZ4 compresses; nil: no contents are kept.
+    ///   - seed: The seed of these contents.
+    init(
+        ceiling: ByteCount, reserved: ByteCount, promised: ByteCount? = nil, recipe: PageRecipe? = nil,
+        seed: UInt64 = 0
+    ) throws(DeviceMemoryFailure) {
         device = try BookedDevice(ceiling: ceiling, reserved: reserved, promised: promised, isFramed: true)
+        if let recipe { device.heaps.base.keepContents(recipe, seed: seed) }
     }
 
     var frames: UnsafeMutablePointer<FrameTable> { device.heaps.frames }
     var obtainable: ByteCount { pageBytes(device.heaps.obtainablePages) }
     var refusal: AllocationRefusal { device.refusal }
 
-    func compress(_ slot: MemorySlot, most: Int, stores: Bool, size: () -> Int) -> Int {
+    func compress(_ slot: MemorySlot, most: Int, stores: Bool, size: (Int) -> Int) -> Int {
         device.noteChange(slot.index)
         return device.heaps.compress(slot.index, most: most, stores: stores, size: size)
     }
@@ -326,7 +344,7 @@ final class PagedAccountingDevice: NamedDevice, PagingDevice {
     var obtainable: ByteCount { pageBytes(device.heaps.obtainablePages) }
     var refusal: AllocationRefusal { device.refusal }
 
-    func compress(_ slot: MemorySlot, most: Int, stores: Bool, size: () -> Int) -> Int {
+    func compress(_ slot: MemorySlot, most: Int, stores: Bool, size: (Int) -> Int) -> Int {
         device.noteChange(slot.index)
         return device.heaps.compress(slot.index, most: most, stores: stores, size: size)
     }

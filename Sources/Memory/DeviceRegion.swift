@@ -111,10 +111,14 @@ struct RegionState: ~Copyable {
         backing.add(count, at: page, free: pages.runs, mayWiden: mayWiden)
     }
 
-    /// Gives compressed pages frames again, filled with a byte.
+    /// Gives compressed pages frames again, with their contents, or filled with a byte if none are kept.
     mutating func restore(_ range: Range<Int>, _ byte: Int32) {
         pages.noteFrames()
         backing.add(range.count, at: range.lowerBound, free: pages.runs, mayWiden: false)
+        if let contents = pages.frames?.pointee.contents {
+            for page in range { contents.restore(page) }
+            return
+        }
         memset(base + range.lowerBound * DeviceRegion.pageSize, byte, range.count * DeviceRegion.pageSize)
     }
 

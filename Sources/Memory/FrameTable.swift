@@ -61,12 +61,16 @@ struct FrameTable: ~Copyable {
     private let holders: UnsafeMutablePointer<Holder>
     private let count: Int
     var segments: SegmentTable
+    /// What compressed pages contain; nil if only their sizes are known.
+    var contents: PageContents?
     /// Pages without a frame.
     private(set) var compressed = 0
     /// Those of them that are one repeated word.
     private(set) var words = 0
     /// Pages that came back so far because they were used.
     private(set) var refaulted = 0
+    /// Those of them that were one repeated word.
+    private(set) var refaultedWords = 0
     /// The number of the present call. All pages used in one call are equally old; their order is that of first use.
     private var stamp: UInt32 = 1
 
@@ -169,11 +173,13 @@ struct FrameTable: ~Copyable {
     /// A compressed page gets a frame again.
     mutating func restore(_ page: Int, isUse: Bool) {
         let slot = slot(of: page)
+        let isWord = pages[page].place == Place.word
         leaveStore(page)
         unlink(page, from: &holders[slot].compressed)
         pages[page].stamp = stamp
         append(page, to: &holders[slot].framed)
         guard isUse else { return }
+        if isWord { refaultedWords += 1 }
         holders[slot].refaulted += 1
         refaulted += 1
     }
@@ -204,16 +210,25 @@ struct FrameTable: ~Copyable {
         // No call has this number.
         pages[page].stamp = 0
         compressed += 1
-        enterStore(page, size)
-    }
-
-    private mutating func enterStore(_ page: Int, _ size: Int) {
-        pages[page].size = UInt16(size)
         guard size > 0 else {
+            pages[page].size = 0
             pages[page].place = Place.word
             words += 1
             return
         }
+        enterStore(page, size)
+        contents?.keep(page, at: justWritten(page))
+    }
+
+    /// The segment of contents that were just written, and where in it they begin.
+    private func justWritten(_ page: Int) -> StoredPlace {
+        let segment = Int(pages[page].place - Place.segments)
+        return StoredPlace(
+            segment: segment, offset: Int(segments.table[segment].written) - Int(pages[page].size))
+    }
+
+    private mutating func enterStore(_ page: Int, _ size: Int) {
+        pages[page].size = UInt16(size)
         let segment = segments.write(size)
         pages[page].place = Place.segments + UInt32(segment)
         let last = segments.table[segment].last
@@ -264,6 +279,7 @@ struct FrameTable: ~Copyable {
             guard segments.hasRoom(for: size) else { return moved }
             takeOut(page)
             enterStore(page, size)
+            contents?.move(page, to: justWritten(page))
             moved += size
         }
         return moved
@@ -320,6 +336,7 @@ struct FrameTable: ~Copyable {
             while page != FrameTable.none {
                 length += 1
                 if pages[Int(page)].place == Place.word { single += 1 } else { stored += Int(pages[Int(page)].size) }
+                if let claim = contents?.disagreement(about: Int(page), with: pages[Int(page)]) { return claim }
                 page = pages[Int(page)].next
             }
             guard length == holders[slot].compressed.count else {

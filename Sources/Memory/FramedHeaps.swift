@@ -42,7 +42,7 @@ extension FramedHeaps where Self: ~Copyable {
 /// The unit of use is the slab of a small object, which both backends know, and the single page of a large object. On
 /// jemalloc a large object starts anywhere in its first page, so a part of it counts as using one page more.
 struct PagedHeaps<Base: FramedHeaps & ~Copyable>: ProcessHeaps, ~Copyable {
-    private(set) var base: Base
+    var base: Base
     let frames: UnsafeMutablePointer<FrameTable>
 
     /// Uses of a large object bring at most this many pages back at a time: 64 KiB.
@@ -176,13 +176,14 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: ProcessHeaps, ~Copyable {
     ///
     /// - Parameters:
     ///   - stores: Whether the contents go into the pool.
-    ///   - size: The bytes that a page's contents take there; asked once per page. Zero if they are not stored.
+    ///   - size: The bytes that a page's contents take there; asked once per page, which still has its frame. Zero if
+    ///     they are not stored.
     /// - Returns: The number of pages.
-    mutating func compress(_ slot: Int, most: Int, stores: Bool, size: () -> Int) -> Int {
+    mutating func compress(_ slot: Int, most: Int, stores: Bool, size: (Int) -> Int) -> Int {
         var (done, run) = (0, 0..<0)
         while done < most, let page = frames.pointee.oldest(of: slot) {
             guard !stores || frames.pointee.segments.hasRoom(for: DeviceRegion.pageSize) else { break }
-            frames.pointee.compress(page, size: size())
+            frames.pointee.compress(page, size: size(page))
             done += 1
             if page == run.upperBound, !run.isEmpty {
                 run = run.lowerBound..<page + 1

@@ -17,7 +17,7 @@ final class FramedModel<Device: PagingDevice>: NamedDevice {
     var books: DeviceBooks { device.books(poolIn: own) }
 
     func compress(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount {
-        pageBytes(device.compress(slot, most: bytes.bytes / DeviceRegion.pageSize, stores: false) { 0 })
+        pageBytes(device.compress(slot, most: bytes.bytes / DeviceRegion.pageSize, stores: false) { _ in 0 })
     }
 
     func bringBack(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount {

@@ -57,6 +57,9 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
     var refusal: AllocationRefusal { region.state.pointee.pages.refusal }
     mutating func keepBack(_ pages: Int) { region.state.pointee.pages.keptBack = pages }
 
+    /// The start of the region.
+    var start: UnsafeMutableRawPointer { region.state.pointee.base }
+
     /// The pages that the host backs at present.
     var backedByHost: Int { region.backedByHost }
 
@@ -175,6 +178,14 @@ extension JemallocHeaps: FramedHeaps {
     var obtainablePages: Int { region.state.pointee.pages.obtainable }
     mutating func refuse(_ pages: Int) { region.state.pointee.pages.refuse(pages) }
     mutating func drop(_ pages: Range<Int>) { region.state.pointee.drop(pages) }
+
+    /// From now on pages that lose their frames have contents, which LZ4 compresses.
+    func keepContents(_ recipe: PageRecipe, seed: UInt64) {
+        guard let frames else { preconditionFailure("a device without frames compresses no contents") }
+        frames.pointee.contents = PageContents(
+            at: region.state.pointee.base, pages: region.state.pointee.pages.runs.pages,
+            segments: frames.pointee.segments.most, recipe, seed: seed)
+    }
 
     mutating func restore(_ pages: Range<Int>) {
         pattern = (pattern + 1) & 0xff

@@ -8,7 +8,7 @@ import Quantities
 ///   - promised: The memory that the host is asked to promise; by default the ceiling.
 ///   - scale: The device's size relative to the device that it represents; see `ScaleModel`.
 ///   - compressor: The limits of the device's compressor; nil for a device without one.
-///   - seed: The seed of the sizes that compressed pages take.
+///   - seed: The seed of what compressed pages contain, and of the sizes that they take.
 public func makeDeviceMemory(
     _ backend: MemoryBackend, ceiling: ByteCount, reserved: ByteCount, promised: ByteCount? = nil, scale: Ratio = .one,
     compressor: CompressorLimits? = nil, seed: UInt64 = 0
@@ -16,9 +16,12 @@ public func makeDeviceMemory(
     if let compressor {
         switch backend {
         case .jemalloc:
-            let paged = try PagedJemallocDevice(ceiling: ceiling, reserved: reserved, promised: promised)
+            precondition(compressor.recipe == nil || scale == .one, "a scale model keeps no contents")
+            let paged = try PagedJemallocDevice(
+                ceiling: ceiling, reserved: reserved, promised: promised, recipe: compressor.recipe, seed: seed)
             return try withCompressor(paged, scale: scale, compressor, seed: seed)
         case .accounting:
+            precondition(compressor.recipe == nil, "the accounting backend has no contents")
             let paged = try PagedAccountingDevice(ceiling: ceiling, reserved: reserved)
             return try withCompressor(paged, scale: scale, compressor, seed: seed)
         }

@@ -322,7 +322,9 @@ final class ScaleModel: DeviceMemory {
         guard var books = original.compressor else { return nil }
         books.compressed = device.books.compressed
         books.pool = device.books.compressor
-        for figure in [\CompressorBooks.repeated, \.stored, \.compressedInAll, \.broughtBack, \.compacted] {
+        for figure in [
+            \CompressorBooks.repeated, \.stored, \.compressedInAll, \.broughtBack, \.repeatedBroughtBack, \.compacted,
+        ] {
             books[keyPath: figure] = books[keyPath: figure] * scale
         }
         return books

@@ -21,7 +21,9 @@ struct CrossChecks {
     }
 
     /// The origin of the deepest part of the path that exists in the text.
-    private func origin(_ path: String...) -> Origin {
+    private func origin(_ path: String...) -> Origin { origin(path) }
+
+    private func origin(_ path: [String]) -> Origin {
         var here = tree
         for step in path {
             guard let next = here[step] else { break }
@@ -65,9 +67,17 @@ struct CrossChecks {
 
     private func checkDevice() {
         guard decoding.isSound("device", "like"), decoding.isSound("device", "ceiling"),
-            decoding.isSound("device", "reserved"), decoding.isSound("device", "scale"), let fault = plan.device.fault
+            decoding.isSound("device", "reserved"), decoding.isSound("device", "scale")
         else { return }
-        decoding.fault(origin("device", fault.key), "device.\(fault.key): \(fault.message)")
+        if let fault = plan.device.fault {
+            let path = ["device"] + fault.key.split(separator: ".").map(String.init)
+            decoding.fault(origin(path), "device.\(fault.key): \(fault.message)")
+        } else if plan.device.compressor?.codec == .lz4, plan.backend == .accounting, decoding.isSound("backend") {
+            decoding.fault(
+                origin("device", "compressor", "codec"),
+                "device.compressor.codec: lz4 compresses real contents, which the backend accounting lacks; use "
+                    + "backend jemalloc or codec model")
+        }
     }
 
     private func checkCompressibility() {

@@ -17,6 +17,9 @@ extension Device {
                     + "compressor the largest is \(most)"
             )
         }
+        if let compressor, compressor.codec == .lz4, scale != .one {
+            return ("compressor.codec", "lz4 compresses real contents, which a scale model lacks; use codec model")
+        }
         switch MemoryLimits.refusal(ceiling: ceiling, reserved: reserved, scale: scale) {
         case nil: return nil
         case .ceilingTooHigh where scale == .one || ceiling > MemoryLimits.highestCeiling:

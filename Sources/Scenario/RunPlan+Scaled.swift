@@ -71,6 +71,8 @@ extension Device {
         if let compressor {
             device.compressor?.compressRate = max(compressor.compressRate.scaled(by: ratio), .slowest)
             device.compressor?.decompressRate = max(compressor.decompressRate.scaled(by: ratio), .slowest)
+            device.compressor?.pageOutRate = compressor.pageOutRate.map { max($0.scaled(by: ratio), .slowest) }
+            device.compressor?.pageInRate = compressor.pageInRate.map { max($0.scaled(by: ratio), .slowest) }
         }
         return device
     }

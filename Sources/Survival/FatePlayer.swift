@@ -27,8 +27,7 @@ public struct FatePlayer: Sendable {
     ///
     /// - Parameter untilEnd: Whether the run is over with the first end of the app that counts.
     public func fate(of app: Int, in plan: RunPlan, untilEnd: Bool) throws -> Fate {
-        var plan = plan
-        plan.backend = .accounting
+        let plan = plan.onAccounting
         let memory = try plan.makeDevice()
         let simulation = Simulation(plan, memory: memory, sinks: RunSinks { _ in NullSink() }, traces: traces)
         simulation.keepEvents()

@@ -156,8 +156,13 @@ struct WorldFrame {
         if draw.chance(10) { root.put("description", .string("A world drawn at random: '#', \"quotes\" and: colons.")) }
         if draw.chance(90) { root.put("seed", .plain("\(draw.chance(90) ? draw.bits() % 1_000 : draw.bits())")) }
         root.put("duration", .plain("\(duration)"))
-        if draw.chance(60) { root.put("backend", .plain(draw.pick(MemoryBackend.allCases).rawValue)) }
-        root.put("device", device())
+        let device = device()
+        let needsReal = device["compressor"]?["codec"]?.text == "lz4"
+        if draw.chance(60) {
+            let drawn = draw.pick(MemoryBackend.allCases)
+            root.put("backend", .plain((needsReal ? .jemalloc : drawn).rawValue))
+        }
+        root.put("device", device)
         if let topScale { root.put("scale", .plain("\(topScale)")) }
         if draw.chance(90) { root.put("monitor", monitor()) }
         if draw.chance(92) { root.put("policy", policy.tree(apps)) }

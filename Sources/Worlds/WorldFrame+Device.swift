@@ -1,4 +1,5 @@
 import Lifecycle
+import Memory
 import Metrics
 import Pressure
 import Quantities
@@ -54,6 +55,7 @@ extension WorldFrame {
         guard draw.chance(40) else { return nil }
         guard draw.chance(90) else { return .plain("off") }
         var compressor = Record()
+        putCodec(in: &compressor)
         if draw.chance(40) { compressor.put("compress_rate", draw.rate(.mebibytes(8), .gibibytes(8))) }
         if draw.chance(40) { compressor.put("decompress_rate", draw.rate(.mebibytes(8), .gibibytes(8))) }
         if draw.chance(60) { compressor.put("keep_free", draw.share(0, 60)) }
@@ -72,6 +74,20 @@ extension WorldFrame {
         if draw.chance(60) { cache.put("read_rate", draw.rate(.mebibytes(8), .gibibytes(4))) }
         if draw.chance(60) { cache.put("keep_free", draw.share(0, 60)) }
         return cache.tree
+    }
+
+    /// How contents are compressed, and what a page costs besides. LZ4 needs real memory at full scale.
+    private func putCodec(in compressor: inout Record) {
+        var draw = Draw(seed, "codec")
+        let isWhole = scale == .one && topScale == nil && options.scale == nil
+        let isReal = draw.chance(60) && isWhole && options.backend == .jemalloc
+        if isReal || draw.chance(10) { compressor.put("codec", .plain(isReal ? "lz4" : "model")) }
+        if draw.chance(isReal ? 70 : 10) {
+            compressor.put("contents", .plain(draw.pick(PageRecipe.allCases).rawValue))
+        }
+        for key in ["page_out_rate", "page_in_rate"] where draw.chance(25) {
+            compressor.put(key, draw.chance(20) ? .plain("none") : draw.rate(.mebibytes(8), .gibibytes(8)))
+        }
     }
 
     private func clusters(_ performance: Int, _ draw: inout Draw) -> Record {

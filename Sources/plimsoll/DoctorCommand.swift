@@ -94,6 +94,7 @@ struct DoctorCommand: ParsableCommand {
             let allocator = try AllocatorDescription()
             row(true, "jemalloc", allocator.version)
             row(true, "compiled options", allocator.compiledOptions)
+            row(true, "LZ4", lz4Version)
             if let foreign = allocator.foreignEnvironment ?? allocator.foreignFile {
                 row(true, "foreign options", "\(foreign): results may differ; unset them")
             }

@@ -25,13 +25,12 @@ extension Host {
         _ plan: RunPlan, _ traces: any TraceLibrary, _ demand: HostDemand, _ free: FreeMemory
     ) -> String {
         var ways: [String] = []
-        var other = plan
-        other.backend = .accounting
-        let accounting = other.hostDemand(traces).total
-        if plan.backend != .accounting, accounting <= free.size {
+        let accounting = plan.onAccounting.hostDemand(traces).total
+        let isReal = plan.device.compressor?.codec == .lz4
+        if plan.backend != .accounting, !isReal, accounting <= free.size {
             ways.append("--backend accounting needs \(accounting.readable)")
         }
-        if plan.device.scale >= .one {
+        if plan.device.scale >= .one, !isReal {
             let quarter = plan.scaled(by: .percent(25)).hostDemand(traces).total
             if quarter <= free.size { ways.append("--scale 0.25 needs \(quarter.readable)") }
         }

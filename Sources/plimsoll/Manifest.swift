@@ -24,12 +24,14 @@ struct Manifest: Encodable {
     var jetsamEvents: Int?
     var host: HostFacts
     var allocator: AllocatorFacts?
+    /// The version of the LZ4 that compressed the pages; nil if their sizes were drawn. The sizes follow from it.
+    var lz4: String?
     var memory: MemoryFacts
     var expectations: [ExpectationResult]
     var measurementWarnings: [String]
 
     private enum CodingKeys: String, CodingKey {
-        case queueEvents, commandLine, dryRun, traceFile, jetsamEvents, host, allocator, memory, expectations
+        case queueEvents, commandLine, dryRun, traceFile, jetsamEvents, host, allocator, lz4, memory, expectations
         case measurementWarnings
     }
 
@@ -43,6 +45,7 @@ struct Manifest: Encodable {
         try facts.encodeIfPresent(jetsamEvents, forKey: .jetsamEvents)
         try facts.encode(host, forKey: .host)
         try facts.encodeIfPresent(allocator, forKey: .allocator)
+        try facts.encodeIfPresent(lz4, forKey: .lz4)
         try facts.encode(memory, forKey: .memory)
         try facts.encode(expectations, forKey: .expectations)
         try facts.encode(measurementWarnings, forKey: .measurementWarnings)

@@ -54,7 +54,7 @@ struct ScenarioRun {
             build: .init(build: buildKind), queueEvents: played.queueEvents, commandLine: CommandLine.arguments,
             dryRun: command.dryRun, traceFile: outcome.status == .done ? trace?.nameInside : nil,
             jetsamEvents: played.jetsamEvents, host: .init(), allocator: .init(allocator),
-            memory: memory, expectations: results,
+            lz4: plan.device.compressor?.codec == .lz4 ? lz4Version : nil, memory: memory, expectations: results,
             measurementWarnings: warnings.map(\.text))
         try write(manifest, to: directory, after: outcome)
         if outcome.status == .done { try trace?.write(from: directory) }

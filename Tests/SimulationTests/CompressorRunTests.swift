@@ -41,6 +41,41 @@ struct CompressorRunTests {
         #expect(policy != "none" || counted.pageRows.contains { $0["refaulted_bytes"] != "0" })
     }
 
+    /// Compresses real contents.
+    private func real(_ contents: PageRecipe, _ codec: CompressionCodec = .lz4) -> CompressorSettings {
+        var settings = CompressorSettings()
+        settings.codec = codec
+        settings.contents = contents
+        return settings
+    }
+
+    /// The contents are made so that LZ4 gives the sizes that the model draws; so nothing may differ, and everything
+    /// that comes back is checked.
+    @Test("with heads of random bytes LZ4 leaves all tables as they are", arguments: ["ladder", "jetsam", "none"])
+    func reallyCompressed(policy: String) throws {
+        let drawn = try runToEnd(plan(policy: policy))
+        let run = try runToEnd(plan(real(.head), backend: .jemalloc, policy: policy))
+        #expect(drawn.pages == run.pages && drawn.launches == run.launches)
+        #expect(drawn.events == run.events && drawn.decisions == run.decisions)
+        #expect(run.pageRows.contains { $0["newly_compressed_bytes"] != "0" })
+        #expect(policy != "none" || run.pageRows.contains { $0["refaulted_bytes"] != "0" })
+    }
+
+    @Test("with a mix of words LZ4 decides the sizes, and a run repeats them")
+    func mixOfWords() throws {
+        let drawn = try runToEnd(plan())
+        let runs = try [1, 2].map { _ in try runToEnd(plan(real(.words), backend: .jemalloc)) }
+        #expect(runs[0].tables == runs[1].tables)
+        #expect(runs[0].pages != drawn.pages)
+        #expect(runs[0].pageRows.contains { $0["newly_compressed_bytes"] != "0" })
+    }
+
+    @Test("on the accounting backend the same plan draws the sizes")
+    func onAccounting() throws {
+        let plan = plan(real(.words), backend: .jemalloc)
+        #expect(plan.onAccounting == self.plan(real(.words, .model)))
+    }
+
     /// The same apps on a model of the phone at a quarter of its size.
     private func quarter(_ backend: MemoryBackend) -> RunPlan {
         var plan = plan(backend: backend)

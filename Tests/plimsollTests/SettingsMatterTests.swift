@@ -45,6 +45,10 @@ struct SettingsMatterTests {
     /// Memory is tight enough for a compressor to work.
     private static let squeezed = ["device.ceiling=120MiB"]
     private static let compressed = ["device.compressor={}"] + squeezed
+    /// LZ4 compresses real contents.
+    private static func really(_ contents: String) -> [String] {
+        ["device.compressor={codec: lz4, contents: \(contents)}", "backend=jemalloc"] + squeezed
+    }
 
     /// App a uses files.
     private static let files = ["apps.a.memory.files={size: 60MiB, rate: 4MiB/s}"]
@@ -73,6 +77,10 @@ struct SettingsMatterTests {
         "device.compressor": compressed,
         "device.compressor.compress_rate": ["device.compressor={compress_rate: 20MiB/s}"] + squeezed,
         "device.compressor.decompress_rate": ["device.compressor={decompress_rate: 20MiB/s}"] + squeezed,
+        "device.compressor.codec": really("words"),
+        "device.compressor.contents": really("words"),
+        "device.compressor.page_out_rate": ["device.compressor={page_out_rate: 20MiB/s}"] + squeezed,
+        "device.compressor.page_in_rate": ["device.compressor={page_in_rate: 20MiB/s}"] + squeezed,
         "device.compressor.keep_free": ["device.compressor={keep_free: 5%}"] + squeezed,
         "device.compressor.resume_share": ["device.compressor={resume_share: 90%}"] + squeezed,
         "device.compressor.pool": ["device.compressor={pool: 2%}"] + squeezed,
@@ -306,6 +314,10 @@ struct SettingsMatterTests {
         "device.compressor": squeezed,
         "device.compressor.compress_rate": compressed,
         "device.compressor.decompress_rate": compressed,
+        "device.compressor.codec": ["device.compressor={contents: words}", "backend=jemalloc"] + squeezed,
+        "device.compressor.contents": really("head"),
+        "device.compressor.page_out_rate": compressed,
+        "device.compressor.page_in_rate": compressed,
         "device.compressor.keep_free": compressed,
         "device.compressor.resume_share": compressed,
         "device.compressor.pool": compressed,

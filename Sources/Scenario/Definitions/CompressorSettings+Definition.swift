@@ -6,11 +6,27 @@ extension CompressorSettings: Described {
         base: CompressorSettings(),
         fields: [
             Field(
+                "codec", \.codec, .choice("codec", "codecs"),
+                "How the sizes of compressed contents come about. `model`: they are drawn, the same on both backends. "
+                    + "`lz4`: LZ4 compresses real contents, with `backend: jemalloc` and without a scale."),
+            Field(
+                "contents", \.contents, .choice("kind of contents", "kinds of contents"),
+                "With `codec: lz4`: what the pages that compress contain. `head`: random bytes, then zeros, which has "
+                    + "any ratio. `words`: random words among sixteen others, at most 2.67 times smaller."),
+            Field(
                 "compress_rate", \.compressRate, .quantity(from: .slowest),
                 "How fast a fast core compresses pages."),
             Field(
                 "decompress_rate", \.decompressRate, .quantity(from: .slowest),
                 "How fast a fast core decompresses pages. The main thread that uses them pays for it."),
+            Field(
+                "page_out_rate", \.pageOutRate, Codec.quantity(from: .slowest).orNone(),
+                "How fast a fast core takes pages from their processes, whatever they contain: 4KiB over the time per "
+                    + "page. A page of one repeated word then costs nothing else. None: only `compress_rate` counts, "
+                    + "for every page."),
+            Field(
+                "page_in_rate", \.pageInRate, Codec.quantity(from: .slowest).orNone(),
+                "The same for pages that come back, beside `decompress_rate`."),
             Field(
                 "keep_free", \.keepFree, .quantity(to: .percent(90)),
                 "The compressor works while less than this share of the RAM is available."),

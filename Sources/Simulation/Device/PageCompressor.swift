@@ -19,6 +19,13 @@ final class PageCompressor {
         let serial: Int
     }
 
+    /// Pages that came back, in bytes.
+    private struct PagesBack {
+        var all = ByteCount.zero
+        /// In pages of one repeated word.
+        var repeated = ByteCount.zero
+    }
+
     /// The most that is compressed before other work may come in between: 4 MiB of the device that is meant.
     private let batch: ByteCount
     /// A process with fewer resident pages is left alone: 64 KiB of the device that is meant, in whole pages.
@@ -48,9 +55,9 @@ final class PageCompressor {
     /// real apps.
     private var lastsThrashing: Bool { thrashesSince.map { agenda.now - $0 >= .seconds(10) } ?? false }
     /// What had been brought back when that was last counted.
-    private var counted = ByteCount.zero
+    private var counted = PagesBack()
     /// By memory slot: what came back and has not been paid for.
-    private var unpaid: [ByteCount] = []
+    private var unpaid: [PagesBack] = []
     /// By memory slot: whether the process was resumed and has not run yet.
     private var resumes: [Bool] = []
     private var recent = CompressorActivity()
@@ -106,7 +113,9 @@ final class PageCompressor {
         let bytes = min(batch, wanted, giveable(process))
         serial += 1
         underWay.append(Batch(process: process.reference, bytes: bytes, serial: serial))
-        let time = settings.compressRate.time(for: bytes)
+        // The time passes before anybody looks into the pages.
+        let repeated = bytes * process.profile.memory.compressibility.repeated
+        let time = settings.compressTime(bytes, repeated: repeated)
         recent.compressing += time
         scheduler.run(time, WorkOrder(kind: .compress, owner: nil, serial: serial, purpose: .reclaim))
         return true
@@ -174,8 +183,10 @@ final class PageCompressor {
 
     /// Compresses all pages of a process at once, as a policy asks for it. Returns the time that this takes.
     func compress(all process: LiveProcess) -> TimeSpan {
+        let before = memory.compressor?.repeated ?? .zero
         let done = memory.compress(process.slot, atMost: giveable(process))
-        let time = settings.compressRate.time(for: done)
+        let repeated = (memory.compressor?.repeated ?? .zero) - before
+        let time = settings.compressTime(done, repeated: repeated)
         recent.compressing += time
         return time
     }
@@ -186,21 +197,22 @@ final class PageCompressor {
     func begin(_ process: LiveProcess) {
         memory.declare(process.profile.memory.compressibility, of: process.slot)
         while unpaid.count <= process.slot.index {
-            unpaid.append(.zero)
+            unpaid.append(PagesBack())
             resumes.append(false)
             takenInUse.append(.zero)
         }
         takenInUse[process.slot.index] = .zero
-        unpaid[process.slot.index] = .zero
+        unpaid[process.slot.index] = PagesBack()
         resumes[process.slot.index] = false
     }
 
     /// The process's memory has been used: pages may have come back.
     func noteUse(by process: LiveProcess) {
-        guard let books = memory.compressor, books.broughtBack != counted else { return }
-        let back = books.broughtBack - counted
-        counted = books.broughtBack
-        unpaid[process.slot.index] += back
+        guard let books = memory.compressor, books.broughtBack != counted.all else { return }
+        let back = books.broughtBack - counted.all
+        unpaid[process.slot.index].all += back
+        unpaid[process.slot.index].repeated += books.repeatedBroughtBack - counted.repeated
+        counted = PagesBack(all: books.broughtBack, repeated: books.repeatedBroughtBack)
         let soon = min(back, takenInUse[process.slot.index])
         takenInUse[process.slot.index] -= soon
         windowRefaulted += soon
@@ -224,10 +236,10 @@ final class PageCompressor {
 
     /// The time for which the main thread has to decompress what came back; nil: nothing did.
     func takeCost(of process: LiveProcess) -> TimeSpan? {
-        let bytes = unpaid[process.slot.index]
-        guard bytes > .zero else { return nil }
-        unpaid[process.slot.index] = .zero
-        let time = settings.decompressRate.time(for: bytes)
+        let pages = unpaid[process.slot.index]
+        guard pages.all > .zero else { return nil }
+        unpaid[process.slot.index] = PagesBack()
+        let time = settings.decompressTime(pages.all, repeated: pages.repeated)
         recent.decompressing += time
         return time
     }

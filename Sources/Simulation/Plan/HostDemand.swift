@@ -40,6 +40,7 @@ extension RunPlan {
         if device.compressor != nil {
             let kept = effectiveCeiling + (device.scale == .one ? .zero : whole)
             books += (BookCosts.frame + BookCosts.page) * (kept.bytes / 4_096 * 3)
+            if device.compressor?.codec == .lz4 { books += BookCosts.contents * (kept.bytes / 4_096 * 3) }
         }
         if device.scale != .one {
             // A scale model also keeps tables of its own: those of the full-scale device, and for each of its objects

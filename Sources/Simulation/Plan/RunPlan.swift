@@ -111,6 +111,14 @@ extension RunPlan {
     /// Whether the run's device has a compressor. Unbounded memory needs none.
     private var hasCompressor: Bool { effectiveCeiling == device.ceiling }
 
+    /// The same run on the accounting backend. It has no contents that LZ4 could compress, so their sizes are drawn.
+    public var onAccounting: RunPlan {
+        var plan = self
+        plan.backend = .accounting
+        plan.device.compressor?.codec = .model
+        return plan
+    }
+
     /// Makes the device that the run gets, on its backend and at its scale.
     public func makeDevice() throws(DeviceMemoryFailure) -> any DeviceMemory {
         try makeDeviceMemory(

@@ -1,0 +1,84 @@
+import Foundation
+import Memory
+import Metrics
+import Quantities
+import Simulation
+import TestSupport
+import Testing
+
+@testable import Scenario
+
+/// Runs in which LZ4 compresses real contents, beside runs in which the sizes are drawn.
+@Suite("drawn sizes and real compression", .serialized)
+struct RealCompressionTests {
+    struct Case: Sendable, CustomTestStringConvertible {
+        let scenario: String
+        let contents: String
+        /// The ratio of all apps; nil for the scenario's own.
+        var ratio: String?
+
+        var testDescription: String { "\(scenario), \(contents)\(ratio.map { ", \($0)" } ?? "")" }
+    }
+
+    /// With a head, LZ4 gives the drawn sizes by construction; with a mix of words it decides them. A mix cannot have
+    /// the ratio of 2.96 that apps have without a ratio of their own.
+    static let cases = [
+        Case(scenario: "compressor-or-kill", contents: "head"),
+        Case(scenario: "video-does-not-compress", contents: "head"),
+        Case(scenario: "compressor-or-kill", contents: "words", ratio: "160%"),
+    ]
+
+    private struct Run {
+        let pools: [Int]
+        let chosen: [[String]]
+
+        /// The processes that decisions end, in order.
+        var victims: [[String]] { chosen.filter { $0[0] == "terminate" } }
+    }
+
+    private func run(_ some: Case, _ codec: String) throws -> Run {
+        let path = ProjectScenarioTests.folder.appending(path: "\(some.scenario).yaml").path()
+        var sets = ["device.compressor.codec=\(codec)", "device.compressor.contents=\(some.contents)", "expect=[]"]
+        let plain = try ScenarioLoader.load(path: path).get()
+        if let ratio = some.ratio {
+            sets += plain.apps.map { "apps.\($0.name).memory.compressibility.ratio=\(ratio)" }
+        }
+        let plan = try ScenarioLoader.load(path: path, overrides: Overrides(sets: sets, backend: .jemalloc)).get()
+        let sinks = RunSinks { _ in MemorySink() }
+        _ = try Simulation(plan, memory: try plan.makeDevice(), sinks: sinks).run()
+        func rows(_ sink: any ByteSink) -> [TableRow] { TableRow.all(in: (sink as? MemorySink)?.text ?? "") }
+        return Run(
+            pools: rows(sinks.pages).compactMap { $0.integer("pool_bytes") },
+            chosen: rows(sinks.decisions).filter { $0["chosen"] == "true" }.map { $0.texts("action", "app") })
+    }
+
+    /// How many elements two lists have in common in the same order.
+    private func common(_ a: [[String]], _ b: [[String]]) -> Int {
+        var lengths = [Int](repeating: 0, count: b.count + 1)
+        for element in a {
+            var diagonal = 0
+            for index in b.indices {
+                let longer = b[index] == element ? diagonal + 1 : max(lengths[index], lengths[index + 1])
+                diagonal = lengths[index + 1]
+                lengths[index + 1] = longer
+            }
+        }
+        return lengths[b.count]
+    }
+
+    @Test(
+        "the pool differs by at most 5 %, and 95 % of the decisions that end a process end the same one",
+        arguments: cases)
+    func agree(some: Case) throws {
+        let (drawn, real) = (try run(some, "model"), try run(some, "lz4"))
+        let pairs = zip(drawn.pools, real.pools).filter { $0.0 >= 16 << 20 }
+        try #require(pairs.count > 1_000)
+        let mean = pairs.map { abs(Double($1) / Double($0) - 1) }.reduce(0, +) / Double(pairs.count)
+        #expect(mean <= 0.05, "\(mean)")
+        let (most, same) = (drawn.pools.max() ?? 0, real.pools.max() ?? 0)
+        #expect(abs(Double(same) / Double(most) - 1) <= 0.05, "\(same) and \(most) bytes")
+        let (alike, all) = (common(drawn.victims, real.victims), max(drawn.victims.count, real.victims.count))
+        #expect(all > 1 && alike * 100 >= all * 95, "\(alike) of \(all) victims")
+        if some.contents == "head" { #expect(drawn.chosen == real.chosen && drawn.pools == real.pools) }
+    }
+}
