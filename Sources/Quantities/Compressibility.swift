@@ -18,6 +18,14 @@ public struct Compressibility: Hashable, Sendable {
     public static let typical = Compressibility(
         ratio: .percent(296), repeated: .percent(10), incompressible: .percent(10))
 
+    /// The share of compressed pages that their contents take, as a mean.
+    public var kept: Ratio {
+        let whole = Ratio.one.partsPerMillion
+        let others = max(0, whole - repeated.partsPerMillion - incompressible.partsPerMillion)
+        return Ratio(
+            partsPerMillion: incompressible.partsPerMillion + others * whole / max(whole, ratio.partsPerMillion))
+    }
+
     /// The bytes that a page's contents take, drawn for each page. Pages that compress take between half and one and a
     /// half times the mean, rounded up to 16 bytes, as XNU does.
     public func draw(page: Int, _ generator: inout SeededGenerator) -> Int {

@@ -124,6 +124,7 @@ struct PartChecks {
         var seen: [AppID] = []
         var front: String?
         var held = plan.device.reserved
+        var input = ByteCount.zero
         for (index, (entry, element)) in zip(plan.start, elements("start")).enumerated() {
             guard decoding.isSound("start", "\(index)"), plan.apps.indices.contains(entry.process.index) else {
                 return
@@ -151,7 +152,11 @@ struct PartChecks {
                 return fault("scenes", "'\(profile.name)' does not support multiple scenes")
             }
             let scenes = profile.scenes.usesUIKit ? profile.memory.scene * entry.scenes : .zero
-            held += entry.footprint ?? (profile.memory.base + scenes) * plan.device.scale
+            let footprint = entry.footprint ?? (profile.memory.base + scenes) * plan.device.scale
+            if let complaint = complaint(about: entry, footprint, profile, &input) {
+                return fault("compressed", complaint)
+            }
+            held += footprint - entry.compressed + entry.compressed * profile.memory.compressibility.kept
             if held > plan.device.ceiling {
                 return fault(
                     "process",
@@ -159,5 +164,24 @@ struct PartChecks {
                         + "\((plan.device.ceiling - plan.device.reserved).readable) for them")
             }
         }
+    }
+
+    /// - Parameter input: What is compressed up to here, without pages of one repeated word; this entry is added.
+    private func complaint(
+        about entry: StartedProcess, _ footprint: ByteCount, _ profile: AppProfile, _ input: inout ByteCount
+    ) -> String? {
+        guard entry.compressed > .zero else { return nil }
+        guard let compressor = plan.device.compressor else {
+            return "the device has no compressor; add 'device.compressor: {}'"
+        }
+        if entry.compressed > footprint {
+            return "\(entry.compressed) is more than '\(profile.name)' holds, \(footprint)"
+        }
+        let repeated = profile.memory.compressibility.repeated
+        input += entry.compressed - entry.compressed * repeated
+        let most = plan.device.ceiling * compressor.input
+        guard input > most else { return nil }
+        return "up to here \(input.readable) are compressed, without pages of one repeated word; the compressor takes "
+            + "\(most.readable) (device.compressor.input)"
     }
 }

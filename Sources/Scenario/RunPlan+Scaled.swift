@@ -28,7 +28,10 @@ extension RunPlan {
         plan.limits.backgroundMemory = limits.backgroundMemory?.scaled(by: ratio)
         plan.policy = policy.scaled(by: ratio)
         plan.apps = apps.map { $0.scaled(by: ratio) }
-        for index in start.indices { plan.start[index].footprint = start[index].footprint?.scaled(by: ratio) }
+        for index in start.indices {
+            plan.start[index].footprint = start[index].footprint?.scaled(by: ratio)
+            plan.start[index].compressed = start[index].compressed.scaled(by: ratio)
+        }
         return plan
     }
 }

@@ -125,9 +125,11 @@ public struct Sizing {
         var plan = plan
         plan.apps[app] = try self.app(plan.apps[app], at: footprint)
         for place in plan.start.indices where plan.start[place].process.index == app {
-            plan.start[place].footprint = plan.start[place].footprint.map { held in
+            func resized(_ held: ByteCount) -> ByteCount {
                 ByteCount(Int(Double(held.bytes) * Double(footprint.bytes) / Double(present.bytes)) & ~0xFFF)
             }
+            plan.start[place].footprint = plan.start[place].footprint.map(resized)
+            plan.start[place].compressed = resized(plan.start[place].compressed)
         }
         return plan
     }

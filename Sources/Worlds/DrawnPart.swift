@@ -101,6 +101,7 @@ extension WorldFrame {
         guard draw.chance(35) else { return [] }
         var entries: [Tree] = []
         var left = ByteCount((ceiling - reserved).bytes * 3 / 4)
+        var compressible = compressorInput
         let front = draw.chance(50) ? draw.pick(apps).name : nil
         var names = apps.map { app in
             (
@@ -122,6 +123,11 @@ extension WorldFrame {
             entry.put("process", .plain(name))
             if state != "suspended" || draw.chance(60) { entry.put("state", .plain(state)) }
             entry.put("footprint", .plain(isPlain ? "none" : "\(size)"))
+            if compressible > .zero && !isPlain && draw.chance(50) {
+                let compressed = draw.bytes(.zero, min(size, compressible))
+                compressible = compressible - compressed
+                entry.put("compressed", .plain("\(compressed)"))
+            }
             let idle = draw.span(.zero, .minutes(20))
             if draw.chance(80) {
                 entry.put("idle", .plain("\(idle)"))

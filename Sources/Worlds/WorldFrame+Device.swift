@@ -50,6 +50,13 @@ extension WorldFrame {
         device.put("marks", marks)
     }
 
+    /// The most that is compressed when the run begins; zero without a compressor.
+    var compressorInput: ByteCount {
+        guard let compressor = compressor(), compressor.text == nil else { return .zero }
+        guard let share = compressor["input"]?.text.flatMap({ try? Ratio(parsing: $0) }) else { return ceiling }
+        return ceiling * share
+    }
+
     private func compressor() -> Tree? {
         var draw = Draw(seed, "compressor")
         guard draw.chance(40) else { return nil }

@@ -15,6 +15,9 @@ extension StartedProcess: Described {
                 "footprint", \.footprint, Codec.quantity().orNone(),
                 "What the process holds. `none`: its `memory.base`, and `memory.scene` for each scene."),
             Field(
+                "compressed", \.compressed, .quantity(),
+                "The part of the footprint that is compressed, the oldest pages; needs `device.compressor`."),
+            Field(
                 "band", \.band, Codec.count(0...999).orNone(),
                 "Its jetsam band until its state changes. `none`: the band that follows from its state."),
             Field("age", \.age, .quantity(), "How long ago it was launched; at least `idle`."),

@@ -50,9 +50,9 @@ final class PageCompressor {
     var isThrashing: Bool { refaulted > refaultedAtMost }
     /// Since when every window has shown thrashing.
     private var thrashesSince: Instant?
-    /// Whether it has lasted as long as XNU's longest window (`compressor_sample_max_in_msecs`). Policies see only that:
-    /// apps here use their memory in turn, so what was used longest ago is used next, and comes back sooner than in
-    /// real apps.
+    /// Whether it has lasted as long as XNU's longest window (`compressor_sample_max_in_msecs`). Policies see only
+    /// that: apps here use their memory in turn, so what was used longest ago is used next, and comes back sooner than
+    /// in real apps.
     private var lastsThrashing: Bool { thrashesSince.map { agenda.now - $0 >= .seconds(10) } ?? false }
     /// What had been brought back when that was last counted.
     private var counted = PagesBack()
@@ -61,6 +61,8 @@ final class PageCompressor {
     /// By memory slot: whether the process was resumed and has not run yet.
     private var resumes: [Bool] = []
     private var recent = CompressorActivity()
+    /// What happens now happened before the run: it costs nothing.
+    private var isBeforeRun = false
     private var sampled: CompressorBooks
     /// Since when the present window lasts, and what has come back in it.
     private var windowBegan = Instant.zero
@@ -97,6 +99,19 @@ final class PageCompressor {
         return books.use >= SystemMeasures.compressorIsFull ? .full : lastsThrashing ? .thrashing : .working
     }
 
+    // MARK: The start
+
+    /// The processes that are alive when the run begins are being made.
+    func beginStart() { isBeforeRun = true }
+
+    /// The run begins: rows count from here.
+    func endStart() {
+        isBeforeRun = false
+        isFull = false
+        guard let books = memory.compressor else { return }
+        (sampled, counted) = (books, books.broughtBack)
+    }
+
     // MARK: Compressing
 
     /// Whether memory is on its way, so that a policy need not be asked for a waiting process.
@@ -109,7 +124,7 @@ final class PageCompressor {
 
     /// Returns whether a batch was begun.
     private func beginBatch() -> Bool {
-        guard !isFull, let wanted, let process = nextProcess() else { return false }
+        guard !isFull, !isBeforeRun, let wanted, let process = nextProcess() else { return false }
         let bytes = min(batch, wanted, giveable(process))
         serial += 1
         underWay.append(Batch(process: process.reference, bytes: bytes, serial: serial))
@@ -208,7 +223,7 @@ final class PageCompressor {
 
     /// The process's memory has been used: pages may have come back.
     func noteUse(by process: LiveProcess) {
-        guard let books = memory.compressor, books.broughtBack != counted.all else { return }
+        guard !isBeforeRun, let books = memory.compressor, books.broughtBack != counted.all else { return }
         let back = books.broughtBack - counted.all
         unpaid[process.slot.index].all += back
         unpaid[process.slot.index].repeated += books.repeatedBroughtBack - counted.repeated

@@ -11,12 +11,14 @@ struct StartState {
     let run: Simulation
 
     func apply() {
+        run.worker.compressor?.beginStart()
         for entry in run.plan.start where run.faults.failure == nil {
             guard let process = makeProcess(entry) else { return }
             fill(process, entry)
             guard run.processes.isAlive(process) else { continue }
             settle(process, entry)
         }
+        run.worker.compressor?.endStart()
         joinCompanions()
         run.advanceAll()
     }
@@ -84,8 +86,10 @@ struct StartState {
         let memory = process.profile.memory
         let scenes = process.record.sessions.map(\.id)
         guard let footprint = entry.footprint else {
-            return allocate(
-                [.allocate(.base, memory.base)] + scenes.map { .allocate(.scene($0), memory.scene) }, of: process)
+            allocate(
+                [.allocate(.base, memory.base)] + scenes.map { .allocate(.scene($0), memory.scene) }, of: process,
+                compressing: entry.compressed)
+            return settle(entry.compressed, of: process)
         }
         let whole = footprint.unscaled(by: run.memory.scale)
         let kept = entry.state == .front ? memory.cache.size : memory.cache.size * process.profile.background.keeps
@@ -93,15 +97,21 @@ struct StartState {
         let scene = scenes.isEmpty ? .zero : min(memory.scene, ByteCount(whole.bytes / (2 * scenes.count)))
         allocate(
             [.allocate(.cache, cache)] + scenes.map { .allocate(.scene($0), scene) }
-                + [.allocate(.base, whole - cache - scene * scenes.count)], of: process)
+                + [.allocate(.base, whole - cache - scene * scenes.count)], of: process,
+            compressing: entry.compressed)
+        correct(process, to: footprint)
+        settle(entry.compressed, of: process)
+    }
+
+    private func correct(_ process: LiveProcess, to footprint: ByteCount) {
         // What size classes and pages add is known only now.
         for _ in 0..<StartState.corrections {
             guard run.processes.isAlive(process) else { return }
             let missing = footprint - run.memory.books(of: process.slot).footprint
             if missing >= StartState.tolerance {
-                allocate([.allocate(.base, missing.unscaled(by: run.memory.scale))], of: process)
+                run.startAtOnce([.allocate(.base, missing.unscaled(by: run.memory.scale))], of: process)
             } else if missing <= .zero - StartState.tolerance {
-                allocate([.release(.base, (.zero - missing).unscaled(by: run.memory.scale))], of: process)
+                run.startAtOnce([.release(.base, (.zero - missing).unscaled(by: run.memory.scale))], of: process)
                 _ = run.purge(process)
             } else {
                 return
@@ -112,7 +122,36 @@ struct StartState {
     private static let corrections = 6
     private static let tolerance = ByteCount.kibibytes(4)
 
-    private func allocate(_ work: [MemoryWork], of process: LiveProcess) { run.startAtOnce(work, of: process) }
+    /// Allocates in pieces and compresses between them, so that no process needs room for its uncompressed pages.
+    private func allocate(_ work: [MemoryWork], of process: LiveProcess, compressing compressed: ByteCount) {
+        guard compressed > .zero else { return run.startAtOnce(work, of: process) }
+        for case .allocate(let pool, let bytes) in work {
+            var rest = bytes
+            while rest > .zero, run.processes.isAlive(process) {
+                let piece = min(rest, StartState.piece)
+                run.startAtOnce([.allocate(pool, piece)], of: process)
+                rest -= piece
+                guard run.processes.isAlive(process) else { return }
+                compress(process, to: compressed)
+            }
+        }
+    }
+
+    /// The most that a process allocates before its pages are compressed.
+    private static let piece = ByteCount.mebibytes(4)
+
+    private func compress(_ process: LiveProcess, to compressed: ByteCount) {
+        let missing = compressed - run.memory.books(of: process.slot).compressed
+        if missing > .zero { _ = run.memory.compress(process.slot, atMost: missing) }
+    }
+
+    /// Allocations may have brought pages back that share a slab with new objects.
+    private func settle(_ compressed: ByteCount, of process: LiveProcess) {
+        guard run.memory.compressor != nil, run.processes.isAlive(process) else { return }
+        compress(process, to: compressed)
+        let excess = run.memory.books(of: process.slot).compressed - compressed
+        if excess > .zero { _ = run.memory.bringBack(process.slot, atMost: excess) }
+    }
 
     // MARK: Its state
 

@@ -18,6 +18,8 @@ public struct StartedProcess: Hashable, Sendable {
     public var state = State.suspended
     /// What it holds; nil: its base, and its scenes.
     public var footprint: ByteCount?
+    /// The part of the footprint that the device's compressor holds; at most the footprint.
+    public var compressed = ByteCount.zero
     /// Its jetsam band until its state changes; nil: the band that follows from its state.
     public var band: Int?
     /// How long ago it was launched.
