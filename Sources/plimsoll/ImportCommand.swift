@@ -1,8 +1,10 @@
 import ArgumentParser
 import Foundation
 import Interchange
+import Memory
 import Quantities
 import Scenario
+import Simulation
 
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -63,6 +65,7 @@ struct ImportJetsamEvent: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "jetsam-event",
         abstract: "Reads a JetsamEvent report (.ips) of iOS 10 or later, and writes a scenario of the state it shows.",
+        usage: "plimsoll import jetsam-event [<options>] <file>",
         discussion: """
             The scenario's device has the report's memory. Every process of the report is alive when the run begins: \
             apps, helpers, extensions and daemons, in the bands and the order of the report, with its footprints. \
@@ -70,14 +73,20 @@ struct ImportJetsamEvent: ParsableCommand {
             the report's state; all other processes are reserved memory. Comments in the scenario state what the \
             import decided.
 
+            With --replay, the run goes on from the report's state under the device's policy, while memory is taken \
+            at a steady rate. The command prints which of the report's victims end, in which order and for which \
+            reason, who else ends, and what is assumed. With --out it writes the scenario that it replays.
+
             EXAMPLES
               plimsoll import jetsam-event JetsamEvent-2020-10-15-172958.ips
               plimsoll import jetsam-event JetsamEvent-2020-10-15-172958.ips \\
                 --out state.yaml
               plimsoll run state.yaml
+              plimsoll import jetsam-event JetsamEvent-2020-10-15-172958.ips --replay
 
-            Exit status: 65 if the report is broken, with line and column; 66 if the file is missing; 73 if --out \
-            exists or cannot be created; 74 if it cannot be written.
+            Exit status: 0 also if a replay ends other processes than the report; 65 if the report is broken, with \
+            line and column; 66 if the file is missing; 71 if the host refuses the memory for a replay; 73 if --out \
+            exists or cannot be created; 74 if it cannot be written; 129, 130 and 143 interrupted.
             """)
 
     @Argument(help: "The report.", completion: .file())
@@ -86,11 +95,28 @@ struct ImportJetsamEvent: ParsableCommand {
     @Flag(help: "Only the apps, launched one after the other.")
     var appsOnly = false
 
+    @Flag(help: "Go on from the report's state, and compare the ends with the report's.")
+    var replay = false
+
+    @Option(
+        help: ArgumentHelp(
+            "How to print a replay: \(RunCommand.Format.allCases.map(\.rawValue).joined(separator: " or ")).",
+            valueName: "format"))
+    var format: RunCommand.Format?
+
     @OptionGroup var output: ImportOutput
+
+    func validate() throws {
+        if replay && appsOnly {
+            throw ValidationError("--replay needs every process and --apps-only has not; leave one of them out")
+        }
+        if format != nil && !replay { throw ValidationError("--format is for --replay") }
+    }
 
     func run() throws {
         try reporting {
             try output.check(keeping: (file, "report"))
+            if replay { return try replayReport() }
             let imported: (scenario: String, summary: String)
             do throws(ScenarioFault) {
                 if appsOnly {
@@ -107,6 +133,80 @@ struct ImportJetsamEvent: ParsableCommand {
             Terminal.say(imported.summary)
             return ExitStatus.done.code
         }
+    }
+
+    private func replayReport() throws -> ExitCode {
+        let replay: JetsamReplay
+        do throws(ScenarioFault) {
+            replay = JetsamReplay(try JetsamWorldImport(path: file))
+        } catch {
+            throw Failure(error.status, [error.illustrated])
+        }
+        try output.write(replay.scenario)
+        Interruption.install()
+        let outcome: ReplayOutcome
+        do {
+            outcome = try replay.play(isInterrupted: { Interruption.signalNumber != 0 })
+        } catch is JetsamReplay.Interrupted {
+            return ExitCode(128 + Interruption.signalNumber)
+        } catch let fault as ScenarioFault {
+            throw Failure(fault.status, [fault.illustrated])
+        } catch let failure as RunFailure {
+            throw Failure(failure.status, failure.text)
+        } catch let failure as DeviceMemoryFailure {
+            throw Failure(.hostRefuses, "\(failure)")
+        }
+        switch format ?? .text {
+        case .text: Terminal.say(outcome.text)
+        case .json: Terminal.say(try JSONDocument.of(ReplayTable(outcome)))
+        }
+        return ExitStatus.done.code
+    }
+}
+
+/// A replay for programs: the output of `plimsoll import jetsam-event --replay --format json`.
+private struct ReplayTable: Encodable {
+    struct Victim: Encodable {
+        let process: String
+        let band: Int
+        let reportReason: String
+        let place: Int?
+        let endedS: Double?
+        let reason: String?
+        /// Absent if it is not graded.
+        let isSame: Bool?
+        let isAssumed: Bool
+    }
+
+    struct End: Encodable {
+        let process: String
+        let place: Int
+        let endedS: Double
+        let reason: String
+
+        init(_ end: ReplayEnd) {
+            (process, place, reason) = (end.name, end.place, end.reason)
+            endedS = Double(end.at.microseconds) / 1_000_000
+        }
+    }
+
+    var formatVersion = 1
+    let victims: [Victim]
+    let othersBefore: [End]
+    let othersAfter: [End]
+    let assumptions: [String]
+    let ended: Int
+    let inOrder: Int
+
+    init(_ outcome: ReplayOutcome) {
+        victims = outcome.victims.map { victim in
+            let end = victim.end.map(End.init)
+            return Victim(
+                process: victim.name, band: victim.band, reportReason: victim.reason, place: end?.place,
+                endedS: end?.endedS, reason: end?.reason, isSame: victim.isSame, isAssumed: victim.isAssumed)
+        }
+        (othersBefore, othersAfter) = (outcome.others.map(End.init), outcome.later.map(End.init))
+        (assumptions, ended, inOrder) = (outcome.assumptions, outcome.ended, outcome.inOrder)
     }
 }
 

@@ -34,8 +34,7 @@ enum JetsamExportFixture {
     }
 
     static func play(_ plan: RunPlan, keepingReports: Bool = true, refusing: Int? = nil) throws -> Output {
-        let memory = try makeDeviceMemory(
-            plan.backend, ceiling: plan.device.ceiling, reserved: plan.device.reserved, scale: plan.device.scale)
+        let memory = try plan.makeDevice()
         let keeper = ReportKeeper(refusing: refusing)
         var tables: [MemorySink] = []
         let sinks = RunSinks { _ in

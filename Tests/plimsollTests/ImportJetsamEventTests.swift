@@ -47,4 +47,43 @@ struct ImportJetsamEventTests {
         let nowhere = try Program.run(["import", "jetsam-event", "report.ips", "--out", "no/s.yaml"], in: folder)
         #expect(nowhere.status == 73)
     }
+
+    @Test(
+        "a replay prints victims, others, assumptions and counts, as text or JSON, and ends with 0 whatever the grade")
+    func replay() throws {
+        let folder = try Program.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try Data(Self.report.utf8).write(to: folder.appending(path: "report.ips"))
+        let text = try Program.run(
+            ["import", "jetsam-event", "report.ips", "--replay", "--out", "replay.yaml"], in: folder)
+        #expect(text.status == 0 && text.error.isEmpty, "\(text.error)")
+        #expect(text.out.contains("\n1       Notes    0     vm-pageshortage  1    "))
+        #expect(text.out.contains("ended before the last victim, but not in the report: none\n"))
+        #expect(
+            text.out.hasSuffix(
+                "victims 1, ended 1, in the report's order 1, for the report's reason 1 of 1 graded; others before the "
+                    + "last victim 0\n"))
+        let json = try Program.run(
+            ["import", "jetsam-event", "report.ips", "--replay", "--format", "json"], in: folder)
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(json.out.utf8)) as? [String: Any])
+        #expect(object["ended"] as? Int == 1 && (object["others_before"] as? [Any])?.isEmpty == true)
+        let victims = try #require(object["victims"] as? [[String: Any]])
+        #expect(victims.first?["is_same"] as? Bool == true && victims.first?["is_assumed"] as? Bool == false)
+        // The scenario is the one that was replayed.
+        let run = try Program.run(
+            ["run", "replay.yaml", "--backend", "accounting", "--quiet", "--out", "run", "--set", "duration=1min"],
+            in: folder)
+        #expect(run.status == 0, "\(run.error)")
+        let events = try Program.text(folder.appending(path: "run/events.csv"))
+        #expect(events.contains(",exit,Notes,"))
+    }
+
+    @Test("--replay excludes --apps-only, and --format is for it alone")
+    func usage() throws {
+        let folder = try Program.temporaryFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for more in [["--replay", "--apps-only"], ["--format", "json"], ["--replay", "--format", "xml"]] {
+            #expect(try Program.run(["import", "jetsam-event", "report.ips"] + more, in: folder).status == 64)
+        }
+    }
 }

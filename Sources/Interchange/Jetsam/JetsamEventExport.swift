@@ -8,7 +8,7 @@ import Simulation
 ///
 /// The form follows reports of iOS 14.2 with the bands of iOS 16: a header of one line, then the report. All values
 /// come from the run: dates are virtual time, identifiers are drawn from the seed. Values that are not simulated
-/// (`cpuTime`, `fds`, the compressor, a file cache) are zero, because tools expect their keys. Zones, which not all
+/// (`cpuTime`, `fds`, a file cache) are zero, because tools expect their keys. Zones, which not all
 /// reports have, are left out. A report lists the processes of the scenario: the system's own memory counts as wired
 /// memory.
 public struct JetsamEventExport: Sendable {
@@ -94,14 +94,14 @@ public struct JetsamEventExport: Sendable {
     private func memory(of report: KillReport) -> JSON {
         let there = report.processes.filter { $0.generation == 0 }
         func held(suspended: Bool) -> Int {
-            pages(there.reduce(.zero) { $1.state.phase.restsInMemory == suspended ? $0 + $1.state.footprint : $0 })
+            pages(there.reduce(.zero) { $1.state.phase.restsInMemory == suspended ? $0 + $1.resident : $0 })
         }
         let (active, inactive) = (held(suspended: false), held(suspended: true))
         return .object([
-            "compressorSize": .whole(0),
+            "compressorSize": .whole(pages(report.compressor)),
             "compressions": .whole(0),
             "decompressions": .whole(0),
-            "uncompressed": .whole(0),
+            "uncompressed": .whole(there.reduce(0) { $0 + pages($1.compressed) }),
             "pageSize": .whole(page.bytes),
             "memoryPages":
                 .object([
@@ -134,7 +134,9 @@ public struct JetsamEventExport: Sendable {
             "coalition": .whole((state.group ?? state.app.index) + 1),
             "rpages": .whole(footprint),
             "priority": .whole(state.band.number),
-            "physicalPages": .object(["internal": .array([.whole(footprint), .whole(0)])]),
+            "physicalPages": .object([
+                "internal": .array([.whole(pages(process.resident)), .whole(pages(process.compressed))])
+            ]),
             "pid": .whole(state.pid.number),
             "cpuTime": .whole(0),
             "name": .string(state.name),
@@ -184,6 +186,10 @@ public struct JetsamEventExport: Sendable {
         let digits = Array("0123456789abcdef")
         return String((0..<count).map { _ in digits[Int(random.below(16))] })
     }
+}
+
+extension KillReport.Process {
+    fileprivate var resident: ByteCount { state.footprint - compressed }
 }
 
 extension KillReport {

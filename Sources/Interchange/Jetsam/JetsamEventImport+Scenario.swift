@@ -123,8 +123,10 @@ extension JetsamEventImport {
 extension JetsamDevice {
     /// The lines about the device.
     ///
-    /// - Parameter held: What a scenario holds: apps, or all processes.
-    func lines(_ report: JetsamReport, raised held: String = "apps") -> [String] {
+    /// - Parameters:
+    ///   - held: What a scenario holds: apps, or all processes.
+    ///   - preset: The preset that the device is like, but for its compressor.
+    func lines(_ report: JetsamReport, raised held: String = "apps", preset: DevicePreset? = nil) -> [String] {
         let pages = report.pages
         func readable(_ pages: Int) -> String { ByteCount(pages * report.pageSize).readable }
         var lines = [
@@ -151,6 +153,7 @@ extension JetsamDevice {
                 "# For the report's own shortage: --set device.reserved=\(reserved + spared)",
             ]
         }
-        return lines + ["device: { ceiling: \(ceiling), reserved: \(reserved) }"]
+        let like = preset.map { "like: \($0.name), compressor: off, " } ?? ""
+        return lines + ["device: { \(like)ceiling: \(ceiling), reserved: \(reserved) }"]
     }
 }

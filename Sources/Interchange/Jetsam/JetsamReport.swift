@@ -18,11 +18,20 @@ public struct JetsamReport: Sendable {
         public var fileBacked = 0
         /// The pages that hold compressed memory.
         public var compressor = 0
+        /// The pages that were compressed into these; 0 if the report does not say.
+        public var uncompressed = 0
+        /// The active, inactive and speculative pages that no file backs.
+        public var anonymous = 0
 
         /// All pages: the device's RAM without the part that its firmware keeps.
         public var all: Int { active + inactive + free + wired + speculative + throttled + compressor }
         /// The pages that jetsam counts as available: free or backed by a file (xnu's `memorystatus_available_pages`).
         public var available: Int { min(free + max(fileBacked, speculative), all - wired - compressor) }
+    }
+
+    /// The pages of a process that no file backs (`physicalPages.internal`).
+    public struct OwnPages: Hashable, Sendable {
+        public var resident, compressed: Int
     }
 
     /// A process of the report, with the figures the import needs.
@@ -43,6 +52,13 @@ public struct JetsamReport: Sendable {
         public var reason: String?
         /// How long it has lived, in ticks of 24 MHz; nil if the report does not say.
         public var age: Int?
+        /// The pages of its own that are in memory, and those that are compressed; nil if the report does not say.
+        public var own: OwnPages?
+        /// When jetsam ended it: the time since the report was begun, in the report's unit. Nil if the report does not
+        /// say.
+        public var endedAfter: Int?
+        /// 0 or nil for a process that lived when the report was begun; later ones were added to its end.
+        public var generation: Int?
     }
 
     /// The system as the report names it: `iPhone OS 14.2 (18B5061e)`.
@@ -55,7 +71,7 @@ public struct JetsamReport: Sendable {
     public let pageSize: Int
     public let pages: Pages
     /// The processes in the report's order: band by band, least recently used first. Jetsam ends them in this order.
-    public let processes: [Process]
+    public private(set) var processes: [Process]
     /// The offset of the process list in the text, for faults that concern the whole list.
     let source: SourceText
     let listOffset: Int
@@ -125,6 +141,10 @@ public struct JetsamReport: Sendable {
         pages.throttled = try counts.wholeIfAny("throttled", 0...most) ?? 0
         pages.fileBacked = try counts.wholeIfAny("fileBacked", 0...most) ?? 0
         pages.compressor = try status.wholeIfAny("compressorSize", 0...most) ?? 0
+        pages.uncompressed = try status.wholeIfAny("uncompressed", 0...(most * 16)) ?? 0
+        pages.anonymous =
+            try counts.wholeIfAny("anonymous", 0...most)
+            ?? max(0, pages.active + pages.inactive + pages.speculative - pages.fileBacked)
         let size = ByteCount(pages.all * pageSize)
         guard size >= .mebibytes(1), size <= MemoryLimits.highestCeiling else {
             throw TextFault(
@@ -143,12 +163,36 @@ public struct JetsamReport: Sendable {
         process.coalition = fields.node["coalition"]?.number.flatMap { Int($0) }
         process.reason = fields.node["reason"]?.text
         process.age = fields.node["age"]?.number.flatMap { Int($0) }
+        process.endedAfter = fields.node["killDelta"]?.number.flatMap { Int($0) }
+        process.generation = fields.node["genCount"]?.number.flatMap { Int($0) }
+        process.own = OwnPages(fields.node["physicalPages"]?["internal"], most: most)
         guard let states = fields.node["states"] else { return process }
         guard case .array(let words) = states.content else {
             throw TextFault(offset: states.offset, message: "states: expected a list of texts, not \(states.summary)")
         }
         process.states = words.compactMap(\.text)
         return process
+    }
+}
+
+extension JetsamReport {
+    /// The report with the processes that lived when it was begun, and those that were launched later.
+    var atItsMoment: (report: JetsamReport, late: [Process]) {
+        var report = self
+        report.processes = Array(processes[..<listed])
+        return (report, Array(processes[listed...]))
+    }
+}
+
+extension JetsamReport.OwnPages {
+    /// Nil if the node is no list of two counts.
+    fileprivate init?(_ node: JSONNode?, most: Int) {
+        guard case .array(let counts)? = node?.content, counts.count >= 2,
+            let resident = counts[0].number.flatMap({ Int($0) }),
+            let compressed = counts[1].number.flatMap({ Int($0) }),
+            (0...most).contains(resident), (0...most).contains(compressed)
+        else { return nil }
+        self.init(resident: resident, compressed: compressed)
     }
 }
 

@@ -53,13 +53,55 @@ extension JetsamReport {
         return JetsamBand.band(before16: priority) ?? JetsamBand(priority * 10)
     }
 
+    /// The number of processes that lived when the report was begun. Those behind them were launched later and ended:
+    /// the kernel adds them to the end of the list, whatever their bands are.
+    ///
+    /// Source: xnu-4903 and later, `memorystatus_update_jetsam_snapshot_entry_locked`, recalled.
+    var listed: Int {
+        var highest = Int.min
+        let first = processes.compactMap { $0.reason == nil ? nil : $0.generation }.min() ?? 0
+        let isAdded = processes.map { process in
+            defer { highest = max(highest, rank(of: process)) }
+            guard process.reason != nil else { return false }
+            return (process.generation ?? first) > first || mayBeLow(process) && rank(of: process) < highest
+        }
+        let count = isAdded.lastIndex(of: false).map { $0 + 1 } ?? 0
+        return count > 0 ? count : processes.count
+    }
+
+    /// Whether a process can be known to be in a lower band than others.
+    private func mayBeLow(_ process: Process) -> Bool {
+        process.priority != nil || process.states.contains("idle") || process.states.contains("suspended")
+    }
+
+    /// The band, or for a report without bands: whether the process is surely above all that come and go.
+    private func rank(of process: Process) -> Int {
+        if let band = band(of: process) { return band.number }
+        let isOnScreen = !Set(process.states).isDisjoint(with: ["frontmost", "foreground", "active"])
+        return isOnScreen || ["SpringBoard", "backboardd", "launchd"].contains(process.name) ? 1 : 0
+    }
+
+    /// For a report without bands: the number of processes that are in band 0. Bands ascend, so the list is cut where
+    /// the fewest daemons at work come before and the fewest idle or suspended processes after.
+    var idleCount: Int {
+        let places = processes[..<listed].map { process in
+            if !Set(process.states).isDisjoint(with: ["suspended", "idle"]) { return -1 }
+            return process.states == ["daemon"] ? 1 : 0
+        }
+        var (best, least, balance) = (0, 0, 0)
+        for (place, step) in places.enumerated() {
+            balance += step
+            if balance < least { (best, least) = (place + 1, balance) }
+        }
+        return best
+    }
+
     /// The state of each process in the report's order; nil for a process of the system.
     ///
     /// A process is not an app if it calls itself a daemon, is in the home screen's band or above, or has no state. A
-    /// report without bands does not say in which band a `background` process is. Its order tells: bands ascend, so a
-    /// process listed before a suspended or idle one is also in band 0.
+    /// report without bands does not say in which band a `background` process is. Its order tells (`idleCount`).
     var standings: [JetsamStanding?] {
-        let lastIdle = processes.lastIndex { $0.states.contains("suspended") || $0.states.contains("idle") } ?? -1
+        let idleCount = idleCount
         return processes.enumerated().map { index, process in
             let band = band(of: process)
             guard !process.states.isEmpty, !process.states.contains("daemon"), process.name != "SpringBoard",
@@ -68,7 +110,7 @@ extension JetsamReport {
             if process.states.contains("suspended") { return .suspended }
             if !Set(process.states).isDisjoint(with: ["frontmost", "foreground", "active"]) { return .front }
             guard let band else {
-                if index < lastIdle { return .suspended }
+                if index < idleCount { return .suspended }
                 return process.states.contains("audio") ? .running(.audio) : .finishing
             }
             if band >= .audio { return .running(.audio) }

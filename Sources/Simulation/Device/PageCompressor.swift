@@ -109,7 +109,8 @@ final class PageCompressor {
         isBeforeRun = false
         isFull = false
         guard let books = memory.compressor else { return }
-        (sampled, counted) = (books, books.broughtBack)
+        sampled = books
+        counted = PagesBack(all: books.broughtBack, repeated: books.repeatedBroughtBack)
     }
 
     // MARK: Compressing

@@ -21,6 +21,8 @@ public struct KillReport: Sendable {
         public let state: ProcessSnapshot
         /// Whether the user wants to see the app.
         public let isWanted: Bool
+        /// The part of its footprint that is compressed.
+        public let compressed: ByteCount
         /// The largest footprint observed: at the monitor's samples, and when its state was taken.
         public let largest: ByteCount
         /// 0 for processes that lived when the report was begun. Processes added later are numbered from 1, in the
@@ -50,6 +52,8 @@ public struct KillReport: Sendable {
     public let reserved: ByteCount
     /// What was available when the report was taken.
     public let available: ByteCount
+    /// The memory of the compressor's pool; zero on a device without a compressor.
+    public let compressor: ByteCount
     /// In the order in which jetsam ends processes; added processes come last.
     public internal(set) var processes: [Process]
 }

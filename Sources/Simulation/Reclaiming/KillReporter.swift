@@ -42,7 +42,8 @@ final class KillReporter {
             let books = memory.books
             report = KillReport(
                 number: lastNumber, at: agenda.now, closed: agenda.now, ceiling: books.ceiling,
-                reserved: books.reserved, available: books.available, processes: reportedProcesses())
+                reserved: books.reserved, available: books.available, compressor: books.compressor,
+                processes: reportedProcesses())
         }
         add(KillReport.Kill(at: agenda.now, cause: cause), on: process)
     }
@@ -72,6 +73,7 @@ final class KillReporter {
     private func reported(_ state: ProcessSnapshot, of process: LiveProcess, generation: Int) -> KillReport.Process {
         KillReport.Process(
             state: state, isWanted: display.isShown(process.app),
+            compressed: memory.books(of: process.slot).compressed,
             largest: max(sampler.largest(of: process), state.footprint), generation: generation)
     }
 

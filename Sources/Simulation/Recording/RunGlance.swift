@@ -94,14 +94,19 @@ public struct RunEvent: Sendable {
     public var detail: String
     /// Why it happened; nil if the row has no reason.
     public var reason: String?
+    /// Why it happened, for programs; nil if the kind of event says it.
+    public var cause: EventCause?
 
     /// An event from its parts.
-    public init(at: Instant, kind: EventKind, app: String?, detail: String, reason: String?) {
+    public init(
+        at: Instant, kind: EventKind, app: String?, detail: String, reason: String?, cause: EventCause? = nil
+    ) {
         self.at = at
         self.kind = kind
         self.app = app
         self.detail = detail
         self.reason = reason
+        self.cause = cause
     }
 }
 

@@ -216,7 +216,10 @@ final class RunRecorder {
 
     private func add(_ row: EventRow, isOpen: Bool) {
         tally.events += 1
-        kept?.append(RunEvent(at: row.at, kind: row.kind, app: row.app, detail: row.detail, reason: row.reason))
+        kept?.append(
+            RunEvent(
+                at: row.at, kind: row.kind, app: row.app, detail: row.detail, reason: row.reason, cause: row.fact.cause)
+        )
         guard events.isRead else { return events.skipRow() }
         if isOpen || !held.isEmpty {
             held.append(HeldRow(row: row, isOpen: isOpen))

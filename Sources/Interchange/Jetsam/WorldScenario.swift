@@ -1,0 +1,170 @@
+import Lifecycle
+import Pressure
+import Quantities
+import Reclaim
+import Scenario
+import Workload
+
+/// The text of a scenario in which every process of a report is alive when the run begins.
+struct WorldScenario {
+    private let world: JetsamWorldImport
+    /// What a replay adds; nil: nothing.
+    private let replay: ReplayAssumptions?
+
+    init(_ world: JetsamWorldImport, replay: ReplayAssumptions? = nil) {
+        (self.world, self.replay) = (world, replay)
+    }
+
+    private var report: JetsamReport { world.report }
+    private var members: [JetsamWorldImport.Member] { world.members }
+
+    var text: String {
+        let apps = members.filter { kind(of: $0) == nil }
+        let parts = members.filter { kind(of: $0) != nil }
+        var lines = heading + device + policyLines + (replay?.limitLines ?? [])
+        lines += ["apps:"] + apps.map { "  - { name: \"\($0.name)\", \(settings(of: $0)) }" } + (replay?.appLines ?? [])
+        if !parts.isEmpty || world.unshown > .zero { lines += ["processes:"] + parts.map(line(ofPart:)) }
+        if world.unshown > .zero { lines += unshownPart }
+        lines += ["# In the report's order: jetsam ends them from the top, band by band.", "start:"]
+        lines += members.map(line(ofStart:))
+        if world.unshown > .zero { lines.append(unshownStart) }
+        return (lines + (replay?.startLines ?? whatIsNext)).joined(separator: "\n") + "\n"
+    }
+
+    // MARK: Before the processes
+
+    /// In a replay the compressor works only in need, so that jetsam acts at its marks.
+    private var device: [String] {
+        guard replay != nil, let keepFree = world.device.keepFree else { return world.device.lines }
+        return world.device.lines.map {
+            $0.replacing("keep_free: \(keepFree)", with: "keep_free: \(min(keepFree, ReplayAssumptions.keepFree))")
+        }
+    }
+
+    /// The release of jetsam that the report's system has, as far as it is known.
+    private var policyLines: [String] {
+        let kernel = report.kernel
+        guard kernel != .standard else { return ["policy: jetsam"] }
+        return [
+            "# The oldest release of jetsam that is reproduced and not newer than the report's system, or the oldest "
+                + "of all.",
+            "policy: { name: jetsam, parameters: { kernel: \(kernel.rawValue) } }",
+        ]
+    }
+
+    private var heading: [String] {
+        let told = [report.product, report.system, report.date].compactMap { $0 }.map { onOneLine($0) }
+        let source = onOneLine(report.source.file.split(separator: "/").last.map(String.init) ?? "a report")
+        var lines = [
+            "# The JetsamEvent report \(source)" + (told.isEmpty ? "" : ": \(told.joined(separator: ", "))") + ".",
+            "# All of its \(members.count.counted("process", "processes")) are alive when the run begins, at the "
+                + "report's moment.",
+            "# What each is follows from its name, its states and its coalition: a guess where the report is silent.",
+        ]
+        if members.contains(where: { $0.process.priority == nil }) {
+            lines.append("# The report shows no bands; they are guessed from states and from the report's order.")
+        }
+        if !world.late.isEmpty {
+            lines.append(
+                "# Left out: \(world.late.count) launched after the report was begun, and ended: "
+                    + onOneLine(world.late.map(\.name).joined(separator: ", ")) + ".")
+        }
+        lines += world.victims.map {
+            "# jetsam ended \($0.name)\($0.process.pid.map { " (pid \($0))" } ?? ""): "
+                + "\(onOneLine($0.process.reason ?? "")); it held \($0.footprint.readable)."
+        }
+        lines += (replay?.words ?? []).map { "# \($0)" }
+        let time = replay == nil ? "1min" : "\(ReplayAssumptions.time)"
+        return lines + ["plimsoll: 1", "name: jetsam-event", "duration: \(time)"]
+    }
+
+    // MARK: Processes
+
+    /// In a replay an app stands for a process that has to grow, because only an app works for as long as it likes.
+    private func kind(of member: JetsamWorldImport.Member) -> ProcessKind? {
+        replay?.grows(member) == true ? nil : member.kind
+    }
+
+    private func settings(of member: JetsamWorldImport.Member) -> String {
+        var parts = ["memory: { \(memory(of: member).joined(separator: ", ")) }"]
+        if let limits = replay?.limits(of: member) ?? limits(of: member) { parts.append("limits: { \(limits) }") }
+        if replay != nil, kind(of: member) == nil, member.state != .front {
+            parts.append("background_modes: [location]")
+        }
+        return parts.joined(separator: ", ")
+    }
+
+    /// Objects have the size of one page, because a report counts only pages.
+    private func memory(of member: JetsamWorldImport.Member) -> [String] {
+        let isPlain = member.kind != nil || replay?.grows(member) == true || replay?.hasLimit(member) == true
+        let scene = isPlain ? .zero : JetsamEventImport.scene(of: member.footprint)
+        let cache = isPlain ? .zero : JetsamEventImport.cache(of: member.footprint)
+        // A base that reaches a limit, or is larger than the device's memory, would be refused.
+        let base = min(member.footprint - scene - cache, room)
+        var facts = ["base: \(replay?.grows(member) == true ? ByteCount(base.bytes / 2) : base)"]
+        if scene > .zero || isPlain && kind(of: member) == nil { facts.append("scene: \(scene)") }
+        if cache > .zero {
+            let rate = ByteRate(bytesPerSecond: cache.bytes)
+            facts.append("cache: { size: \(cache * 2), rate: \(rate) }")
+        } else if isPlain && kind(of: member) == nil {
+            facts.append("cache: { size: 0B }")
+        }
+        facts.append("objects: { constant: \(ByteCount(JetsamEventImport.page)) }")
+        if let growth = replay?.growth(of: member) { facts.append("leak: \(growth)") }
+        return facts
+    }
+
+    /// What a daemon may hold is not known, and an extension or an app that holds more has a higher limit.
+    private func limits(of member: JetsamWorldImport.Member) -> String? {
+        guard let kind = member.kind else {
+            guard let limit = world.device.preset?.appLimit?.value, member.footprint >= limit * .percent(95) else {
+                return nil
+            }
+            return "active: \(world.device.ceiling * 2)"
+        }
+        guard let limit = kind.limit, kind == .daemon || limit <= member.footprint else { return nil }
+        return "active: none, inactive: none, active_fatal: none"
+    }
+
+    private func line(ofPart member: JetsamWorldImport.Member) -> String {
+        var kind = member.kind ?? .daemon
+        var host = member.host.map { ", of: \"\($0)\"" } ?? ""
+        // In a replay a helper off screen stands alone, so that jetsam ends it, and not the end of its app.
+        if replay != nil, kind.family == .helper, member.state != .front { (kind, host) = (.otherExtension, "") }
+        // In the report it may have been idle for long.
+        let stays = kind.family == .extension ? ", idle_exit: none" : ""
+        return "  - { name: \"\(member.name)\", kind: \(kind.rawValue)\(host)\(stays), \(settings(of: member)) }"
+    }
+
+    private func line(ofStart member: JetsamWorldImport.Member) -> String {
+        let compressed = member.compressed > .zero ? ", compressed: \(member.compressed)" : ""
+        let state = replay?.state(of: member) ?? member.state
+        return
+            "  - { process: \"\(member.name)\", state: \(state.rawValue), footprint: \(member.footprint)\(compressed), "
+            + "band: \(member.band), idle: \(member.idle), age: \(member.age) }"
+    }
+
+    private var room: ByteCount { world.device.ceiling - world.device.reserved }
+
+    private var unshownPart: [String] {
+        let objects = "objects: { constant: \(ByteCount(JetsamEventImport.page)) }"
+        return [
+            "  # The report's compressor holds more than its processes show. Whose memory that is, it does not say.",
+            "  - { name: \"\(world.unshownName)\", kind: daemon, memory: { base: \(min(world.unshown, room)), "
+                + "\(objects) }, limits: { active: none, inactive: none, active_fatal: none } }",
+        ]
+    }
+
+    private var unshownStart: String {
+        "  - { process: \"\(world.unshownName)\", footprint: \(world.unshown), compressed: \(world.unshown), "
+            + "band: \(JetsamBand.internal.number) }"
+    }
+
+    /// Comment lines that show in which order jetsam would end the processes.
+    private var whatIsNext: [String] {
+        guard let front = world.front else { return [] }
+        let burst = "{ after: 0s, size: \(world.device.ceiling), over: 25s }"
+        let setting = ShellWord.quoted("apps.\(front.name).memory.bursts=[\(burst)]")
+        return ["# To see which process ends next while the app in front takes more and more:", "# --set \(setting)"]
+    }
+}

@@ -1,0 +1,248 @@
+import Foundation
+import Memory
+import Metrics
+import Quantities
+import Scenario
+import Simulation
+import TestSupport
+import Testing
+
+@testable import Interchange
+
+/// Whole reports on their device: the state at time zero with the compressor, and what a replay shows.
+@Suite("whole JetsamEvent reports on their device")
+struct WorldReplayTests {
+    private static func world(_ report: SyntheticReport) throws -> JetsamWorldImport {
+        try JetsamWorldImport(report.bytes, file: "report.ips")
+    }
+
+    private static func replay(_ report: SyntheticReport) throws -> ReplayOutcome {
+        try JetsamReplay(world(report)).play()
+    }
+
+    /// The first row of `pages.csv`: the state at time zero.
+    private static func start(_ scenario: String) throws -> (row: TableRow, plan: RunPlan) {
+        var plan = try JetsamEventTests.load(scenario)
+        (plan.backend, plan.duration) = (.accounting, .milliseconds(1))
+        let sinks = RunSinks { _ in MemorySink() }
+        _ = try Simulation(plan, memory: plan.makeDevice(), sinks: sinks, verify: true).run()
+        let text = try #require((sinks.pages as? MemorySink)?.text)
+        return (try #require(TableRow.all(in: text).first), plan)
+    }
+
+    // MARK: The state
+
+    /// Each size within 5 % of the report, and no more memory than the report has.
+    private static func compare(_ bytes: [UInt8], poolWithin percent: Double = 5) throws {
+        let world = try JetsamWorldImport(bytes, file: "report.ips")
+        let (row, plan) = try start(world.scenario)
+        let (pages, size) = (world.report.pages, Double(world.report.pageSize))
+        func expect(_ column: String, _ wanted: Int, within percent: Double = 5) throws {
+            let (held, wanted) = (try #require(row.number(column)), Double(wanted) * size)
+            #expect(abs(held - wanted) * 100 <= wanted * percent, "\(column): \(held), \(wanted) in the report")
+        }
+        try expect("resident_bytes", pages.anonymous)
+        try expect("compressed_bytes", pages.uncompressed)
+        try expect("pool_bytes", pages.compressor, within: percent)
+        try expect("free_bytes", pages.available, within: 20)
+        #expect(plan.device.ceiling == ByteCount(pages.all * world.report.pageSize), "a raised ceiling")
+    }
+
+    @Test("resident, compressed and compressor sizes at time zero are the report's, under its own ceiling")
+    func state() throws {
+        try Self.compare(SyntheticReport.mixture.bytes)
+        var guessed = SyntheticReport.mixture
+        guessed.hasCounts = false
+        try Self.compare(guessed.bytes)
+    }
+
+    @Test(
+        "a real report with its counts by process: each size within 5 %, no raised ceiling",
+        .enabled(if: RealReports.files.contains { $0.lastPathComponent.contains("14.2") }, "data: no such report"))
+    func realState() throws {
+        let file = try #require(RealReports.files.first { $0.lastPathComponent.contains("14.2") })
+        try Self.compare(Array(Data(contentsOf: file)))
+        let world = try JetsamWorldImport(path: file.path())
+        #expect(world.device.preset?.name == "iphone-11")
+        let resident = world.members.reduce(ByteCount.zero) { $0 + $1.footprint - $1.compressed }
+        let told = world.report.processes.reduce(0) { $0 + ($1.own?.resident ?? 0) } * world.report.pageSize
+        #expect(abs(resident.bytes - told) * 100 <= told)
+    }
+
+    @Test(
+        "a real report without counts: the sums hold, and the pool within 8 %",
+        .enabled(if: RealReports.files.contains { $0.lastPathComponent.contains("10.1") }, "data: no such report"))
+    func realGuess() throws {
+        let file = try #require(RealReports.files.first { $0.lastPathComponent.contains("10.1") })
+        try Self.compare(Array(Data(contentsOf: file)), poolWithin: 8)
+        let world = try JetsamWorldImport(path: file.path())
+        #expect(world.device.preset == nil && world.scenario.contains("A guess: first what no process shows"))
+    }
+
+    @Test("each process has the report's resident and compressed pages; what is in no count is compressed, too")
+    func shares() throws {
+        var report = SyntheticReport.mixture
+        // 2 MiB of a daemon are in neither count, and the report's sum has room for them.
+        report.processes[1].wired = 2
+        let world = try Self.world(report)
+        for (member, process) in zip(world.members, report.processes) {
+            let resident = min(process.resident, process.footprint)
+            #expect((member.footprint - member.compressed).bytes / 16_384 == report.pages(resident), "\(member.name)")
+        }
+        #expect(world.unshown == .mebibytes(1_698))
+        #expect(world.scenario.contains("2.0 MiB of footprints are in no count"))
+        // No room: it is wired memory, and stays in memory here.
+        report.unshown = 0
+        let full = try Self.world(report)
+        #expect(full.unshown == .zero && full.members[1].compressed == .mebibytes(1))
+    }
+
+    @Test("a report without counts: the sum is spread over idle and suspended processes, then over all others")
+    func spread() throws {
+        let report = SyntheticReport.shortage
+        let world = try Self.world(report)
+        let sum = world.members.reduce(world.unshown) { $0 + $1.compressed }
+        #expect(abs(sum.bytes - report.compressed * 16_384) < 200 * 16_384)
+        for member in world.members.prefix(75) {
+            let left = (member.footprint - member.compressed).bytes
+            #expect(left * 1_000 <= member.footprint.bytes * 26 + 16_384_000, "\(member.name)")
+        }
+        #expect(world.members.filter { $0.process.name.hasPrefix("workd") }.allSatisfy { $0.compressed < $0.footprint })
+    }
+
+    @Test("the product names the preset if the pages are its; any other device has the report's pages alone")
+    func presets() throws {
+        #expect(try Self.world(.shortage).device.preset?.name == "iphone-11")
+        #expect(try Self.world(.mixture).scenario.contains("device: { like: iphone-14, ceiling: "))
+        var other = SyntheticReport.mixture
+        other.product = "iPhone12,1"
+        let small = try Self.world(other)
+        #expect(small.device.preset == nil && small.scenario.contains("page: 16KiB, compressor: { keep_free: "))
+        other.product = "iPhone99,1"
+        #expect(try Self.world(other).device.preset == nil)
+        // Without a compressor's figures, footprints count in full and the ceiling is raised.
+        other.product = "iPhone14,7"
+        other.hasCompressor = false
+        other.wired += 1_900
+        let plain = try Self.world(other)
+        #expect(plain.device.preset?.name == "iphone-14" && plain.unshown == .zero)
+        #expect(plain.scenario.contains("like: iphone-14, compressor: off"))
+        #expect(try JetsamEventTests.load(plain.scenario).device.compressor == nil)
+    }
+
+    @Test("bands that a report lacks: the list is cut where the fewest processes stand on the wrong side")
+    func cut() throws {
+        var report = SyntheticReport.shortage
+        #expect(try JetsamReport(report.bytes, file: "r.ips").idleCount == 75)
+        // An idle daemon among those that work, as iOS has them, is no reason to count the others as idle.
+        report.processes[90].states = ["daemon", "idle"]
+        let world = try Self.world(report)
+        #expect(world.report.idleCount == 75 && world.members[80].band == 30 && world.members[74].band == 0)
+    }
+
+    // MARK: Replays
+
+    @Test("63 victims, most of them daemons, end in the report's order, for its reason, and nobody else before")
+    func manyVictims() throws {
+        let outcome = try Self.replay(.shortage)
+        #expect(outcome.victims.count == 63 && outcome.ended == 63 && outcome.inOrder == 63)
+        #expect(outcome.others.isEmpty, "\(outcome.others)")
+        #expect(outcome.victims.allSatisfy { $0.isSame == true && !$0.isAssumed })
+        #expect(outcome.victims.map { $0.end?.place } == (1...63).map { $0 })
+        let last = try #require(outcome.text.split(separator: "\n").last)
+        #expect(
+            last == "victims 63, ended 63, in the report's order 63, for the report's reason 63 of 63 graded; others "
+                + "before the last victim 0")
+    }
+
+    @Test("a process that the report spares, but that jetsam has before a victim, is named: the grade can fail")
+    func survivor() throws {
+        var report = SyntheticReport.shortage
+        report.processes[5].reason = nil
+        report.processes[40].reason = nil
+        let outcome = try Self.replay(report)
+        #expect(outcome.others.map(\.name) == ["idled5", "App40"])
+        #expect(outcome.victims.count == 61 && outcome.inOrder == 61)
+        #expect(outcome.text.contains("ended before the last victim, but not in the report: 2\n"))
+    }
+
+    @Test("victims in several bands end in the order of the report's times; assumed limits are told and not graded")
+    func severalBands() throws {
+        let outcome = try Self.replay(.mixture)
+        let names = ["oldd", "fatd", "com.apple.WebKit.WebContent", "ageingd"] + (0..<20).map { "idled\($0)" }
+        #expect(outcome.victims.map(\.name) == names && outcome.inOrder == 24 && outcome.others.isEmpty)
+        #expect(outcome.victims.filter(\.isAssumed).map(\.name) == Array(names[1...3]))
+        for victim in outcome.victims {
+            #expect(victim.end?.reason == victim.reason, "\(victim.name)")
+            #expect(victim.isSame == (victim.isAssumed ? nil : true))
+        }
+        #expect(outcome.text.contains("not graded"))
+        #expect(outcome.assumptions.contains { $0.contains("highwater: 'ageingd'") })
+        #expect(outcome.assumptions.contains { $0.contains("'fatd', 'com.apple.WebKit.WebContent'") })
+        #expect(outcome.text.contains("launched after the report's moment, so not replayed: 1\n  lated (idle-exit)\n"))
+    }
+
+    @Test("in another order of the report they end in another order")
+    func reversed() throws {
+        var report = SyntheticReport.shortage
+        report.processes.replaceSubrange(0..<75, with: report.processes[0..<63].reversed() + report.processes[63..<75])
+        let outcome = try Self.replay(report)
+        #expect(outcome.victims.first?.name == "idled62" && outcome.victims.first?.end?.place == 1)
+        #expect(outcome.inOrder == 63 && outcome.others.isEmpty)
+    }
+
+    @Test("without victims, without an app in front, with reasons that nobody knows: a replay all the same")
+    func oddities() throws {
+        var report = SyntheticReport.shortage
+        for place in report.processes.indices { report.processes[place].reason = nil }
+        let none = try Self.replay(report)
+        #expect(none.victims.isEmpty && none.text.contains("The report names no process that jetsam ended."))
+        #expect(none.counts.hasPrefix("victims 0, ended 0"))
+        report.processes[0].reason = "a-new-reason"
+        report.processes[1].reason = "vm-compressor-space-shortage"
+        report.processes.removeAll { $0.states == ["frontmost"] }
+        let odd = try Self.replay(report)
+        #expect(odd.ended == 2 && odd.others.isEmpty && odd.victims.map(\.isSame) == [false, false])
+        #expect(odd.world.front == nil)
+    }
+
+    @Test("the app in front ends by the limit that its reason shows")
+    func frontVictim() throws {
+        var report = SyntheticReport.mixture
+        for place in report.processes.indices { report.processes[place].reason = nil }
+        let place = try #require(report.processes.firstIndex { $0.name == "Game" })
+        report.processes[place].reason = "per-process-limit"
+        let outcome = try Self.replay(report)
+        #expect(outcome.victims.map { $0.end?.reason } == ["per-process-limit"] && outcome.others.isEmpty)
+    }
+
+    @Test("a replay is the same every time, and the scenario that it writes is the one that it plays")
+    func again() throws {
+        let replay = JetsamReplay(try Self.world(.mixture))
+        let (first, second) = (try replay.play(), try replay.play())
+        #expect(first.text == second.text && first.victims == second.victims)
+        let plan = try JetsamEventTests.load(replay.scenario)
+        #expect(plan.apps.contains { $0.name == "memory demand" } && plan.limits.protectForeground == false)
+        #expect(throws: JetsamReplay.Interrupted.self) { try replay.play(isInterrupted: { true }) }
+    }
+
+    @Test(
+        "real reports: every victim ends, and nobody else before the last",
+        .enabled(if: !RealReports.files.isEmpty, "data: the shared reports are not beside the checkout"),
+        arguments: RealReports.files)
+    func real(file: URL) throws {
+        let outcome = try JetsamReplay(JetsamWorldImport(path: file.path())).play()
+        #expect(!outcome.victims.isEmpty && outcome.ended == outcome.victims.count)
+        #expect(outcome.others.isEmpty && outcome.inOrder == outcome.victims.count)
+    }
+
+    @Test("whatever the bytes are: a replay's scenario that is valid, or one line", arguments: 0..<4 as Range<UInt64>)
+    func mutations(seed: UInt64) throws {
+        let report = seed < 2 ? SyntheticReport.shortage : SyntheticReport.mixture
+        var random = SeededGenerator(seed: seed, stream: "mutations")
+        let (read, refused) = try Mutations.tally(of: report.bytes, count: 40, &random) { bytes throws(ScenarioFault) in
+            JetsamReplay(try JetsamWorldImport(bytes, file: "r.ips")).scenario
+        }
+        #expect(read + refused == 40 && refused > 5)
+    }
+}
