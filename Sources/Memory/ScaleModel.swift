@@ -214,7 +214,8 @@ final class ScaleModel: DeviceMemory {
     private func balance(_ slot: MemorySlot) throws(AllocatorError) {
         while owed(slot).active < 0, device.requested(in: samples[slot.index].runs) > .zero { freeRun(slot) }
         if owed(slot).dirty < 0 { _ = try device.purge(slot) }
-        followFrames(slot)
+        // Room for new runs comes first. A new run has frames, so only afterwards is it known how many are lacking.
+        followFrames(slot, compressesOnly: true)
         defer { followFrames(slot) }
         while case let owed = owed(slot).active, owed > 0, makeRun(owed, slot) > 0 {}
         guard owed(slot).dirty != 0 else { return }
@@ -231,13 +232,13 @@ final class ScaleModel: DeviceMemory {
     }
 
     /// Compresses pages, or brings some back, until the process has its share of the frames.
-    private func followFrames(_ slot: MemorySlot) {
+    private func followFrames(_ slot: MemorySlot, compressesOnly: Bool = false) {
         guard pool != nil, slot != pool else { return }
         let meant = ByteCount(share(original.books(of: slot).resident) * DeviceRegion.pageSize)
         let real = device.books(of: slot).resident
         if real > meant {
             _ = device.compress(slot, atMost: real - meant)
-        } else if real < meant {
+        } else if real < meant && !compressesOnly {
             _ = device.bringBack(slot, atMost: meant - real)
         }
     }
@@ -283,7 +284,7 @@ final class ScaleModel: DeviceMemory {
     ) -> ByteCount {
         guard self.pool != nil else { return useModel(bytes, in: pool, visit) }
         let done = visit(original, bytes, pool)
-        follow(pool.slot)
+        // The use brings back pages of the model, too: what is lacking is known afterwards.
         _ = useModel(done, in: pool, visit)
         follow(pool.slot)
         return done
