@@ -90,7 +90,9 @@ struct JetsamRules: Sendable {
                 })
         }
         let thrashing = thrashingStep(snapshot)
-        if isBelow(thresholds.critical) || snapshot.requester != nil || thrashing != nil {
+        // Thrashing of the compressor names the cause; alone it ends no process, because apps here use memory in turn.
+        let filesThrash = thrashing?.cause == .fileCacheThrashing
+        if isBelow(thresholds.critical) || snapshot.requester != nil || filesThrash {
             if let step = aggressiveStep(snapshot) { steps.append(step) }
             steps.append(thrashing ?? topProcess(snapshot, thresholds))
             return answer(snapshot, steps)
