@@ -35,6 +35,7 @@ from plimsoll_tools.plotting import (
     terminations,
 )
 from plimsoll_tools.plotting.run_directory import read_run
+from plimsoll_tools.reporting import payload
 from plimsoll_tools.tuning import charts
 from plimsoll_tools.tuning.verdict import Difference
 
@@ -218,6 +219,61 @@ class FeltEnds(StoryCase):
         events.loc[events["exit_reason"] == "memoryResourceLimit", "exit_reason"] = "abnormal"
         lanes = {lane.app: lane.ended_as for lane in states.lanes_of(run)}
         self.assertEqual(lanes, {"chat": {style.FELT: [120.0]}, "notes": {style.LEFT: [130.0]}, "game": {style.CRASHED: [300.0]}})
+
+
+class Compressed(StoryCase):
+    def compressed(self) -> Path:
+        """The story on a device whose processes hold three times what is in RAM: 20 MiB of system and 10 MiB of pool."""
+        folder = self.story()
+        apps = pd.read_csv(folder / "apps.csv")
+        footprints = apps.groupby("time_s")["footprint_bytes"].sum()
+        samples = pd.read_csv(folder / "samples.csv")
+        held = samples["time_s"].map(footprints).fillna(0)
+        samples["resident_bytes"] = 30 * MIB + (held / 3).astype(int)
+        samples["available_bytes"] = samples["ceiling_bytes"] - samples["resident_bytes"]
+        samples.to_csv(folder / "samples.csv", index=False)
+        pages = pd.DataFrame({"time_s": samples["time_s"], "resident_bytes": (held / 3).astype(int)})
+        pages["compressed_bytes"] = (held - held / 3).astype(int)
+        pages["pool_bytes"] = 10 * MIB
+        pages["free_bytes"] = samples["available_bytes"]
+        for name in ("newly_compressed_bytes", "refaulted_bytes", "compress_ms", "decompress_ms"):
+            pages[name] = 0
+        pages.to_csv(folder / "pages.csv", index=False)
+        return folder
+
+    def test_footprints_and_what_is_in_ram_have_a_panel_each(self) -> None:
+        run = read_run(self.compressed())
+        stack = memory.stack_of(run)
+        self.assertEqual(sorted(layer.name for layer in stack.layers), ["chat", "game", "notes"])
+        self.assertEqual([layer.name for layer in stack.ram], ["system", "compressor", "resident pages"])
+        used = run.samples.set_index("time_s").loc[stack.times_s, "resident_bytes"]
+        np.testing.assert_allclose(sum(layer.bytes for layer in stack.ram), used)
+        np.testing.assert_allclose(stack.ram[0].bytes, 20 * MIB, atol=1)
+        self.assertEqual(stack.top, run.apps.groupby("time_s")["footprint_bytes"].sum().max())
+        figure = memory.draw(run)
+        assert figure is not None
+        labels = [axes.get_ylabel() for axes in figure.axes if axes.get_ylabel()]
+        self.assertEqual(labels, ["footprints (MiB)", "in RAM (MiB)"])
+        words = self.words(figure)
+        self.assertLessEqual({"footprint of", "in RAM", "compressor", "ceiling 200 MiB"}, set(words))
+        self.assertTrue(any("65.3 MiB of compressed pages" in word for word in words), words)
+        # The ceiling is drawn over what is in RAM, and not over footprints.
+        upper, lower = (axes for axes in figure.axes if axes.get_ylabel())
+        at_ceiling = [any(np.all(np.asarray(line.get_ydata()) == 200 * MIB) for line in axes.lines) for axes in (upper, lower)]
+        self.assertEqual(at_ceiling, [False, True])
+
+    def test_without_a_compressor_the_system_is_a_layer_and_there_is_one_panel(self) -> None:
+        run = read_run(self.story())
+        stack = memory.stack_of(run)
+        self.assertEqual((stack.layers[0].name, stack.ram), ("system", []))
+        figure = memory.draw(run)
+        assert figure is not None
+        self.assertEqual([axes.get_ylabel() for axes in figure.axes if axes.get_ylabel()], ["memory (MiB)"])
+
+    def test_the_report_has_both(self) -> None:
+        self.assertEqual(payload.payload_of(read_run(self.story()), "a")["ram"], [])
+        told = payload.payload_of(read_run(self.compressed()), "a")
+        self.assertEqual([layer["name"] for layer in told["ram"]], ["system", "compressor", "resident pages"])
 
 
 class EndedApps(StoryCase):

@@ -94,6 +94,37 @@ struct LiveScreenTests {
         #expect(plain.lines[2].contains("= system  # apps  . free"))
     }
 
+    @Test("on a device with a compressor the pool has a sign of its own, and bars tell resident and compressed apart")
+    func compressed() {
+        var device = Device(ceiling: .mebibytes(1_000), reserved: .mebibytes(200))
+        device.compressor = CompressorSettings()
+        let plan = RunPlan(
+            name: "compressed", seed: 1, duration: .minutes(30), device: device, monitor: .ios,
+            policy: PolicySettings(name: "jetsam"), limits: Limits(), apps: [], user: [])
+        let app = ProcessGlance(
+            app: "mail", pid: ProcessID(1), phase: .suspended, band: 0, footprint: .mebibytes(800),
+            compressed: .mebibytes(600), age: .seconds(90), idle: .seconds(60))
+        let glance = RunGlance(
+            now: .zero, ceiling: device.ceiling, resident: .mebibytes(700), reserved: device.reserved,
+            available: .mebibytes(300), compressed: .mebibytes(600), pool: .mebibytes(300), level: .normal,
+            processes: [app])
+        func lines(blocks: Bool) -> [String] {
+            LiveScreen(
+                plan: plan, glance: glance, log: [], speed: "10x", size: ScreenSize(columns: 102, rows: 24),
+                usesColour: false, usesBlocks: blocks
+            ).lines
+        }
+        let (blocks, signs) = (lines(blocks: true), lines(blocks: false))
+        func bar(_ parts: (String, Int)...) -> String { parts.map { String(repeating: $0, count: $1) }.joined() }
+        #expect(blocks[1] == "[" + bar(("▒", 20), ("▓", 30), ("█", 20), ("·", 30)) + "]")
+        #expect(signs[1] == "[" + bar(("=", 20), ("%", 30), ("#", 20), (".", 30)) + "]")
+        #expect(blocks[2].contains("▒ system  ▓ compressor  █ apps  · free"))
+        #expect(blocks[3].contains("300.0 MiB (30.0%) free  600.0 MiB compressed"))
+        let (resident, compressed) = (blocks[6].count { $0 == "▪" }, blocks[6].count { $0 == "▫" })
+        #expect(resident * 3 == compressed && resident >= 5, "\(blocks[6])")
+        #expect(signs[6].count { $0 == "-" } == compressed)
+    }
+
     @Test("the wall time that is left stands beside the speed, where there is room")
     func timeLeft() {
         var screen = screen(100, 24, apps: 3)

@@ -1,10 +1,13 @@
-"""memory: resident memory by app under the ceiling, with pressure, warnings and terminations."""
+"""memory: resident memory by app under the ceiling, with pressure, warnings and terminations.
+
+On a device with a compressor, footprints count compressed pages as well, and add up to more than fits. There, and where files
+fill memory, the layers are footprints, and a second panel has what is in RAM, under the ceiling."""
 
 from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -16,7 +19,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, Rectangle
 from matplotlib.patheffects import withStroke
 
-from plimsoll_tools.plotting import kills, style
+from plimsoll_tools.plotting import kills, ram, style
 from plimsoll_tools.plotting.run_directory import Run, app_names, app_peaks, scenario_text
 
 NEEDS = ("samples.time_s", "samples.resident_bytes", "samples.ceiling_bytes", "samples.pressure_level",
@@ -30,6 +33,10 @@ COLUMNS = 1200
 
 LEFT_IN, RIGHT_IN, TOP_IN, BOTTOM_IN = 0.96, 2.34, 0.52, 0.46
 STACK_IN = 3.5
+RAM_IN, RAM_GAP_IN = 1.5, 0.3
+"""The panel of what is in RAM, on a device with a compressor."""
+FOOTPRINTS_IN = 2.9
+"""Then the layers have less height."""
 LANE_IN = 0.17
 MOST_NAME_ROWS = 6
 MOST_WARNED_ROWS = 4
@@ -62,6 +69,8 @@ class Stack:
 
     times_s: np.ndarray
     layers: list[Layer]
+    ram: list[Layer] = field(default_factory=list)
+    """On a device with a compressor: what is in RAM. The layers are then footprints, compressed pages included."""
 
     @property
     def top(self) -> float:
@@ -126,7 +135,12 @@ def stack_of(run: Run) -> Stack:
     if len(shown) < len(largest):
         rest = table[[name for name in largest if name not in set(shown)]]
         bytes_ = rest.sum(axis=1).to_numpy()
-        layers.append(Layer(style.plural(rest.shape[1], "other app"), style.OTHER_COLOUR, bytes_, apps=tuple(rest.columns)))
+        known = app_names(run.directory)
+        are_apps = not known or set(rest.columns) <= set(known)
+        name = style.plural(rest.shape[1], "other app") if are_apps else f"{rest.shape[1]:,} others"
+        layers.append(Layer(name, style.OTHER_COLOUR, bytes_, apps=tuple(rest.columns)))
+    if parts := ram.parts_of(run, times_s, resident):
+        return Stack(times_s, layers, [Layer(part.name, part.colour, part.bytes, part.hatch) for part in parts])
     if resident is not None:
         of_apps = table.sum(axis=1).to_numpy() if layers else 0.0
         name = "system" if layers else "resident"
@@ -341,10 +355,10 @@ def lift_of(lines: list[float], lift: float) -> float:
     return lift
 
 
-def draw_levels(axes: Axes, strip: Axes, spans: list[tuple[float, float, str]]) -> None:
-    """Shades the background of the picture, and fills the strip above it, where nothing can hide the colours."""
+def draw_levels(panels: list[Axes], strip: Axes, spans: list[tuple[float, float, str]]) -> None:
+    """Shades the background of the panels, and fills the strip above them, where nothing can hide the colours."""
     for start, end, level in spans:
-        if level in style.LEVEL_SHADES:
+        for axes in panels if level in style.LEVEL_SHADES else ():
             axes.axvspan(start, end, color=style.LEVEL_SHADES[level], linewidth=0, zorder=0)
         strip.axvspan(start, end, color=style.LEVEL_COLOURS.get(level, style.RULE), linewidth=0)
 
@@ -463,7 +477,12 @@ def draw_ends(lane: Axes, axes: Axes, ends: Ends, names: Names | None, px_per_se
     for kind, at in marks.items():
         style.mark_ends(lane, at, kind)
     # Lines for very many ends would hide the layers.
-    for time_s, _, kind in ends if names is not None else ():
+    if names is not None:
+        draw_end_lines(axes, ends)
+
+
+def draw_end_lines(axes: Axes, ends: Ends) -> None:
+    for time_s, _, kind in ends:
         is_felt = kind == style.FELT
         axes.axvline(time_s, color=style.INK if is_felt else style.HARMLESS, linewidth=0.8 if is_felt else 0.5,
                      linestyle=(0, (1, 1)) if is_felt else (0, (1, 3)), zorder=4)  # fmt: skip
@@ -545,7 +564,7 @@ def legend_rows(run: Run, stack: Stack, warnings: pd.DataFrame, ends: Ends) -> l
     return rows
 
 
-def draw_layers_legend(figure: Figure, axes: Axes, rows: list[LegendRow]) -> None:
+def draw_layers_legend(figure: Figure, axes: Axes, rows: list[LegendRow], head: str = "memory of") -> None:
     """Beside the picture, in the order in which the layers lie: the name, the peak, and how often warned and ended."""
     width, height = figure.get_size_inches()
     left_in, top_in = axes.get_position().x1 * width + 0.1, axes.get_position().y1 * height
@@ -554,10 +573,10 @@ def draw_layers_legend(figure: Figure, axes: Axes, rows: list[LegendRow]) -> Non
     def write(x_in: float, y_in: float, text: str, **look: object) -> None:
         figure.text((left_in + x_in) / width, y_in / height, text, va="center", **({"fontsize": 7} | look))  # type: ignore[arg-type]
 
-    write(0, top_in - 0.02, "memory of", fontsize=7.5, fontweight="bold")
+    write(0, top_in - 0.02, head, fontsize=7.5, fontweight="bold")
     heads = {"peak": "peak", "warned": "▲" if has_warned else "", "ended": "ended" if has_ended else ""}
-    for name, head in heads.items():
-        write(LEGEND_COLUMNS_IN[name], top_in - 0.02, head, ha="right", fontsize=6.3, color=style.QUIET)
+    for name, title in heads.items():
+        write(LEGEND_COLUMNS_IN[name], top_in - 0.02, title, ha="right", fontsize=6.3, color=style.QUIET)
     for place, row in enumerate(rows, start=1):
         y_in = top_in - 0.02 - LEGEND_ROW_IN * place
         figure.add_artist(Rectangle(
@@ -635,6 +654,32 @@ def add_lane(figure: Figure, bottom_in: float, height_in: float, share: Axes, na
     return lane
 
 
+def finish_panels(axes: Axes, under: Axes, top: float, end_s: float) -> None:
+    """The axes of the two panels of a device with a compressor, the upper one without the labels of the time."""
+    axes.set_ylabel(axes.get_ylabel().replace("memory", "footprints"))
+    axes.set_xlabel("")
+    axes.tick_params(labelbottom=False)
+    style.memory_axis(under, top)
+    under.set_ylabel(under.get_ylabel().replace("memory", "in RAM"))
+    style.time_axis(under, end_s)
+    style.bare(under, "left", "bottom")
+
+
+def draw_ram_legend(figure: Figure, axes: Axes, run: Run, parts: list[Layer]) -> None:
+    """Beside the lower panel: what is in RAM, the largest size of each part, and how much the compressor keeps."""
+    rows = [LegendRow(part, float(part.bytes.max(initial=0.0)), 0, 0, 0) for part in reversed(parts)]
+    draw_layers_legend(figure, axes, rows, "in RAM")
+    width, height = figure.get_size_inches()
+    most = float(ram.pages_of(run)["compressed_bytes"].max())
+    if not most > 0:
+        return
+    figure.text(
+        axes.get_position().x1 + 0.1 / width, axes.get_position().y1 - (0.02 + LEGEND_ROW_IN * (len(rows) + 1) + 0.06) / height,
+        f"the pool keeps at most\n{style.bytes_text(most)} of compressed pages,\nwhich count as footprint", fontsize=6.3, va="top",
+        color=style.QUIET, linespacing=1.3,
+    )  # fmt: skip
+
+
 def draw(run: Run) -> Figure | None:
     """The picture, or None when there is neither a sample nor a footprint."""
     stack = stack_of(run)
@@ -658,13 +703,15 @@ def draw(run: Run) -> Figure | None:
     listed = [] if names is not None else style.wrapped(figure, ended_list(ends), NAME_PT, (style.WIDTH_IN - 0.4) * style.DPI)
 
     heights = [LANE_IN * (1 + max((name.row for name in placed or []), default=0)) for placed in (names, warned)] + [0.11]
-    stack_in = max(STACK_IN, LEGEND_ROW_IN * (len(rows) + 1))
-    bottom_in = BOTTOM_IN + LIST_LINE_IN * (len(listed) + 0.6 if listed else 0)
+    stack_in = max(FOOTPRINTS_IN if stack.ram else STACK_IN, LEGEND_ROW_IN * (len(rows) + 1))
+    list_in = BOTTOM_IN + LIST_LINE_IN * (len(listed) + 0.6 if listed else 0)
+    bottom_in = list_in + (RAM_IN + RAM_GAP_IN if stack.ram else 0)
     # Without marks there is no key below the title.
     height_in = bottom_in + stack_in + sum(heights) + 4 * 0.05 + (TOP_IN if ends or len(warnings) else TOP_IN - KEY_IN)
     figure.set_size_inches(style.WIDTH_IN, height_in)
 
     axes = add_axes(figure, bottom_in, stack_in)
+    under = add_axes(figure, list_in, RAM_IN, axes) if stack.ram else axes
     figure.text(0.2 / style.WIDTH_IN, 0.08 / height_in, "\n".join(listed), fontsize=NAME_PT, va="bottom", linespacing=1.35)
     bottom_in += stack_in + 0.05
     name = f"{len(table):,} terminated" + (f"\n{len(crashed):,} crashed" if len(crashed) else "")
@@ -674,22 +721,29 @@ def draw(run: Run) -> Figure | None:
     bottom_in += heights[1] + 0.05
     level_lane = add_lane(figure, bottom_in, heights[2], axes, "pressure")
 
-    draw_levels(axes, level_lane, spans)
+    draw_levels([axes, under] if stack.ram else [axes], level_lane, spans)
     draw_stack(axes, stack, end_s)
-    draw_thresholds(axes, thresholds_set)
     limits = own_limits(run, stack, table)
     draw_own_limits(axes, limits, end_s)
     draw_warnings(warned_lane, warnings, end_s / width_px, warned)
     draw_ends(ended_lane, axes, ends, names, px_per_second)
+    if stack.ram:
+        draw_stack(under, Stack(stack.times_s, stack.ram), end_s)
+        if names is not None:
+            draw_end_lines(under, ends)
+    draw_thresholds(under, thresholds_set)
 
     ceiling = run.samples["ceiling_bytes"].max()
     peak = peak_of(run)
-    top = max(stack.top, 0.0 if np.isnan(ceiling) else float(ceiling), peak.bytes if peak else 0.0)
-    style.memory_axis(axes, top)
+    top = max(0.0 if np.isnan(ceiling) else float(ceiling), peak.bytes if peak else 0.0)
+    style.memory_axis(axes, stack.top if stack.ram else max(stack.top, top))
     style.time_axis(axes, end_s)
     style.bare(axes, "left", "bottom")
-    draw_top(axes, run, peak, limits, thresholds_set, end_s)
-    draw_layers_legend(figure, axes, rows)
+    if stack.ram:
+        finish_panels(axes, under, top, end_s)
+        draw_ram_legend(figure, under, run, stack.ram)
+    draw_top(under, run, peak, [] if stack.ram else limits, thresholds_set, end_s)
+    draw_layers_legend(figure, axes, rows, "footprint of" if stack.ram else "memory of")
     draw_levels_legend(figure, axes, levels, thresholds_set, (bottom_in + heights[2]) / height_in)
     draw_key(figure, ends, warnings, height_in)
     style.title(figure, f"Memory of {run.title}")

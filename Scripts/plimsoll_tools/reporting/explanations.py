@@ -20,7 +20,7 @@ USUAL = 3
 LONGEST_RUN_S = 20.0
 """An explanation repeats the run many times over. Of runs that computed for longer, it is given on request only."""
 
-LONGEST_WAIT_S = 60.0
+LONGEST_WAIT_S = 30.0
 """How long a page that nobody asked for explanations waits for them."""
 
 HEAD_TIME = re.compile(r"(?:(\d+) h )?(?:(\d+) min )?(\d+(?:\.\d+)?) s\b")

@@ -60,6 +60,10 @@ def samples_of(run: Run, times_s: np.ndarray) -> dict[str, list[float | None]]:
     }  # fmt: skip
 
 
+def plain_layers(layers: list[memory.Layer]) -> list[dict[str, Any]]:
+    return [{"name": layer.name, "colour": layer.colour, "bytes": numbers(layer.bytes)} for layer in layers]
+
+
 def kills_of(run: Run, reasons: Reasons) -> list[dict[str, Any]]:
     spared = kills.spared(run)
     rows = []
@@ -223,7 +227,7 @@ def payload_of(run: Run, label: str) -> dict[str, Any]:
         "explained": {"folder": "", "blocks": [], "note": ""}, "end": plain(max(run.end_s, 1e-3)),
         "ceiling": plain(ceiling) if ceiling == ceiling else 0,
         "samples": samples_of(run, stack.times_s),
-        "layers": [{"name": layer.name, "colour": layer.colour, "bytes": numbers(layer.bytes)} for layer in stack.layers],
+        "layers": plain_layers(stack.layers), "ram": plain_layers(stack.ram),
         "levels": [[plain(start), plain(end), level] for start, end, level in memory.level_spans(run)],
         "thresholds": memory.thresholds(run) if ceiling == ceiling else {},
         "stalls": [
@@ -307,7 +311,7 @@ def slim(run: dict[str, Any]) -> None:
         kill["spared"] = []
     run["explained"] |= {"blocks": [], "note": ""}
     run["warnings"], run["scenario"], run["manifest"] = [], "", ""
-    run["samples"], run["layers"], run["stalls"] = {"t": [], "resident": [], "available": []}, [], []
+    run["samples"], run["layers"], run["ram"], run["stalls"] = {"t": [], "resident": [], "available": []}, [], [], []
     run["cores"] = None
     run["notes"] = [*run["notes"], "one of many runs: look into it with a report of its own"]
 

@@ -234,30 +234,33 @@ function killMarks(frame, y) {
     mark.addEventListener("keydown", (event) => { if (event.key === "Enter") pin(places, true); });
   }
 }
-function memoryPanel(parent) {
-  const high = () => Math.max(run().ceiling || 0, ...run().samples.resident) * 1.06 || 1;
+/** Layers of memory over time. Below a ceiling, it and the thresholds are drawn; without one the layers are footprints. */
+function stackPanel(parent, name, height, layers, isUnder) {
+  const sums = new Float64Array(run().samples.t.length);
+  for (const layer of layers) sums.forEach((_, index) => { sums[index] += layer.bytes[index]; });
+  const most = sums.reduce((a, b) => Math.max(a, b), 0);
+  const high = () => (isUnder ? Math.max(run().ceiling || 0, ...run().samples.resident) : most) * 1.06 || 1;
   const top = 34;
   let frame = null;
   const y = (value) => frame.bottom - value / high() * (frame.bottom - top);
-  timePanel(parent, "memory by app", 340, (given) => {
+  timePanel(parent, name, height, (given) => {
     frame = given;
-    const isAlone = run().layers.some((layer) => layer.name === view.app);
+    const isAlone = layers.some((layer) => layer.name === view.app);
     shades(frame, top);
     const times = run().samples.t;
-    const base = new Float64Array(times.length);
-    for (const layer of run().layers) base.forEach((_, index) => { base[index] += layer.bytes[index]; });
-    for (const layer of [...run().layers].reverse()) {
+    const base = Float64Array.from(sums);
+    for (const layer of [...layers].reverse()) {
       svg(frame.paint, "path", { d: steps(frame, times, base, y, frame.bottom), fill: layer.colour, stroke: "var(--seam)", "stroke-width": 0.4, class: isAlone && layer.name !== view.app ? "faded" : "" });
       base.forEach((_, index) => { base[index] -= layer.bytes[index]; });
     }
-    const size = high() >= 2 * GIB ? GIB : MIB, step = 2 ** Math.ceil(Math.log2(high() / size / 6));
+    const size = high() >= 2 * GIB ? GIB : MIB, step = 2 ** Math.ceil(Math.log2(high() / size / (height < 300 ? 4 : 6)));
     for (let value = 0; value <= high() / size; value += step) svg(frame.root, "text", { x: frame.left - 6, y: y(value * size) + 4, "text-anchor": "end", class: "quiet" }, `${value}${value ? size === GIB ? " GiB" : "" : ""}`);
     svg(frame.root, "text", { x: 2, y: top - 4, class: "quiet" }, size === GIB ? "" : "MiB");
-    for (const [level, resident] of Object.entries(run().thresholds)) {
+    for (const [level, resident] of Object.entries(isUnder ? run().thresholds : {})) {
       svg(frame.paint, "line", { x1: frame.left, x2: frame.right, y1: y(resident), y2: y(resident), stroke: PAPER, "stroke-width": 3 });
       svg(frame.paint, "line", { x1: frame.left, x2: frame.right, y1: y(resident), y2: y(resident), stroke: LEVELS[level], "stroke-width": 1.6, "stroke-dasharray": "7 3" });
     }
-    if (run().ceiling) {
+    if (isUnder && run().ceiling) {
       svg(frame.paint, "line", { x1: frame.left, x2: frame.right, y1: y(run().ceiling), y2: y(run().ceiling), stroke: INK, "stroke-width": 2 });
       svg(frame.root, "text", { x: frame.right - 4, y: y(run().ceiling) - 4, "text-anchor": "end", "font-weight": 700 }, `ceiling ${bytes(run().ceiling)}`);
     }
@@ -269,7 +272,7 @@ function memoryPanel(parent) {
     const value = (frame.bottom - py) / (frame.bottom - top) * high();
     let sum = 0, hit = null;
     const rows = [];
-    for (const layer of run().layers) {
+    for (const layer of layers) {
       if (value > sum && value <= sum + layer.bytes[index]) hit = layer.name;
       sum += layer.bytes[index];
       if (layer.bytes[index] > 0) rows.push([layer.name, layer.bytes[index]]);
@@ -277,13 +280,27 @@ function memoryPanel(parent) {
     const list = html("ul");
     for (const [name, size] of rows.sort((a, b) => b[1] - a[1]).slice(0, 8)) list.append(html("li", {}, name === hit ? html("b", {}, `${name} ${bytes(size)}`) : `${name} ${bytes(size)}`));
     const level = run().levels.find(([t0, t1]) => t >= t0 && t < t1);
-    return [html("b", {}, `${clock(t)}  ${bytes(run().samples.resident[index])} resident, ${bytes(run().samples.available[index])} available`), html("div", {}, level ? `pressure ${level[2]}` : ""), list];
+    const sizes = isUnder ? `${bytes(run().samples.resident[index])} resident, ${bytes(run().samples.available[index])} available` : `${bytes(sums[index])} of footprints`;
+    return [html("b", {}, `${clock(t)}  ${sizes}`), html("div", {}, level ? `pressure ${level[2]}` : ""), list];
   });
+}
+/** On a device with a compressor two panels: footprints, which count compressed pages, and what is in RAM. */
+function memoryPanel(parent) {
+  const parts = run().ram;
+  stackPanel(parent, parts.length ? "footprints by app" : "memory by app", parts.length ? 300 : 340, run().layers, !parts.length);
+  const key = (layer) => html("span", {}, html("i", { style: `background:${layer.colour}` }), layer.name);
   const legend = html("div", { class: "legend" });
-  for (const layer of [...run().layers].reverse()) legend.append(appsOf(run()).includes(layer.name) ? html("button", { "aria-pressed": String(layer.name === view.app), "data-app": layer.name, onclick: () => chooseApp(layer.name) }, html("i", { style: `background:${layer.colour}` }), layer.name) : html("span", {}, html("i", { style: `background:${layer.colour}` }), layer.name));
-  for (const level of ["warning", "critical"]) if (run().thresholds[level]) legend.append(html("span", {}, html("i", { style: `background:${LEVELS[level]}` }), `${level} from ${bytes(run().thresholds[level])}`));
-  legend.append(html("span", {}, "✕ process ended by the system"));
-  parent.append(legend);
+  for (const layer of [...run().layers].reverse()) legend.append(appsOf(run()).includes(layer.name) ? html("button", { "aria-pressed": String(layer.name === view.app), "data-app": layer.name, onclick: () => chooseApp(layer.name) }, html("i", { style: `background:${layer.colour}` }), layer.name) : key(layer));
+  let last = legend;
+  if (parts.length) {
+    parent.append(legend, html("h2", {}, "In RAM, under the ceiling"));
+    stackPanel(parent, "in RAM", 190, parts, true);
+    last = html("div", { class: "legend" });
+    for (const layer of [...parts].reverse()) last.append(key(layer));
+  }
+  for (const level of ["warning", "critical"]) if (run().thresholds[level]) last.append(html("span", {}, html("i", { style: `background:${LEVELS[level]}` }), `${level} from ${bytes(run().thresholds[level])}`));
+  last.append(html("span", {}, "✕ process ended by the system"));
+  parent.append(last);
 }
 function pressurePanel(parent) {
   let frame = null;

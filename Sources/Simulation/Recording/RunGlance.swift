@@ -17,6 +17,10 @@ public struct RunGlance: Sendable {
     public var reserved: ByteCount
     /// The ceiling minus `resident`.
     public var available: ByteCount
+    /// The processes' pages that the compressor keeps; they take no room of their own. Zero without a compressor.
+    public var compressed: ByteCount
+    /// What the compressor's pool takes, a part of `resident`.
+    public var pool: ByteCount
     /// The monitor's level.
     public var level: PressureLevel
     /// Launches so far.
@@ -33,6 +37,7 @@ public struct RunGlance: Sendable {
     /// A glance from its parts.
     public init(
         now: Instant, ceiling: ByteCount, resident: ByteCount, reserved: ByteCount, available: ByteCount,
+        compressed: ByteCount = .zero, pool: ByteCount = .zero,
         level: PressureLevel, launches: Int = 0, warnings: Int = 0, terminations: Int = 0,
         cores: CoreGlance = CoreGlance(count: 1), processes: [ProcessGlance] = []
     ) {
@@ -41,6 +46,8 @@ public struct RunGlance: Sendable {
         self.resident = resident
         self.reserved = reserved
         self.available = available
+        self.compressed = compressed
+        self.pool = pool
         self.level = level
         self.launches = launches
         self.warnings = warnings
@@ -62,6 +69,8 @@ public struct ProcessGlance: Sendable {
     public var band: Int
     /// What it holds.
     public var footprint: ByteCount
+    /// The part of the footprint that is compressed.
+    public var compressed: ByteCount
     /// The time since its launch.
     public var age: TimeSpan
     /// The time since it was last on screen, or since its launch if it never was.
@@ -69,14 +78,15 @@ public struct ProcessGlance: Sendable {
 
     /// A glance at a process from its parts.
     public init(
-        app: String, pid: ProcessID, phase: ProcessPhase, band: Int, footprint: ByteCount, age: TimeSpan,
-        idle: TimeSpan
+        app: String, pid: ProcessID, phase: ProcessPhase, band: Int, footprint: ByteCount,
+        compressed: ByteCount = .zero, age: TimeSpan, idle: TimeSpan
     ) {
         self.app = app
         self.pid = pid
         self.phase = phase
         self.band = band
         self.footprint = footprint
+        self.compressed = compressed
         self.age = age
         self.idle = idle
     }
@@ -136,15 +146,15 @@ extension RunGlance {
         let books = run.memory.books
         self.init(
             now: run.now, ceiling: books.ceiling, resident: books.resident, reserved: books.reserved,
-            available: books.available, level: run.watch.level, launches: run.tally.launches.count,
-            warnings: run.tally.warnings, terminations: run.tally.terminations.count,
-            cores: run.scheduler.glance,
+            available: books.available, compressed: books.compressed, pool: books.compressor,
+            level: run.watch.level, launches: run.tally.launches.count, warnings: run.tally.warnings,
+            terminations: run.tally.terminations.count, cores: run.scheduler.glance,
             processes: run.processes.live.map { process in
                 let facts = run.snapshots.snapshot(process)
                 return ProcessGlance(
                     app: facts.name, pid: facts.pid, phase: facts.phase, band: facts.band.number,
-                    footprint: facts.footprint, age: run.now - facts.launchedAt,
-                    idle: facts.idleTime(at: run.now))
+                    footprint: facts.footprint, compressed: run.memory.books(of: process.slot).compressed,
+                    age: run.now - facts.launchedAt, idle: facts.idleTime(at: run.now))
             })
     }
 }

@@ -69,14 +69,23 @@ struct LiveScreen {
         return min(width, Int(Int64(bytes.bytes) * Int64(width) / Int64(max(1, glance.ceiling.bytes))))
     }
 
+    /// The signs of the bar.
+    private var signs: (system: String, pool: String, apps: String, free: String) {
+        usesBlocks ? ("▒", "▓", "█", "·") : ("=", "%", "#", ".")
+    }
+
     private var bar: String {
         let width = max(1, size.columns - 2)
         let system = column(of: glance.reserved)
-        let apps = max(0, column(of: glance.resident) - system)
-        let glyphs = usesBlocks ? ("▒", "█", "·") : ("=", "#", ".")
-        let used = String(repeating: glyphs.0, count: system) + paint(String(repeating: glyphs.1, count: apps), look)
-        return "[" + used + String(repeating: glyphs.2, count: max(0, width - system - apps)) + "]"
+        let pool = max(0, column(of: glance.reserved + glance.pool) - system)
+        let apps = max(0, column(of: glance.resident) - system - pool)
+        let signs = signs
+        let used = [(signs.system, system), (signs.pool, pool)].map { String(repeating: $0, count: $1) }.joined()
+        let rest = String(repeating: signs.free, count: max(0, width - system - pool - apps))
+        return "[" + used + paint(String(repeating: signs.apps, count: apps), look) + rest + "]"
     }
+
+    private var hasCompressor: Bool { plan.device.compressor != nil }
 
     /// The line below the bar, with W and C at the thresholds of warning and critical.
     private var marks: String {
@@ -94,8 +103,12 @@ struct LiveScreen {
 
     /// The meaning of the bar's signs, as far as it fits.
     private func legend(room: Int) -> String {
-        let signs = usesBlocks ? "▒ system  █ apps  · free" : "= system  # apps  . free"
-        let parts = [signs, "W warning  C critical", "] ceiling \(glance.ceiling.readable)"]
+        let (system, pool, apps, free) = signs
+        let compressor = hasCompressor ? "  \(pool) compressor" : ""
+        let parts = [
+            "\(system) system\(compressor)  \(apps) apps  \(free) free", "W warning  C critical",
+            "] ceiling \(glance.ceiling.readable)",
+        ]
         var legend = ""
         for part in parts {
             let longer = legend.isEmpty ? part : legend + "  " + part
@@ -109,8 +122,9 @@ struct LiveScreen {
         let percent = "\(Int(share) / 10).\(Int(share) % 10)%"
         let level = paint(glance.level.rawValue.uppercased(), look)
         let counts = "\(glance.launches) launched  \(glance.warnings) warned  \(glance.terminations) ended"
+        let compressed = hasCompressor ? "\(glance.compressed.readable) compressed  " : ""
         let text =
-            "  \(glance.resident.readable) used  \(glance.available.readable) (\(percent)) free  \(counts)"
+            "  \(glance.resident.readable) used  \(glance.available.readable) (\(percent)) free  \(compressed)\(counts)"
         return level + fit(text, to: size.columns - glance.level.rawValue.count)
     }
 
@@ -174,8 +188,12 @@ struct LiveScreen {
             + lead(process.idle == .zero ? "-" : Progress.clock(process.idle), widths.time)
         let room = min(40, size.columns - LiveScreen.columns(of: text) - 2)
         guard room > 3, largest > .zero else { return fit(text) }
-        let length = Int(Int64(process.footprint.bytes) * Int64(room) / Int64(largest.bytes))
-        let bar = "  " + String(repeating: usesBlocks ? "▪" : "#", count: length)
+        func length(_ size: ByteCount) -> Int { Int(Int64(size.bytes) * Int64(room) / Int64(largest.bytes)) }
+        let compressed = length(min(process.footprint, process.compressed))
+        let signs = usesBlocks ? ("▪", "▫") : ("#", "-")
+        let bar =
+            "  " + String(repeating: signs.0, count: length(process.footprint) - compressed)
+            + String(repeating: signs.1, count: compressed)
         return fit(text) + paint(bar, process.phase.isForeground ? .strong : .quiet)
     }
 
