@@ -85,6 +85,15 @@ def claims(runs: Runs) -> dict[str, bool]:
     taken = {row["action"] for row in quick if row["event"] == "action" and row["app"] == "music"}
     told = {row["app"] for row in runs.one("life-cycle-4-duties", "events") if row["event"] == "warning"}
     drawn = sorted(float(row["declared_ms"]) for row in runs.one("spread-of-launches", "launches") if row["app"] == "chat")
+    evening = [row for row in runs.one("evening-on-iphone", "events") if row["event"] == "exit"]
+    reaped = [(row["app"], int(float(row["time_s"]))) for row in evening if row["cause"] == "long-idle-exit"]
+    taps = runs.one("evening-on-iphone", "launches")
+    returns = [float(row["latency_ms"]) for row in taps
+               if row["kind"] == "cold" and row["app"] in dict(reaped) and float(row["tapped_s"]) > 1200]
+    frames = runs.one("evening-on-iphone", "pages")
+    held = max(int(row["resident_bytes"]) + int(row["compressed_bytes"]) for row in frames)
+    room = max(int(row["resident_bytes"]) + int(row["pool_bytes"]) + int(row["free_bytes"]) for row in frames)
+    near = {row["app"] for row in runs.one("evening-on-iphone", "events") if row["event"] == "warning"}
     people = {row["seed"]: row["terminations"] for row in runs.seeds("seeded-commuter", "ladder")["ladder"]}
     return {
         "one-greedy-neighbour: critical at 25.7 s, and reader is ended then, by the policy":
@@ -92,6 +101,14 @@ def claims(runs: Runs) -> dict[str, bool]:
         "leak: ends after 41 s": round(leak) == 41,
         "quickstart: music gives its scene and its unused pages, and weather is ended":
             ends == ["weather"] and taken == {"disconnect_scene", "purge"},
+        "evening-on-iphone: the reaper ends weather for the game, feed for the video, browser in the shop, and no other app":
+            reaped == [("weather", 725), ("feed", 1201), ("browser", 1447)]
+            and [row["app"] for row in evening if row["exit_reason"] == "memoryResourceLimit"] == ["chat-notify"]
+            and {row["app"]: row["tapped_s"] for row in taps}.items() >= {"video": "1200", "shop": "1380"}.items(),
+        "evening-on-iphone: the three returns wait 1.0 to 1.4 s":
+            len(returns) == 3 and min(returns) >= 950 and max(returns) < 1450,
+        "evening-on-iphone: footprints are 1.5 times the RAM for apps": 1.45 <= held / room < 1.6,
+        "evening-on-iphone: no app is told to free memory": near == {"keyboard", "chat-notify"},
         "life-cycle-4-duties: observant and careless are told, who is suspended is not":
             told == {"observant", "careless", "tide"},
         "seeded-commuter: 3 ends with seed 1, 30 with seed 6": (people["1"], people["6"]) == ("3", "30"),

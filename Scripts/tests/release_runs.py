@@ -9,7 +9,7 @@ from pathlib import Path
 from harness import SCRIPTS
 from release import OTHERS, SHIPPED, UNMET, ReleaseCase, each
 
-THOROUGHLY = ("quickstart", "evening-commute")
+THOROUGHLY = ("quickstart", "evening-commute", "evening-on-iphone")
 """These are looked at in every way."""
 
 FEWEST_TABLES = 6

@@ -26,10 +26,10 @@ struct ExplainCommand: ParsableCommand {
             price comes first. Values are tried in steps, so a smaller change may also be enough.
 
             EXAMPLES
-              plimsoll run Scenarios/evening-commute.yaml
-              plimsoll explain runs/evening-commute
-              plimsoll explain runs/evening-commute --app weather
-              plimsoll explain runs/evening-commute --app weather --at 18min
+              plimsoll run Scenarios/evening-on-iphone.yaml
+              plimsoll explain runs/evening-on-iphone
+              plimsoll explain runs/evening-on-iphone --app weather
+              plimsoll explain runs/evening-on-iphone --app weather --at 12min
 
             Exit status: 0 done; 65 if the run has no such app; 66 if the folder holds no run; 71 if the host has too \
             little memory; 129, 130 and 143 interrupted.
