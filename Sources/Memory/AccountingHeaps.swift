@@ -269,8 +269,8 @@ struct AccountingHeaps: ProcessHeaps, ~Copyable {
 
     /// Does nothing: there is no memory to write, so no position has to be kept.
     mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int) -> Bool { true }
-    mutating func touch(_ table: inout ObjectTable, _ bytes: Int) -> Int { bytes }
-    mutating func read(_ table: inout ObjectTable, _ bytes: Int) -> Int { bytes }
+    mutating func touch(_ table: inout ObjectTable, _ bytes: Int, hot: Ratio) -> Int { bytes }
+    mutating func read(_ table: inout ObjectTable, _ bytes: Int, hot: Ratio) -> Int { bytes }
 
     mutating func audit(_ processes: inout ProcessTable, activePages: Int) throws(AuditFailure) -> ByteCount {
         var (pages, active, metadata) = (0, 0, 0)

@@ -76,6 +76,8 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         return footprint
     }
 
+    func declare(hot: Ratio, of slot: MemorySlot) { processes[live(slot)].hot = hot }
+
     func holdsFiles(_ slot: MemorySlot) { files = live(slot) }
 
     func purge(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount {
@@ -154,7 +156,8 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         // One round is enough: a second would write the same bytes again.
         let count = min(bytes.bytes, processes[slot][pool.index].requested)
         let before = heaps.compressedPages(slot)
-        let done = heaps.touch(&processes[slot][pool.index], count)
+        let hot = processes[slot].hot
+        let done = heaps.touch(&processes[slot][pool.index], count, hot: hot)
         if heaps.compressedPages(slot) != before { noteChange(slot) }
         return ByteCount(done)
     }
@@ -163,7 +166,8 @@ final class BookedDevice<Heaps: ProcessHeaps & ~Copyable>: DeviceMemory {
         let slot = live(pool.slot)
         let count = min(bytes.bytes, processes[slot][pool.index].requested)
         let before = heaps.compressedPages(slot)
-        let done = heaps.read(&processes[slot][pool.index], count)
+        let hot = processes[slot].hot
+        let done = heaps.read(&processes[slot][pool.index], count, hot: hot)
         if heaps.compressedPages(slot) != before { noteChange(slot) }
         return ByteCount(done)
     }

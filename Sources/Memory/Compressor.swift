@@ -59,7 +59,7 @@ protocol PagingDevice: DeviceMemory {
     /// The free frames that an allocation can get.
     var obtainable: ByteCount { get }
     /// See `PagedHeaps.compress`.
-    func compress(_ slot: MemorySlot, most: Int, stores: Bool, size: (Int) -> Int) -> Int
+    func compress(_ slot: MemorySlot, most: Int, usedBefore: Int, stores: Bool, size: (Int) -> Int) -> Int
     func restore(_ slot: MemorySlot, most: Int) -> Int
 }
 
@@ -126,6 +126,8 @@ final class CompressingDevice<Device: PagingDevice>: NamedDevice {
             isFull: isFull, use: use)
     }
 
+    var broughtBack: ByteCount { pageBytes(frames.pointee.refaulted) }
+
     private var use: Ratio {
         let input = pageBytes(frames.pointee.compressed - frames.pointee.words)
         return max(share(input, of: limits.input), share(device.books(of: own).footprint, of: limits.pool))
@@ -167,7 +169,9 @@ final class CompressingDevice<Device: PagingDevice>: NamedDevice {
 
     func oldestUse(by slot: MemorySlot) -> Int? { frames.pointee.oldestUse(by: slot.index) }
 
-    func compress(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount {
+    var lastUse: Int { frames.pointee.lastUse }
+
+    func compress(_ slot: MemorySlot, atMost bytes: ByteCount, usedBefore: Int) -> ByteCount {
         let wanted = bytes.bytes / DeviceRegion.pageSize
         let compressibility = compressibilities[slot.index]
         let contents = frames.pointee.contents
@@ -181,7 +185,7 @@ final class CompressingDevice<Device: PagingDevice>: NamedDevice {
                 isFull = true
                 break
             }
-            let more = device.compress(slot, most: allowed, stores: true) { page in
+            let more = device.compress(slot, most: allowed, usedBefore: usedBefore, stores: true) { page in
                 let drawn = compressibility.draw(page: DeviceRegion.pageSize, &generator)
                 return contents?.compress(page, drawn: drawn) ?? drawn
             }
@@ -320,9 +324,9 @@ final class PagedJemallocDevice: NamedDevice, PagingDevice {
     var obtainable: ByteCount { pageBytes(device.heaps.obtainablePages) }
     var refusal: AllocationRefusal { device.refusal }
 
-    func compress(_ slot: MemorySlot, most: Int, stores: Bool, size: (Int) -> Int) -> Int {
+    func compress(_ slot: MemorySlot, most: Int, usedBefore: Int, stores: Bool, size: (Int) -> Int) -> Int {
         device.noteChange(slot.index)
-        return device.heaps.compress(slot.index, most: most, stores: stores, size: size)
+        return device.heaps.compress(slot.index, most: most, usedBefore: usedBefore, stores: stores, size: size)
     }
 
     func restore(_ slot: MemorySlot, most: Int) -> Int {
@@ -344,9 +348,9 @@ final class PagedAccountingDevice: NamedDevice, PagingDevice {
     var obtainable: ByteCount { pageBytes(device.heaps.obtainablePages) }
     var refusal: AllocationRefusal { device.refusal }
 
-    func compress(_ slot: MemorySlot, most: Int, stores: Bool, size: (Int) -> Int) -> Int {
+    func compress(_ slot: MemorySlot, most: Int, usedBefore: Int, stores: Bool, size: (Int) -> Int) -> Int {
         device.noteChange(slot.index)
-        return device.heaps.compress(slot.index, most: most, stores: stores, size: size)
+        return device.heaps.compress(slot.index, most: most, usedBefore: usedBefore, stores: stores, size: size)
     }
 
     func restore(_ slot: MemorySlot, most: Int) -> Int {

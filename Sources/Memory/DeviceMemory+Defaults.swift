@@ -21,7 +21,18 @@ extension DeviceMemory {
     public func oldestUse(by slot: MemorySlot) -> Int? { nil }
 
     /// Compresses nothing: the device has no compressor.
-    public func compress(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount { .zero }
+    public func compress(_ slot: MemorySlot, atMost bytes: ByteCount, usedBefore: Int) -> ByteCount { .zero }
+
+    /// Compresses pages of any age.
+    public func compress(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount {
+        compress(slot, atMost: bytes, usedBefore: .max)
+    }
+
+    /// Zero: the device has no compressor.
+    public var broughtBack: ByteCount { .zero }
+
+    /// 0: the device has no compressor.
+    public var lastUse: Int { 0 }
 
     /// Brings nothing back: the device has no compressor.
     public func bringBack(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount { .zero }

@@ -361,6 +361,13 @@ public protocol DeviceMemory: AnyObject {
     /// The compressor's figures; nil for a device without one.
     var compressor: CompressorBooks? { get }
 
+    /// `compressor.broughtBack` by itself, which is known at once; zero without a compressor.
+    var broughtBack: ByteCount { get }
+
+    /// Declares which share of each of the process's pools `touch` and `read` visit: the newest objects. It matters
+    /// only on a device with a compressor, where the rest may lose its frames for good.
+    func declare(hot: Ratio, of slot: MemorySlot)
+
     /// Declares how well a process's pages compress.
     func declare(_ compressibility: Compressibility, of slot: MemorySlot)
 
@@ -368,11 +375,16 @@ public protocol DeviceMemory: AnyObject {
     /// from call to call, comparable between processes. Nil for a process without such pages, and without a compressor.
     func oldestUse(by slot: MemorySlot) -> Int?
 
+    /// The number that a use has now; see `oldestUse`. 0 without a compressor.
+    var lastUse: Int { get }
+
     /// Compresses the process's pages that were used longest ago.
     ///
-    /// - Parameter bytes: At most this much, in whole pages.
-    /// - Returns: How much was compressed; less if the process has no more pages, or if the pool is full.
-    func compress(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount
+    /// - Parameters:
+    ///   - bytes: At most this much, in whole pages.
+    ///   - usedBefore: Only pages whose last use has a lower number (`oldestUse`).
+    /// - Returns: How much was compressed; less if the process has no more such pages, or if the pool is full.
+    func compress(_ slot: MemorySlot, atMost bytes: ByteCount, usedBefore: Int) -> ByteCount
 
     /// Brings pages of the process back that were compressed last.
     ///

@@ -1,5 +1,3 @@
-import Glibc
-
 /// All extents of an accounting device: runs of pages that one heap holds, like jemalloc's `edata_t` without memory.
 ///
 /// An extent is an entry of the table, and is named by its number, which is reused. Numbers do not affect the order. As
@@ -75,10 +73,7 @@ struct ExtentTable: ~Copyable {
     private let edges: UnsafeMutablePointer<UInt32>
     private let pages: Int
     init(pages: Int) {
-        guard let memory = calloc(pages, MemoryLayout<UInt32>.stride) else {
-            preconditionFailure("the host has no memory for \(pages) page tags")
-        }
-        edges = memory.bindMemory(to: UInt32.self, capacity: pages)
+        edges = HostTable.make(pages, of: UInt32.self)
         precondition(pages < 1 << 26, "a device of \(pages) pages")
         self.pages = pages
         extents = .cacheLines(capacity)
@@ -86,7 +81,7 @@ struct ExtentTable: ~Copyable {
     }
 
     deinit {
-        free(edges)
+        HostTable.free(edges, pages)
         extents.deallocate()
         uses.deallocate()
     }

@@ -1,5 +1,3 @@
-import Glibc
-
 /// Which pages of a device have a frame (a page of real memory), which are compressed, and in which order each process
 /// used its pages.
 ///
@@ -55,6 +53,17 @@ struct FrameTable: ~Copyable {
         fileprivate(set) var compressed = List()
         /// Pages that came back so far because they were used.
         fileprivate(set) var refaulted = 0
+        /// What `disagreement` found in `compressed`; nil since the list has changed.
+        fileprivate var found: Found?
+    }
+
+    /// What the pages of a list of compressed pages amount to.
+    fileprivate struct Found {
+        var pages = 0
+        /// Those of them that are one repeated word.
+        var words = 0
+        /// The bytes of the contents of the others.
+        var stored = 0
     }
 
     private let pages: UnsafeMutablePointer<Page>
@@ -78,10 +87,7 @@ struct FrameTable: ~Copyable {
     ///   - pages: How many addresses the device has, in pages.
     ///   - segments: The most segments of the pool.
     init(pages count: Int, segments: Int) {
-        guard let memory = calloc(count, MemoryLayout<Page>.stride) else {
-            preconditionFailure("the host has no memory for the frames of \(count) pages")
-        }
-        pages = memory.bindMemory(to: Page.self, capacity: count)
+        pages = HostTable.make(count, of: Page.self)
         holders = .allocate(capacity: MemoryLimits.liveProcesses)
         holders.initialize(repeating: Holder(), count: MemoryLimits.liveProcesses)
         self.count = count
@@ -89,7 +95,7 @@ struct FrameTable: ~Copyable {
     }
 
     deinit {
-        free(pages)
+        HostTable.free(pages, count)
         holders.deallocate()
     }
 
@@ -118,7 +124,7 @@ struct FrameTable: ~Copyable {
             if pages[page].place == Place.frame {
                 unlink(page, from: &holders[slot].framed)
             } else {
-                leaveStore(page)
+                leaveStore(page, of: slot)
                 unlink(page, from: &holders[slot].compressed)
             }
             pages[page].owner = 0
@@ -162,11 +168,21 @@ struct FrameTable: ~Copyable {
 
     /// Notes that pages, which have frames, are used.
     mutating func use(_ range: Range<Int>) {
-        for page in range where pages[page].stamp != stamp {
-            let slot = slot(of: page)
+        var page = range.lowerBound
+        while page < range.upperBound {
+            guard pages[page].stamp != stamp else {
+                page += 1
+                continue
+            }
+            // Pages that follow each other in the list, too, move together. They have one holder.
+            let first = page
             pages[page].stamp = stamp
-            unlink(page, from: &holders[slot].framed)
-            append(page, to: &holders[slot].framed)
+            page += 1
+            while page < range.upperBound, pages[page - 1].next == UInt32(page), pages[page].stamp != stamp {
+                pages[page].stamp = stamp
+                page += 1
+            }
+            moveToEnd(first, page - 1, of: &holders[slot(of: first)].framed)
         }
     }
 
@@ -174,7 +190,7 @@ struct FrameTable: ~Copyable {
     mutating func restore(_ page: Int, isUse: Bool) {
         let slot = slot(of: page)
         let isWord = pages[page].place == Place.word
-        leaveStore(page)
+        leaveStore(page, of: slot)
         unlink(page, from: &holders[slot].compressed)
         pages[page].stamp = stamp
         append(page, to: &holders[slot].framed)
@@ -193,7 +209,16 @@ struct FrameTable: ~Copyable {
     }
 
     /// The call in which the slot last used that page.
-    func oldestUse(by slot: Int) -> Int? { oldest(of: slot).map { Int(pages[$0].stamp) } }
+    func oldestUse(by slot: Int) -> Int? {
+        guard let page = oldest(of: slot) else { return nil }
+        return use(of: page)
+    }
+
+    /// The call in which a page was last used.
+    func use(of page: Int) -> Int { Int(pages[page].stamp) }
+
+    /// The number of the present call.
+    var lastUse: Int { Int(stamp) }
 
     /// The page that was compressed last.
     func newestCompressed(of slot: Int) -> Int? {
@@ -209,6 +234,7 @@ struct FrameTable: ~Copyable {
         append(page, to: &holders[slot].compressed)
         // No call has this number.
         pages[page].stamp = 0
+        holders[slot].found = nil
         compressed += 1
         guard size > 0 else {
             pages[page].size = 0
@@ -243,7 +269,8 @@ struct FrameTable: ~Copyable {
     }
 
     /// The compressed contents of a page are dropped.
-    private mutating func leaveStore(_ page: Int) {
+    private mutating func leaveStore(_ page: Int, of slot: Int) {
+        holders[slot].found = nil
         compressed -= 1
         if pages[page].place == Place.word {
             words -= 1
@@ -326,27 +353,62 @@ struct FrameTable: ~Copyable {
         list.count -= 1
     }
 
+    /// Moves linked pages that follow each other to the end of their list.
+    private func moveToEnd(_ first: Int, _ last: Int, of list: inout List) {
+        let (previous, next) = (pages[first].previous, pages[last].next)
+        guard next != FrameTable.none else { return }
+        if previous == FrameTable.none { list.first = next } else { pages[Int(previous)].next = next }
+        pages[Int(next)].previous = previous
+        pages[Int(list.last)].next = UInt32(first)
+        pages[first].previous = list.last
+        pages[last].next = FrameTable.none
+        list.last = UInt32(last)
+    }
+
     // MARK: Claims
 
-    /// Counts everything anew; returns what disagrees.
+    /// Counts everything anew, but for lists that have not changed since they were counted; returns what disagrees.
     func disagreement() -> String? {
-        var (without, single, stored) = (0, 0, 0)
+        var all = Found()
         for slot in 0..<MemoryLimits.liveProcesses {
-            var (page, length) = (holders[slot].compressed.first, 0)
-            while page != FrameTable.none {
-                length += 1
-                if pages[Int(page)].place == Place.word { single += 1 } else { stored += Int(pages[Int(page)].size) }
-                if let claim = contents?.disagreement(about: Int(page), with: pages[Int(page)]) { return claim }
-                page = pages[Int(page)].next
+            if let claim = contentsDisagreement(in: slot) { return claim }
+            let found = holders[slot].found ?? count(holders[slot].compressed)
+            holders[slot].found = found
+            guard found.pages == holders[slot].compressed.count else {
+                return "slot \(slot) lists \(found.pages) compressed pages, not \(holders[slot].compressed.count)"
             }
-            guard length == holders[slot].compressed.count else {
-                return "slot \(slot) lists \(length) compressed pages and counts \(holders[slot].compressed.count)"
-            }
-            without += length
+            all.pages += found.pages
+            all.words += found.words
+            all.stored += found.stored
         }
-        guard without == compressed else { return "\(without) pages are compressed, and \(compressed) are counted" }
-        guard single == words else { return "\(single) pages are one word, and \(words) are counted" }
-        guard stored == segments.used else { return "pages take \(stored) bytes, segments count \(segments.used)" }
+        guard all.pages == compressed else { return "\(all.pages) pages are compressed, not \(compressed)" }
+        guard all.words == words else { return "\(all.words) pages are one word, not \(words)" }
+        guard all.stored == segments.used else {
+            return "pages take \(all.stored) bytes, segments count \(segments.used)"
+        }
+        return nil
+    }
+
+    private func count(_ list: List) -> Found {
+        var found = Found()
+        var page = list.first
+        while page != FrameTable.none {
+            found.pages += 1
+            let entry = pages[Int(page)]
+            if entry.place == Place.word { found.words += 1 } else { found.stored += Int(entry.size) }
+            page = entry.next
+        }
+        return found
+    }
+
+    /// Compares what is stored with what was compressed.
+    private func contentsDisagreement(in slot: Int) -> String? {
+        guard let contents else { return nil }
+        var page = holders[slot].compressed.first
+        while page != FrameTable.none {
+            if let claim = contents.disagreement(about: Int(page), with: pages[Int(page)]) { return claim }
+            page = pages[Int(page)].next
+        }
         return nil
     }
 }

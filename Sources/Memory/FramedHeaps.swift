@@ -102,22 +102,23 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: ProcessHeaps, ~Copyable {
         return true
     }
 
-    mutating func touch(_ table: inout ObjectTable, _ bytes: Int) -> Int {
-        goRound(&table, bytes) { $0.base.fill($1.unit, from: $2, count: $3) }
+    mutating func touch(_ table: inout ObjectTable, _ bytes: Int, hot: Ratio) -> Int {
+        goRound(&table, bytes, hot) { $0.base.fill($1.unit, from: $2, count: $3) }
     }
 
-    mutating func read(_ table: inout ObjectTable, _ bytes: Int) -> Int {
-        goRound(&table, bytes) { $0.base.look(at: $1.unit, from: $2, count: $3) }
+    mutating func read(_ table: inout ObjectTable, _ bytes: Int, hot: Ratio) -> Int {
+        goRound(&table, bytes, hot) { $0.base.look(at: $1.unit, from: $2, count: $3) }
     }
 
     @inline(__always)
     private mutating func goRound(
-        _ table: inout ObjectTable, _ bytes: Int,
+        _ table: inout ObjectTable, _ bytes: Int, _ hot: Ratio,
         _ visit: (inout PagedHeaps, ObjectTable.Entry, Int, Int) -> Void
     ) -> Int {
         beginBatch()
         var done = 0
         while done < bytes {
+            table.keepCursor(amongNewest: hot)
             let piece = table.peekPiece(min(bytes - done, PagedHeaps.pieceBytes))
             guard use(piece.entry, from: piece.offset, count: piece.length) else { return done }
             visit(&self, piece.entry, piece.offset, piece.length)
@@ -175,13 +176,14 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: ProcessHeaps, ~Copyable {
     /// Compresses the slot's pages that were used longest ago, as long as the pool has room for them.
     ///
     /// - Parameters:
+    ///   - usedBefore: Only pages whose last use has a lower number.
     ///   - stores: Whether the contents go into the pool.
     ///   - size: The bytes that a page's contents take there; asked once per page, which still has its frame. Zero if
     ///     they are not stored.
     /// - Returns: The number of pages.
-    mutating func compress(_ slot: Int, most: Int, stores: Bool, size: (Int) -> Int) -> Int {
+    mutating func compress(_ slot: Int, most: Int, usedBefore: Int, stores: Bool, size: (Int) -> Int) -> Int {
         var (done, run) = (0, 0..<0)
-        while done < most, let page = frames.pointee.oldest(of: slot) {
+        while done < most, let page = frames.pointee.oldest(of: slot), frames.pointee.use(of: page) < usedBefore {
             guard !stores || frames.pointee.segments.hasRoom(for: DeviceRegion.pageSize) else { break }
             frames.pointee.compress(page, size: size(page))
             done += 1

@@ -16,8 +16,9 @@ final class FramedModel<Device: PagingDevice>: NamedDevice {
 
     var books: DeviceBooks { device.books(poolIn: own) }
 
-    func compress(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount {
-        pageBytes(device.compress(slot, most: bytes.bytes / DeviceRegion.pageSize, stores: false) { _ in 0 })
+    func compress(_ slot: MemorySlot, atMost bytes: ByteCount, usedBefore: Int) -> ByteCount {
+        let most = bytes.bytes / DeviceRegion.pageSize
+        return pageBytes(device.compress(slot, most: most, usedBefore: usedBefore, stores: false) { _ in 0 })
     }
 
     func bringBack(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount {

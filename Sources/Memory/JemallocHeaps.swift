@@ -116,12 +116,12 @@ struct JemallocHeaps: ProcessHeaps, ~Copyable {
         memset(region.state.pointee.base + (unit << 3) + offset, pattern, count)
     }
 
-    mutating func touch(_ table: inout ObjectTable, _ bytes: Int) -> Int {
+    mutating func touch(_ table: inout ObjectTable, _ bytes: Int, hot: Ratio) -> Int {
         table.goRound(bytes) { fill($0.unit, from: $1, count: $2) }
         return bytes
     }
 
-    mutating func read(_ table: inout ObjectTable, _ bytes: Int) -> Int {
+    mutating func read(_ table: inout ObjectTable, _ bytes: Int, hot: Ratio) -> Int {
         table.goRound(bytes) { look(at: $0.unit, from: $1, count: $2) }
         return bytes
     }

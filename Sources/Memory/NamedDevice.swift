@@ -23,6 +23,7 @@ extension NamedDevice {
     func makeProcess() throws(AllocatorError) -> MemorySlot { try device.makeProcess() }
     func endProcess(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount { try device.endProcess(slot) }
     func purge(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount { try device.purge(slot) }
+    func declare(hot: Ratio, of slot: MemorySlot) { device.declare(hot: hot, of: slot) }
     func holdsFiles(_ slot: MemorySlot) { device.holdsFiles(slot) }
     func books(of slot: MemorySlot) -> ProcessBooks { device.books(of: slot) }
     func peakFootprint(of slot: MemorySlot) -> ByteCount { device.peakFootprint(of: slot) }

@@ -113,6 +113,16 @@ struct ObjectTable: ~Copyable {
         return piece
     }
 
+    /// Moves the cursor on if it stands among the older objects: only this share of the objects, the newest, is visited
+    /// from now on.
+    @inline(__always)
+    mutating func keepCursor(amongNewest share: Ratio) {
+        guard share < .one, count > 0 else { return }
+        let first = count - max(1, Int(Int64(count) * share.partsPerMillion / 1_000_000))
+        guard cursor < first || cursor >= count else { return }
+        (cursor, cursorOffset) = (first, 0)
+    }
+
     /// The next piece of `goRound`, at most this long; `takePiece` goes on after it.
     @inline(__always)
     mutating func peekPiece(_ bytes: Int) -> Piece {

@@ -48,6 +48,7 @@ final class PageContents {
 
     private let base: UnsafeMutableRawPointer
     private let records: UnsafeMutablePointer<Record>
+    private let pages: Int
     /// By segment: where it begins, in units of 8 bytes from the start of the region.
     private var segments: [Int]
     /// What LZ4 made of the last page; nothing if the page did not shrink.
@@ -62,12 +63,10 @@ final class PageContents {
     ///   - pages: How many addresses it has, in pages.
     ///   - segments: The most segments of the pool.
     init(at base: UnsafeMutableRawPointer, pages: Int, segments: Int, _ recipe: PageRecipe, seed: UInt64) {
-        guard let memory = calloc(pages, MemoryLayout<Record>.stride) else {
-            preconditionFailure("the host has no memory for the contents of \(pages) pages")
-        }
         self.base = base
         self.recipe = recipe
-        records = memory.bindMemory(to: Record.self, capacity: pages)
+        records = HostTable.make(pages, of: Record.self)
+        self.pages = pages
         self.segments = Array(repeating: 0, count: segments)
         output = .allocate(capacity: PageContents.page)
         vocabulary = .allocate(capacity: PageContents.vocabularySize)
@@ -75,7 +74,7 @@ final class PageContents {
     }
 
     deinit {
-        free(records)
+        HostTable.free(records, pages)
         output.deallocate()
         vocabulary.deallocate()
     }

@@ -1,5 +1,3 @@
-import Glibc
-
 /// The free runs among a number of pages: finds the first run that is long enough, and the length of the longest.
 ///
 /// Runs are handed out first fit by address, which keeps fragmentation low and the upper pages untouched for as long
@@ -19,6 +17,8 @@ struct PageRuns: ~Copyable {
     /// Where each level starts in `tree`.
     private let levels: UnsafeMutablePointer<Int>
     private let top: Int
+    /// The length of `tree`.
+    private let nodes: Int
 
     private static let childBits = 3
 
@@ -37,24 +37,17 @@ struct PageRuns: ~Copyable {
             width = padded >> PageRuns.childBits
         }
         top = starts.count - 1
+        nodes = total
         levels = .allocate(capacity: starts.count)
         levels.initialize(from: starts, count: starts.count)
-        tree = PageRuns.zeroes(total)
-        ending = PageRuns.zeroes(pages)
+        tree = HostTable.make(total, of: UInt32.self)
+        ending = HostTable.make(pages, of: UInt32.self)
     }
 
     deinit {
         levels.deallocate()
-        free(tree)
-        free(ending)
-    }
-
-    /// Zeroed numbers on pages that the host backs only once they are written.
-    private static func zeroes(_ count: Int) -> UnsafeMutablePointer<UInt32> {
-        guard let memory = calloc(count, MemoryLayout<UInt32>.stride) else {
-            preconditionFailure("the host has no memory for \(count) page tags")
-        }
-        return memory.bindMemory(to: UInt32.self, capacity: count)
+        HostTable.free(tree, nodes)
+        HostTable.free(ending, pages)
     }
 
     /// The number of pages in the longest free run.

@@ -40,9 +40,9 @@ protocol ProcessHeaps: ~Copyable {
     mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int) -> Bool
     /// Rewrites this many bytes of the table's objects in turn, each byte at most once. Returns the bytes written,
     /// which are fewer if compressed pages find no room.
-    mutating func touch(_ table: inout ObjectTable, _ bytes: Int) -> Int
+    mutating func touch(_ table: inout ObjectTable, _ bytes: Int, hot: Ratio) -> Int
     /// Reads this many bytes of the table's objects in turn, as `touch` writes them.
-    mutating func read(_ table: inout ObjectTable, _ bytes: Int) -> Int
+    mutating func read(_ table: inout ObjectTable, _ bytes: Int, hot: Ratio) -> Int
     /// The bytes that an object of this size really gets.
     func usable(_ size: Int) -> Int
 

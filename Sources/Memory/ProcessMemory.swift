@@ -15,6 +15,8 @@ struct ProcessMemory: ~Copyable {
     }
 
     var isLive = false
+    /// The share of each pool that is used; see `DeviceMemory.declare(hot:of:)`.
+    var hot = Ratio.one
     /// Whether `takeChanges` has yet to report the process as changed.
     var isChanged = false
     /// The arena's active pages, as last counted in the device's sum.

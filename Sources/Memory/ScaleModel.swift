@@ -300,14 +300,23 @@ final class ScaleModel: DeviceMemory {
 
     // MARK: Compression
 
+    func declare(hot: Ratio, of slot: MemorySlot) {
+        original.declare(hot: hot, of: slot)
+        device.declare(hot: hot, of: slot)
+    }
+
     func declare(_ compressibility: Compressibility, of slot: MemorySlot) {
         original.declare(compressibility, of: slot)
     }
 
     func oldestUse(by slot: MemorySlot) -> Int? { original.oldestUse(by: slot) }
 
-    func compress(_ slot: MemorySlot, atMost bytes: ByteCount) -> ByteCount {
-        let done = original.compress(slot, atMost: bytes.unscaled(by: scale))
+    var lastUse: Int { original.lastUse }
+
+    var broughtBack: ByteCount { original.broughtBack * scale }
+
+    func compress(_ slot: MemorySlot, atMost bytes: ByteCount, usedBefore: Int) -> ByteCount {
+        let done = original.compress(slot, atMost: bytes.unscaled(by: scale), usedBefore: usedBefore)
         follow(slot)
         return done * scale
     }

@@ -119,6 +119,12 @@ public struct RowColumn<Row>: Sendable {
     public static func share(_ name: String, _ meaning: String, _ value: @escaping Value<Ratio>) -> RowColumn {
         RowColumn(Column(name, .number, unit: .share, meaning)) { $1.ratio(value($0)) }
     }
+
+    /// A share that may exceed 1.
+    @inlinable
+    public static func openShare(_ name: String, _ meaning: String, _ value: @escaping Value<Ratio>) -> RowColumn {
+        RowColumn(Column(name, .number, unit: .share, meaning, mayExceedOne: true)) { $1.ratio(value($0)) }
+    }
 }
 
 /// A table whose rows have one type: its schema, and how a row becomes cells.

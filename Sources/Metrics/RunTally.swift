@@ -87,6 +87,8 @@ public struct RunTally: Sendable {
         public var active: ByteCount = .zero
         /// Unused pages that are not given back.
         public var dirty: ByteCount = .zero
+        /// What the device's compressor did; not a sum.
+        public var compressor = CompressorTally()
     }
 
     /// What apps did with their live memory.

@@ -32,11 +32,13 @@ public struct Column: Sendable {
     public let choices: [String]
     /// Whether a number may be negative.
     public let isSigned: Bool
+    /// Whether a share may exceed 1, as a part of something that is used several times over.
+    public let mayExceedOne: Bool
 
     /// A column. By default its values are never absent and never negative.
     public init(
         _ name: String, _ type: ColumnType, unit: ColumnUnit? = nil, _ meaning: String, optional: Bool = false,
-        choices: [String] = [], signed: Bool = false
+        choices: [String] = [], signed: Bool = false, mayExceedOne: Bool = false
     ) {
         self.name = name
         self.type = type
@@ -45,12 +47,13 @@ public struct Column: Sendable {
         self.isOptional = optional
         self.choices = choices
         isSigned = signed
+        self.mayExceedOne = mayExceedOne
     }
 
     /// The smallest and largest number that may occur; nil without a bound.
     public var bounds: (lowest: Int?, highest: Int?) {
         guard type == .integer || type == .number, !isSigned else { return (nil, nil) }
-        return (0, unit == .share ? 1 : nil)
+        return (0, unit == .share && !mayExceedOne ? 1 : nil)
     }
 }
 

@@ -92,7 +92,7 @@ public enum CompressorState: String, CaseIterable, Sendable {
     case none
     /// It can compress more.
     case working
-    /// For ten seconds, too much of what it took from running processes has come back (XNU: 50 pages in 10 ms).
+    /// Too much of what it took from running processes comes back (XNU: 50 pages in 10 ms, over half a second).
     case thrashing
     /// Its pool, or what it may hold, is at 98 % of its limit or beyond (XNU's figure).
     case full

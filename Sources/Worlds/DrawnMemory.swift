@@ -38,6 +38,7 @@ struct DrawnMemory {
         if let contents = DrawnMemory.compressibility(frame.seed, of: name) {
             memory.put("compressibility", contents)
         }
+        if let hot = DrawnMemory.hot(frame.seed, of: name) { memory.put("hot", hot) }
         if let files = DrawnMemory.files(frame.seed, of: name, most: most) { memory.put("files", files) }
         playsTrace = draw.chance(3)
         if playsTrace {
@@ -102,6 +103,12 @@ struct DrawnMemory {
             let kept = draw.some(of: entries, 75)
             return .record((isTiny || kept.isEmpty ? entries : kept) + further)
         }
+    }
+
+    /// Draws from a stream of its own.
+    private static func hot(_ seed: UInt64, of name: String) -> Tree? {
+        var draw = Draw(seed, "hot/\(name)")
+        return draw.chance(30) ? draw.share(1, 100) : nil
     }
 
     /// Draws from a stream of its own.

@@ -66,6 +66,7 @@ struct RunReport {
             let cells = kills.cells.map { "\($0.count) \($0.cause.rawValue) in band \($0.band.number)" }
             lines.append(row("by the policy", cells.joined(separator: ", ")))
         }
+        if tally.sampled.compressor.mostCompressed > .zero { lines.append(row("compressor", compressor)) }
         if tally.stalls > 0 {
             lines.append(
                 row(
@@ -85,6 +86,13 @@ struct RunReport {
         lines.append(row("written to", path))
         lines += next.commands.map { row($0.what, $0.command) }
         return lines.joined(separator: "\n")
+    }
+
+    /// What the compressor gained and cost.
+    private var compressor: String {
+        "up to \(tally.sampled.compressor.mostCompressed.readable) in \(tally.sampled.compressor.pool.readable), "
+            + "\(RunReport.short(tally.sampled.compressor.compressing)) of a fast core to compress, "
+            + "\(RunReport.short(tally.sampled.compressor.decompressing)) to bring back"
     }
 
     /// A time in words; below a second with tenths of a millisecond.

@@ -1,5 +1,4 @@
 import Quantities
-
 @testable import Workload
 
 extension Archetype {

@@ -201,6 +201,33 @@ struct KindsOfPagesTests {
         #expect(try reasons(small, touch: 1).contains { $0.hasPrefix("vm-compressor-space-shortage: ") })
     }
 
+    @Test("jetsam ends the top process when the compressor thrashes, which is later if less memory is hot")
+    func compressorThrashes() throws {
+        func firstKill(hot: Ratio) throws -> Double {
+            let run = try runToEnd(
+                plan(ceiling: .mebibytes(448), policy: "jetsam", files: .zero, rate: .zero, visits: 0) { plan in
+                    plan.device.fileCache = nil
+                    plan.device.compressor = CompressorSettings()
+                    plan.backend = .accounting
+                    plan.duration = .seconds(80)
+                    plan.limits.protectForeground = false
+                    // Marks that the compressor reaches before jetsam does.
+                    plan.device.marks = JetsamMarks(critical: .share(.percent(1)), idle: .share(.percent(2)))
+                    // More than fits, used faster than XNU tolerates.
+                    plan.apps[0].memory.growth = GrowthProfile(
+                        rate: ByteRate(bytesPerSecond: 8 << 20), upTo: .mebibytes(640))
+                    plan.apps[0].memory.touch = ByteRate(bytesPerSecond: 1600 << 20)
+                    plan.apps[0].memory.hot = hot
+                    plan.user = [3, 2, 1, 0].enumerated().map {
+                        .once(.launch(AppID($1)), at: .zero + .seconds(Int64($0) * 5))
+                    }
+                })
+            let kill = run.eventRows.first { $0.event == "action" && $0.reason.hasPrefix("vm-compressor-thrashing: ") }
+            return try #require(kill.flatMap { Double($0.time) })
+        }
+        #expect(try firstKill(hot: .one) + 5 < firstKill(hot: .percent(40)))
+    }
+
     // MARK: What policies ask for
 
     @Test("rules compress, drop files and take purgeable memory", arguments: ["compress", "drop_files", "discard"])

@@ -75,7 +75,8 @@ struct RunTablesTests {
         "pages":
             "time_s,resident_bytes,compressed_bytes,repeated_bytes,stored_bytes,pool_bytes,free_bytes,segments,"
             + "sparse_segments,newly_compressed_bytes,refaulted_bytes,resumed_bytes,compacted_bytes,compress_ms,"
-            + "decompress_ms,is_full,is_thrashing",
+            + "decompress_ms,is_full,is_thrashing,file_backed_bytes,purgeable_bytes,file_read_bytes,"
+            + "file_refaulted_bytes,file_dropped_bytes,purged_bytes,file_thrashing",
         "limits": "time_s,app,pid,limit,limit_bytes,is_fatal,footprint_bytes,headroom_bytes",
         "app_summary":
             "app,launches_hot,launches_warm,launches_cold,launches_unfinished,launches_by_system,"

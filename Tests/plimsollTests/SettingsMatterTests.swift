@@ -97,6 +97,7 @@ struct SettingsMatterTests {
             ["device.file_cache={}", "apps.a.memory.files={size: 60MiB, rate: 4MiB/s, resume: 90%}"],
         "apps.memory.files.rate": ["device.file_cache={}", "apps.a.memory.files={size: 60MiB}"],
         "apps.memory.cache.purgeable": ["apps.a.memory.cache.purgeable=100%"] + squeezed,
+        "apps.memory.hot": ["apps.a.memory.touch=40MiB/s", "apps.a.memory.hot=5%"] + compressed,
         "apps.memory.compressibility.ratio": ["apps.a.memory.compressibility.ratio=120%"] + compressed,
         "apps.memory.compressibility.repeated": ["apps.a.memory.compressibility.repeated=80%"] + compressed,
         "apps.memory.compressibility.incompressible":
@@ -332,6 +333,7 @@ struct SettingsMatterTests {
         "apps.memory.files.resume": cached,
         "apps.memory.files.rate": cached,
         "apps.memory.cache.purgeable": squeezed,
+        "apps.memory.hot": ["apps.a.memory.touch=40MiB/s", "apps.a.memory.hot=100%"] + compressed,
         "apps.memory.compressibility.ratio": compressed,
         "apps.memory.compressibility.repeated": compressed,
         "apps.memory.compressibility.incompressible": compressed,

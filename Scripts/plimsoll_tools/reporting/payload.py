@@ -20,7 +20,7 @@ MOST_SPARED = 60
 MOST_DECISIONS = 4000
 MOST_SCENARIO_LETTERS = 300_000
 
-ACTIONS = ("terminate", "terminate_politely", "disconnect_scene", "suspend", "purge", "warn")
+ACTIONS = ("terminate", "terminate_politely", "disconnect_scene", "suspend", "compress", "discard", "drop_files", "purge", "warn")
 """What matters most comes first, when not all decisions fit."""
 
 

@@ -90,9 +90,7 @@ struct JetsamRules: Sendable {
                 })
         }
         let thrashing = thrashingStep(snapshot)
-        // Thrashing of the compressor names the cause; alone it ends no process, because apps here use memory in turn.
-        let filesThrash = thrashing?.cause == .fileCacheThrashing
-        if isBelow(thresholds.critical) || snapshot.requester != nil || filesThrash {
+        if isBelow(thresholds.critical) || snapshot.requester != nil || thrashing != nil {
             if let step = aggressiveStep(snapshot) { steps.append(step) }
             steps.append(thrashing ?? topProcess(snapshot, thresholds))
             return answer(snapshot, steps)

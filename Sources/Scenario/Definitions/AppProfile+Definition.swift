@@ -118,6 +118,10 @@ extension MemoryProfile: Described {
                 "compressibility", \.compressibility, .record,
                 "How well the app's memory compresses, on a device with a compressor."),
             Field(
+                "hot", \.hot, .quantity(from: .percent(1), to: .one),
+                "The share of its memory, the newest, that `touch` and `read` go over, on a device with a compressor. "
+                    + "The rest may stay compressed. The default, 40%, is a guess."),
+            Field(
                 "files", \.files, .record,
                 "The files that the app uses as memory (code, resources), on a device with a file cache. They are no "
                     + "part of its footprint."),

@@ -61,7 +61,7 @@ final class MemoryWaiters {
     var references: [ProcessReference] { queue }
 
     /// The one that is served first.
-    var first: LiveProcess? { inOrder.first }
+    var first: LiveProcess? { queue.isEmpty ? nil : inOrder.first }
 
     /// The living ones in the order of service: by class, first come first served within one.
     private var inOrder: [LiveProcess] {

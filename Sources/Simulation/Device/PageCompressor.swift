@@ -1,3 +1,4 @@
+import DequeModule
 import Lifecycle
 import Memory
 import Metrics
@@ -8,15 +9,25 @@ import Reclaim
 ///
 /// It works in batches, one on each of its threads, while less memory is available than the device keeps free, or while
 /// a process waits for memory. It takes suspended processes first, the one last seen longest ago first. When they have
-/// no more to give, it takes the pages of running processes that were used longest ago, whether the process is on
-/// screen or not, as the kernel does. Pages come back when they are used, and some when their process is resumed; the
-/// main thread then pays for decompressing.
+/// no more to give, it takes cold pages of running processes, on screen or not: those used longest ago, and not within
+/// the last 30 s. It takes pages in use only while little is free. Pages come back when they are used, and some
+/// when their process is resumed; the main thread then pays for decompressing.
 final class PageCompressor {
     /// A batch that is on the cores.
     private struct Batch {
         let process: ProcessReference
         let bytes: ByteCount
+        /// Only pages whose last use has a lower number are taken.
+        let usedBefore: Int
         let serial: Int
+    }
+
+    /// Whose pages are taken next.
+    private struct Choice {
+        let process: LiveProcess
+        let wanted: ByteCount
+        /// See `Batch`.
+        let usedBefore: Int
     }
 
     /// Pages that came back, in bytes.
@@ -28,12 +39,13 @@ final class PageCompressor {
 
     /// The most that is compressed before other work may come in between: 4 MiB of the device that is meant.
     private let batch: ByteCount
+    private let ceiling: ByteCount
     /// A process with fewer resident pages is left alone: 64 KiB of the device that is meant, in whole pages.
     private let least: ByteCount
-    /// XNU's compressor is thrashing at 50 decompressions of 16 KiB in 10 ms (`vm_compressor.c`).
-    private let thrashing: ByteRate
-    /// XNU looks at half a second at least (`compressor_sample_min_in_msecs`).
-    private static let window = TimeSpan.milliseconds(500)
+
+    /// Pages that are in use are taken only while less than this share of the RAM is available, or while a process
+    /// waits. A guess: a little more than the 5 % below which jetsam ends processes that the user sees.
+    private static let keepFreeInUse = Ratio.percent(6)
 
     let settings: CompressorSettings
     /// The batches on the cores, at most one per thread.
@@ -43,17 +55,11 @@ final class PageCompressor {
     private var isFull = false
     /// By memory slot: what was taken from the process while it ran, and has not come back.
     private var takenInUse: [ByteCount] = []
-    /// What was taken from running processes and came back in the last window, and the most that XNU tolerates in that
-    /// time. XNU counts by the age of what comes back; pages of a process that is resumed are not thrashing.
-    private(set) var refaulted = ByteCount.zero
-    private(set) var refaultedAtMost = ByteCount.zero
-    var isThrashing: Bool { refaulted > refaultedAtMost }
-    /// Since when every window has shown thrashing.
-    private var thrashesSince: Instant?
-    /// Whether it has lasted as long as XNU's longest window (`compressor_sample_max_in_msecs`). Policies see only
-    /// that: apps here use their memory in turn, so what was used longest ago is used next, and comes back sooner than
-    /// in real apps.
-    private var lastsThrashing: Bool { thrashesSince.map { agenda.now - $0 >= .seconds(10) } ?? false }
+    /// What came back too soon.
+    private(set) var soon: RefaultWindow
+    /// When pages were used, by the numbers of their uses.
+    private var ages = UseAges()
+    var isThrashing: Bool { soon.isThrashing }
     /// What had been brought back when that was last counted.
     private var counted = PagesBack()
     /// By memory slot: what came back and has not been paid for.
@@ -64,9 +70,6 @@ final class PageCompressor {
     /// What happens now happened before the run: it costs nothing.
     private var isBeforeRun = false
     private var sampled: CompressorBooks
-    /// Since when the present window lasts, and what has come back in it.
-    private var windowBegan = Instant.zero
-    private var windowRefaulted = ByteCount.zero
     private let memory: any DeviceMemory
     private let supply: MemorySupply
     private let processes: ProcessTable
@@ -82,9 +85,10 @@ final class PageCompressor {
         guard let settings, let books = memory.compressor else { return nil }
         self.settings = settings
         sampled = books
+        ceiling = memory.books.ceiling
         batch = max(ByteCount.mebibytes(4) * memory.scale, .kibibytes(4))
         least = (ByteCount.kibibytes(64) * memory.scale).roundedUp(toMultipleOf: 4_096)
-        thrashing = ByteRate(bytesPerSecond: (ByteCount(50 * 16_384 * 100) * memory.scale).bytes)
+        soon = RefaultWindow(scale: memory.scale)
         self.memory = memory
         self.supply = supply
         self.processes = processes
@@ -96,7 +100,7 @@ final class PageCompressor {
     /// How it fares, as policies see it.
     var state: CompressorState {
         guard let books = memory.compressor else { return .none }
-        return books.use >= SystemMeasures.compressorIsFull ? .full : lastsThrashing ? .thrashing : .working
+        return books.use >= SystemMeasures.compressorIsFull ? .full : isThrashing ? .thrashing : .working
     }
 
     // MARK: The start
@@ -125,12 +129,13 @@ final class PageCompressor {
 
     /// Returns whether a batch was begun.
     private func beginBatch() -> Bool {
-        guard !isFull, !isBeforeRun, let wanted, let process = nextProcess() else { return false }
-        let bytes = min(batch, wanted, giveable(process))
+        guard !isFull, !isBeforeRun, let next = nextProcess() else { return false }
+        let bytes = min(batch, next.wanted, giveable(next.process))
         serial += 1
-        underWay.append(Batch(process: process.reference, bytes: bytes, serial: serial))
+        underWay.append(
+            Batch(process: next.process.reference, bytes: bytes, usedBefore: next.usedBefore, serial: serial))
         // The time passes before anybody looks into the pages.
-        let repeated = bytes * process.profile.memory.compressibility.repeated
+        let repeated = bytes * next.process.profile.memory.compressibility.repeated
         let time = settings.compressTime(bytes, repeated: repeated)
         recent.compressing += time
         scheduler.run(time, WorkOrder(kind: .compress, owner: nil, serial: serial, purpose: .reclaim))
@@ -138,8 +143,10 @@ final class PageCompressor {
     }
 
     /// What is to be compressed beyond the batches under way; nil: nothing.
-    private var wanted: ByteCount? {
-        guard let lacking else { return nil }
+    ///
+    /// - Parameter target: The share of the RAM that is kept free.
+    private func wanted(below target: Ratio) -> ByteCount? {
+        guard let lacking = lacking(below: target) else { return nil }
         // A third of what is compressed stays taken, in the pool.
         let all = max(least, lacking * .percent(150)).roundedUp(toMultipleOf: 4_096)
         let rest = underWay.reduce(all) { $0 - $1.bytes }
@@ -155,16 +162,27 @@ final class PageCompressor {
 
     /// What is missing of the memory that is kept free, or of what the first waiting process wants. What the system can
     /// take for nothing counts as free.
-    private var lacking: ByteCount? {
-        let target = memory.books.ceiling * settings.keepFree
+    private func lacking(below share: Ratio) -> ByteCount? {
+        let target = ceiling * share
         let wanted = waiters.first.flatMap { waiters.shortage(of: $0)?.wanted } ?? .zero
         let missing = max(target, wanted) - supply.obtainable
         return missing > .zero ? missing : nil
     }
 
-    private func nextProcess() -> LiveProcess? {
-        let resting = first(by: { $0.lastForeground ?? $0.launch.at }, where: \.phase.restsInMemory)
-        return resting ?? first(by: { memory.oldestUse(by: $0.slot) ?? .max }, where: \.phase.runsCode)
+    private func nextProcess() -> Choice? {
+        guard let wanted = wanted(below: settings.keepFree) else { return nil }
+        if let process = first(by: { $0.lastForeground ?? $0.launch.at }, where: \.phase.restsInMemory) {
+            return Choice(process: process, wanted: wanted, usedBefore: .max)
+        }
+        guard let process = first(by: { memory.oldestUse(by: $0.slot) ?? .max }, where: \.phase.runsCode) else {
+            return nil
+        }
+        let cold = ages.cold(at: agenda.now)
+        if let oldest = memory.oldestUse(by: process.slot), oldest < cold {
+            return Choice(process: process, wanted: wanted, usedBefore: cold)
+        }
+        guard let needed = self.wanted(below: PageCompressor.keepFreeInUse) else { return nil }
+        return Choice(process: process, wanted: needed, usedBefore: .max)
     }
 
     /// The process with the least value, among those with enough pages to be worth it.
@@ -188,7 +206,7 @@ final class PageCompressor {
         guard let place = underWay.firstIndex(where: { $0.serial == serial }) else { return false }
         let batch = underWay.remove(at: place)
         if let process = processes.process(batch.process), !process.isEnding {
-            let done = memory.compress(process.slot, atMost: batch.bytes)
+            let done = memory.compress(process.slot, atMost: batch.bytes, usedBefore: batch.usedBefore)
             isFull = memory.compressor?.isFull == true
             if done > .zero { waiters.serve() }
             if process.phase.runsCode { takenInUse[process.slot.index] += done }
@@ -212,6 +230,7 @@ final class PageCompressor {
     /// A process gets this slot.
     func begin(_ process: LiveProcess) {
         memory.declare(process.profile.memory.compressibility, of: process.slot)
+        memory.declare(hot: process.profile.memory.hot, of: process.slot)
         while unpaid.count <= process.slot.index {
             unpaid.append(PagesBack())
             resumes.append(false)
@@ -224,14 +243,14 @@ final class PageCompressor {
 
     /// The process's memory has been used: pages may have come back.
     func noteUse(by process: LiveProcess) {
-        guard !isBeforeRun, let books = memory.compressor, books.broughtBack != counted.all else { return }
+        guard !isBeforeRun, memory.broughtBack != counted.all, let books = memory.compressor else { return }
         let back = books.broughtBack - counted.all
         unpaid[process.slot.index].all += back
         unpaid[process.slot.index].repeated += books.repeatedBroughtBack - counted.repeated
         counted = PagesBack(all: books.broughtBack, repeated: books.repeatedBroughtBack)
-        let soon = min(back, takenInUse[process.slot.index])
-        takenInUse[process.slot.index] -= soon
-        windowRefaulted += soon
+        let again = min(back, takenInUse[process.slot.index])
+        takenInUse[process.slot.index] -= again
+        soon.add(again)
     }
 
     /// The process runs again.
@@ -271,12 +290,8 @@ final class PageCompressor {
     /// Looks whether too much comes back. Returns what happened since the last sample.
     func sample() -> CompressorActivity? {
         guard let books = memory.compressor else { return nil }
-        let span = agenda.now - windowBegan
-        if span >= PageCompressor.window {
-            (refaulted, refaultedAtMost) = (windowRefaulted, thrashing.bytes(in: span))
-            thrashesSince = isThrashing ? thrashesSince ?? windowBegan : nil
-            (windowBegan, windowRefaulted) = (agenda.now, .zero)
-        }
+        soon.sample(at: agenda.now)
+        ages.note(memory.lastUse, at: agenda.now)
         isFull = false
         defer { (sampled, recent) = (books, CompressorActivity()) }
         (recent.books, recent.before, recent.isThrashing) = (books, sampled, isThrashing)
@@ -295,4 +310,68 @@ struct CompressorActivity {
     /// What came back because processes were resumed.
     fileprivate(set) var atResumes = ByteCount.zero
     fileprivate(set) var isThrashing = false
+}
+
+extension CompressorTally {
+    /// Adds what happened since the last sample.
+    mutating func add(_ activity: CompressorActivity) {
+        guard let books = activity.books else { return }
+        add(
+            compressed: books.compressed, pool: books.pool, compressing: activity.compressing,
+            decompressing: activity.decompressing)
+    }
+}
+
+/// What was taken from running processes and came back: over half a second at least, as XNU looks at it
+/// (`compressor_sample_min_in_msecs`). Pages of a process that is resumed do not count, because a resume is no
+/// thrashing. XNU counts by the age of what comes back.
+struct RefaultWindow {
+    private static let least = TimeSpan.milliseconds(500)
+
+    /// XNU's compressor is thrashing at 50 decompressions of 16 KiB in 10 ms (`vm_compressor.c`).
+    private let thrashing: ByteRate
+    private var began = Instant.zero
+    private var soFar = ByteCount.zero
+    /// What came back in the last window.
+    private(set) var refaulted = ByteCount.zero
+    /// The most that is no thrashing.
+    private(set) var tolerated = ByteCount.zero
+
+    fileprivate init(scale: Ratio) {
+        thrashing = ByteRate(bytesPerSecond: (ByteCount(50 * 16_384 * 100) * scale).bytes)
+    }
+
+    var isThrashing: Bool { refaulted > tolerated }
+
+    fileprivate mutating func add(_ bytes: ByteCount) { soFar += bytes }
+
+    fileprivate mutating func sample(at now: Instant) {
+        guard now - began >= RefaultWindow.least else { return }
+        (refaulted, tolerated) = (soFar, thrashing.bytes(in: now - began))
+        (began, soFar) = (now, .zero)
+    }
+}
+
+/// Tells which uses of pages are long ago. The numbers of uses grow, but not with time.
+private struct UseAges {
+    /// Pages that were not used for this long are cold. A guess: XNU has no such time, but takes inactive pages first.
+    private static let warm = TimeSpan.seconds(30)
+
+    private struct Mark {
+        let at: Instant
+        let use: Int
+    }
+
+    private var marks: Deque<Mark> = []
+
+    mutating func note(_ use: Int, at now: Instant) {
+        marks.append(Mark(at: now, use: use))
+        while marks.count > 1, now - marks[1].at >= UseAges.warm { marks.removeFirst() }
+    }
+
+    /// Uses with a lower number than this are cold.
+    func cold(at now: Instant) -> Int {
+        guard let first = marks.first, now - first.at >= UseAges.warm else { return 0 }
+        return first.use
+    }
 }

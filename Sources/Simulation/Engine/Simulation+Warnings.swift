@@ -28,7 +28,9 @@ extension Simulation {
     private func samplePages() {
         guard plan.hasKindsOfPages else { return }
         let activity = worker.compressor?.sample() ?? CompressorActivity()
+        recorder.tally.sampled.compressor.add(activity)
         let (figures, before) = supply.sample()
+        guard recorder.pages.isRead else { return recorder.pages.skipRow() }
         PageRow.table.write(
             PageRow(at: now, device: memory.books, activity: activity, supply: figures, before: before),
             to: recorder.pages)

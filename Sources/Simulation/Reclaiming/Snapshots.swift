@@ -227,7 +227,7 @@ extension SystemMeasures {
             compressed = books.compressed
             pool = books.pool
             compressorUse = books.use
-            (refaulted, refaultedAtMost) = (compressor.refaulted, compressor.refaultedAtMost)
+            (refaulted, refaultedAtMost) = (compressor.soon.refaulted, compressor.soon.tolerated)
             self.compressor = compressor.state
         }
         directReclaim = !waiters.isEmpty

@@ -16,10 +16,8 @@ struct PageRow {
 
     private var books: CompressorBooks { activity.books ?? .none }
 
-    /// By how much a figure of the compressor has grown.
-    private func growth(_ figure: KeyPath<CompressorBooks, ByteCount>) -> ByteCount {
-        books[keyPath: figure] - (activity.before ?? .none)[keyPath: figure]
-    }
+    /// The compressor's figures at the last sample.
+    private var past: CompressorBooks { activity.before ?? .none }
 
     static let table = RowTable<PageRow>(
         "pages",
@@ -41,13 +39,15 @@ struct PageRow {
             .bytes("free_bytes", "Memory that is free") { $0.device.available },
             .integer("segments", "The segments of the pool, of 256 KiB each") { $0.books.segments },
             .integer("sparse_segments", "The full segments that are at most half full") { $0.books.sparseSegments },
-            .bytes("newly_compressed_bytes", "Pages compressed since the last sample") { $0.growth(\.compressedInAll) },
+            .bytes("newly_compressed_bytes", "Pages compressed since the last sample") {
+                $0.books.compressedInAll - $0.past.compressedInAll
+            },
             .bytes("refaulted_bytes", "Pages that came back since the last sample, at resumes too") {
-                $0.growth(\.broughtBack)
+                $0.books.broughtBack - $0.past.broughtBack
             },
             .bytes("resumed_bytes", "The part of refaulted_bytes that came back at resumes") { $0.activity.atResumes },
             .bytes("compacted_bytes", "Contents that compaction moved since the last sample") {
-                $0.growth(\.compacted)
+                $0.books.compacted - $0.past.compacted
             },
             .milliseconds("compress_ms", "Time of a fast core ordered for compressing since the last sample") {
                 $0.activity.compressing
@@ -83,9 +83,9 @@ struct PageRow {
         .bytes("purged_bytes", "Purgeable memory that the system has taken since the last sample") {
             $0.supply.discarded - $0.before.discarded
         },
-        .share("file_thrashing", "lmkd's measure: pages of files that came back, as a share of the file cache") {
-            $0.supply.thrashing
-        },
+        .openShare(
+            "file_thrashing", "lmkd's measure: pages of files that came back, as a share of the file cache, 1 and more"
+        ) { $0.supply.thrashing },
     ]
 }
 
