@@ -1,11 +1,12 @@
 import Glibc
 
-/// Zeroed tables with an entry per page of a device. The host backs them where they are written: a long table in pieces
-/// of 2 MiB if it has huge pages. With pages of 4 KiB, the threads that make runs at once would spend a fifth of their
-/// time waiting for each other in page faults.
+/// Zeroed tables with an entry per page of a device. The host backs them where they are written: the longest in pieces
+/// of 2 MiB, if it has huge pages. With pages of 4 KiB, the threads that make runs at once would spend a fifth of their
+/// time waiting for each other in page faults. Shorter tables would mostly waste huge pages.
 enum HostTable {
     /// Shorter tables come from Plimsoll's heap.
     private static let long = 4 << 20
+    private static let longest = 64 << 20
 
     static func make<Entry: BitwiseCopyable>(_ count: Int, of entry: Entry.Type) -> UnsafeMutablePointer<Entry> {
         let bytes = count * MemoryLayout<Entry>.stride
@@ -17,7 +18,7 @@ enum HostTable {
         let memory = mmap(nil, bytes, PROT_READ | PROT_WRITE, flags, -1, 0)
         guard let memory, memory != MAP_FAILED else { fail(bytes) }
         // A host without huge pages refuses; the table works without them, too.
-        _ = madvise(memory, bytes, MADV_HUGEPAGE)
+        if bytes >= longest { _ = madvise(memory, bytes, MADV_HUGEPAGE) }
         return memory.bindMemory(to: Entry.self, capacity: count)
     }
 
