@@ -41,11 +41,12 @@ struct TimelineFile {
             }
             return Array(data)
         }
+        let pages = FileManager.default.contents(atPath: "\(directory.path)/\(RunTables.pages.file)")
         let json = RunTrace.json(
             of: RunTrace.Tables(
                 samples: try bytes(RunTables.samples), apps: try bytes(RunTables.apps),
                 events: try bytes(RunTables.events), launches: try bytes(RunTables.launches),
-                cores: try bytes(RunTables.cores)))
+                cores: try bytes(RunTables.cores), pages: Array(pages ?? Data())))
         try OutputFile.replace(path, json)
     }
 

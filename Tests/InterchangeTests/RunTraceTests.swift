@@ -13,7 +13,7 @@ import Workload
 @testable import Interchange
 
 /// A busy run on the accounting backend: launches, two scenes, warnings, disconnections, kills.
-private func busyTables() throws -> RunTrace.Tables {
+private func busyTables(_ compressor: CompressorSettings? = nil) throws -> RunTrace.Tables {
     let apps = (0..<8).map { index in
         AppProfile(
             name: index == 3 ? "odd \"name\"\\ <b>" : "app\(index)", like: "test", scenes: SceneSupport(),
@@ -28,17 +28,18 @@ private func busyTables() throws -> RunTrace.Tables {
     let user = (0..<24).map {
         UserEntry.once(.launch(AppID($0 % 8)), at: Instant(microseconds: Int64($0) * 5_000_000))
     }
-    let plan = RunPlan(
+    var plan = RunPlan(
         name: "trace", seed: 1, duration: .seconds(130),
         device: Device(ceiling: .mebibytes(64), reserved: .mebibytes(4)), monitor: .brisk,
         policy: PolicySettings(name: "ladder"), limits: Limits(), apps: apps, user: user, backend: .accounting)
-    let memory = try makeDeviceMemory(plan.backend, ceiling: plan.device.ceiling, reserved: plan.device.reserved)
+    plan.device.compressor = compressor
+    let memory = try plan.makeDevice()
     let sinks = RunSinks { _ in MemorySink() }
     _ = try Simulation(plan, memory: memory, sinks: sinks).run()
     func bytes(_ sink: any ByteSink) -> [UInt8] { (sink as? MemorySink)?.bytes ?? [] }
     return RunTrace.Tables(
         samples: bytes(sinks.samples), apps: bytes(sinks.apps), events: bytes(sinks.events),
-        launches: bytes(sinks.launches), cores: bytes(sinks.cores))
+        launches: bytes(sinks.launches), cores: bytes(sinks.cores), pages: bytes(sinks.pages))
 }
 
 /// An event as a viewer parses it.
@@ -162,6 +163,18 @@ struct RunTraceTests {
         let totals = memory.map { $0.arguments.values.compactMap { $0 as? Int }.reduce(0, +) }
         #expect(Set(totals) == [64 << 20])
         #expect(events.contains { $0.name == "footprint" && $0.arguments["bytes"] as? Int == 0 })
+    }
+
+    @Test("with a compressor, counters show what is in RAM up to the ceiling, and what is compressed")
+    func pages() throws {
+        let events = try Event.all(in: RunTrace.json(of: busyTables(CompressorSettings()))).filter { $0.kind == "C" }
+        let memory = events.filter { $0.name == "in RAM" }
+        let totals = memory.map { $0.arguments.values.compactMap { $0 as? Int }.reduce(0, +) }
+        // The system has 4 MiB.
+        #expect(Set(totals) == [60 << 20])
+        #expect(memory.contains { ($0.arguments["compressor"] as? Int ?? 0) > 1 << 20 })
+        #expect(events.contains { $0.name == "compressed pages" && ($0.arguments["bytes"] as? Int ?? 0) > 4 << 20 })
+        #expect(try !Event.all(in: RunTrace.json(of: busyTables())).contains { $0.name == "in RAM" })
     }
 
     @Test("counters of the cores hold from sample to sample, and add up to what cores.csv says")

@@ -29,6 +29,23 @@ extension RunTrace {
         }
     }
 
+    /// Adds what is in RAM beside the system, which adds up to the rest of the ceiling, and how much is compressed.
+    /// Only runs with kinds of pages have the table.
+    mutating func addPages(_ bytes: [UInt8]) {
+        let columns = [
+            "time_s", "resident_bytes", "pool_bytes", "file_backed_bytes", "free_bytes", "compressed_bytes",
+        ]
+        let device = TraceTrack(process: 1, thread: 0)
+        var last: [String: [Int]] = [:]
+        for row in TableReader(bytes, columns: columns).rows {
+            guard let at = RunTrace.microseconds(row[0]) else { continue }
+            let pages = row[1...5].map { Int($0) ?? 0 }
+            let series = ["resident", "compressor", "files", "free"]
+            count("in RAM", on: device, at: at, series, Array(pages[0..<4]), &last)
+            count("compressed pages", on: device, at: at, ["bytes"], [pages[4]], &last)
+        }
+    }
+
     /// Adds how many cores worked for each class, and how many pieces of its work waited: averages, in thousandths.
     /// Classes without any work are left out.
     ///

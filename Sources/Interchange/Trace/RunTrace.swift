@@ -5,9 +5,9 @@ import Scenario
 ///
 /// Every app is a process of the trace. Its first track nests the process's life, its states and its callbacks; each
 /// scene has a track of its own. The device's tracks show the user's actions, the pressure level, the reclaim actions
-/// and the kills, each with its reason. Counters show memory, of the device and of each app, and what the cores did. A
-/// launch is an asynchronous span with an id, from the tap to the first frame. Times are virtual. Equal CSV files give
-/// equal traces.
+/// and the kills, each with its reason. Counters show memory, of the device and of each app, what is in RAM and what is
+/// compressed, and what the cores did. A launch is an asynchronous span with an id, from the tap to the first frame.
+/// Times are virtual. Equal CSV files give equal traces.
 public struct RunTrace {
     /// The run's CSV files as bytes; an absent file is empty.
     public struct Tables: Sendable {
@@ -16,16 +16,20 @@ public struct RunTrace {
         public var events: [UInt8]
         public var launches: [UInt8]
         public var cores: [UInt8]
+        /// Empty for a run without kinds of pages.
+        public var pages: [UInt8]
 
         /// Tables from the bytes of each file.
         public init(
-            samples: [UInt8], apps: [UInt8], events: [UInt8], launches: [UInt8], cores: [UInt8] = []
+            samples: [UInt8], apps: [UInt8], events: [UInt8], launches: [UInt8], cores: [UInt8] = [],
+            pages: [UInt8] = []
         ) {
             self.samples = samples
             self.apps = apps
             self.events = events
             self.launches = launches
             self.cores = cores
+            self.pages = pages
         }
     }
 
@@ -50,6 +54,7 @@ public struct RunTrace {
         trace.nameDevice()
         trace.addEvents(tables.events)
         trace.addSamples(tables.samples)
+        trace.addPages(tables.pages)
         trace.addCores(tables.cores)
         trace.addFootprints(tables.apps)
         trace.addLaunches(tables.launches)
