@@ -97,7 +97,7 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: ProcessHeaps, ~Copyable {
     mutating func free(_ entry: ObjectTable.Entry, _ slot: Int) -> Int { base.freePlaced(entry, slot) }
 
     mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int) -> Bool {
-        guard use(entry, from: offset, count: count) else { return false }
+        guard use(base.location(entry.unit, entry.size), from: offset, count: count) else { return false }
         base.fill(entry.unit, from: offset, count: count)
         return true
     }
@@ -117,10 +117,18 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: ProcessHeaps, ~Copyable {
     ) -> Int {
         beginBatch()
         var done = 0
+        // Slabs that this call has used, by the last bits of their units. In the accounting, all objects of a slab have
+        // one unit, so most need not be looked up.
+        var used = InlineArray<64, Int>(repeating: -1)
         while done < bytes {
             table.keepCursor(amongNewest: hot)
             let piece = table.peekPiece(min(bytes - done, PagedHeaps.pieceBytes))
-            guard use(piece.entry, from: piece.offset, count: piece.length) else { return done }
+            let unit = piece.entry.unit
+            if used[unit & 63] != unit {
+                let run = base.location(unit, piece.entry.size)
+                guard use(run, from: piece.offset, count: piece.length) else { return done }
+                if run.isSlab { used[unit & 63] = unit }
+            }
             visit(&self, piece.entry, piece.offset, piece.length)
             table.takePiece(piece)
             done += piece.length
@@ -131,8 +139,7 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: ProcessHeaps, ~Copyable {
     // MARK: Pages
 
     @inline(__always)
-    private mutating func use(_ entry: ObjectTable.Entry, from offset: Int, count: Int) -> Bool {
-        let run = base.location(entry.unit, entry.size)
+    private mutating func use(_ run: PlacedRun, from offset: Int, count: Int) -> Bool {
         guard !run.isSlab else { return use(run.first, run.first + run.count) }
         let last = (offset + max(count, 1) - 1) / DeviceRegion.pageSize + 1
         return use(run.first + offset / DeviceRegion.pageSize, run.first + min(run.count, last + 1))

@@ -49,6 +49,9 @@ public struct PolicyNeeds: OptionSet, Hashable, Sendable {
     /// The policy is a daemon that looks at times of its own: an allocation that waits for memory does not wake it
     /// before its next look.
     public static let ownTimes = PolicyNeeds(rawValue: 16)
+    /// What the policy compares with `contentAbove` is `SystemSnapshot.obtainable`: free memory, and what the system
+    /// takes for nothing. Without this, it is `available`.
+    public static let obtainable = PolicyNeeds(rawValue: 32)
 }
 
 extension ReclaimPolicy {

@@ -162,12 +162,25 @@ def wall_of(bench: Bench, path: str) -> float:
     return bench.run(path)[0].wall
 
 
+def cpu_of(bench: Bench, path: str, *options: str) -> float:
+    return bench.run(path, *options)[0].cpu
+
+
 def day(bench: Bench) -> Iterator[Figure]:
     hours = bench.sized(24, 1)
     for rows, objects in ("changed", None), ("all", None), ("changed", "64KiB"):
         path = bench.scenario(f"day-{rows}-{objects}", scenarios.day(100, hours, "accounting", rows, objects=objects))
         name = f"{hours} h of 100 apps, accounting, rows of {rows}" + (f", objects of {objects}" if objects else "")
         yield Figure(5, name, Side("engine", functools.partial(wall_of, bench, path), "s"), None, 2.0)
+    plain = bench.scenario("day-plain", scenarios.day(100, hours, "accounting", "changed"))
+    for name, options in (
+        ("a compressor", ["--set", "device.compressor={}"]),
+        ("compressor and file cache", ["--set", "device.compressor={}", "--set", "device.file_cache={}"]),
+    ):
+        yield Figure(
+            5, f"{hours} h of 100 apps, accounting: with {name} / without",
+            Side("with", functools.partial(cpu_of, bench, plain, *options), "s CPU"),
+            Side("without", functools.partial(cpu_of, bench, plain), "s CPU"), 1.5)
     real = bench.scenario("day-real", scenarios.day(100, hours, "jemalloc", "changed"))
     yield Figure(
         5, f"{hours} h of 100 apps, real memory at scale 0.25",

@@ -10,7 +10,7 @@ public struct Jetsam: ReclaimPolicy {
     public static let name = "jetsam"
     public static let summary = "iOS's kernel: priority bands against shares of RAM available (xnu-8792 to xnu-11417)"
     public static let parameters = thresholds + common(of: .standard)
-    public static let needs: PolicyNeeds = .everySample
+    public static let needs: PolicyNeeds = [.everySample, .obtainable]
 
     var rules = JetsamRules()
 

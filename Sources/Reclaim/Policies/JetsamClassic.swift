@@ -13,7 +13,7 @@ public struct JetsamClassic: ReclaimPolicy {
         "policy 'jetsam-classic' is jetsam with kernel 11215; "
         + "write policy: { name: jetsam, parameters: { kernel: 11215 } }"
     public static let parameters = thresholds(of: kernel) + common(of: kernel)
-    public static let needs: PolicyNeeds = .everySample
+    public static let needs: PolicyNeeds = [.everySample, .obtainable]
 
     private static let kernel = JetsamKernel.xnu11215
     var rules = JetsamRules(kernel: kernel)

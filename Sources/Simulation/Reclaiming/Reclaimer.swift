@@ -124,7 +124,8 @@ final class Reclaimer {
     /// Whether available memory is above the threshold at which the policy says that it does not act.
     private var isPolicyContent: Bool {
         guard let enough = contentAbove, demands.level == .normal, history.notNormalSince == nil else { return false }
-        return demands.memory.available >= enough && !demands.worker.isInTrouble
+        let there = needs.contains(.obtainable) ? demands.worker.supply.obtainable : demands.memory.available
+        return there >= enough && !demands.worker.isInTrouble
     }
 
     /// With `--verify`: checks that the policy is in fact content above its own threshold.
