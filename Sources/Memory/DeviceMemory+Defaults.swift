@@ -28,8 +28,8 @@ extension DeviceMemory {
         compress(slot, atMost: bytes, usedBefore: .max)
     }
 
-    /// Zero: the device has no compressor.
-    public var broughtBack: ByteCount { .zero }
+    /// The figure of `compressor`.
+    public var broughtBack: ByteCount { compressor?.broughtBack ?? .zero }
 
     /// 0: the device has no compressor.
     public var lastUse: Int { 0 }

@@ -120,7 +120,8 @@ struct DrawnMemory {
     /// Draws from a stream of its own. Without a file cache they do not matter.
     private static func files(_ seed: UInt64, of name: String, most: ByteCount) -> Tree? {
         var draw = Draw(seed, "files/\(name)")
-        guard draw.chance(25) else { return nil }
+        // Often, because few ladders have a rule that drops files.
+        guard draw.chance(60) else { return nil }
         let size = draw.size(.zero, most)
         guard draw.chance(80) else { return size }
         var files = Record()

@@ -75,7 +75,7 @@ extension WorldFrame {
 
     private func fileCache() -> Tree? {
         var draw = Draw(seed, "file cache")
-        guard draw.chance(30) else { return nil }
+        guard draw.chance(55) else { return nil }
         guard draw.chance(92) else { return .plain("off") }
         var cache = Record()
         if draw.chance(60) { cache.put("read_rate", draw.rate(.mebibytes(8), .gibibytes(4))) }

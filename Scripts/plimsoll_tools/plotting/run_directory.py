@@ -341,15 +341,18 @@ def filled(apps: pd.DataFrame, samples: pd.DataFrame, events: pd.DataFrame) -> p
     """A row per process and sample: a process without one is as it was, until it exits.
 
     A policy acts on a sample after its rows are written, so a process that a policy ends at that instant has a row there.
+    So has one that ends after it at that instant, as an app's helper does.
     """
     times = pd.Index(samples["time_s"].unique())
-    exits = events[events["event"] == "exit"].groupby("pid")["time_s"].max()
-    by_policy = set(events[(events["event"] == "exit") & (events["detail"] == "memoryPressure")]["pid"])
+    ends = events[events["event"] == "exit"]
+    exits = ends.groupby("pid")["time_s"].max()
+    policy_has_acted = (ends["detail"] == "memoryPressure").groupby(ends["time_s"]).cummax()
+    after_rows = set(ends[policy_has_acted]["pid"])
     parts = []
     for pid, rows in apps.groupby("pid", sort=False):
         rows = rows.set_index("time_s")
         end = exits.get(pid, float("inf"))
-        lived = times[(times >= rows.index[0]) & ((times < end) | (times == end) & (pid in by_policy))]
+        lived = times[(times >= rows.index[0]) & ((times < end) | (times == end) & (pid in after_rows))]
         parts.append(rows.reindex(rows.index.union(lived)).ffill().rename_axis("time_s").reset_index())
     return pd.concat(parts).sort_values("time_s", kind="stable").reset_index(drop=True) if parts else apps
 
