@@ -11,6 +11,12 @@ extension Answer {
         [verdict, stays, howItEnds, footprintSentence, deviceSentence, helpSentence].compactMap(\.self)
     }
 
+    /// A difference of shares in whole percentage points, with its sign; halves are rounded away from zero.
+    public static func points(_ difference: Double) -> String {
+        let whole = Int((difference * 100).rounded())
+        return whole < 0 ? "\(whole)" : "+\(whole)"
+    }
+
     private static func percent(_ share: Double) -> String {
         // A share of nearly one is not all, and one of nearly zero not none.
         let whole = (share * 100).rounded()
@@ -160,10 +166,9 @@ extension Answer {
         guard lived.total > 0, let best = changes.first, let gain = best.pairs?.gain else { return nil }
         if ends.isEmpty { return "As it is never ended, no change of its behaviour can help." }
         guard gain > 0 else { return "None of the changes of its behaviour that were tried would help." }
-        func points(_ value: Double) -> String { (value > 0 ? "+" : "") + "\(Int((value * 100).rounded()))" }
-        let interval = best.pairs?.interval().map { " (\(points($0.low)) to \(points($0.high)))" } ?? ""
+        let interval = best.pairs?.interval().map { " (\(Answer.points($0.low)) to \(Answer.points($0.high)))" } ?? ""
         let doubt = best.pairs?.interval().map { $0.low <= 0 } ?? true
-        return "What would help most: \(best.words), by \(points(gain)) percentage points\(interval)"
+        return "What would help most: \(best.words), by \(Answer.points(gain)) percentage points\(interval)"
             + (doubt ? ", which may be chance." : ".")
     }
 }

@@ -54,7 +54,12 @@ def read(directory: Path) -> Tables:
 
 
 def percent(value: float) -> str:
-    return "unknown" if math.isnan(value) else f"{value:.0%}"
+    return "unknown" if math.isnan(value) else f"{whole(value)}%"
+
+
+def whole(value: float) -> int:
+    """A share in whole percent; halves are rounded away from zero, as in the answer's words."""
+    return int(math.copysign(math.floor(abs(value) * 100 + 0.5), value))
 
 
 def draw_curve(axes: Axes, table: pd.DataFrame, stays: pd.Series) -> None:
@@ -102,8 +107,9 @@ def draw_ends(axes: Axes, table: pd.DataFrame) -> None:
     if table.empty:
         axes.text(0, 0.9, "it is never ended", va="top", transform=axes.transAxes, color=style.QUIET)
         return
-    rows = [(row.exit_reason, row.counter, row.beneficiary, row.foreground, int(row.count_)) for row in
-            table.rename(columns={"count": "count_"}).itertuples()]  # fmt: skip
+    # A kind has a row for each need, whether the other app was being launched or in front; the picture does not tell them apart.
+    kinds = table.groupby(["exit_reason", "counter", "beneficiary", "foreground"], sort=False, dropna=False)["count"].sum()
+    rows = [(*kind, int(count)) for kind, count in kinds.sort_values(ascending=False, kind="stable").items()]
     if len(rows) > MOST_ENDS:
         rest = sum(row[4] for row in rows[MOST_ENDS - 1 :])
         rows = [*rows[: MOST_ENDS - 1], (f"{len(rows) - MOST_ENDS + 1} other kinds", "", "", "", rest)]
@@ -182,7 +188,7 @@ def draw_changes(axes: Axes, rows: pd.DataFrame) -> None:
         axes.plot([row.gain_low, row.gain_high], [place, place], color=colour, linewidth=1.5, solid_capstyle="butt")
         axes.plot([row.gain], [place], "o", color=colour, markersize=4.2)
         axes.text(-reach * 2.3, place, CHANGE_NAMES.get(row.name, row.name), fontsize=7, va="center")
-        axes.text(reach * 1.08, place, f"{row.gain * 100:+.0f}", fontsize=7, va="center", color=colour)
+        axes.text(reach * 1.08, place, f"{whole(row.gain):+d}", fontsize=7, va="center", color=colour)
     axes.set_xticks([tick for tick in (-0.5, -0.25, -0.1, 0, 0.1, 0.25, 0.5) if abs(tick) <= reach])
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value * 100:+.0f}" if value else "0"))
     axes.spines["bottom"].set_bounds(-reach, reach)

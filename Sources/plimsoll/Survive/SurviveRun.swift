@@ -206,9 +206,8 @@ extension Answer {
         guard !changes.isEmpty else { return [] }
         let rows = changes.map { change -> String in
             let pairs = change.pairs
-            func points(_ value: Double) -> String { String(format: "%+.0f", value * 100) }
-            let interval = pairs?.interval().map { "\(points($0.low)) to \(points($0.high))" } ?? ""
-            return "  \(pad(change.name, 18)) \(pad(pairs?.gain.map(points) ?? "", 6)) \(pad(interval, 13)) "
+            let interval = pairs?.interval().map { "\(Answer.points($0.low)) to \(Answer.points($0.high))" } ?? ""
+            return "  \(pad(change.name, 18)) \(pad(pairs?.gain.map(Answer.points) ?? "", 6)) \(pad(interval, 13)) "
                 + "\(change.lived.count) of \(change.lived.total)"
         }
         return ["  \(pad("change", 18)) \(pad("gain", 6)) \(pad("interval", 13)) survives"] + rows + [""]
