@@ -94,14 +94,10 @@ struct JetsamWorldTests {
     }
 
     /// Real reports, where there are any beside the project.
-    private static let realReports: [URL] = {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "shared/data/jetsam")
-        let files = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
-        return files.filter { $0.pathExtension == "ips" }.sorted { $0.path() < $1.path() }
-    }()
-
-    @Test("real reports: order, bands and footprints at time zero are the report's", arguments: realReports)
+    @Test(
+        "real reports: order, bands and footprints at time zero are the report's",
+        .enabled(if: !RealReports.files.isEmpty, "data: the shared reports are not beside the checkout"),
+        arguments: RealReports.files)
     func realReport(file: URL) throws {
         try Self.compare(Array(Data(contentsOf: file)))
     }
