@@ -28,6 +28,8 @@ final class ScaleModel: DeviceMemory {
     private let geometry: AllocatorGeometry
     /// The slot of the compressor's pool, on both devices; nil without a compressor.
     private let pool: MemorySlot?
+    /// The slot of the file cache, on both devices.
+    private var files: MemorySlot?
     private var samples: [ProcessSample] = []
     let scale: Ratio
     /// The first purge that jemalloc refused. After it, a process may no longer hold exactly its share of pages.
@@ -90,6 +92,7 @@ final class ScaleModel: DeviceMemory {
     func endProcess(_ slot: MemorySlot) throws(AllocatorError) -> ByteCount {
         try checkFollowing()
         _ = try original.endProcess(slot)
+        if slot == files { files = nil }
         defer { followPool() }
         return try device.endProcess(slot)
     }
@@ -231,9 +234,10 @@ final class ScaleModel: DeviceMemory {
         for _ in 0..<runs { freeRun(slot) }
     }
 
-    /// Compresses pages, or brings some back, until the process has its share of the frames.
+    /// Compresses pages, or brings some back, until the process has its share of the frames. Pages of files are never
+    /// compressed; if the model has too many, it keeps them until it can free a run.
     private func followFrames(_ slot: MemorySlot, compressesOnly: Bool = false) {
-        guard pool != nil, slot != pool else { return }
+        guard pool != nil, slot != pool, slot != files else { return }
         let meant = ByteCount(share(original.books(of: slot).resident) * DeviceRegion.pageSize)
         let real = device.books(of: slot).resident
         if real > meant {
@@ -381,6 +385,7 @@ final class ScaleModel: DeviceMemory {
     // MARK: Passed on
 
     func holdsFiles(_ slot: MemorySlot) {
+        files = slot
         original.holdsFiles(slot)
         device.holdsFiles(slot)
     }

@@ -34,7 +34,8 @@ package struct World: Sendable {
     ///
     /// - Parameter folder: The folder of the world's files.
     package func arguments(in folder: String, out: String) -> [String] {
-        var words = ["run", "\(folder)/\(World.scenarioName)", "--out", out, "--quiet", "--verify"]
+        var words = ["run", "\(folder)/\(World.scenarioName)", "--out", out, "--quiet"]
+        words.append(options.auditsEvents ? "--verify-events" : "--verify")
         words += ["--backend", options.backend.rawValue]
         if let scale = options.scale { words += ["--scale", "\(scale)"] }
         if policyFile != nil { words += ["--policy", "\(folder)/\(World.policyName)"] }
@@ -76,6 +77,8 @@ package struct RunOptions: Hashable, Sendable {
     /// `--jetsam-events`.
     package var writesReports: Bool
     package var usesPolicyFile: Bool
+    /// `--verify-events` in place of `--verify`.
+    package var auditsEvents = false
 }
 
 /// What the parts of a world must agree on.

@@ -83,8 +83,14 @@ struct RunCommand: ParsableCommand {
     var dryRun = false
 
     @Flag(
-        help: "At every sample, compare the accounting with jemalloc's refreshed statistics and check every invariant.")
+        help: """
+            At every sample, compare the accounting with jemalloc's refreshed statistics and check every invariant. \
+            After every event, check where the pages are.
+            """)
     var verify = false
+
+    @Flag(help: "Like --verify, and compare with jemalloc's statistics after every event, too; slow.")
+    var verifyEvents = false
 
     @Option(
         help: ArgumentHelp(

@@ -84,8 +84,8 @@ struct ScenarioRun {
         let (directory, trace, events, sinks) = try prepareFolder()
         HarnessHeap.trim()
         let simulation = Simulation(
-            plan, memory: memory, sinks: sinks, traces: traces, verify: command.verify, dryRun: command.dryRun,
-            reports: events)
+            plan, memory: memory, sinks: sinks, traces: traces, verify: command.verify || command.verifyEvents,
+            auditEvents: command.verifyEvents, dryRun: command.dryRun, reports: events)
         let outcome = play(simulation)
         return Played(
             directory: directory, trace: trace, jetsamEvents: events?.count, outcome: outcome,

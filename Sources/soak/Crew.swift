@@ -12,8 +12,16 @@ final class Crew: Sendable {
         let backend: MemoryBackend?
         /// Whether every world gets every check.
         let all: Bool
+        /// Whether jemalloc's statistics are compared after every event.
+        let events: Bool
         let seconds: Double
         let jobs: Int
+
+        func world(_ seed: UInt64) -> World {
+            var world = World(seed: seed, backend: backend)
+            world.options.auditsEvents = events
+            return world
+        }
     }
 
     struct State {
@@ -61,7 +69,7 @@ final class Crew: Sendable {
 
     private func run(_ seed: UInt64, _ worker: Int) {
         let clock = ContinuousClock.now
-        let world = World(seed: seed, backend: orders.backend)
+        let world = orders.world(seed)
         let trial = Trial(
             world: world, program: orders.program, folder: "\(orders.work)/\(worker)",
             checks: Trial.checks(of: world, all: orders.all), seconds: orders.seconds)

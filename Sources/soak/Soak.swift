@@ -45,6 +45,9 @@ struct Soak: ParsableCommand {
         help: "Make every check of every world. Without it, only a share gets the checks that need another run.")
     var all = false
 
+    @Flag(help: "Compare with jemalloc's statistics after every event, not only at every sample; slow.")
+    var events = false
+
     @Flag(help: "Fail unless the worlds use every word of the format and reach every declared outcome.")
     var coverage = false
 
@@ -63,7 +66,8 @@ struct Soak: ParsableCommand {
         if let write { return try writeWorlds(to: write) }
         let clock = ContinuousClock.now
         let orders = Crew.Orders(
-            program: program, work: work, backend: backend, all: all, seconds: patience, jobs: jobs)
+            program: program, work: work, backend: backend, all: all, events: events, seconds: patience,
+            jobs: jobs)
         let line = StatusLine(since: clock)
         let crew = Crew(
             orders, seeds: seeds ?? 1...UInt64.max - 1, until: minutes.map { clock + .seconds($0 * 60) },
@@ -127,9 +131,10 @@ struct Soak: ParsableCommand {
                 print("  the same fault: \(others.count) more, seeds \(others.prefix(12).joined(separator: ", "))")
             }
             let option = backend.map { " --backend \($0.rawValue)" } ?? ""
-            print("  again: Scripts/soak --seeds \(seed)\(option)\(all ? " --all" : "")")
+            let flags = (all ? " --all" : "") + (events ? " --events" : "")
+            print("  again: Scripts/soak --seeds \(seed)\(option)\(flags)")
             guard told.count <= 5, shrink > 0 else { continue }
-            var shrinking = Shrinking(World(seed: seed, backend: backend), fault, orders, seconds: shrink)
+            var shrinking = Shrinking(orders.world(seed), fault, orders, seconds: shrink)
             let small = shrinking.run()
             try FileManager.default.createDirectory(atPath: keep, withIntermediateDirectories: true)
             let path = "\(keep)/world-\(seed).yaml"

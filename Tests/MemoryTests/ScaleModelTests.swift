@@ -147,6 +147,34 @@ struct ScaleModelTests {
         #expect(worst <= 2 * Self.page, "\(percent) %: \(worst) bytes at most")
     }
 
+    /// A quarter of few pages may be less than the pages that the model has: pages of processes would be compressed.
+    @Test("pages of files are never compressed", arguments: MemoryBackend.allCases)
+    func files(backend: MemoryBackend) throws {
+        let ceiling = ByteCount.mebibytes(16)
+        let model = try makeDeviceMemory(
+            backend, ceiling: ceiling, reserved: .zero, scale: .percent(25),
+            compressor: CompressorLimits(pool: ceiling, input: ceiling))
+        let slot = try model.makeProcess()
+        model.holdsFiles(slot)
+        let pool = model.makePool(in: slot)
+        func check() {
+            #expect(model.books.compressed == .zero && model.books(of: slot).compressed == .zero)
+            #expect(model.books(of: slot).resident == model.books.files)
+        }
+        let page = [Self.page]
+        for _ in 0..<3 {
+            for _ in 0..<40 {
+                #expect(model.allocate(page.span, in: pool, limit: nil).objects == 1)
+                check()
+            }
+            for _ in 0..<40 {
+                #expect(model.release(ByteCount(Self.page), from: pool, order: .oldestFirst).objects == 1)
+                check()
+            }
+        }
+        try model.audit()
+    }
+
     @Test(
         "on real memory the model's books agree with jemalloc, and nothing is left at the end",
         arguments: [false, true])

@@ -28,6 +28,20 @@ struct RunCommandTests {
         }
     }
 
+    @Test("a run that compares with jemalloc after every event gives the same tables")
+    func everyEvent() throws {
+        try within { folder in
+            let scenario = Program.scenario("quickstart")
+            let plain = try Program.run(["run", scenario, "--out", "a", "--quiet"], in: folder)
+            let result = try Program.run(["run", scenario, "--out", "b", "--quiet", "--verify-events"], in: folder)
+            #expect([plain.status, result.status] == [0, 0], "\(plain.error)\(result.error)")
+            for table in RunTables.all {
+                let files = try ["a", "b"].map { try Program.text(folder.appending(path: "\($0)/\(table.file)")) }
+                #expect(files[0] == files[1], "\(table.file)")
+            }
+        }
+    }
+
     @Test(
         "the effective scenario of a run, run again, gives the same bytes; another seed gives others",
         arguments: [nil, "user=[{ every: 4s, launch: chat }, { at: 8s, launch: shop }, { every: 2s, switch: mail }]"])

@@ -1,7 +1,7 @@
 import Lifecycle
 import Quantities
 
-/// What must hold at every sample; checked by `--verify` and in the tests.
+/// What must hold, checked by `--verify` and in tests: where the pages are after every event, the rest at every sample.
 struct Invariants {
     let run: Simulation
 
@@ -9,19 +9,28 @@ struct Invariants {
 
     private func claim(_ holds: Bool, _ text: @autoclosure () -> String) { run.faults.claim(holds, text()) }
 
+    /// Checks everything; call it at a sample.
     func check() {
-        let books = run.memory.books
-        claim(books.resident <= books.ceiling, "\(books.resident) are resident under a ceiling of \(books.ceiling)")
         checkDisplays()
         checkOwners()
         checkWaiters()
+        for process in processes.live { check(process) }
+        checkPages()
+        run.scheduler.check()
+        run.snapshots.check()
+        run.reclaimer.check()
+    }
+
+    /// Checks where the pages are, of each process and of the device; call it after any event.
+    func checkPages() {
+        let books = run.memory.books
+        claim(books.resident <= books.ceiling, "\(books.resident) are resident under a ceiling of \(books.ceiling)")
         var (held, compressed) = (ByteCount.zero, ByteCount.zero)
         for process in processes.live {
             let mine = run.memory.books(of: process.slot)
             held += mine.resident
             compressed += mine.compressed
             claim(mine.active + mine.dirty == mine.resident + mine.compressed, "\(process.profile.name): \(mine)")
-            check(process)
         }
         claim(
             held + books.compressor + books.files + books.reserved == books.resident,
@@ -32,9 +41,6 @@ struct Invariants {
         claim(
             books.resident + books.available == books.ceiling && compressed == books.compressed,
             "processes have \(compressed) of compressed pages; \(books)")
-        run.scheduler.check()
-        run.snapshots.check()
-        run.reclaimer.check()
     }
 
     /// Checks that nothing is left after the last process has ended.

@@ -69,19 +69,22 @@ public final class Simulation {
     /// - Parameters:
     ///   - plan: A valid plan: its policy exists, its apps are named by valid identifiers.
     ///   - traces: Where the apps' allocation traces come from.
-    ///   - verify: Whether to compare the books with jemalloc and check every invariant at every sample.
+    ///   - verify: Whether to compare the books with jemalloc and check every invariant at every sample, and after
+    ///     every event where the pages are.
+    ///   - auditEvents: Whether to compare the books with jemalloc after every event, too. It takes many times as long.
     ///   - dryRun: Whether the policy is only asked and recorded, and none of its actions is carried out.
     ///   - policy: A policy used instead of the plan's; it need not be in the catalogue.
     ///   - observer: Called for every recorded decision, with the snapshot that led to it.
     ///   - reports: Receives the report of every session of kills when the session is over.
     public convenience init(
         _ plan: RunPlan, memory: any DeviceMemory, sinks: RunSinks, traces: any TraceLibrary = NoTraces(),
-        verify: Bool = false, dryRun: Bool = false, policy: (any ReclaimPolicy)? = nil,
+        verify: Bool = false, auditEvents: Bool = false, dryRun: Bool = false, policy: (any ReclaimPolicy)? = nil,
         observer: ((DecisionRecord) -> Void)? = nil,
         reports: (any KillReportSink)? = nil
     ) {
         let options = RunOptions(
-            traces: traces, verifies: verify, dryRun: dryRun, policy: policy, observer: observer, reports: reports)
+            traces: traces, verifies: verify, auditsEvents: auditEvents, dryRun: dryRun, policy: policy,
+            observer: observer, reports: reports)
         self.init(plan, memory: memory, device: ScenarioDevice(plan.device), sinks: sinks, options)
     }
 
@@ -223,6 +226,8 @@ public final class Simulation {
             agenda.advance(to: at)
             handle(event)
             scheduler.classify()
+            if verifies { Invariants(run: self).checkPages() }
+            if options.auditsEvents { auditor.audit(refreshingMetadata: false) }
             if let failure = faults.failure {
                 // The events that led to the fault are needed to find its cause.
                 recorder.close()
@@ -340,6 +345,7 @@ public final class Simulation {
 struct RunOptions {
     var traces: any TraceLibrary = NoTraces()
     var verifies = false
+    var auditsEvents = false
     var dryRun = false
     /// A policy used instead of the plan's; it need not be in the catalogue.
     var policy: (any ReclaimPolicy)?
