@@ -27,7 +27,7 @@ public struct BookCosts: Sendable {
     public static let page = ByteCount(10)
 
     /// One page of a device with a compressor: its place and age.
-    public static let frame = ByteCount(32)
+    public static let frame = ByteCount(36)
 
     /// One page whose contents LZ4 compressed: where they are, and their sum.
     public static let contents = ByteCount(16)

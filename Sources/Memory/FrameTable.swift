@@ -6,7 +6,7 @@
 /// or none if they are one repeated word.
 ///
 /// The extent hooks change the table, so nothing here allocates after `init`. The host backs only the parts of the
-/// table that are written: 32 bytes for each address that was ever handed out.
+/// table that are written: 36 bytes for each address that was ever handed out.
 struct FrameTable: ~Copyable {
     /// Where the contents of a page are.
     enum Place {
@@ -20,37 +20,25 @@ struct FrameTable: ~Copyable {
     /// Stands for no page.
     static let none = UInt32.max
 
-    /// A page's links are those of its holder's list (pages with frames, or compressed pages) and of its segment.
+    /// What is known of a page beside its last use.
     struct Page {
-        /// The call in which the page was last used.
-        var stamp: UInt32
-        var previous: UInt32
-        var next: UInt32
+        /// The links in its segment.
         var earlier: UInt32
         var later: UInt32
         /// See `Place`.
         var place: UInt32
         /// The bytes that the compressed contents take.
         var size: UInt16
-        /// One plus the slot that holds the page; 0 for a free page.
-        var owner: UInt16
         /// For the first page of a slab: how many objects live in it.
         var objects: UInt16
         /// For a page of a slab: one plus the number of pages since the slab's start.
         var slab: UInt8
     }
 
-    /// A list of pages, the one used longest ago first.
-    struct List {
-        fileprivate(set) var first = FrameTable.none
-        fileprivate(set) var last = FrameTable.none
-        fileprivate(set) var count = 0
-    }
-
     /// The pages of one slot.
     struct Holder {
-        fileprivate(set) var framed = List()
-        fileprivate(set) var compressed = List()
+        fileprivate(set) var framed = PageLists.List()
+        fileprivate(set) var compressed = PageLists.List()
         /// Pages that came back so far because they were used.
         fileprivate(set) var refaulted = 0
         /// What `disagreement` found in `compressed`; nil since the list has changed.
@@ -66,9 +54,11 @@ struct FrameTable: ~Copyable {
         var stored = 0
     }
 
+    private let lists: PageLists
     private let pages: UnsafeMutablePointer<Page>
     private let holders: UnsafeMutablePointer<Holder>
     private let count: Int
+    private var uses: UnsafeMutablePointer<PageLists.Use> { lists.uses }
     var segments: SegmentTable
     /// What compressed pages contain; nil if only their sizes are known.
     var contents: PageContents?
@@ -87,6 +77,7 @@ struct FrameTable: ~Copyable {
     ///   - pages: How many addresses the device has, in pages.
     ///   - segments: The most segments of the pool.
     init(pages count: Int, segments: Int) {
+        lists = PageLists(uses: HostTable.make(count, of: PageLists.Use.self))
         pages = HostTable.make(count, of: Page.self)
         holders = .allocate(capacity: MemoryLimits.liveProcesses)
         holders.initialize(repeating: Holder(), count: MemoryLimits.liveProcesses)
@@ -95,6 +86,7 @@ struct FrameTable: ~Copyable {
     }
 
     deinit {
+        HostTable.free(lists.uses, count)
         HostTable.free(pages, count)
         holders.deallocate()
     }
@@ -103,17 +95,21 @@ struct FrameTable: ~Copyable {
     func holder(_ slot: Int) -> Holder { holders[slot] }
 
     /// Begins a call: pages used from now on are younger than all others.
-    mutating func beginCall() { stamp &+= 1 }
+    mutating func beginCall() {
+        stamp &+= 1
+        // No call has the number 0.
+        if stamp == 0 { stamp = 1 }
+    }
 
     // MARK: Pages come and go
 
     /// Pages are handed out to a slot; they have frames.
     mutating func add(_ range: Range<Int>, to slot: Int) {
         for page in range {
-            precondition(pages[page].owner == 0, "page \(page) is handed out twice")
-            pages[page].owner = UInt16(slot + 1)
-            pages[page].stamp = stamp
-            append(page, to: &holders[slot].framed)
+            precondition(uses[page].owner == 0, "page \(page) is handed out twice")
+            uses[page].owner = UInt16(slot + 1)
+            uses[page].stamp = stamp
+            lists.append(page, to: &holders[slot].framed)
         }
     }
 
@@ -122,24 +118,26 @@ struct FrameTable: ~Copyable {
         for page in range {
             let slot = slot(of: page)
             if pages[page].place == Place.frame {
-                unlink(page, from: &holders[slot].framed)
+                lists.remove(page, from: &holders[slot].framed)
             } else {
                 leaveStore(page, of: slot)
-                unlink(page, from: &holders[slot].compressed)
+                lists.remove(page, from: &holders[slot].compressed)
             }
-            pages[page].owner = 0
+            uses[page].owner = 0
             pages[page].slab = 0
             pages[page].objects = 0
         }
     }
 
     private func slot(of page: Int) -> Int {
-        let owner = Int(pages[page].owner)
+        let owner = Int(uses[page].owner)
         precondition(owner > 0, "page \(page) is in use, but not handed out")
         return owner - 1
     }
 
-    func hasFrame(_ page: Int) -> Bool { pages[page].place == Place.frame }
+    /// Whether a page that is handed out has a frame.
+    @inline(__always)
+    func hasFrame(_ page: Int) -> Bool { uses[page].stamp != 0 }
 
     /// Whether any of these pages is compressed.
     func holdsCompressed(_ range: Range<Int>) -> Bool {
@@ -154,7 +152,7 @@ struct FrameTable: ~Copyable {
     func areFresh(_ first: Int, _ end: Int) -> Bool {
         var page = first
         while page < end {
-            if pages[page].stamp != stamp { return false }
+            if uses[page].stamp != stamp { return false }
             page &+= 1
         }
         return true
@@ -162,27 +160,28 @@ struct FrameTable: ~Copyable {
 
     func missing(_ range: Range<Int>) -> Int {
         var missing = 0
-        for page in range where pages[page].place != Place.frame { missing += 1 }
+        for page in range where !hasFrame(page) { missing += 1 }
         return missing
     }
 
     /// Notes that pages, which have frames, are used.
+    @inline(__always)
     mutating func use(_ range: Range<Int>) {
         var page = range.lowerBound
         while page < range.upperBound {
-            guard pages[page].stamp != stamp else {
+            guard uses[page].stamp != stamp else {
                 page += 1
                 continue
             }
             // Pages that follow each other in the list, too, move together. They have one holder.
             let first = page
-            pages[page].stamp = stamp
+            uses[page].stamp = stamp
             page += 1
-            while page < range.upperBound, pages[page - 1].next == UInt32(page), pages[page].stamp != stamp {
-                pages[page].stamp = stamp
+            while page < range.upperBound, uses[page - 1].next == UInt32(page), uses[page].stamp != stamp {
+                uses[page].stamp = stamp
                 page += 1
             }
-            moveToEnd(first, page - 1, of: &holders[slot(of: first)].framed)
+            lists.moveToEnd(first, page - 1, of: &holders[slot(of: first)].framed)
         }
     }
 
@@ -191,9 +190,9 @@ struct FrameTable: ~Copyable {
         let slot = slot(of: page)
         let isWord = pages[page].place == Place.word
         leaveStore(page, of: slot)
-        unlink(page, from: &holders[slot].compressed)
-        pages[page].stamp = stamp
-        append(page, to: &holders[slot].framed)
+        lists.remove(page, from: &holders[slot].compressed)
+        uses[page].stamp = stamp
+        lists.append(page, to: &holders[slot].framed)
         guard isUse else { return }
         if isWord { refaultedWords += 1 }
         holders[slot].refaulted += 1
@@ -215,7 +214,7 @@ struct FrameTable: ~Copyable {
     }
 
     /// The call in which a page was last used.
-    func use(of page: Int) -> Int { Int(pages[page].stamp) }
+    func use(of page: Int) -> Int { Int(uses[page].stamp) }
 
     /// The number of the present call.
     var lastUse: Int { Int(stamp) }
@@ -230,10 +229,9 @@ struct FrameTable: ~Copyable {
     mutating func compress(_ page: Int, size: Int) {
         let slot = slot(of: page)
         precondition(pages[page].place == Place.frame, "page \(page) is compressed twice")
-        unlink(page, from: &holders[slot].framed)
-        append(page, to: &holders[slot].compressed)
-        // No call has this number.
-        pages[page].stamp = 0
+        lists.remove(page, from: &holders[slot].framed)
+        lists.append(page, to: &holders[slot].compressed)
+        uses[page].stamp = 0
         holders[slot].found = nil
         compressed += 1
         guard size > 0 else {
@@ -336,35 +334,6 @@ struct FrameTable: ~Copyable {
     @inline(__always)
     func firstOfSlab(_ page: Int) -> Int { page - Int(pages[page].slab) + 1 }
 
-    // MARK: Lists
-
-    private func append(_ page: Int, to list: inout List) {
-        pages[page].previous = list.last
-        pages[page].next = FrameTable.none
-        if list.last == FrameTable.none { list.first = UInt32(page) } else { pages[Int(list.last)].next = UInt32(page) }
-        list.last = UInt32(page)
-        list.count += 1
-    }
-
-    private func unlink(_ page: Int, from list: inout List) {
-        let (previous, next) = (pages[page].previous, pages[page].next)
-        if previous == FrameTable.none { list.first = next } else { pages[Int(previous)].next = next }
-        if next == FrameTable.none { list.last = previous } else { pages[Int(next)].previous = previous }
-        list.count -= 1
-    }
-
-    /// Moves linked pages that follow each other to the end of their list.
-    private func moveToEnd(_ first: Int, _ last: Int, of list: inout List) {
-        let (previous, next) = (pages[first].previous, pages[last].next)
-        guard next != FrameTable.none else { return }
-        if previous == FrameTable.none { list.first = next } else { pages[Int(previous)].next = next }
-        pages[Int(next)].previous = previous
-        pages[Int(list.last)].next = UInt32(first)
-        pages[first].previous = list.last
-        pages[last].next = FrameTable.none
-        list.last = UInt32(last)
-    }
-
     // MARK: Claims
 
     /// Counts everything anew, but for lists that have not changed since they were counted; returns what disagrees.
@@ -389,14 +358,14 @@ struct FrameTable: ~Copyable {
         return nil
     }
 
-    private func count(_ list: List) -> Found {
+    private func count(_ list: PageLists.List) -> Found {
         var found = Found()
         var page = list.first
         while page != FrameTable.none {
             found.pages += 1
             let entry = pages[Int(page)]
             if entry.place == Place.word { found.words += 1 } else { found.stored += Int(entry.size) }
-            page = entry.next
+            page = uses[Int(page)].next
         }
         return found
     }
@@ -407,7 +376,7 @@ struct FrameTable: ~Copyable {
         var page = holders[slot].compressed.first
         while page != FrameTable.none {
             if let claim = contents.disagreement(about: Int(page), with: pages[Int(page)]) { return claim }
-            page = pages[Int(page)].next
+            page = uses[Int(page)].next
         }
         return nil
     }

@@ -43,6 +43,8 @@ extension FramedHeaps where Self: ~Copyable {
 /// jemalloc a large object starts anywhere in its first page, so a part of it counts as using one page more.
 struct PagedHeaps<Base: FramedHeaps & ~Copyable>: ProcessHeaps, ~Copyable {
     var base: Base
+    /// In the accounting, the slab that the present call used last: its pages have frames, and their use is noted.
+    private var usedSlab = -1
     let frames: UnsafeMutablePointer<FrameTable>
 
     /// Uses of a large object bring at most this many pages back at a time: 64 KiB.
@@ -64,13 +66,22 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: ProcessHeaps, ~Copyable {
     var refusal: AllocationRefusal { base.refusal }
     mutating func keepBack(_ pages: Int) { base.keepBack(pages) }
     mutating func lend() throws(AllocatorError) -> Int { try base.lend() }
-    mutating func giveBack(_ slot: Int) throws(AllocatorError) { try base.giveBack(slot) }
+
+    mutating func giveBack(_ slot: Int) throws(AllocatorError) {
+        usedSlab = -1
+        try base.giveBack(slot)
+    }
+
     mutating func purge(_ slot: Int) throws(AllocatorError) { try base.purge(slot) }
     func pages(_ slot: Int) -> Int { base.pages(slot) }
     func activePages(_ slot: Int) -> Int { base.activePages(slot) }
     func compressedPages(_ slot: Int) -> Int { frames.pointee.holder(slot).compressed.count }
     func usable(_ size: Int) -> Int { base.usable(size) }
-    mutating func beginBatch() { frames.pointee.beginCall() }
+
+    mutating func beginBatch() {
+        usedSlab = -1
+        frames.pointee.beginCall()
+    }
 
     mutating func audit(_ processes: inout ProcessTable, activePages: Int) throws(AuditFailure) -> ByteCount {
         if let claim = frames.pointee.disagreement() { preconditionFailure(claim) }
@@ -85,16 +96,22 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: ProcessHeaps, ~Copyable {
     @inline(__always)
     mutating func make(_ size: Int, logAlignment: Int, _ slot: Int) -> PlacedObject? {
         guard let object = base.place(size, logAlignment: logAlignment, slot) else { return nil }
-        let run = base.location(object.unit, object.usable)
-        guard use(run.first, run.first + run.count) else {
-            _ = base.freePlaced(ObjectTable.Entry(unit: object.unit, size: object.usable), slot)
-            return nil
+        if object.unit != usedSlab {
+            let run = base.location(object.unit, object.usable)
+            guard use(run.first, run.first + run.count) else {
+                _ = base.freePlaced(ObjectTable.Entry(unit: object.unit, size: object.usable), slot)
+                return nil
+            }
+            usedSlab = run.isSlab ? object.unit : -1
         }
         base.fill(object.unit, from: 0, count: size)
         return object
     }
 
-    mutating func free(_ entry: ObjectTable.Entry, _ slot: Int) -> Int { base.freePlaced(entry, slot) }
+    mutating func free(_ entry: ObjectTable.Entry, _ slot: Int) -> Int {
+        usedSlab = -1
+        return base.freePlaced(entry, slot)
+    }
 
     mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int) -> Bool {
         guard use(base.location(entry.unit, entry.size), from: offset, count: count) else { return false }
@@ -120,8 +137,16 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: ProcessHeaps, ~Copyable {
         // Slabs that this call has used, by the last bits of their units. In the accounting, all objects of a slab have
         // one unit, so most need not be looked up.
         var used = InlineArray<64, Int>(repeating: -1)
-        while done < bytes {
-            table.keepCursor(amongNewest: hot)
+        let first = table.firstOfNewest(hot)
+        while true {
+            table.keepCursor(from: first)
+            done += table.passWhole(bytes - done) { entry in
+                guard used[entry.unit & 63] == entry.unit else { return false }
+                visit(&self, entry, 0, entry.size)
+                return true
+            }
+            guard done < bytes else { return done }
+            table.keepCursor(from: first)
             let piece = table.peekPiece(min(bytes - done, PagedHeaps.pieceBytes))
             let unit = piece.entry.unit
             if used[unit & 63] != unit {
@@ -133,7 +158,6 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: ProcessHeaps, ~Copyable {
             table.takePiece(piece)
             done += piece.length
         }
-        return done
     }
 
     // MARK: Pages
@@ -189,6 +213,7 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: ProcessHeaps, ~Copyable {
     ///     they are not stored.
     /// - Returns: The number of pages.
     mutating func compress(_ slot: Int, most: Int, usedBefore: Int, stores: Bool, size: (Int) -> Int) -> Int {
+        usedSlab = -1
         var (done, run) = (0, 0..<0)
         while done < most, let page = frames.pointee.oldest(of: slot), frames.pointee.use(of: page) < usedBefore {
             guard !stores || frames.pointee.segments.hasRoom(for: DeviceRegion.pageSize) else { break }

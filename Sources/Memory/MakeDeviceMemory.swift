@@ -19,11 +19,13 @@ public func makeDeviceMemory(
             precondition(compressor.recipe == nil || scale == .one, "a scale model keeps no contents")
             let paged = try PagedJemallocDevice(
                 ceiling: ceiling, reserved: reserved, promised: promised, recipe: compressor.recipe, seed: seed)
-            return try withCompressor(paged, scale: scale, compressor, seed: seed)
+            guard scale == .one else { return try ScaleModel(FramedModel(paged), scale: scale, compressor, seed: seed) }
+            return CompressingJemallocDevice(try CompressingDevice(paged, compressor, seed: seed))
         case .accounting:
             precondition(compressor.recipe == nil, "the accounting backend has no contents")
             let paged = try PagedAccountingDevice(ceiling: ceiling, reserved: reserved)
-            return try withCompressor(paged, scale: scale, compressor, seed: seed)
+            guard scale == .one else { return try ScaleModel(FramedModel(paged), scale: scale, compressor, seed: seed) }
+            return CompressingAccountingDevice(try CompressingDevice(paged, compressor, seed: seed))
         }
     }
     let device: any DeviceMemory =
@@ -33,11 +35,4 @@ public func makeDeviceMemory(
         }
     guard scale != .one else { return device }
     return try ScaleModel(device, scale: scale)
-}
-
-private func withCompressor(
-    _ device: some PagingDevice, scale: Ratio, _ limits: CompressorLimits, seed: UInt64
-) throws(DeviceMemoryFailure) -> any DeviceMemory {
-    guard scale != .one else { return try CompressingDevice(device, limits, seed: seed) }
-    return try ScaleModel(FramedModel(device), scale: scale, limits, seed: seed)
 }

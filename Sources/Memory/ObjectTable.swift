@@ -113,12 +113,16 @@ struct ObjectTable: ~Copyable {
         return piece
     }
 
-    /// Moves the cursor on if it stands among the older objects: only this share of the objects, the newest, is visited
-    /// from now on.
+    /// The first of the newest objects, of which there are this share, and at least one.
+    func firstOfNewest(_ share: Ratio) -> Int {
+        guard share < .one, count > 0 else { return 0 }
+        return count - max(1, Int(Int64(count) * share.partsPerMillion / 1_000_000))
+    }
+
+    /// Moves the cursor on if it stands before this object, or behind the last one: only the objects from this one on
+    /// are visited from now on.
     @inline(__always)
-    mutating func keepCursor(amongNewest share: Ratio) {
-        guard share < .one, count > 0 else { return }
-        let first = count - max(1, Int(Int64(count) * share.partsPerMillion / 1_000_000))
+    mutating func keepCursor(from first: Int) {
         guard cursor < first || cursor >= count else { return }
         (cursor, cursorOffset) = (first, 0)
     }
@@ -141,6 +145,22 @@ struct ObjectTable: ~Copyable {
             cursor += 1
             cursorOffset = 0
         }
+    }
+
+    /// Passes whole objects from the cursor on, as far as `bytes` go and `visit` returns true; returns their bytes. The
+    /// cursor may then stand behind the last object.
+    @inline(__always)
+    mutating func passWhole(_ bytes: Int, _ visit: (Entry) -> Bool) -> Int {
+        guard cursorOffset == 0 else { return 0 }
+        var (position, left) = (cursor, bytes)
+        while position < count {
+            let entry = place(position).pointee
+            guard entry.size <= left, visit(entry) else { break }
+            left &-= entry.size
+            position &+= 1
+        }
+        cursor = position
+        return bytes - left
     }
 
     @inline(__always)

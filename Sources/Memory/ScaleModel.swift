@@ -58,8 +58,8 @@ final class ScaleModel: DeviceMemory {
         let paged = try PagedAccountingDevice(ceiling: size.ceiling, reserved: size.reserved)
         let meant = CompressorLimits(
             pool: limits.pool.unscaled(by: scale), input: limits.input.unscaled(by: scale))
-        let original = try CompressingDevice(paged, meant, seed: seed)
-        precondition(original.own == device.own, "the pools of a model and its original are in different slots")
+        let original = CompressingAccountingDevice(try CompressingDevice(paged, meant, seed: seed))
+        precondition(original.device.own == device.own, "the pools of a model and its original are in different slots")
         try self.init(device, original, scale, pool: device.own)
         samples.append(ProcessSample(geometry, scale, runs: device.makePool(in: device.own)))
         followPool()

@@ -30,10 +30,8 @@ extension Simulation {
         let activity = worker.compressor?.sample() ?? CompressorActivity()
         recorder.tally.sampled.compressor.add(activity)
         let (figures, before) = supply.sample()
-        guard recorder.pages.isRead else { return recorder.pages.skipRow() }
-        PageRow.table.write(
-            PageRow(at: now, device: memory.books, activity: activity, supply: figures, before: before),
-            to: recorder.pages)
+        recorder.samplePages(
+            PageRow(at: now, device: memory.books, activity: activity, supply: figures, before: before))
     }
 
     /// Compares the books at intervals; with `--verify` at every sample, with all invariants.

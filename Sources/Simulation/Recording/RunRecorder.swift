@@ -69,6 +69,7 @@ final class RunRecorder {
     let summary: TableWriter
     let cores: TableWriter
     let pages: TableWriter
+    let lastPages = PageRowMemo()
     let limits: TableWriter
     private let appSummary: TableWriter
     private let exits: TableWriter
