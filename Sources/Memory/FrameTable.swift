@@ -17,9 +17,6 @@ struct FrameTable: ~Copyable {
         static let segments: UInt32 = 2
     }
 
-    /// Stands for no page.
-    static let none = UInt32.max
-
     /// What is known of a page beside its last use.
     struct Page {
         /// The links in its segment.
@@ -58,7 +55,6 @@ struct FrameTable: ~Copyable {
     private let pages: UnsafeMutablePointer<Page>
     private let holders: UnsafeMutablePointer<Holder>
     private let count: Int
-    private var uses: UnsafeMutablePointer<PageLists.Use> { lists.uses }
     var segments: SegmentTable
     /// What compressed pages contain; nil if only their sizes are known.
     var contents: PageContents?
@@ -77,7 +73,7 @@ struct FrameTable: ~Copyable {
     ///   - pages: How many addresses the device has, in pages.
     ///   - segments: The most segments of the pool.
     init(pages count: Int, segments: Int) {
-        lists = PageLists(uses: HostTable.make(count, of: PageLists.Use.self))
+        lists = PageLists(pages: count)
         pages = HostTable.make(count, of: Page.self)
         holders = .allocate(capacity: MemoryLimits.liveProcesses)
         holders.initialize(repeating: Holder(), count: MemoryLimits.liveProcesses)
@@ -86,7 +82,6 @@ struct FrameTable: ~Copyable {
     }
 
     deinit {
-        HostTable.free(lists.uses, count)
         HostTable.free(pages, count)
         holders.deallocate()
     }
@@ -106,9 +101,9 @@ struct FrameTable: ~Copyable {
     /// Pages are handed out to a slot; they have frames.
     mutating func add(_ range: Range<Int>, to slot: Int) {
         for page in range {
-            precondition(uses[page].owner == 0, "page \(page) is handed out twice")
-            uses[page].owner = UInt16(slot + 1)
-            uses[page].stamp = stamp
+            precondition(lists[page].owner == 0, "page \(page) is handed out twice")
+            lists[page].owner = UInt16(slot + 1)
+            lists[page].stamp = stamp
             lists.append(page, to: &holders[slot].framed)
         }
     }
@@ -123,21 +118,21 @@ struct FrameTable: ~Copyable {
                 leaveStore(page, of: slot)
                 lists.remove(page, from: &holders[slot].compressed)
             }
-            uses[page].owner = 0
+            lists[page].owner = 0
             pages[page].slab = 0
             pages[page].objects = 0
         }
     }
 
     private func slot(of page: Int) -> Int {
-        let owner = Int(uses[page].owner)
+        let owner = Int(lists[page].owner)
         precondition(owner > 0, "page \(page) is in use, but not handed out")
         return owner - 1
     }
 
     /// Whether a page that is handed out has a frame.
     @inline(__always)
-    func hasFrame(_ page: Int) -> Bool { uses[page].stamp != 0 }
+    func hasFrame(_ page: Int) -> Bool { lists[page].stamp != 0 }
 
     /// Whether any of these pages is compressed.
     func holdsCompressed(_ range: Range<Int>) -> Bool {
@@ -152,7 +147,7 @@ struct FrameTable: ~Copyable {
     func areFresh(_ first: Int, _ end: Int) -> Bool {
         var page = first
         while page < end {
-            if uses[page].stamp != stamp { return false }
+            if lists[page].stamp != stamp { return false }
             page &+= 1
         }
         return true
@@ -169,16 +164,16 @@ struct FrameTable: ~Copyable {
     mutating func use(_ range: Range<Int>) {
         var page = range.lowerBound
         while page < range.upperBound {
-            guard uses[page].stamp != stamp else {
+            guard lists[page].stamp != stamp else {
                 page += 1
                 continue
             }
             // Pages that follow each other in the list, too, move together. They have one holder.
             let first = page
-            uses[page].stamp = stamp
+            lists[page].stamp = stamp
             page += 1
-            while page < range.upperBound, uses[page - 1].next == UInt32(page), uses[page].stamp != stamp {
-                uses[page].stamp = stamp
+            while page < range.upperBound, lists[page - 1].next == UInt32(page), lists[page].stamp != stamp {
+                lists[page].stamp = stamp
                 page += 1
             }
             lists.moveToEnd(first, page - 1, of: &holders[slot(of: first)].framed)
@@ -191,7 +186,7 @@ struct FrameTable: ~Copyable {
         let isWord = pages[page].place == Place.word
         leaveStore(page, of: slot)
         lists.remove(page, from: &holders[slot].compressed)
-        uses[page].stamp = stamp
+        lists[page].stamp = stamp
         lists.append(page, to: &holders[slot].framed)
         guard isUse else { return }
         if isWord { refaultedWords += 1 }
@@ -204,7 +199,7 @@ struct FrameTable: ~Copyable {
     /// The page with a frame that the slot used longest ago.
     func oldest(of slot: Int) -> Int? {
         let first = holders[slot].framed.first
-        return first == FrameTable.none ? nil : Int(first)
+        return first == PageLists.none ? nil : Int(first)
     }
 
     /// The call in which the slot last used that page.
@@ -214,7 +209,7 @@ struct FrameTable: ~Copyable {
     }
 
     /// The call in which a page was last used.
-    func use(of page: Int) -> Int { Int(uses[page].stamp) }
+    func use(of page: Int) -> Int { Int(lists[page].stamp) }
 
     /// The number of the present call.
     var lastUse: Int { Int(stamp) }
@@ -222,7 +217,7 @@ struct FrameTable: ~Copyable {
     /// The page that was compressed last.
     func newestCompressed(of slot: Int) -> Int? {
         let last = holders[slot].compressed.last
-        return last == FrameTable.none ? nil : Int(last)
+        return last == PageLists.none ? nil : Int(last)
     }
 
     /// Compresses a page into the segment that is filled, or into none if `size` is 0.
@@ -231,7 +226,7 @@ struct FrameTable: ~Copyable {
         precondition(pages[page].place == Place.frame, "page \(page) is compressed twice")
         lists.remove(page, from: &holders[slot].framed)
         lists.append(page, to: &holders[slot].compressed)
-        uses[page].stamp = 0
+        lists[page].stamp = 0
         holders[slot].found = nil
         compressed += 1
         guard size > 0 else {
@@ -257,8 +252,8 @@ struct FrameTable: ~Copyable {
         pages[page].place = Place.segments + UInt32(segment)
         let last = segments.table[segment].last
         pages[page].earlier = last
-        pages[page].later = FrameTable.none
-        if last == FrameTable.none {
+        pages[page].later = PageLists.none
+        if last == PageLists.none {
             segments.table[segment].first = UInt32(page)
         } else {
             pages[Int(last)].later = UInt32(page)
@@ -281,12 +276,12 @@ struct FrameTable: ~Copyable {
     private mutating func takeOut(_ page: Int) {
         let segment = Int(pages[page].place - Place.segments)
         let (earlier, later) = (pages[page].earlier, pages[page].later)
-        if earlier == FrameTable.none {
+        if earlier == PageLists.none {
             segments.table[segment].first = later
         } else {
             pages[Int(earlier)].later = later
         }
-        if later == FrameTable.none {
+        if later == PageLists.none {
             segments.table[segment].last = earlier
         } else {
             pages[Int(later)].earlier = earlier
@@ -298,7 +293,7 @@ struct FrameTable: ~Copyable {
     /// that were moved.
     mutating func compact(_ segment: Int) -> Int {
         var moved = 0
-        while case let first = segments.table[segment].first, first != FrameTable.none {
+        while case let first = segments.table[segment].first, first != PageLists.none {
             let page = Int(first)
             let size = Int(pages[page].size)
             guard segments.hasRoom(for: size) else { return moved }
@@ -361,11 +356,11 @@ struct FrameTable: ~Copyable {
     private func count(_ list: PageLists.List) -> Found {
         var found = Found()
         var page = list.first
-        while page != FrameTable.none {
+        while page != PageLists.none {
             found.pages += 1
             let entry = pages[Int(page)]
             if entry.place == Place.word { found.words += 1 } else { found.stored += Int(entry.size) }
-            page = uses[Int(page)].next
+            page = lists[Int(page)].next
         }
         return found
     }
@@ -374,9 +369,9 @@ struct FrameTable: ~Copyable {
     private func contentsDisagreement(in slot: Int) -> String? {
         guard let contents else { return nil }
         var page = holders[slot].compressed.first
-        while page != FrameTable.none {
+        while page != PageLists.none {
             if let claim = contents.disagreement(about: Int(page), with: pages[Int(page)]) { return claim }
-            page = uses[Int(page)].next
+            page = lists[Int(page)].next
         }
         return nil
     }

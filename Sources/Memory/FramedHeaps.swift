@@ -43,8 +43,6 @@ extension FramedHeaps where Self: ~Copyable {
 /// jemalloc a large object starts anywhere in its first page, so a part of it counts as using one page more.
 struct PagedHeaps<Base: FramedHeaps & ~Copyable>: ProcessHeaps, ~Copyable {
     var base: Base
-    /// In the accounting, the slab that the present call used last: its pages have frames, and their use is noted.
-    private var usedSlab = -1
     let frames: UnsafeMutablePointer<FrameTable>
 
     /// Uses of a large object bring at most this many pages back at a time: 64 KiB.
@@ -66,22 +64,13 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: ProcessHeaps, ~Copyable {
     var refusal: AllocationRefusal { base.refusal }
     mutating func keepBack(_ pages: Int) { base.keepBack(pages) }
     mutating func lend() throws(AllocatorError) -> Int { try base.lend() }
-
-    mutating func giveBack(_ slot: Int) throws(AllocatorError) {
-        usedSlab = -1
-        try base.giveBack(slot)
-    }
-
+    mutating func giveBack(_ slot: Int) throws(AllocatorError) { try base.giveBack(slot) }
     mutating func purge(_ slot: Int) throws(AllocatorError) { try base.purge(slot) }
     func pages(_ slot: Int) -> Int { base.pages(slot) }
     func activePages(_ slot: Int) -> Int { base.activePages(slot) }
     func compressedPages(_ slot: Int) -> Int { frames.pointee.holder(slot).compressed.count }
     func usable(_ size: Int) -> Int { base.usable(size) }
-
-    mutating func beginBatch() {
-        usedSlab = -1
-        frames.pointee.beginCall()
-    }
+    mutating func beginBatch() { frames.pointee.beginCall() }
 
     mutating func audit(_ processes: inout ProcessTable, activePages: Int) throws(AuditFailure) -> ByteCount {
         if let claim = frames.pointee.disagreement() { preconditionFailure(claim) }
@@ -96,22 +85,16 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: ProcessHeaps, ~Copyable {
     @inline(__always)
     mutating func make(_ size: Int, logAlignment: Int, _ slot: Int) -> PlacedObject? {
         guard let object = base.place(size, logAlignment: logAlignment, slot) else { return nil }
-        if object.unit != usedSlab {
-            let run = base.location(object.unit, object.usable)
-            guard use(run.first, run.first + run.count) else {
-                _ = base.freePlaced(ObjectTable.Entry(unit: object.unit, size: object.usable), slot)
-                return nil
-            }
-            usedSlab = run.isSlab ? object.unit : -1
+        let run = base.location(object.unit, object.usable)
+        guard use(run.first, run.first + run.count) else {
+            _ = base.freePlaced(ObjectTable.Entry(unit: object.unit, size: object.usable), slot)
+            return nil
         }
         base.fill(object.unit, from: 0, count: size)
         return object
     }
 
-    mutating func free(_ entry: ObjectTable.Entry, _ slot: Int) -> Int {
-        usedSlab = -1
-        return base.freePlaced(entry, slot)
-    }
+    mutating func free(_ entry: ObjectTable.Entry, _ slot: Int) -> Int { base.freePlaced(entry, slot) }
 
     mutating func write(_ entry: ObjectTable.Entry, from offset: Int, count: Int) -> Bool {
         guard use(base.location(entry.unit, entry.size), from: offset, count: count) else { return false }
@@ -138,8 +121,8 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: ProcessHeaps, ~Copyable {
         // one unit, so most need not be looked up.
         var used = InlineArray<64, Int>(repeating: -1)
         let first = table.firstOfNewest(hot)
+        table.keepCursor(from: first)
         while true {
-            table.keepCursor(from: first)
             done += table.passWhole(bytes - done) { entry in
                 guard used[entry.unit & 63] == entry.unit else { return false }
                 visit(&self, entry, 0, entry.size)
@@ -213,7 +196,6 @@ struct PagedHeaps<Base: FramedHeaps & ~Copyable>: ProcessHeaps, ~Copyable {
     ///     they are not stored.
     /// - Returns: The number of pages.
     mutating func compress(_ slot: Int, most: Int, usedBefore: Int, stores: Bool, size: (Int) -> Int) -> Int {
-        usedSlab = -1
         var (done, run) = (0, 0..<0)
         while done < most, let page = frames.pointee.oldest(of: slot), frames.pointee.use(of: page) < usedBefore {
             guard !stores || frames.pointee.segments.hasRoom(for: DeviceRegion.pageSize) else { break }

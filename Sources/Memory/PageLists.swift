@@ -1,7 +1,7 @@
 /// Lists of pages, the one used longest ago first, and what each use of a page reads.
 ///
-/// It is stored apart from what else is known of a page, so that more of it fits into the caches.
-struct PageLists {
+/// The table has only what a use reads, so that more of it fits into the host's caches.
+struct PageLists: ~Copyable {
     /// Stands for no page.
     static let none = UInt32.max
 
@@ -22,7 +22,22 @@ struct PageLists {
     }
 
     /// By page.
-    let uses: UnsafeMutablePointer<Use>
+    private let uses: UnsafeMutablePointer<Use>
+    private let pages: Int
+
+    init(pages: Int) {
+        self.pages = pages
+        uses = HostTable.make(pages, of: Use.self)
+    }
+
+    deinit { HostTable.free(uses, pages) }
+
+    subscript(page: Int) -> Use {
+        @inline(__always)
+        get { uses[page] }
+        @inline(__always)
+        nonmutating _modify { yield &uses[page] }
+    }
 
     func append(_ page: Int, to list: inout List) {
         uses[page].previous = list.last

@@ -11,8 +11,8 @@ struct SegmentTable: ~Copyable {
         fileprivate(set) var used: Int32 = 0
         fileprivate(set) var written: Int32 = 0
         /// The first and last page in it.
-        var first = FrameTable.none
-        var last = FrameTable.none
+        var first = PageLists.none
+        var last = PageLists.none
         fileprivate(set) var isReal = false
     }
 
