@@ -1,3 +1,4 @@
+import Plan
 import Quantities
 import Scenario
 import Simulation

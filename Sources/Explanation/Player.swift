@@ -1,5 +1,6 @@
 import Memory
 import Metrics
+import Plan
 import Quantities
 import Scenario
 import Simulation

@@ -1,7 +1,7 @@
 import Lifecycle
+import Plan
 import Pressure
 import Quantities
-import Simulation
 import Workload
 
 /// Checks that compare several values of a scenario. A check runs only when every value it compares is itself free of

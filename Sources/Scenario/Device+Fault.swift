@@ -1,6 +1,6 @@
 import Memory
+import Plan
 import Quantities
-import Simulation
 
 extension Device {
     /// The fault that makes this device impossible on any host: the key to change, and a message that says what is

@@ -1,4 +1,5 @@
-import Simulation
+import Plan
+
 
 /// A plan written back as a scenario.
 public enum EffectiveScenario {

@@ -1,6 +1,6 @@
 import Lifecycle
+import Plan
 import Quantities
-import Simulation
 import Workload
 
 /// Checks that compare several values about processes that are no apps, and about the start of the run.

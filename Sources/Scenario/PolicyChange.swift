@@ -1,6 +1,6 @@
+import Plan
 import Quantities
 import Reclaim
-import Simulation
 
 /// A policy with one number changed, as `--set` can change it.
 public struct PolicyChange: Hashable, Sendable {

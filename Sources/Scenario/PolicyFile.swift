@@ -1,7 +1,7 @@
 import Foundation
+import Plan
 import Quantities
 import Reclaim
-import Simulation
 
 /// A policy in a file of its own: the content of a scenario's `policy:` mapping, with an optional head (`plimsoll: 1`,
 /// `description`).

@@ -1,7 +1,7 @@
+import Plan
 import Pressure
 import Quantities
 import Reclaim
-import Simulation
 import Workload
 
 extension RunPlan {

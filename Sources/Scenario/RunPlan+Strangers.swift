@@ -1,5 +1,5 @@
+import Plan
 import Reclaim
-import Simulation
 
 extension RunPlan {
     /// Warnings to print when the scenario is checked or run, one line each. None of them is a fault.

@@ -1,7 +1,7 @@
 import Foundation
 import Memory
+import Plan
 import Quantities
-import Simulation
 
 /// Why a scenario yields no plan.
 public enum ScenarioFault: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,6 +1,7 @@
 import Explanation
 import Memory
 import Metrics
+import Plan
 import Quantities
 import Reclaim
 import Scenario

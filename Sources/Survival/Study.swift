@@ -1,5 +1,6 @@
 import Experiments
 import Explanation
+import Plan
 import Quantities
 import Simulation
 import Workload

@@ -2,7 +2,6 @@ import Lifecycle
 import Quantities
 import Reclaim
 import Scenario
-import Simulation
 import Workload
 
 /// A random app, with what its events must know about it.

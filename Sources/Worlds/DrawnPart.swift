@@ -1,7 +1,6 @@
 import Lifecycle
 import Quantities
 import Scenario
-import Simulation
 import Workload
 
 /// A random process that is no app, with what its events must know about it.

@@ -1,10 +1,10 @@
 import Memory
 import Metrics
+import Plan
 import Pressure
 import Quantities
 import Reclaim
 import Scenario
-import Simulation
 
 /// The words that the format allows in scenarios, as the code declares them. Together, the worlds must use all of them.
 package enum Vocabulary {

@@ -1,10 +1,10 @@
 import Lifecycle
 import Memory
 import Metrics
+import Plan
 import Pressure
 import Quantities
 import Scenario
-import Simulation
 
 // The phone and its measurements.
 extension WorldFrame {

@@ -1,7 +1,6 @@
 import Lifecycle
 import Quantities
 import Scenario
-import Simulation
 import Workload
 
 // The actions of the user and the system.

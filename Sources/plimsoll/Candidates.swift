@@ -1,10 +1,10 @@
 import ArgumentParser
 import Foundation
 import Metrics
+import Plan
 import Quantities
 import Reclaim
 import Scenario
-import Simulation
 import Workload
 
 /// The completions that a shell offers when the user presses Tab. They come from reading files; a file that cannot be

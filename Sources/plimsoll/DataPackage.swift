@@ -1,5 +1,6 @@
 import Foundation
 import Metrics
+import Plan
 import Simulation
 
 /// `datapackage.json`: describes the CSV files in Frictionless Table Schema.

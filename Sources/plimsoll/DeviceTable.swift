@@ -1,8 +1,8 @@
 import Foundation
+import Plan
 import Quantities
 import Reclaim
 import Scenario
-import Simulation
 
 /// Every device with its figures, for other programs: the output of `plimsoll list devices --format json`.
 struct DeviceTable: Encodable {

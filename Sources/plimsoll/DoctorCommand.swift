@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Interchange
 import Memory
+import Plan
 import Quantities
 import Scenario
 import Simulation

@@ -2,6 +2,7 @@ import ArgumentParser
 import Explanation
 import Foundation
 import Interchange
+import Plan
 import Quantities
 import Scenario
 import Simulation

@@ -1,7 +1,7 @@
 import Memory
+import Plan
 import Quantities
 import Scenario
-import Simulation
 import Workload
 
 extension Host {

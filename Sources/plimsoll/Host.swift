@@ -1,7 +1,7 @@
 import Foundation
 import Memory
+import Plan
 import Quantities
-import Simulation
 
 /// Facts about the host and this process, from the kernel.
 enum Host {

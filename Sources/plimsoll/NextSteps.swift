@@ -1,5 +1,6 @@
 import Foundation
 import Metrics
+import Plan
 import Quantities
 import Reclaim
 import Scenario

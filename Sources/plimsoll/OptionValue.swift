@@ -1,7 +1,7 @@
 import ArgumentParser
 import Memory
+import Plan
 import Quantities
-import Simulation
 
 /// Parses option values; the errors name the expected form. These options take the next word whatever it is
 /// (`parsing: .unconditional`), so `--seed -1` is a wrong seed, not a missing one.

@@ -1,6 +1,7 @@
 import Experiments
 import Foundation
 import Metrics
+import Plan
 import Simulation
 
 /// The record of a run in its folder. `explain` compares it with its repetition of the run.

@@ -3,6 +3,7 @@ import Foundation
 import Interchange
 import Memory
 import Metrics
+import Plan
 import Quantities
 import Reclaim
 import Scenario

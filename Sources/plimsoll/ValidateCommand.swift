@@ -1,8 +1,8 @@
 import ArgumentParser
 import Interchange
+import Plan
 import Quantities
 import Scenario
-import Simulation
 
 struct ValidateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import Lifecycle
 import Metrics
+import Plan
 import Quantities
 import Simulation
 import Testing

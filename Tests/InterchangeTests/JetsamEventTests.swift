@@ -1,4 +1,5 @@
 import Foundation
+import Plan
 import Quantities
 import Scenario
 import Simulation

@@ -1,6 +1,7 @@
 import Foundation
 import Memory
 import Metrics
+import Plan
 import Quantities
 import Reclaim
 import Scenario

@@ -2,6 +2,7 @@ import Foundation
 import Lifecycle
 import Memory
 import Metrics
+import Plan
 import Quantities
 import Scenario
 import Simulation

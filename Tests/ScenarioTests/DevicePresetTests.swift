@@ -1,5 +1,6 @@
 import Foundation
 import Memory
+import Plan
 import Pressure
 import Quantities
 import Reclaim

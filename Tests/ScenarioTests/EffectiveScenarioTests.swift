@@ -1,6 +1,7 @@
 import Foundation
 import Lifecycle
 import Memory
+import Plan
 import Quantities
 import Reclaim
 import Simulation

@@ -1,4 +1,5 @@
 import Foundation
+import Plan
 import Quantities
 import Reclaim
 import Scenario

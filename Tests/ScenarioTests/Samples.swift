@@ -1,3 +1,4 @@
+import Plan
 import Scenario
 import Simulation
 import Testing

@@ -1,6 +1,7 @@
 import Explanation
 import Foundation
 import Metrics
+import Plan
 import Quantities
 import Reclaim
 import Simulation

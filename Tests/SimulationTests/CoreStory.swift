@@ -1,4 +1,5 @@
 import Lifecycle
+import Plan
 import Quantities
 
 @testable import Simulation

@@ -1,6 +1,7 @@
 import Lifecycle
 import Memory
 import Metrics
+import Plan
 import Quantities
 import Reclaim
 import TestSupport

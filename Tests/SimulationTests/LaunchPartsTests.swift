@@ -1,3 +1,4 @@
+import Plan
 import Quantities
 import Simulation
 import Testing

@@ -1,4 +1,5 @@
 import Memory
+import Plan
 import Quantities
 import Simulation
 import Testing

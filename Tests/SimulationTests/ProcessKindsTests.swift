@@ -1,5 +1,6 @@
 import Lifecycle
 import Metrics
+import Plan
 import Pressure
 import Quantities
 import Reclaim

@@ -1,6 +1,7 @@
 import Experiments
 import Memory
 import Metrics
+import Plan
 import Quantities
 import Scenario
 import Simulation

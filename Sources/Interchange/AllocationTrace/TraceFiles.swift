@@ -1,7 +1,7 @@
 import Foundation
+import Plan
 import Quantities
 import Scenario
-import Simulation
 import Workload
 
 /// The traces of a plan. Reads every file once from end to end before the run, so that a faulty line is found early.

@@ -1,7 +1,7 @@
+import Plan
 import Pressure
 import Quantities
 import Reclaim
-import Simulation
 
 /// What a replay assumes beyond the report: who takes memory, which limits victims had, and that nothing else changes.
 struct ReplayAssumptions {

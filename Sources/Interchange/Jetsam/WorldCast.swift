@@ -1,4 +1,5 @@
 import Lifecycle
+import Plan
 import Pressure
 import Quantities
 import Reclaim

@@ -1,7 +1,7 @@
+import Plan
 import Quantities
 import Reclaim
 import Scenario
-import Simulation
 
 /// The device of a whole report: its pages, and where there is a compressor, its compressor.
 struct WorldDevice: Sendable {

@@ -1,6 +1,6 @@
+import Plan
 import Quantities
 import Scenario
-import Simulation
 import Workload
 
 /// Turns one user's record of app use into a scenario with the apps, and the same launches and switches at the same

@@ -1,6 +1,6 @@
 import Lifecycle
+import Plan
 import Quantities
-import Simulation
 
 // Actions that bring an app to the front by more than a tap, wake it off screen, or act on it as the system does.
 extension ActionKind {

@@ -1,5 +1,5 @@
+import Plan
 import Quantities
-import Simulation
 
 /// One kind of user action: its key, its payload, and the conversions to and from the typed action. To add an action,
 /// add an entry to `all`.

@@ -1,5 +1,5 @@
+import Plan
 import Quantities
-import Simulation
 
 extension CompressorSettings: Described {
     static let definition = Definition<CompressorSettings>(

@@ -1,5 +1,5 @@
+import Plan
 import Quantities
-import Simulation
 
 extension CoreLayout: Described {
     static let definition = Definition<CoreLayout>(

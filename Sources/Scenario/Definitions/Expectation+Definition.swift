@@ -1,6 +1,6 @@
 import Metrics
+import Plan
 import Quantities
-import Simulation
 
 extension Codec where Value == Expectation {
     /// A claim about a column of `summary.csv`, `launch_latency_p95_ms <= 1500`, or about an app's column of

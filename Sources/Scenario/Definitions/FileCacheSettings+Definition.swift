@@ -1,5 +1,5 @@
+import Plan
 import Quantities
-import Simulation
 
 extension FileCacheSettings: Described {
     static let definition = Definition<FileCacheSettings>(

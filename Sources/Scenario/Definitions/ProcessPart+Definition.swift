@@ -1,7 +1,7 @@
 import Lifecycle
+import Plan
 import Quantities
 import Reclaim
-import Simulation
 import Workload
 
 extension AppProfile {

@@ -1,8 +1,8 @@
 import Memory
+import Plan
 import Pressure
 import Quantities
 import Reclaim
-import Simulation
 import Workload
 
 extension RunPlan: Described {

@@ -1,5 +1,5 @@
+import Plan
 import Quantities
-import Simulation
 
 extension StartedProcess: Described {
     /// A process that is alive when the run begins.

@@ -1,5 +1,5 @@
+import Plan
 import Quantities
-import Simulation
 import Workload
 
 /// The times of an entry's events, as written.

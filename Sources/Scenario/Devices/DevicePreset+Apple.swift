@@ -1,7 +1,7 @@
+import Plan
 import Pressure
 import Quantities
 import Reclaim
-import Simulation
 
 // Apple's devices. Limits are those of the kernel (`max_task_pmem`), a number per model and no share of RAM.
 //

@@ -1,7 +1,7 @@
+import Plan
 import Pressure
 import Quantities
 import Reclaim
-import Simulation
 
 // Devices with Android and ChromeOS. "CAO" is AOSP's CachedAppOptimizer.java, "CROS" chromiumos-platform2 3050786c35.
 extension DevicePreset {

@@ -1,7 +1,7 @@
+import Plan
 import Pressure
 import Quantities
 import Reclaim
-import Simulation
 
 /// A device by name: each figure with its source and how far to trust it.
 ///

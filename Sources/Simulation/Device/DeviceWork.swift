@@ -1,5 +1,6 @@
 import Lifecycle
 import Metrics
+import Plan
 import Quantities
 
 /// One piece of work that the engine orders from the device.

@@ -1,4 +1,5 @@
 import Memory
+import Plan
 import Quantities
 
 /// The pages of files that the device has in memory: code, libraries, resources, maps.

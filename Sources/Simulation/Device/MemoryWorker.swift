@@ -1,6 +1,7 @@
 import BasicContainers
 import Lifecycle
 import Memory
+import Plan
 import Quantities
 import Workload
 
@@ -106,11 +107,6 @@ final class MemoryWorker {
     var isInTrouble: Bool {
         if let files = supply.files, files.thrashing.share > .zero { return true }
         return compressor.map { $0.state != .working } ?? false
-    }
-
-    /// What the device fills in 1/512 s: 2 MiB at the default rate.
-    static func slice(of device: Device) -> ByteCount {
-        max(ByteCount(device.fillRate.bytesPerSecond / 512), .kibibytes(64))
     }
 
     /// Continues the work until it is finished, time has to pass, memory is missing, or a limit is crossed.

@@ -2,6 +2,7 @@ import DequeModule
 import Lifecycle
 import Memory
 import Metrics
+import Plan
 import Quantities
 import Reclaim
 

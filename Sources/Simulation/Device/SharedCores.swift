@@ -1,4 +1,5 @@
 import Lifecycle
+import Plan
 import Quantities
 
 /// Cores that serve by class, and divide their time equally among the work of one class.

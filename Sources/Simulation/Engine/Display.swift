@@ -1,4 +1,5 @@
 import Lifecycle
+import Plan
 import Quantities
 
 /// The device's screens: which app the user wants to see, which process owns the display, and what covers it.

@@ -143,27 +143,3 @@ extension Simulation {
         askToEnd(process, QuitReason(.normalApp, "ended in good order", since: now))
     }
 }
-
-extension LaunchReason {
-    /// The name of the action by which an app submits such a task to BGTaskScheduler.
-    public var submissionName: String { self == .backgroundFetch ? "submit_refresh" : "submit_processing" }
-
-    /// The action's name in scenarios and in `events.csv`.
-    public var actionName: String {
-        switch self {
-        case .userTap: "launch"
-        case .location: "location"
-        case .remoteNotification: "push"
-        case .url: "open_url"
-        case .userActivity: "hand_off"
-        case .shortcutItem: "shortcut"
-        case .bluetoothCentrals: "bluetooth"
-        case .backgroundFetch: "background_refresh"
-        case .processing: "processing"
-        case .call: "voip_call"
-        case .notification: "open_notification"
-        case .demand: "demand"
-        case .urlSession: "download"
-        }
-    }
-}

@@ -1,6 +1,7 @@
 import Lifecycle
 import Memory
 import Metrics
+import Plan
 import Pressure
 import Quantities
 import Reclaim
@@ -111,7 +112,7 @@ public final class Simulation {
         scheduler = Scheduler(
             device, plan.device.cores, display: display, processes: processes, recorder: recorder, faults: faults,
             agenda: agenda)
-        let slice = MemoryWorker.slice(of: plan.device)
+        let slice = plan.device.fillSlice
         let supply = MemorySupply(plan, memory: memory, processes: processes, faults: faults)
         waiters = MemoryWaiters(
             slice: slice, memory: memory, processes: processes, scheduler: scheduler, agenda: agenda,

@@ -1,6 +1,7 @@
 import Lifecycle
 import Memory
 import Metrics
+import Plan
 import Pressure
 import Quantities
 import Workload

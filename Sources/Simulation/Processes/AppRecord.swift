@@ -1,5 +1,6 @@
 import Lifecycle
 import Memory
+import Plan
 import Quantities
 import Workload
 

@@ -1,4 +1,5 @@
 import Metrics
+import Plan
 
 extension RunTables {
     /// The schema of `samples.csv`.

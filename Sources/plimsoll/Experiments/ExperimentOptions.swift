@@ -4,6 +4,7 @@ import Foundation
 import Interchange
 import Memory
 import Metrics
+import Plan
 import Quantities
 import Scenario
 import Simulation

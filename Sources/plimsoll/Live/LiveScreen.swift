@@ -1,4 +1,5 @@
 import Metrics
+import Plan
 import Pressure
 import Quantities
 import Simulation

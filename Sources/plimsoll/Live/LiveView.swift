@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Plan
 import Pressure
 import Quantities
 import Simulation

@@ -2,6 +2,7 @@ import ArgumentParser
 import Experiments
 import Foundation
 import Interchange
+import Plan
 import Quantities
 import Scenario
 import Simulation

@@ -4,6 +4,7 @@ import Explanation
 import Foundation
 import Interchange
 import Memory
+import Plan
 import Quantities
 import Scenario
 import Simulation

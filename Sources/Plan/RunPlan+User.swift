@@ -2,15 +2,17 @@ import Quantities
 import Workload
 
 /// Something that the user or the system does at an instant.
-struct UserEvent: Hashable, Sendable {
-    var at: Instant
-    var action: UserAction
+public struct UserEvent: Hashable, Sendable {
+    /// The instant.
+    public var at: Instant
+    /// What is done.
+    public var action: UserAction
 }
 
 extension RunPlan {
     /// The events that the user's entries stand for, entry by entry. The run's seed decides what modelled users do;
     /// the apps' order is their popularity, the most popular first.
-    var expandedUser: [UserEvent] {
+    public var expandedUser: [UserEvent] {
         var events: [UserEvent] = []
         // Each modelled user draws from a stream of its own, named by the number of events declared before it. A
         // modelled user counts as one event, and a repetition as all its events. So writing a repetition out in full

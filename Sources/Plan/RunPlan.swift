@@ -170,6 +170,9 @@ public struct Device: Hashable, Sendable {
         return appLimit.map { MemoryLimit(standard: $0, warnedBefore: margin * scale) }
     }
 
+    /// What the device fills in 1/512 s, 2 MiB at the default rate and at least 64 KiB: the unit of memory work.
+    public var fillSlice: ByteCount { max(ByteCount(fillRate.bytesPerSecond / 512), .kibibytes(64)) }
+
     /// All RAM of the device that this one represents, rounded up to a page. Tables that depend on the size of a
     /// device are looked up by it.
     public var meantCeiling: ByteCount {

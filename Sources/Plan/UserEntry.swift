@@ -104,7 +104,7 @@ public enum UserAction: Hashable, Sendable {
 extension UserAction {
     /// The app that this action opens, shows, wakes or prewarms, if it is possible. Each such action draws the app's
     /// costs anew.
-    var openedOrWokenApp: AppID? {
+    public var openedOrWokenApp: AppID? {
         switch self {
         case .launch(let app), .switchTo(let app), .openScene(let app), .showScene(let app, _), .open(let app, _),
             .wake(let app, _, _), .showOnDisplay(let app), .present(let app, _),
@@ -123,4 +123,28 @@ public enum Interruption: String, CaseIterable, Sendable {
     case call
     case alert
     case switcher
+}
+
+extension LaunchReason {
+    /// The name of the action by which an app submits such a task to BGTaskScheduler.
+    public var submissionName: String { self == .backgroundFetch ? "submit_refresh" : "submit_processing" }
+
+    /// The action's name in scenarios and in `events.csv`.
+    public var actionName: String {
+        switch self {
+        case .userTap: "launch"
+        case .location: "location"
+        case .remoteNotification: "push"
+        case .url: "open_url"
+        case .userActivity: "hand_off"
+        case .shortcutItem: "shortcut"
+        case .bluetoothCentrals: "bluetooth"
+        case .backgroundFetch: "background_refresh"
+        case .processing: "processing"
+        case .call: "voip_call"
+        case .notification: "open_notification"
+        case .demand: "demand"
+        case .urlSession: "download"
+        }
+    }
 }

@@ -39,7 +39,7 @@ public struct CoreLayout: Hashable, Sendable, ExpressibleByIntegerLiteral {
     public var count: Int { performance + efficiency + further.reduce(0) { $0 + $1.count } }
 
     /// All clusters, the fastest first; the first one has the performance cores.
-    var clusters: [Cluster] {
+    public var clusters: [Cluster] {
         let slow = [Cluster(count: efficiency, speed: efficiencySpeed)] + further
         let sorted = slow.filter { $0.count > 0 }.sorted { $0.speed > $1.speed }
         return [Cluster(count: performance, speed: .one)] + sorted

@@ -99,7 +99,7 @@ extension RunPlan {
     /// The sizes that are drawn but not yet made: one batch for the program, and for each waiting app the sizes that
     /// were refused.
     private func batches(_ demands: [AppDemand]) -> ByteCount {
-        let slice = MemoryWorker.slice(of: device)
+        let slice = device.fillSlice
         let counts = demands.map { $0.objects(of: slice) }
         let copies = device.scale == .one ? ByteCount(24) : ByteCount(72)
         return copies * (counts.max() ?? 0) + ByteCount(8) * counts.reduce(0, +)
@@ -110,7 +110,7 @@ extension RunPlan {
         let costs = BookCosts()
         // The cap keeps the sums finite; beyond it the estimate exceeds any host anyway.
         let span = min(duration, .hours(2_400))
-        let slice = MemoryWorker.slice(of: device)
+        let slice = device.fillSlice
         return apps.enumerated().map { index, app in
             let means: MeanSizes
             if let same = known.first(where: { $0.sizes == app.memory.objects }) {
