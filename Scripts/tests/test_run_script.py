@@ -41,7 +41,8 @@ class RunScript(FolderCase):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
             file.chmod(0o755)
-        shutil.copy(SCRIPTS / "run", self.root / "Scripts/run")
+        for name in ("run", "lib.sh"):
+            shutil.copy(SCRIPTS / name, self.root / "Scripts" / name)
         (self.root / "a.yaml").touch()
 
     def built(self) -> None:
@@ -72,7 +73,8 @@ class RunScript(FolderCase):
 
     def test_the_first_build_is_announced_with_its_time(self) -> None:
         _, _, error = self.said("a.yaml")
-        self.assertEqual(error.splitlines()[0], "run: building; the first time takes about 3 minutes")
+        self.assertEqual(error.splitlines()[0], "run: building; the first time takes about three minutes")
+        self.assertRegex(error.splitlines()[1], r"^run: built in \d+ s$")
 
     def test_what_fails_is_said(self) -> None:
         self.built()

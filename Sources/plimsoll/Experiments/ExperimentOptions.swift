@@ -279,13 +279,16 @@ extension ExperimentPlanner {
         let room = free.size.bytes / needed.bytes
         guard room < wanted else { return wanted }
         guard options.jobs == nil, room > 0 else {
+            // One literal: as a sum of strings with choices inside, the compiler checked it for a second.
+            let subject = wanted == 1 ? "a run" : "each of \(wanted) runs at a time"
+            let fitting = room > 0 ? "--jobs \(room) fits; or " : ""
             throw Failure(
                 .hostRefuses,
-                "\(free.giver) has \(free.size.readable) free, but "
-                    + (wanted == 1 ? "a run" : "each of \(wanted) runs at a time")
-                    + " needs \(needed.readable) (\(whyNeeded)); "
-                    + (room > 0 ? "--jobs \(room) fits; or " : "")
-                    + "use --backend accounting, --scale, larger memory.objects or a lower device.ceiling")
+                """
+                \(free.giver) has \(free.size.readable) free, but \(subject) needs \(needed.readable) \
+                (\(whyNeeded)); \(fitting)use --backend accounting, --scale, larger memory.objects or a lower \
+                device.ceiling
+                """)
         }
         return room
     }
