@@ -23,8 +23,10 @@ import fake_plimsoll
 import numpy as np
 import yaml
 from harness import FAKE, FolderCase, call_main, load_main, program_of
+from optuna.storages import RDBStorage
 
 from plimsoll_tools.tuning import outcome, program, search, space, verdict
+from plimsoll_tools.tuning.board import Board, open_storage
 from plimsoll_tools.tuning.problem import (
     Constraint,
     Objective,
@@ -330,6 +332,62 @@ class Searching(TuneCase):
         self.assertEqual(self.rows("trials.csv")[0]["keep"], "30s")
         policy = yaml.safe_load((self.directory / "out" / "policy.yaml").read_text("utf-8"))
         self.assertEqual(policy["parameters"]["friends"], ["chat"])
+
+
+class Signatures(FolderCase):
+    """What a study says of the builds that made its runs, while other workers write to it."""
+
+    def board(self) -> Board:
+        storage = open_storage(f"sqlite:///{self.directory}/study.db", 20, 60)
+        self.addCleanup(storage.engine.dispose)
+        return Board(storage, "study", ["minimize"], [{}, {}])
+
+    def book(self, board: Board) -> None:
+        """One run is done."""
+        trial = board.study.get_trials(deepcopy=False)[0]
+        board.storage.set_trial_user_attr(trial._trial_id, "round_0", [[1.0]])
+
+    def test_a_worker_that_signs_and_books_between_two_readings_is_no_unknown_build(self) -> None:
+        ours, theirs = self.board(), self.board()
+        ours.fill(lambda: None)
+
+        class Storage(RDBStorage):
+            """Another worker does its part after the first reading, whichever that is."""
+
+            readings = 0
+
+            def _get_trials(self, *arguments: Any, **named: Any) -> Any:
+                return self.after(super()._get_trials(*arguments, **named))
+
+            def get_study_user_attrs(self, *arguments: Any, **named: Any) -> Any:
+                return self.after(super().get_study_user_attrs(*arguments, **named))
+
+            def after(self, found: Any) -> Any:
+                type(self).readings += 1
+                if self.readings == 1:
+                    theirs.sign("a")
+                    book(theirs)
+                return found
+
+        book, ours.storage.__class__ = self.book, Storage
+        self.assertIn(ours.builds(), ([], ["a"]))
+        self.assertGreaterEqual(Storage.readings, 1)
+        self.assertEqual(ours.builds(), ["a"])
+
+    def test_runs_that_no_build_signed_are_of_an_unknown_one_and_stay_so(self) -> None:
+        board = self.board()
+        board.fill(lambda: None)
+        self.assertEqual(board.builds(), [])
+        self.book(board)
+        self.assertEqual(board.builds(), ["unknown"])
+        board.sign("a")
+        self.assertEqual(board.builds(), ["unknown", "a"])
+
+    def test_a_build_that_signed_and_died_before_its_first_run_made_none(self) -> None:
+        board = self.board()
+        board.fill(lambda: None)
+        board.sign("a")
+        self.assertEqual(board.builds(), [])
 
 
 class Readers(unittest.TestCase):

@@ -201,15 +201,24 @@ class Board:
         return record
 
     def builds(self) -> list[str]:
-        """The builds of the program that made the runs that are done, in the order in which they came."""
+        """The builds of the program that made the runs that are done, in the order in which they signed.
+
+        The trials are read before the signatures: a worker signs before it books its first run, so each run that is seen
+        has its build. The other way round, a worker that signs and books between the two readings would look like a build
+        that nobody recorded. A signature counts as soon as there are runs: its worker may have died before it had any.
+        """
+        if not any(has_runs(trial) for trial in self.study.get_trials(deepcopy=False)):
+            return []
+        return self._signed() or [UNKNOWN]
+
+    def _signed(self) -> list[str]:
         places = {key[len(BUILD) :]: value for key, value in self.study.user_attrs.items() if key.startswith(BUILD)}
-        if not places and any(has_runs(trial) for trial in self.study.get_trials(deepcopy=False)):
-            return [UNKNOWN]
         return sorted(places, key=lambda build: (places[build], build))
 
     def sign(self, build: str) -> None:
         """Says that this build made runs. Each has a key of its own, so that workers who sign at once both have."""
-        before = self.builds()
+        # Runs without a signature are older than this worker's.
+        before = self.builds() or self._signed()
         if build in before:
             return
         for place, one in enumerate([*before, build]):
