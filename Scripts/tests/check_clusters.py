@@ -139,18 +139,16 @@ def slurm_compare(check: Check, cluster: SlurmCluster) -> str:
     words = ("slurm", "--chunk", 4, *COMPARE, "--out", out, "--quiet")
     process = check.sweep_on(*words, env=cluster.env)
 
-    def journal() -> list[Path]:
-        found = out.with_name(f"{out.name}.work").glob("run-*/finished.txt")
-        return [path for path in found if path.stat().st_size > 1]
-
-    until(journal, "the first results")
+    ledger = out / "ledger.txt"
+    until(lambda: ledger.is_file() and ledger.read_bytes().count(b"\n") > 1, "the first results")
     process.send_signal(signal.SIGINT)
     err = check.end(process, 130)
     assert "the same command goes on" in err, err
     until(lambda: not cluster.ask("squeue", "--noheader"), "an empty queue")
-    kept = sum(line.startswith(b"{") for line in journal()[0].read_bytes().split(b"\n"))
-    assert kept > 0
+    before = ledger.read_bytes()
+    kept = before.count(b"\n") - 1
     check.end(check.sweep_on(*words, env=cluster.env))
+    assert ledger.read_bytes().startswith(before), "a run was made again"
     local = check.alone("compare", COMPARE)
     check.assert_same(local, out, ("comparison.csv", "runs.csv", "plan.json"))
     made = len((out / "runs.csv").read_bytes().splitlines()) - 1

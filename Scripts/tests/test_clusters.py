@@ -262,17 +262,14 @@ class Experiments(FolderCase):
         self.assertEqual(status, 73)
         self.assertIn("another sweep-on works in", err)
 
-    def test_a_comparison_goes_on_with_what_its_journal_holds(self) -> None:
+    def test_what_workers_of_an_earlier_attempt_left_is_known_unless_it_failed_or_is_half_a_line(self) -> None:
         run = self.directory / "run"
-        run.mkdir()
-        (run / experiment.JOURNAL).write_bytes(b"\n".join([ending(4), ending(5, 71), ending(6)[:-3]]))
-        (run / "results").mkdir()
-        (run / "results" / "0.done").write_bytes(ending(9) + b"\n")
-        journal = experiment.Journal(run, keeps=True)
-        self.assertEqual(sorted(journal.known), [4, 9])
-        journal.write([ending(11)])
-        journal.close()
-        self.assertEqual(sorted(experiment.Journal(run, keeps=False).known), [4, 9, 11])
+        self.assertEqual(experiment.left_over(run), {})
+        (run / "results").mkdir(parents=True)
+        (run / "results" / "0.done").write_bytes(b"\n".join([ending(4), ending(5, 71), ending(6)[:-3]]))
+        (run / "results" / "1.done").write_bytes(ending(9) + b"\n")
+        (run / "results" / "2.part").write_bytes(ending(11) + b"\n")
+        self.assertEqual(sorted(experiment.left_over(run)), [4, 9])
 
     def test_what_is_known_is_answered_and_not_run(self) -> None:
         news: queue.SimpleQueue[object] = queue.SimpleQueue()
@@ -282,9 +279,10 @@ class Experiments(FolderCase):
         assert head is not None
         run = experiment.run_folder(self.directory, "run-a")
         known = {"output": "36", **json.loads(ending(6))} | {"output": "36"}
-        (run / experiment.JOURNAL).write_bytes(json.dumps(known).encode() + b"\n")
+        (run / "results").mkdir()
+        (run / "results" / "0.done").write_bytes(json.dumps(known).encode() + b"\n")
         settings = Settings(30, 4, 1, 3, 2)
-        status = experiment.Experiment(planned, engine, settings, news, Interruption()).go(head, run, is_compared=True)
+        status = experiment.Experiment(planned, engine, settings, news, Interruption()).go(head, run)
         engine.close()
         self.assertEqual((status, planned.close()), (0, 0))
         self.assert_whole(30)
@@ -300,12 +298,13 @@ class Experiments(FolderCase):
     def test_closing_the_engine_ends_what_runs(self) -> None:
         news: queue.SimpleQueue[object] = queue.SimpleQueue()
         engine = Local(news, 1)
-        engine.open(build(self.directory / "p", self.program("sleep 60\n", "sleeper"), {}), 0)
-        engine.submit([Errand(number, ("sleep", "60")) for number in range(3)])
+        engine.open(build(self.directory / "p", self.program("sleep 600\n", "sleeper"), {}), 0)
+        engine.submit([Errand(number, ("sleep", "600")) for number in range(3)])
         time.sleep(0.2)
         started = time.monotonic()
         engine.close()
-        self.assertLess(time.monotonic() - started, 10)
+        # It waits for none of them; the machine may be slow.
+        self.assertLess(time.monotonic() - started, 300)
 
 
 class Usage(FolderCase):
@@ -425,7 +424,7 @@ class SlurmEngine(FolderCase):
         return self.engine.submit([Errand(number, ("x",), avoid=avoid) for number in numbers])
 
     def next(self) -> Ended:
-        ended = self.news.get(timeout=20)
+        ended = self.news.get(timeout=240)
         assert isinstance(ended, Ended)
         return ended
 
@@ -451,7 +450,7 @@ class SlurmEngine(FolderCase):
         (self.run_folder / "results" / "7.done").write_bytes(b"line\n")
         ended = self.next()
         self.assertEqual((ended.number, ended.output, ended.fault), (7, b"line\n", ""))
-        until = time.monotonic() + 5
+        until = time.monotonic() + 60
         while list((self.run_folder / "errands").iterdir()) and time.monotonic() < until:
             time.sleep(0.05)
         self.assertEqual([list((self.run_folder / name).iterdir()) for name in ("errands", "results")], [[], []])
@@ -477,6 +476,9 @@ class SlurmEngine(FolderCase):
         (self.directory / "refuse").unlink()
         self.assertEqual(self.submit(0), [])
         (self.directory / "refuse").touch()
+        pause = mock.patch.object(slurm, "PAUSE_S", 600.0)
+        pause.start()
+        self.addCleanup(pause.stop)
         self.assertEqual([errand.number for errand in self.submit(1, 2)], [1, 2])
         self.assertEqual([errand.number for errand in self.submit(3)], [3])
         self.assertEqual(len(self.asked("sbatch")), 3)

@@ -91,6 +91,22 @@ public final class Ledger {
         return try? Shard(parsing: String(words[6]))
     }
 
+    /// Whether a file holds no finished run: it is missing, or it has at most the first line of a ledger. A ledger that
+    /// another process is writing counts as not blank.
+    public static func isBlank(at path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return errno == ENOENT }
+        do throws(LedgerFault) {
+            let ledger = Ledger(path, descriptor, cases: 0)
+            try ledger.lock(LOCK_SH)
+            let bytes = try ledger.contents()
+            let isOurs = bytes.starts(with: "plimsoll ledger ".utf8) || "plimsoll ledger ".utf8.starts(with: bytes)
+            return isOurs && bytes.count { $0 == UInt8(ascii: "\n") } <= 1
+        } catch {
+            return false
+        }
+    }
+
     deinit { close(descriptor) }
 
     private func lock(_ kind: Int32) throws(LedgerFault) {

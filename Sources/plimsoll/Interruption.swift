@@ -7,13 +7,22 @@ enum Interruption {
     /// Lock-free and initialised before the handler is installed, so the handler may write it.
     private static let received = Atomic<Int32>(0)
 
-    static func install() {
+    /// - Parameter endingAtSecondCtrlC: Whether a second Ctrl-C ends the program at once. Only for a command that may
+    ///   be killed at any moment without loss. A second SIGHUP or SIGTERM does nothing: a closed terminal and job
+    ///   schedulers send several.
+    static func install(endingAtSecondCtrlC: Bool = false) {
         received.store(0, ordering: .relaxed)
         var numbers = [SIGINT, SIGTERM]
         // Under nohup the program continues without a terminal.
         if !isIgnored(SIGHUP) { numbers.append(SIGHUP) }
         for number in numbers {
             signal(number) { Interruption.received.store($0, ordering: .relaxed) }
+        }
+        if endingAtSecondCtrlC {
+            signal(SIGINT) { number in
+                // _exit(2) may be called in a handler.
+                if Interruption.received.exchange(number, ordering: .relaxed) != 0 { _exit(128 + number) }
+            }
         }
         // The parent process may have blocked these signals; the block is inherited.
         var wanted = sigset_t()

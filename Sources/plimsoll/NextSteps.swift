@@ -53,7 +53,7 @@ struct NextSteps {
     }
 
     /// The program as a person types it in the current folder.
-    private static var program: String {
+    static var program: String {
         let given = CommandLine.arguments.first ?? "plimsoll"
         let here = FileManager.default.currentDirectoryPath + "/"
         return given.hasPrefix(here) ? String(given.dropFirst(here.count)) : given

@@ -112,4 +112,26 @@ struct LedgerTests {
             #expect(throws: LedgerFault.self) { try Ledger(creating: path, plan: plan, shard: .whole, cases: 20) }
         }
     }
+
+    @Test("a ledger is blank while no run in it is whole; one that is in use, and what is no ledger, is not")
+    func blank() throws {
+        try within { path in
+            #expect(Ledger.isBlank(at: path))
+            do {
+                let ledger = try Ledger(creating: path, plan: plan, shard: .whole, cases: 20)
+                #expect(!Ledger.isBlank(at: path))
+                withExtendedLifetime(ledger) {}
+            }
+            #expect(Ledger.isBlank(at: path))
+            do { try resume(path).append(3, row: row(3)) }
+            #expect(!Ledger.isBlank(at: path))
+            let whole = try Data(contentsOf: URL(filePath: path))
+            for length in 0..<whole.count {
+                try whole.prefix(length).write(to: URL(filePath: path))
+                #expect(Ledger.isBlank(at: path), "cut at \(length)")
+            }
+            try Data("mine".utf8).write(to: URL(filePath: path))
+            #expect(!Ledger.isBlank(at: path))
+        }
+    }
 }

@@ -237,23 +237,162 @@ struct CompareCommandTests {
         }
     }
 
+    private let tables = ["comparison.csv", "runs.csv", "plan.json", "datapackage.json"]
+
+    private func assertSame(_ a: String, _ b: String, in folder: URL) throws {
+        for file in tables {
+            let bytes = try [a, b].map { try Data(contentsOf: folder.appending(path: "\($0)/\(file)")) }
+            #expect(bytes[0] == bytes[1], "\(file)")
+        }
+    }
+
     @Test(
-        "interrupted, it ends its runs, writes nothing, and says so by its status",
-        arguments: [SIGINT, SIGTERM, SIGHUP])
-    func interrupted(signal: Int32) throws {
+        "interrupted, it ends its runs, says how many it keeps, and prints a command that goes on to the same bytes",
+        arguments: [(SIGINT, 2), (SIGTERM, 4), (SIGHUP, 9)])
+    func interrupted(signal: Int32, runs: Int) throws {
+        try Experiments.within { folder in
+            // The quote and the blank must survive the shell.
+            let name = "it's tiny.yaml"
+            try FileManager.default.moveItem(
+                at: folder.appending(path: "tiny.yaml"), to: folder.appending(path: name))
+            let path = folder.appending(path: name).path(percentEncoded: false)
+            // This process may get no time while the command ends its last run.
+            var (arguments, result, seeds) = ([String](), Program.Result(status: 0, out: "", error: ""), 5)
+            while result.status == 0, seeds < 2000 {
+                try? FileManager.default.removeItem(at: folder.appending(path: "runs"))
+                seeds *= 2
+                arguments = ["compare", path, "--policy", "lru", "--seeds", "1..\(seeds)", "--jobs", "2"]
+                result = try Experiments.interrupt(
+                    arguments, by: [signal], after: runs, into: "runs/compare", in: folder)
+            }
+            let all = 4 * seeds
+            #expect(result.status == 128 + signal && result.out.isEmpty, "\(result)")
+            #expect(try Experiments.isQuiet(folder))
+            let kept = Experiments.finished("runs/compare", in: folder)
+            let lines = result.error.split(separator: "\n").map(String.init)
+            try #require(lines.count == 2 && kept >= runs && kept < all, "\(kept): \(result.error)")
+            #expect(
+                lines[0] == "plimsoll: interrupted; \(kept) of \(all) runs finished, kept in runs/compare. "
+                    + "Go on with:")
+            #expect(lines[1].hasSuffix(" --out runs/compare --resume"), "\(lines[1])")
+            // As a shell takes it.
+            let rest = try Program.run([], in: folder, shell: lines[1])
+            #expect(rest.status == 0 && rest.out.contains("\n\(all - kept) runs in "), "\(rest)")
+            #expect(rest.error == "\(kept) runs finished before, \(all - kept) to do\n", "\(rest.error)")
+            let whole = try Program.run(arguments + ["--out", "whole"], in: folder)
+            #expect(whole.status == 0, "\(whole.error)")
+            try assertSame("runs/compare", "whole", in: folder)
+            // But for the line about the runs, it prints the same.
+            let said = [rest, whole].map { $0.out.split(separator: "\n").filter { !$0.contains("at a time") } }
+            #expect(said[0] == said[1])
+        }
+    }
+
+    @Test("interrupted before a run is finished, it keeps nothing, and says how to begin again")
+    func interruptedAtOnce() throws {
+        try Experiments.within { folder in
+            // The first run lasts for minutes.
+            let path = folder.appending(path: "tiny.yaml").path()
+            let arguments = ["compare", path, "--policy", "lru", "--set", "duration=1000h", "--jobs", "1"]
+            let result = try Program.run(arguments, in: folder) { process in
+                try Experiments.waitForRun(of: process, naming: folder)
+                kill(process.processIdentifier, SIGINT)
+            }
+            #expect(result.status == 130, "\(result.error)")
+            let lines = result.error.split(separator: "\n").map(String.init)
+            #expect(
+                lines.first
+                    == "plimsoll: interrupted before a run was finished; nothing is kept. Begin again with:",
+                "\(result.error)")
+            #expect(lines.last?.hasSuffix("compare \(path) --policy lru --set duration=1000h --jobs 1") == true)
+            #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "runs").path()))
+            #expect(try Experiments.isQuiet(folder))
+        }
+    }
+
+    @Test("a second Ctrl-C ends it at once, leaves no process behind, and spoils nothing that is kept")
+    func interruptedTwice() throws {
         try Experiments.within { folder in
             let path = folder.appending(path: "tiny.yaml").path()
-            let arguments = ["compare", path, "--policy", "lru", "--seeds", "1..5000", "--out", "c"]
-            let result = try Program.run(arguments, in: folder) { process in
-                for _ in 0..<500
-                where try Experiments.processes(naming: folder, except: process.processIdentifier).isEmpty {
-                    usleep(10_000)
-                }
-                kill(process.processIdentifier, signal)
-            }
-            #expect(result.status == 128 + signal, "\(result.error)")
+            let arguments = ["compare", path, "--policy", "lru", "--seeds", "1..10", "--jobs", "2", "--out", "c"]
+            let result = try Experiments.interrupt(arguments, by: [SIGINT, SIGINT], after: 2, into: "c", in: folder)
+            // A machine that is busy may let it end before.
+            #expect(result.status == 130 || result.status == 0, "\(result)")
             #expect(try Experiments.isQuiet(folder))
-            #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "c").path()))
+            let kept = Experiments.finished("c", in: folder)
+            #expect(kept >= 2)
+            let rest = try Program.run(arguments + ["--resume"], in: folder)
+            #expect(rest.status == 0 && rest.error.contains("\(kept) runs finished before"), "\(rest)")
+            #expect(try Program.run(arguments + ["--out", "whole"], in: folder).status == 0)
+            try assertSame("c", "whole", in: folder)
+        }
+    }
+
+    @Test("killed at any moment, it goes on to the same bytes; --resume also begins, and may choose other metrics")
+    func killed() throws {
+        try Experiments.within { folder in
+            let path = folder.appending(path: "tiny.yaml").path()
+            let arguments = [
+                "compare", path, "--policy", "lru", "--policy", "ladder", "--seeds", "1..5", "--jobs", "2",
+            ]
+            let out = ["--out", "c", "--resume"]
+            for runs in [0, 1, 6, 15] {
+                _ = try Experiments.interrupt(arguments + out, by: [SIGKILL], after: runs, into: "c", in: folder)
+                #expect(try Experiments.isQuiet(folder))
+            }
+            let kept = Experiments.finished("c", in: folder)
+            let rest = try Program.run(arguments + out, in: folder)
+            #expect(rest.status == 0 && rest.out.contains("\n\(25 - kept) run"), "\(rest)")
+            #expect(try Program.run(arguments + ["--out", "whole"], in: folder).status == 0)
+            try assertSame("c", "whole", in: folder)
+            let other = ["--metric", "stalls"]
+            let again = try Program.run(arguments + out + other, in: folder)
+            #expect(again.status == 0 && again.out.contains("\n0 runs in "), "\(again)")
+            #expect(try Program.run(arguments + other + ["--out", "stalls"], in: folder).status == 0)
+            try assertSame("c", "stalls", in: folder)
+        }
+    }
+
+    @Test("--resume refuses another comparison, a sweep, and a folder that it cannot know")
+    func foreign() throws {
+        try Experiments.within { folder in
+            let arguments = ["compare", "tiny.yaml", "--policy", "lru", "--seeds", "1..2", "--out", "c"]
+            #expect(try Program.run(arguments, in: folder).status == 0)
+            func refused(_ arguments: [String], _ status: Int32, _ words: String) throws {
+                let result = try Program.run(arguments, in: folder)
+                #expect(result.status == status && result.error.contains(words), "\(arguments): \(result.error)")
+            }
+            try refused(arguments, 73, "c exists already; --resume continues a comparison in it")
+            try refused(Array(arguments.dropLast(2)) + ["--resume"], 64, "--resume: name the folder")
+            try refused(arguments + ["--resume", "--seeds", "1..3"], 65, "another list of seeds")
+            try refused(arguments + ["--resume", "--policy", "ladder"], 65, "another list of policies")
+            try refused(["sweep", "tiny.yaml", "--out", "c", "--resume"], 65, "c holds a comparison, not a sweep")
+            #expect(try Program.run(["sweep", "tiny.yaml", "--out", "s"], in: folder).status == 0)
+            try refused(
+                ["compare", "tiny.yaml", "--policy", "lru", "--out", "s", "--resume"], 65,
+                "s holds a sweep, not a comparison")
+        }
+    }
+
+    @Test("on a terminal it shows the runs and the time that is left, elsewhere nothing")
+    func progress() throws {
+        try Experiments.within { folder in
+            // script(1) gives the command a terminal.
+            let command =
+                ["compare", "tiny.yaml", "--policy", "lru", "--seeds", "1..10", "--jobs", "1", "--out"]
+            let shell = "TERM=xterm script --quiet --return --command \"$(printf '%q ' \"$@\")\" typescript"
+            let seen = try Program.run(command + ["c"], in: folder, shell: shell)
+            #expect(seen.status == 0, "\(seen)")
+            let drawn = seen.out.split(separator: "\r").map(String.init)
+            #expect(
+                drawn.contains { $0.contains(" of 40 runs, about ") && $0.contains(" s left") }, "\(drawn.prefix(9))")
+            // The first run has ended, and there is an estimate.
+            #expect(
+                drawn.allSatisfy { !$0.contains(" of 40 runs") || $0.contains("] 0 of") || $0.contains(" left") },
+                "\(drawn.prefix(9))")
+            let quiet = try Program.run(command + ["d", "--quiet"], in: folder, shell: shell)
+            #expect(quiet.status == 0 && !quiet.out.contains("40 runs"), "\(quiet)")
+            #expect(try Program.run(command + ["e"], in: folder).error.isEmpty)
         }
     }
 }

@@ -50,12 +50,31 @@ enum Experiments {
         }
     }
 
-    /// Waits until no process names the folder; false if one still does after ten seconds.
+    /// Waits until no process names the folder; false if one still does after a minute.
     static func isQuiet(_ folder: URL) throws -> Bool {
-        for _ in 0..<500 {
-            if try processes(naming: folder).isEmpty { return true }
-            usleep(20_000)
+        try Program.wait { try processes(naming: folder).isEmpty }
+    }
+
+    /// Waits until a run of a command is under way as a process that names the folder, or until the command has ended.
+    static func waitForRun(of process: Process, naming folder: URL) throws {
+        try Program.wait {
+            try !process.isRunning || !processes(naming: folder, except: process.processIdentifier).isEmpty
         }
-        return false
+    }
+
+    /// The number of finished runs of an experiment in a folder.
+    static func finished(_ path: String, in folder: URL) -> Int {
+        let text = (try? Program.text(folder.appending(path: "\(path)/ledger.txt"))) ?? ""
+        return max(0, text.count { $0 == "\n" } - 1)
+    }
+
+    /// Starts a command, and sends the signals as soon as so many of its runs are finished.
+    static func interrupt(
+        _ arguments: [String], by signals: [Int32], after runs: Int, into out: String, in folder: URL
+    ) throws -> Program.Result {
+        try Program.run(arguments, in: folder) { process in
+            try Program.wait { !process.isRunning || finished(out, in: folder) >= runs }
+            for number in signals { kill(process.processIdentifier, number) }
+        }
     }
 }

@@ -51,6 +51,20 @@ enum Program {
             error: try String(contentsOf: error, encoding: .utf8))
     }
 
+    /// Waits until something is true, at most a minute: a machine may be slow, and a test that passes waits no longer
+    /// than it must.
+    ///
+    /// - Returns: Whether it became true.
+    @discardableResult
+    static func wait(_ happened: () throws -> Bool) throws -> Bool {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while try !happened() {
+            guard ContinuousClock.now < deadline else { return false }
+            usleep(5_000)
+        }
+        return true
+    }
+
     static func text(_ file: URL) throws -> String { try String(contentsOf: file, encoding: .utf8) }
 
     /// Whether every row of a CSV without quotes has as many cells as its header, and the last one is complete.

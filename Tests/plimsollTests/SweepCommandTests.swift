@@ -98,16 +98,16 @@ struct SweepCommandTests {
                 "sweep", path(folder), "--vary", "device.ceiling=90MiB..104MiB:1MiB", "--seeds", "1,2",
                 "--jobs", "2",
             ]
-            let began = ContinuousClock.now
             #expect(try run(sweep + ["--out", "whole"], in: folder).status == 0)
-            let whole = ContinuousClock.now - began
             var generator = SeededGenerator(seed: 20, stream: "kills")
             var kills = 0
             for attempt in 0..<20 {
-                // Most kills fall between the ends of two runs, some before the first run has begun. On a slow machine
-                // the kills are spread over a longer time.
-                let moment = UInt32(generator.number(in: 0...max(400_000, Int(whole / .microseconds(2)))))
+                // Between the ends of two runs, some before the first one: however slow the machine is, the moment
+                // comes after none, one or two further runs.
+                let runs = Experiments.finished("s", in: folder) + generator.number(in: 0...2)
+                let moment = UInt32(generator.number(in: 0...60_000))
                 let result = try Program.run(sweep + ["--out", "s", "--resume"], in: folder) { process in
+                    try Program.wait { !process.isRunning || Experiments.finished("s", in: folder) >= runs }
                     usleep(moment)
                     kill(process.processIdentifier, SIGKILL)
                 }
@@ -139,11 +139,10 @@ struct SweepCommandTests {
             for runs in [1, 4] {
                 let ledger = folder.appending(path: "s/ledger.txt")
                 _ = try Program.run(sweep + ["--resume"], in: folder) { process in
-                    for _ in 0..<2000
-                    where ((try? Program.text(ledger)) ?? "").count(where: { $0 == "\n" }) < runs
-                        || !FileManager.default.fileExists(atPath: folder.appending(path: "s/manifest.json").path())
-                    {
-                        usleep(5_000)
+                    let manifest = folder.appending(path: "s/manifest.json").path()
+                    try Program.wait {
+                        let lines = ((try? Program.text(ledger)) ?? "").count { $0 == "\n" }
+                        return lines >= runs && FileManager.default.fileExists(atPath: manifest)
                     }
                     kill(process.processIdentifier, SIGKILL)
                 }
@@ -160,15 +159,14 @@ struct SweepCommandTests {
         }
     }
 
-    @Test("so does that of a comparison, whose folder can be used again")
+    @Test("so does that of a comparison; its folder can be used again only while no run in it is finished")
     func incompleteComparison() throws {
         try Experiments.within { folder in
             let arguments = ["compare", path(folder), "--policy", "lru", "--seeds"]
-            _ = try Program.run(arguments + ["1..5000", "--out", "c"], in: folder) { process in
-                for _ in 0..<500
-                where try Experiments.processes(naming: folder, except: process.processIdentifier).isEmpty {
-                    usleep(10_000)
-                }
+            // The first runs last for minutes.
+            let endless = arguments + ["1..5000", "--set", "duration=1000h", "--out", "c"]
+            _ = try Program.run(endless, in: folder) { process in
+                try Experiments.waitForRun(of: process, naming: folder)
                 kill(process.processIdentifier, SIGKILL)
             }
             #expect(try Experiments.isQuiet(folder))
@@ -176,31 +174,44 @@ struct SweepCommandTests {
             #expect(try run(arguments + ["1..2", "--out", "c"], in: folder).status == 0)
             #expect(try ending(folder, "c/manifest.json") == ("completed", 8))
             #expect(try run(arguments + ["1..2", "--out", "c"], in: folder).status == 73)
+
+            _ = try Experiments.interrupt(
+                arguments + ["1..5000", "--out", "d"], by: [SIGKILL], after: 1, into: "d", in: folder)
+            #expect(try Experiments.isQuiet(folder))
+            #expect(try ending(folder, "d/manifest.json") == ("incomplete", 20_000))
+            let before = try bytes(folder, "d/ledger.txt")
+            let refused = try run(arguments + ["1..2", "--out", "d"], in: folder)
+            #expect(refused.status == 73 && refused.error.contains("--resume continues"), "\(refused.error)")
+            #expect(try bytes(folder, "d/ledger.txt") == before)
         }
     }
 
     @Test("interrupted, it keeps what is finished, and goes on with the rest")
     func interrupted() throws {
         try Experiments.within { folder in
-            let sweep = ["sweep", path(folder), "--seeds", "1..24", "--out", "s", "--jobs", "2"]
             let ledger = folder.appending(path: "s/ledger.txt")
-            let result = try Program.run(sweep, in: folder) { process in
-                for _ in 0..<1000 where ((try? Program.text(ledger)) ?? "").count(where: { $0 == "\n" }) < 4 {
-                    usleep(10_000)
-                }
-                kill(process.processIdentifier, SIGINT)
+            // This process may get no time while the command ends its last run.
+            var (sweep, result, all) = ([String](), Program.Result(status: 0, out: "", error: ""), 12)
+            while result.status == 0, all < 800 {
+                try? FileManager.default.removeItem(at: folder.appending(path: "s"))
+                all *= 2
+                sweep = ["sweep", path(folder), "--seeds", "1..\(all)", "--out", "s", "--jobs", "2"]
+                result = try Experiments.interrupt(sweep, by: [SIGINT], after: 3, into: "s", in: folder)
             }
-            #expect(result.status == 130 && result.error.contains("--resume"), "\(result.error)")
+            #expect(result.status == 130, "\(result.error)")
             #expect(try Experiments.isQuiet(folder))
             let finished = try Program.text(ledger).count(where: { $0 == "\n" }) - 1
-            #expect(finished >= 3 && finished < 24)
+            let lines = result.error.split(separator: "\n").map(String.init)
+            let said = "plimsoll: interrupted; \(finished) of \(all) runs finished, kept in s. Go on with:"
+            #expect(lines.first == said && lines.last?.hasSuffix(" --jobs 2 --resume") == true, "\(result.error)")
+            #expect(finished >= 3 && finished < all)
             #expect(!FileManager.default.fileExists(atPath: folder.appending(path: "s/sweep.csv").path()))
             let rest = try run(sweep + ["--resume"], in: folder)
-            #expect(rest.status == 0 && rest.out.contains("\(24 - finished) run"), "\(rest.out)\(rest.error)")
+            #expect(rest.status == 0 && rest.out.contains("\(all - finished) run"), "\(rest.out)\(rest.error)")
             // The total includes the runs before the interruption, even runs that were in progress then.
             let manifest = try Program.text(folder.appending(path: "s/manifest.json"))
             let facts = try JSONSerialization.jsonObject(with: Data(manifest.utf8)) as? [String: Any]
-            #expect((facts?["runs"] as? Int ?? 0) >= 24 && facts?["attempts"] as? Int == 2, "\(manifest)")
+            #expect((facts?["runs"] as? Int ?? 0) >= all && facts?["attempts"] as? Int == 2, "\(manifest)")
             let again = try run(sweep + ["--resume"], in: folder)
             #expect(again.status == 0 && again.out.contains("0 runs in"), "\(again.out)\(again.error)")
             #expect(try Program.text(folder.appending(path: "s/manifest.json")) == manifest)
@@ -241,14 +252,11 @@ struct SweepCommandTests {
         try Experiments.within { folder in
             let policy = folder.appending(path: "mine.yaml")
             try Data("name: lru\n".utf8).write(to: policy)
-            let ledger = folder.appending(path: "s/ledger.txt")
             let sweep = [
                 "sweep", "tiny.yaml", "--policy", "./mine.yaml", "--seeds", "1..500", "--jobs", "1", "--out", "s",
             ]
-            let result = try Program.run(sweep, in: folder) { _ in
-                for _ in 0..<1000 where ((try? Program.text(ledger)) ?? "").count(where: { $0 == "\n" }) < 2 {
-                    usleep(10_000)
-                }
+            let result = try Program.run(sweep, in: folder) { process in
+                try Program.wait { !process.isRunning || Experiments.finished("s", in: folder) >= 1 }
                 try Data("name: largest-first\n".utf8).write(to: policy)
             }
             #expect(result.status == 65 && result.error.contains("policy file was changed"), "\(result.error)")

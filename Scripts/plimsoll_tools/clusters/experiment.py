@@ -18,11 +18,9 @@ from plimsoll_tools.clusters.errand import Ended
 from plimsoll_tools.clusters.parcel import build
 from plimsoll_tools.clusters.planned import Gone, Head, Named, Planned
 from plimsoll_tools.tuning.program import Fault, Interruption
-from plimsoll_tools.whole_file import write_text
 
 MOST_REMARKS = 5
 """Failures that are told one by one; the logs of all are kept."""
-JOURNAL = "finished.txt"
 AT_ONCE = 2
 """Chunks that are submitted, for each place to run one: a place that falls free finds the next one waiting."""
 
@@ -101,31 +99,16 @@ def run_folder(work: Path, name: str) -> Path:
     return run
 
 
-class Journal:
-    """The ends of runs that a comparison, which has no ledger, does not make again."""
-
-    def __init__(self, run: Path, keeps: bool) -> None:
-        self.known: dict[int, bytes] = {}
-        places = [run / JOURNAL, *sorted((run / "results").glob("*.done"))]
-        for path in places:
-            with contextlib.suppress(OSError):
-                for line in path.read_bytes().split(b"\n"):
-                    found = ending_of(line)
-                    if found and found["status"] == 0:
-                        self.known[int(found["index"])] = line
-        if keeps:
-            # Also what lay elsewhere; half a line of an attempt that was killed is gone.
-            write_text(run / JOURNAL, b"".join(line + b"\n" for line in self.known.values()).decode())
-        self.file = (run / JOURNAL).open("ab") if keeps else None
-
-    def write(self, lines: list[bytes]) -> None:
-        if self.file:
-            self.file.write(b"".join(line + b"\n" for line in lines))
-            self.file.flush()
-
-    def close(self) -> None:
-        if self.file:
-            self.file.close()
+def left_over(run: Path) -> dict[int, bytes]:
+    """The ends of successful runs that workers of an earlier attempt left behind, by case: they are not made again."""
+    known: dict[int, bytes] = {}
+    for path in sorted((run / "results").glob("*.done")):
+        with contextlib.suppress(OSError):
+            for line in path.read_bytes().split(b"\n"):
+                found = ending_of(line)
+                if found and found["status"] == 0:
+                    known[int(found["index"])] = line
+    return known
 
 
 class Experiment:
@@ -141,10 +124,10 @@ class Experiment:
         self.interruption = interruption
         self.remarks = Remarks()
 
-    def go(self, head: Head, run: Path, is_compared: bool) -> int:
+    def go(self, head: Head, run: Path) -> int:
         """Until the program has ended; its exit status."""
         settings = self.settings
-        self.journal = Journal(run, keeps=is_compared)
+        self.known = left_over(run)
         parcel = build(run / "parcel", head.program, head.files)
         self.engine.open(parcel, head.needed_bytes)
         self.chunks = Chunker(
@@ -164,7 +147,6 @@ class Experiment:
                     status = self._take(self.news.get_nowait())
             except queue.Empty:
                 continue
-            self.journal.close()
             self.remarks.end()
             return status
 
@@ -189,16 +171,14 @@ class Experiment:
         match happened:
             case Named(line):
                 case = self.chunks.take(line)
-                known = self.journal.known.pop(case.index, None)
+                known = self.known.pop(case.index, None)
                 if known is None:
                     self.chunks.waiting.append(case)
                 else:
                     self.chunks.done += 1
                     self.planned.answer([known])
             case Ended():
-                answers = self.chunks.end(happened)
-                self.journal.write(answers)
-                self.planned.answer(answers)
+                self.planned.answer(self.chunks.end(happened))
             case Gone(status):
                 return status
             case Exception():
@@ -215,11 +195,10 @@ def perform(
     interruption: Interruption,
 ) -> int:
     """The whole command; its exit status."""
-    is_compared = words[0] == "compare"
     work = out.with_name(out.name + ".work").resolve()
     news: News = queue.SimpleQueue()
-    # A sweep that is there goes on; a comparison has nothing to go on with but our journal.
-    given = words if is_compared or "--resume" in words else [*words, "--resume"]
+    # What is there goes on.
+    given = words if "--resume" in words else [*words, "--resume"]
     planned = Planned(program, given, news, settings.workers or os.cpu_count() or 1)
     try:
         head = planned.head(interruption)
@@ -230,7 +209,7 @@ def perform(
             engine = make_engine(news, run)
             experiment = Experiment(planned, engine, settings, news, interruption)
             try:
-                status = experiment.go(head, run, is_compared)
+                status = experiment.go(head, run)
             finally:
                 engine.close()
             tidy(work, run, status, experiment.remarks.failures)

@@ -24,6 +24,8 @@ struct CaseCommand: ParsableCommand {
     @Option var backend: MemoryBackend?
     @Option(transform: OptionValue.scale) var scale: Ratio?
     @Option(name: .customLong("set")) var sets: [String] = []
+    /// Says four times a second how much of the run is done.
+    @Flag var tellShares = false
 
     func run() throws {
         try reporting {
@@ -53,10 +55,13 @@ struct CaseCommand: ParsableCommand {
             schema.name == RunTables.summary.name ? sink as any ByteSink : NullSink()
         }
         let simulation = Simulation(plan, memory: memory, sinks: sinks, traces: traces)
+        var share = CaseShare()
+        let length = Double(max(1, plan.duration.microseconds))
         do {
-            guard try simulation.run(shouldStop: { Interruption.isAbandoned }) == .completed else {
-                throw ExitStatus.internalFault.code
-            }
+            let ending = try simulation.run(
+                shouldStop: { Interruption.isAbandoned },
+                progress: { if tellShares { share.tell(Double(($0 - Instant.zero).microseconds) / length) } })
+            guard ending == .completed else { throw ExitStatus.internalFault.code }
         } catch let failure as RunFailure {
             throw Failure(failure.status, failure.text)
         }

@@ -5,7 +5,6 @@ import Metrics
 /// Runs the cases of a plan with workers, and passes on their rows as they end.
 struct CaseCrew {
     let plan: ExperimentPlan
-    let quiet: Bool
     /// The pipes to the process that has the runs made elsewhere; nil to make them here.
     let handOut: HandOut.Pipes?
 
@@ -30,24 +29,23 @@ struct CaseCrew {
 
     /// - Parameters:
     ///   - cases: Indices of the plan, in the order in which the runs start.
-    ///   - total: The number of cases, for the progress line.
     ///   - workers: Make the runs.
+    ///   - progress: Is told about each run, and finished at the end.
     ///   - finished: Gets the indices and rows of successful runs, in the order of their ends, and the cost so far.
     /// - Returns: The cost. Failed runs are counted in it and reported on stderr with their case.
     func run(
-        _ cases: some Sequence<Int>, total: Int, by workers: any CaseWorkers,
+        _ cases: some Sequence<Int>, by workers: any CaseWorkers, _ progress: CaseProgress,
         finished: ([(Int, String)], Cost) throws -> Void
     ) throws -> Cost {
-        Interruption.install()
-        var (cost, waiting) = (Cost(), cases.makeIterator())
+        var (cost, waiting, progress) = (Cost(), cases.makeIterator(), progress)
         var (workers, isClosed, next) = (workers, false, waiting.next())
-        var progress = CaseProgress(total: total, quiet: quiet)
         defer { progress.finish() }
         while true {
             try stopWhenAsked(cost)
             let isEnough = cost.failures >= CaseCrew.mostFailures
             while !isEnough, workers.hasRoom, let index = next {
                 try workers.start(CaseRequest(index: index, arguments: arguments(of: index)))
+                progress.begin(index)
                 next = waiting.next()
             }
             if !isClosed, isEnough || next == nil {
@@ -55,10 +53,12 @@ struct CaseCrew {
                 isClosed = true
             }
             if isClosed && workers.isIdle { return cost }
+            for (index, share) in workers.shares { progress.advance(index, to: share) }
             progress.update(done: cost.runs)
             let endings = try workers.collect()
             // A signal may have ended the runs and be meant for this process, too.
             try stopWhenAsked(cost)
+            for each in endings { progress.end(each.index) }
             try account(endings, &cost, finished)
         }
     }

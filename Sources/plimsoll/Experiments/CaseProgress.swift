@@ -1,29 +1,57 @@
+import Experiments
 import Foundation
 
-/// One line on a terminal's stderr: runs done, runs per second, remaining time. Without a terminal nothing is drawn.
+/// One line on a terminal's stderr: the runs done, and about how long the rest takes. Without a terminal nothing is
+/// drawn.
 struct CaseProgress {
     private var total: Int
-    private let isShown: Bool
+    /// Runs that an earlier attempt made.
+    private let before: Int
+    let isShown: Bool
     private let began = ContinuousClock.now
     private var drawn: ContinuousClock.Instant?
+    private var remaining: RemainingTime
+    /// Whether the beginning and end of each run are told.
+    private var isTimed = false
 
-    init(total: Int, quiet: Bool) {
-        self.total = total
+    /// - Parameters:
+    ///   - total: The runs in all.
+    ///   - before: Those of them that an earlier attempt made.
+    init(total: Int, before: Int = 0, quiet: Bool) {
+        (self.total, self.before) = (total, before)
+        remaining = RemainingTime(total: total - before)
         isShown = !quiet && Terminal.showsProgress
     }
 
-    /// - Parameter total: The runs in all, if that is known better than before.
+    private var elapsed: Double { (ContinuousClock.now - began) / .seconds(1) }
+
+    mutating func begin(_ index: Int) {
+        isTimed = true
+        remaining.begin(index, at: elapsed)
+    }
+
+    mutating func advance(_ index: Int, to share: Double) { remaining.advance(index, to: share) }
+
+    mutating func end(_ index: Int) { remaining.end(index, at: elapsed) }
+
+    /// - Parameters:
+    ///   - done: The runs that are done, those of earlier attempts aside.
+    ///   - total: The runs in all, if that is known better than before.
     mutating func update(done: Int, total: Int? = nil) {
         self.total = total ?? self.total
         guard isShown else { return }
         let clock = ContinuousClock.now
         guard drawn.map({ clock - $0 > .milliseconds(100) }) ?? true else { return }
         drawn = clock
-        let elapsed = (clock - began) / .seconds(1)
-        let rate = Double(done) / max(elapsed, 0.001)
-        let left = done > 0 ? String(format: "%.1f/s  %.0f s left", rate, Double(self.total - done) / rate) : ""
-        let figures = String(format: " %d of %d runs  %.0f s  %@", done, self.total, elapsed, left)
-        Terminal.drawBar(Double(done) / Double(max(1, self.total)), figures)
+        let all = before + done
+        let left = left(done: done).map { ", about \(RemainingTime.words($0)) left" } ?? ""
+        Terminal.drawBar(Double(all) / Double(max(1, self.total)), " \(all) of \(self.total) runs\(left)")
+    }
+
+    /// The seconds until the end; nil while they are unknown.
+    private mutating func left(done: Int) -> Double? {
+        if isTimed { return remaining.seconds(at: elapsed) }
+        return done > 0 ? elapsed / Double(done) * Double(max(0, total - before - done)) : nil
     }
 
     func finish() {

@@ -8,6 +8,8 @@ protocol CaseWorkers {
     var hasRoom: Bool { get }
     /// Whether no case is under way.
     var isIdle: Bool { get }
+    /// The runs under way whose share that is done is known, by their case.
+    var shares: [(index: Int, share: Double)] { get }
     /// Takes a case.
     mutating func start(_ request: CaseRequest) throws
     /// No further case comes.
@@ -18,6 +20,10 @@ protocol CaseWorkers {
     ///
     /// - Returns: The runs that ended since the last call.
     mutating func collect() throws -> [CaseEnding]
+}
+
+extension CaseWorkers {
+    var shares: [(index: Int, share: Double)] { [] }
 }
 
 /// A case of a plan, as the command `case` takes it; one line of JSON between processes.
@@ -45,18 +51,53 @@ struct CaseEnding: Codable {
     init(_ index: Int, _ ending: ChildProcess.Ending) {
         self.index = index
         status = ending.status
-        output = String(decoding: ending.output, as: UTF8.self)
+        output = CaseShare.without(String(decoding: ending.output, as: UTF8.self))
         errors = String(decoding: ending.errors, as: UTF8.self)
         (cpuSeconds, peakKibibytes) = (ending.cpuSeconds, ending.peakKibibytes)
+    }
+}
+
+/// The lines in which `plimsoll case` says how much of its run is done: `@` and a share from 0 to 1.
+struct CaseShare {
+    static let option = "--tell-shares"
+    private static let mark = UInt8(ascii: "@")
+    /// Two lines are at least this far apart, so that a run spends no time on them.
+    private static let pause = Duration.milliseconds(250)
+
+    private var told = ContinuousClock.now
+
+    /// Prints the share unless the last line is too recent.
+    mutating func tell(_ share: Double) {
+        let now = ContinuousClock.now
+        guard now - told >= CaseShare.pause else { return }
+        told = now
+        Terminal.say("@\(share)")
+    }
+
+    /// The share in the last whole line; nil if that is another line.
+    static func last(in output: [UInt8]) -> Double? {
+        let lineEnd = UInt8(ascii: "\n")
+        guard let end = output.lastIndex(of: lineEnd) else { return nil }
+        let start = output[..<end].lastIndex(of: lineEnd).map { $0 + 1 } ?? 0
+        let line = output[start..<end]
+        return line.first == mark ? Double(String(decoding: line.dropFirst(), as: UTF8.self)) : nil
+    }
+
+    /// What a run printed besides its shares.
+    static func without(_ output: String) -> String {
+        guard output.utf8.first == mark else { return output }
+        return output.split(separator: "\n").filter { $0.utf8.first != mark }.joined(separator: "\n")
     }
 }
 
 /// Runs cases on this machine, each in a process of its own and `jobs` at a time.
 struct LocalWorkers: CaseWorkers {
     private let jobs: Int
+    private let tellsShares: Bool
     private var running: [(index: Int, child: ChildProcess)] = []
 
-    init(jobs: Int) { self.jobs = jobs }
+    /// - Parameter tellsShares: Whether each run says how much of it is done, for a progress line.
+    init(jobs: Int, tellsShares: Bool = false) { (self.jobs, self.tellsShares) = (jobs, tellsShares) }
 
     /// The path of this program: its name while that is still the running file, otherwise `/proc/self/exe`, which stays
     /// valid when the file is replaced.
@@ -69,8 +110,14 @@ struct LocalWorkers: CaseWorkers {
     var hasRoom: Bool { running.count < jobs }
     var isIdle: Bool { running.isEmpty }
 
+    var shares: [(index: Int, share: Double)] {
+        guard tellsShares else { return [] }
+        return running.compactMap { each in CaseShare.last(in: each.child.output).map { (each.index, $0) } }
+    }
+
     mutating func start(_ request: CaseRequest) throws {
-        running.append((request.index, try ChildProcess(LocalWorkers.program, ["case"] + request.arguments)))
+        let words = ["case"] + (tellsShares ? [CaseShare.option] : []) + request.arguments
+        running.append((request.index, try ChildProcess(LocalWorkers.program, words)))
     }
 
     mutating func close(abandoning: Bool) {}

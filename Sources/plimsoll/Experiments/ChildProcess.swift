@@ -21,7 +21,8 @@ final class ChildProcess {
     /// The writing end of the child's standard input. The kernel closes it even if this process is killed; then the
     /// child exits.
     private let lifeline: Int32
-    private var output: [UInt8] = []
+    /// What the child has written to its stdout so far.
+    private(set) var output: [UInt8] = []
     private var errors: [UInt8] = []
     private var isReaped = false
 

@@ -27,8 +27,11 @@ struct CompareCommand: ParsableCommand {
 
             The last line says which policy is better on what, by how much, and what it costs on the other metrics.
 
-            Exit status: 0 done; 129, 130 and 143 interrupted (nothing is written); if a run fails, its status, and \
-            runs.csv has the others.
+            Each finished run is kept in ledger.txt at once. If a comparison is interrupted, it prints the command \
+            that goes on, with --resume; the tables then have the same bytes as without the interruption.
+
+            Exit status: 0 done; 129, 130 and 143 interrupted, finished runs are kept; if a run fails, its status, \
+            and runs.csv has the others.
             """)
 
     @OptionGroup var options: ExperimentOptions
@@ -42,6 +45,13 @@ struct CompareCommand: ParsableCommand {
         completion: Candidates.metrics)
     var metrics: [String] = []
 
+    @Flag(
+        help: """
+            Continue the comparison in --out, if there is one. Except for --metric, all other options must be those of \
+            the first command.
+            """)
+    var resume = false
+
     @Option(
         help: "The folder to write. By default runs/compare, or the first of runs/compare-2, -3, … that is free.",
         completion: .directory)
@@ -49,6 +59,7 @@ struct CompareCommand: ParsableCommand {
 
     func validate() throws {
         try refuseEmpty(out, "--out")
+        if resume && out == nil { throw ValidationError("--resume: name the folder of the comparison with --out DIR") }
         if options.policies.isEmpty {
             throw ValidationError("name at least one --policy; the others are compared with the first")
         }
@@ -71,76 +82,53 @@ struct CompareCommand: ParsableCommand {
                 Terminal.say(plan.outline())
                 return .success
             }
-            let folder =
-                try out.map { try ExperimentFolder(creating: $0, abandoned: true) } ?? ExperimentFolder(free: "compare")
-            defer { withExtendedLifetime(folder) {} }
-            try note(.incomplete, plan, in: folder, jobs: jobs, clock, CaseCrew.Cost())
-            var rows = [String?](repeating: nil, count: plan.count)
-            let cost: CaseCrew.Cost
-            do {
-                let crew = CaseCrew(plan: plan, quiet: options.quiet, handOut: options.handOut)
-                let workers = try planner.workers(for: plan.count, of: plan, jobs: jobs)
-                cost = try crew.run(0..<plan.count, total: plan.count, by: workers) { made, _ in
-                    for (index, row) in made { rows[index] = row }
-                }
-            } catch {
-                folder.withdraw()
-                if let interrupted = error as? CaseCrew.Interrupted { return ExitCode(128 + interrupted.signal) }
-                throw error
-            }
+            Interruption.install(endingAtSecondCtrlC: true)
+            var booked = try BookedFolder(.comparison, plan, path: out, resume: resume)
+            defer { withExtendedLifetime(booked) {} }
+            let attempt = ExperimentAttempt(
+                options: options, planner: planner, jobs: jobs, out: out, resume: resume, clock: clock)
+            let cost = try attempt.run(&booked)
             if cost.failures > 0 {
-                let isAnyMade = try keep(rows, plan, in: folder)
-                if isAnyMade { try note(.failed, plan, in: folder, jobs: jobs, clock, cost) }
-                try cost.check(retry: isAnyMade ? "; the others are in \(folder.path)/runs.csv" : "")
+                let isAnyMade = try keep(booked)
+                if isAnyMade { try booked.note(cost, clock, jobs: jobs, ending: .failed) }
+                try cost.check(
+                    retry: isAnyMade ? "; the others are in \(booked.path)/runs.csv, and --resume runs them again" : "")
             }
-            try write(rows.compactMap(\.self), plan, to: folder, jobs: jobs, clock, cost)
+            booked.warnOfMixture()
+            let cells = RunList.cells(of: try booked.finished.map(booked.row))
+            let comparison = Comparison(
+                plan: plan, asked: options.policies.count, metrics: metrics.isEmpty ? MetricSense.usual : metrics,
+                bootstrap: .standard, summaries: cells)
+            try attempt.endIfAsked(booked, cost)
+            try write(comparison, cells, to: booked, jobs: jobs, clock, cost)
             return .success
         }
     }
 
-    private func note(
-        _ ending: ExperimentManifest.Ending, _ plan: ExperimentPlan, in folder: ExperimentFolder, jobs: Int,
-        _ clock: ExperimentClock, _ cost: CaseCrew.Cost, intervals: String? = nil
-    ) throws {
-        try folder.write(
-            ExperimentManifest(
-                plan: "\(Fingerprint(of: try plan.json()))", ending: ending, planned: plan.count, jobs: jobs,
-                clock: clock, cost: cost, intervals: intervals))
-    }
-
     /// Writes the rows of the successful runs when others failed; nothing is compared.
     ///
-    /// - Returns: False if no run succeeded; then the folder is removed.
-    private func keep(_ rows: [String?], _ plan: ExperimentPlan, in folder: ExperimentFolder) throws -> Bool {
-        let made = rows.indices.filter { rows[$0] != nil }
-        guard !made.isEmpty else {
-            folder.withdraw()
-            return false
-        }
+    /// - Returns: False if no run succeeded; then a new folder is removed.
+    private func keep(_ booked: BookedFolder) throws -> Bool {
+        guard !booked.withdrawIfBlank() else { return false }
+        let (plan, made) = (booked.plan, booked.finished)
         let runs = RunList("runs", of: plan)
-        try folder.directory.write(try plan.json(), to: "plan.json")
-        try folder.directory.write(
+        try booked.folder.directory.write(
             try DataPackage.json(
                 name: "compare", title: "Runs of an incomplete comparison", tables: [runs.schema]),
             to: "datapackage.json")
-        let cells = RunList.cells(of: rows.compactMap(\.self))
-        try folder.write(runs.schema) { table in
+        let cells = RunList.cells(of: try made.map(booked.row))
+        try booked.folder.write(runs.schema) { table in
             for (index, row) in zip(made, cells) { runs.write(index, summary: row, to: table) }
         }
         return true
     }
 
     private func write(
-        _ rows: [String], _ plan: ExperimentPlan, to folder: ExperimentFolder, jobs: Int, _ clock: ExperimentClock,
+        _ comparison: Comparison, _ cells: [[String]], to booked: BookedFolder, jobs: Int, _ clock: ExperimentClock,
         _ cost: CaseCrew.Cost
     ) throws {
-        let cells = RunList.cells(of: rows)
-        let bootstrap = Bootstrap.standard
-        let comparison = Comparison(
-            plan: plan, asked: options.policies.count, metrics: metrics.isEmpty ? MetricSense.usual : metrics,
-            bootstrap: bootstrap, summaries: cells)
+        let (plan, folder, bootstrap) = (booked.plan, booked.folder, Bootstrap.standard)
         let runs = RunList("runs", of: plan)
-        try folder.directory.write(try plan.json(), to: "plan.json")
         try folder.directory.write(
             try DataPackage.json(
                 name: "compare", title: "A comparison of policies by Plimsoll",
@@ -149,13 +137,13 @@ struct CompareCommand: ParsableCommand {
             for (index, row) in cells.enumerated() { runs.write(index, summary: row, to: table) }
         }
         try folder.write(Comparison.schema) { comparison.write(to: $0) }
-        try note(
-            .completed, plan, in: folder, jobs: jobs, clock, cost,
+        try booked.note(
+            cost, clock, jobs: jobs, ending: .completed,
             intervals: "BCa bootstrap of paired differences, \(bootstrap.resamples) resamples, "
                 + "confidence \(bootstrap.confidence)")
         guard !options.quiet else { return }
         let seconds = String(format: "%.1f s, %.1f s of CPU", clock.seconds, cost.cpuSeconds)
-        let done = "\(plan.count.counted("run")) in \(seconds), \(jobs) at a time; written to \(folder.path)"
+        let done = "\(cost.runs.counted("run")) in \(seconds), \(jobs) at a time; written to \(folder.path)"
         switch options.format {
         case .text: Terminal.say(([comparison.text, done, ""] + comparison.conclusions).joined(separator: "\n"))
         case .markdown:

@@ -10,11 +10,9 @@ struct ExperimentFolder {
 
     /// Makes the folder, or takes an empty one.
     ///
-    /// - Parameter abandoned: Whether a folder with only the manifest of a killed experiment counts as empty.
-    init(creating path: String, advice: String = "give another --out", abandoned: Bool = false) throws {
-        directory = try RunDirectory(
-            empty: path, except: abandoned && ExperimentManifest.isAbandoned(in: path) ? [Self.manifest] : [],
-            advice: advice)
+    /// - Parameter remains: Files that may be there all the same.
+    init(creating path: String, except remains: [String] = [], advice: String = "give another --out") throws {
+        directory = try RunDirectory(empty: path, except: remains, advice: advice)
     }
 
     static let manifest = "manifest.json"
@@ -52,12 +50,12 @@ struct ExperimentFolder {
 
 /// `manifest.json` of an experiment: the facts that differ between repetitions, and what is needed to repeat it.
 ///
-/// A resumed sweep adds to its earlier manifest: the cost is that of all runs, except those under way when an attempt
-/// was killed.
+/// An experiment that goes on adds to its earlier manifest: the cost is that of all runs, except those under way when
+/// an attempt was killed.
 struct ExperimentManifest: Codable {
     var formatVersion = runFormatVersion
     var plimsoll = plimsollVersion
-    /// The builds that made the runs; several if another build resumed the sweep.
+    /// The builds that made the runs; several if another build resumed the experiment.
     var builds = [BuildIdentity.current]
     /// The plan's fingerprint, equal for equal experiments.
     var plan: String
@@ -70,7 +68,7 @@ struct ExperimentManifest: Codable {
     var jobs: Int
     var startedAt: String
     var wallS: Double
-    /// How often the command ran; more than once if a sweep was resumed.
+    /// How often the command ran; more than once if the experiment was resumed.
     var attempts = 1
     /// User and system CPU time of all runs.
     var cpuS: Double

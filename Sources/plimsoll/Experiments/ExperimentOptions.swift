@@ -258,9 +258,13 @@ extension ExperimentPlanner {
 
     /// Who makes the runs of a plan.
     ///
-    /// - Parameter missing: The number of runs to make.
-    func workers(for missing: Int, of plan: ExperimentPlan, jobs: Int) throws -> any CaseWorkers {
-        guard let pipes = options.handOut else { return LocalWorkers(jobs: jobs) }
+    /// - Parameters:
+    ///   - missing: The number of runs to make.
+    ///   - tellingShares: Whether runs on this machine say how much of them is done.
+    func workers(
+        for missing: Int, of plan: ExperimentPlan, jobs: Int, tellingShares: Bool
+    ) throws -> any CaseWorkers {
+        guard let pipes = options.handOut else { return LocalWorkers(jobs: jobs, tellsShares: tellingShares) }
         let policies = plan.policies.compactMap { $0?.fingerprint == nil ? nil : $0?.given }
         return try HandOut(
             pipes,

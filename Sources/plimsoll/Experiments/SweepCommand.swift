@@ -31,10 +31,12 @@ struct SweepCommand: ParsableCommand {
             The last line names the best setting by the metric of --metric (terminations_felt), by how much it is \
             better, and what it costs on the other metrics, or says that no setting changes the metric.
 
-            A sweep records each finished run in ledger.txt at once. If it is interrupted, the same command with \
-            --resume makes the missing runs, and sweep.csv has the same bytes as without the interruption.
+            A sweep records each finished run in ledger.txt at once. If it is interrupted, it prints the command that \
+            goes on: the same one with --resume. That makes the missing runs, and sweep.csv has the same bytes as \
+            without the interruption.
 
-            Exit status: 0 done; 129, 130 and 143 interrupted; if runs fail, the status of the first failure.
+            Exit status: 0 done; 129, 130 and 143 interrupted, finished runs are kept; if runs fail, the status of \
+            the first failure.
             """,
         subcommands: [SweepRun.self, SweepMerge.self], defaultSubcommand: SweepRun.self)
 }
@@ -129,34 +131,19 @@ struct SweepRun: ParsableCommand {
                 Terminal.say(plan.outline(shard: shard))
                 return .success
             }
-            var folder = try SweepFolder(plan, shard, path: out, resume: resume)
-            defer { withExtendedLifetime(folder) {} }
-            let missing = shard.count(of: plan.count) - folder.ledger.finished
-            if resume, folder.ledger.finished > 0, !options.quiet {
-                Terminal.complain("\(folder.ledger.finished.counted("run")) finished before, \(missing) to do")
-            }
-            let crew = CaseCrew(plan: plan, quiet: options.quiet, handOut: options.handOut)
-            let cost: CaseCrew.Cost
-            if missing > 0 { try folder.note(CaseCrew.Cost(), clock, jobs: jobs) }
-            do {
-                let workers = try planner.workers(for: missing, of: plan, jobs: jobs)
-                cost = try crew.run(folder.unfinished, total: missing, by: workers) { rows, cost in
-                    try folder.book(rows)
-                    try folder.note(cost, clock, jobs: jobs)
-                }
-            } catch let interrupted as CaseCrew.Interrupted {
-                let left = shard.count(of: plan.count) - folder.ledger.finished
-                Terminal.complain("plimsoll: interrupted with \(left.counted("run")) to do; --resume continues")
-                try folder.note(interrupted.cost, clock, jobs: jobs, ending: .interrupted)
-                return ExitCode(128 + interrupted.signal)
-            }
-            if cost.failures > 0 { try folder.note(cost, clock, jobs: jobs, ending: .failed) }
+            Interruption.install(endingAtSecondCtrlC: true)
+            var booked = try BookedFolder(.sweep, plan, shard, path: out, resume: resume)
+            defer { withExtendedLifetime(booked) {} }
+            let attempt = ExperimentAttempt(
+                options: options, planner: planner, jobs: jobs, out: out, resume: resume, clock: clock)
+            let cost = try attempt.run(&booked)
+            if cost.failures > 0 { try booked.note(cost, clock, jobs: jobs, ending: .failed) }
             try cost.check(retry: "; --resume runs them again")
-            let values = try folder.finish(keeping: best.metrics)
-            try folder.note(cost, clock, jobs: jobs, ending: .completed)
+            let values = try SweepFolder.finish(&booked, keeping: best.metrics)
+            try booked.note(cost, clock, jobs: jobs, ending: .completed)
             if !options.quiet {
                 let settings = values.map { SettingsComparison(plan, metrics: best.metrics, $0) }
-                report(settings, done: done(shard, folder, clock, cost, jobs))
+                report(settings, done: done(booked, clock, cost, jobs))
             }
             return .success
         }
@@ -164,13 +151,13 @@ struct SweepRun: ParsableCommand {
 
     /// The lines about the runs and the folder.
     private func done(
-        _ shard: Shard, _ folder: SweepFolder, _ clock: ExperimentClock, _ cost: CaseCrew.Cost, _ jobs: Int
+        _ booked: BookedFolder, _ clock: ExperimentClock, _ cost: CaseCrew.Cost, _ jobs: Int
     ) -> String {
         let seconds = String(format: "%.1f s, %.1f s of CPU", clock.seconds, cost.cpuSeconds)
         let place =
-            shard == .whole
-            ? "written to \(folder.folder.path)/\(SweepFolder.table)"
-            : "part \(shard) is in \(folder.folder.path); `plimsoll sweep merge` joins the parts"
+            booked.shard == .whole
+            ? "written to \(booked.path)/\(SweepFolder.table)"
+            : "part \(booked.shard) is in \(booked.path); `plimsoll sweep merge` joins the parts"
         return "\(cost.runs.counted("run")) in \(seconds), \(jobs) at a time\n\(place)"
     }
 

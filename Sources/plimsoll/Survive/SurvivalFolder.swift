@@ -61,7 +61,7 @@ struct SurvivalFolder {
             folder = ExperimentFolder(existing: path)
             let file = "\(path)/\(Ledger.file)"
             let exists = FileManager.default.fileExists(atPath: file)
-            ledger = try SweepFolder.saying { () throws(LedgerFault) in
+            ledger = try BookedFolder.saying { () throws(LedgerFault) in
                 exists
                     ? try Ledger(resuming: file, plan: mark, shard: .whole, cases: cases)
                     : try Ledger(creating: file, plan: mark, shard: .whole, cases: cases)
@@ -73,7 +73,7 @@ struct SurvivalFolder {
             try path.map { try ExperimentFolder(creating: $0, advice: advice) } ?? ExperimentFolder(free: "survive")
         do {
             try folder.directory.write(text, to: SurvivalFolder.planFile)
-            ledger = try SweepFolder.saying { () throws(LedgerFault) in
+            ledger = try BookedFolder.saying { () throws(LedgerFault) in
                 try Ledger(creating: "\(folder.path)/\(Ledger.file)", plan: mark, shard: .whole, cases: cases)
             }
         } catch {
@@ -89,7 +89,7 @@ struct SurvivalFolder {
     func finished(_ requests: [RunRequest]) throws -> [Fate?] {
         try requests.map { request in
             guard ledger.isFinished(place(of: request)) else { return nil }
-            let row = try SweepFolder.saying { () throws(LedgerFault) in try ledger.row(place(of: request)) }
+            let row = try BookedFolder.saying { () throws(LedgerFault) in try ledger.row(place(of: request)) }
             // A setting whose runs are completed later had been stopped earlier only where the app had ended, so its
             // earlier runs are as good.
             guard let fate = JSONDocument.read(Fate.self, Data(row.utf8)) else {
@@ -102,7 +102,7 @@ struct SurvivalFolder {
     /// Records finished runs.
     func book(_ made: [(RunRequest, Fate)]) throws {
         let rows = try made.map { (place(of: $0), String(try JSONDocument.line($1).dropLast())) }
-        try SweepFolder.saying { () throws(LedgerFault) in try ledger.append(rows) }
+        try BookedFolder.saying { () throws(LedgerFault) in try ledger.append(rows) }
     }
 
     /// Writes the answer.
