@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-LONGEST_S = 60.0
+LONGEST_S = 300.0
 
 QUIET = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-sync",
@@ -56,7 +56,7 @@ class Browser:
         for end in (self.ours_out, self.ours_in):
             os.close(end)
         try:
-            self.process.wait(10)
+            self.process.wait(60)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()

@@ -193,9 +193,9 @@ def converse(terminal: int, lines: Sequence[str], keys: str, wanted: str) -> Non
     """Types the lines, waits for the end of each, types the keys, and waits for what is wanted."""
     for number, line in enumerate(lines):
         os.write(terminal, f"{line}; echo done''-{number}\n".encode())
-        wait_for(terminal, f"done-{number}", 30)
+        wait_for(terminal, f"done-{number}", 240)
     os.write(terminal, keys.encode())
-    wait_for(terminal, wanted, 10)
+    wait_for(terminal, wanted, 240)
 
 
 def wait_for(terminal: int, wanted: str, seconds: float) -> None:

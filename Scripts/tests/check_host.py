@@ -99,7 +99,7 @@ class Group:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for _attempt in range(50):
+        for _attempt in range(600):
             try:
                 self.path.rmdir()
                 return

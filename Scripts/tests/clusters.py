@@ -66,11 +66,16 @@ def until(happened: Callable[[], Found | None], what: str, seconds: float = WAIT
 
 
 def free_ports(count: int) -> list[int]:
-    with contextlib.ExitStack() as held:
-        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [int(each.getsockname()[1]) for each in sockets]
+    """Ports that nobody listens on. They lie below those that Linux gives to connections (from 32768 on), so that no
+    connection takes one before the server does; and they begin at random, for two tests at once."""
+    found: list[int] = []
+    port = 15_000 + secrets.randbelow(15_000)
+    while len(found) < count:
+        port += 1
+        with contextlib.suppress(OSError), socket.socket() as each:
+            each.bind(("127.0.0.1", port))
+            found.append(port)
+    return found
 
 
 class Processes:

@@ -40,7 +40,7 @@ class Clusters(ReleaseCase):
         while process.poll() is None and (not ledger.exists() or ledger.read_bytes().count(b"\n") < 5):
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=600)
         self.assertEqual(process.returncode, 130, err)
         self.assertIn("the same command goes on", err)
         kept = ledger.read_bytes()

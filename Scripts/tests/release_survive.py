@@ -68,7 +68,7 @@ class Survive(ReleaseCase):
         while process.poll() is None and (not ledger.exists() or ledger.read_bytes().count(b"\n") < 9):
             time.sleep(0.01)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=600)
         self.assertEqual(process.returncode, 130, err)
         self.assertIn("--resume continues in", err)
         kept = ledger.read_bytes()

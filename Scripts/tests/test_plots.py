@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import unittest
 import warnings
@@ -13,7 +16,7 @@ from typing import Any, ClassVar
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from harness import PictureCase, call_main, load_main
+from harness import FolderCase, PictureCase, call_main, load_main
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from synthetic_run import MIB, write_run
@@ -82,6 +85,31 @@ class RunDirectoryCase(PictureCase):
         """Exit status and stderr."""
         status, _, said = call_main(load_main("plotting"), *arguments)
         return status, said
+
+
+SLOW = """
+import threading
+from unittest import mock
+
+class AtOnce(threading.Timer):
+    def __init__(self, seconds, *rest):
+        super().__init__(0, *rest)
+
+with mock.patch.object(threading, "Timer", AtOnce):
+    import plimsoll_tools.plotting.style
+"""
+"""As on a machine on which nothing ends before a timer does."""
+
+
+class FirstPicture(FolderCase):
+    def test_a_slow_machine_that_has_no_list_of_fonts_yet_is_no_warning(self) -> None:
+        fonts = self.directory / "fonts"
+        done = subprocess.run(
+            [sys.executable, "-I", "-c", SLOW], env={**os.environ, "MPLCONFIGDIR": str(fonts)}, check=False,
+            capture_output=True, text=True,
+        )  # fmt: skip
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertTrue(list(fonts.glob("fontlist-*")), "no list was made, so nothing was tried")
 
 
 class WholeRuns(RunDirectoryCase):

@@ -398,7 +398,7 @@ class InABrowser(ReportCase):
             f"--user-data-dir={self.directory / 'profile'}", "--enable-logging=stderr", f"--window-size={size}",
             f"--log-net-log={log}", "--dump-dom", page.as_uri(),
         ]  # fmt: skip
-        done = subprocess.run([str(BROWSER), *flags], capture_output=True, text=True, timeout=120, check=True)
+        done = subprocess.run([str(BROWSER), *flags], capture_output=True, text=True, timeout=600, check=True)
         said = "\n".join(line for line in done.stderr.splitlines() if "CONSOLE" in line)
         asked = set(re.findall(r'"url":"([^"]+)"', log.read_text("utf-8", errors="replace")))
         return done.stdout, said, asked

@@ -51,7 +51,7 @@ class RunScript(FolderCase):
     def said(self, *arguments: str, **variables: str) -> tuple[int, str, str]:
         """Exit status, stdout and stderr."""
         result = subprocess.run(
-            [self.root / "Scripts/run", *arguments], cwd=self.directory, text=True, capture_output=True, timeout=60,
+            [self.root / "Scripts/run", *arguments], cwd=self.directory, text=True, capture_output=True, timeout=600,
             env={**os.environ, "PATH": f"{self.root / 'bin'}:{os.environ['PATH']}", **variables},
         )  # fmt: skip
         return result.returncode, result.stdout, result.stderr

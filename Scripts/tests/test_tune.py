@@ -791,7 +791,7 @@ class Processes(TuneCase):
         note = endless.with_suffix(".pid")
         self.until("a run has begun", lambda: note.is_file() and note.read_text("utf-8") != "")
         process.kill()
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)
         run = Path("/proc") / note.read_text("utf-8") / "cmdline"
         self.until("the run has ended", lambda: not run.is_file() or b"endless" not in run.read_bytes())
 
@@ -803,7 +803,7 @@ class Processes(TuneCase):
         process = self.start(*arguments, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL) and None)
         self.until("a run has begun", lambda: note.is_file() and note.read_text("utf-8") != "")
         process.send_signal(signal.SIGHUP)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=300)
         self.assertEqual(process.returncode, 129, err)
         self.assertIn("what is done is kept", err)
         note.unlink()
@@ -815,11 +815,11 @@ class Processes(TuneCase):
         time.sleep(1)
         self.assertIsNone(process.poll())
         process.send_signal(signal.SIGTERM)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=300)
         self.assertEqual(process.returncode, 143, err)
 
     def until(self, what: str, holds: Callable[[], bool]) -> None:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 300
         while not holds():
             self.assertLess(time.monotonic(), end, what)
             time.sleep(0.02)

@@ -70,7 +70,7 @@ class Postgres:
              "-c", f"listen_addresses={address}", "-c", "fsync=off", "-c", "max_connections=50"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
-        until = time.monotonic() + 60
+        until = time.monotonic() + WAIT_S
         while not self.is_ready() and time.monotonic() < until:
             time.sleep(0.1)
         self.url = f"postgresql://plimsoll@{address}/postgres" + ("" if address else f"?host={self.folder}")
@@ -149,6 +149,14 @@ class ManyWorkers(FolderCase):
             time.sleep(0.02)
         self.fail("no worker was ever seen in mid-trial")
 
+    def attempts_before(self, trial: optuna.trial.FrozenTrial, trials: list[optuna.trial.FrozenTrial]) -> list[int]:
+        """The trials that it does again: on a slow machine a worker that lives may be taken for dead, too."""
+        found: list[int] = []
+        while "retry_of" in trial.user_attrs:
+            trial = trials[trial.user_attrs["retry_of"]]
+            found.append(trial.number)
+        return found
+
     def test_four_workers_share_one_study_and_the_loss_of_one_loses_nothing(self) -> None:
         workers = [self.worker(number) for number in range(4)]
         _, lost = self.kill_in_mid_trial(workers)
@@ -171,7 +179,8 @@ class ManyWorkers(FolderCase):
         marked = trials[lost]
         self.assertEqual(marked.state, TrialState.FAIL)
         again = next(trial for trial in settled if trial.user_attrs["slot"] == marked.user_attrs["slot"])
-        self.assertEqual((again.user_attrs["retry_of"], again.params), (lost, marked.params))
+        self.assertIn(lost, self.attempts_before(again, trials))
+        self.assertEqual(again.params, marked.params)
         self.assertEqual(again.user_attrs["round_0"], marked.user_attrs["round_0"])
         self.assertNotEqual(again.user_attrs["worker"], marked.user_attrs["worker"])
 

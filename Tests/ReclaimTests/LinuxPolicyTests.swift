@@ -1,3 +1,4 @@
+import Glibc
 import Lifecycle
 import Pressure
 import Quantities
@@ -187,14 +188,24 @@ struct YardstickTests {
         func seconds(_ launches: Int) throws -> Double {
             var random = SeededGenerator(seed: 1, stream: "launches")
             let requests = (0..<launches).map { _ in random.number(in: 0...30) }
-            let began = ContinuousClock.now
             let held = inside.reduce(0) { $0 + sizes[$1] }
-            let victim = try victim(of: inside, for: 0, sizes, requests[...], room: held + 5)
-            #expect(victim != nil)
-            return (ContinuousClock.now - began) / .seconds(1)
+            // The least of three measurements: a machine that is busy only adds time.
+            return try (0..<3).map { _ in
+                let began = Self.cpuSeconds
+                let victim = try victim(of: inside, for: 0, sizes, requests[...], room: held + 5)
+                #expect(victim != nil)
+                return Self.cpuSeconds - began
+            }.min() ?? 0
         }
         let some = try seconds(500)
         #expect(try seconds(10_000) < 5 * some)
+    }
+
+    /// The CPU time of this thread.
+    private static var cpuSeconds: Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
     @Test("unbounded asks for nothing, whatever the demand")

@@ -125,11 +125,9 @@ struct JetsamEventsTests {
             ]
             func afterFirstReport(_ run: String, _ then: (URL) throws -> Void) throws {
                 let events = folder.appending(path: "\(run)/jetsam-events")
-                let deadline = Date().addingTimeInterval(60)
-                while Date() < deadline {
+                try Program.wait {
                     let found = try? FileManager.default.contentsOfDirectory(atPath: events.path())
-                    if let found, !found.isEmpty { break }
-                    usleep(2_000)
+                    return found?.isEmpty == false
                 }
                 try then(events)
             }

@@ -134,8 +134,7 @@ struct OutputTests {
             let first = try Program.run(long, in: folder) { process in
                 let samples = folder.appending(path: "r/manifest.json")
                 let tables = folder.appending(path: "r/datapackage.json")
-                let deadline = Date().addingTimeInterval(60)
-                while !FileManager.default.fileExists(atPath: tables.path()), Date() < deadline { usleep(2_000) }
+                try Program.wait { FileManager.default.fileExists(atPath: tables.path()) }
                 try within { other in
                     let second = try Program.run(long + ["--force"], in: other)
                     #expect(second.status == 73 && isOneLine(second.error))
@@ -192,8 +191,7 @@ struct OutputTests {
                 shell: "trap '' HUP; exec \"$@\""
             ) { process in
                 let tables = folder.appending(path: "r/datapackage.json").path()
-                let deadline = Date().addingTimeInterval(60)
-                while !FileManager.default.fileExists(atPath: tables), Date() < deadline { usleep(2_000) }
+                try Program.wait { FileManager.default.fileExists(atPath: tables) }
                 kill(process.processIdentifier, SIGHUP)
             }
             #expect(result.status == 0)

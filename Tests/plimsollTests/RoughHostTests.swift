@@ -160,11 +160,10 @@ struct RoughHostTests {
             #expect(
                 truncate(FileManager.default.createFile(atPath: path, contents: nil) ? path : "", mebibytes << 20) == 0)
             for arguments in [["s.yaml"], [Program.scenario("quickstart"), "--policy", "./s.yaml"]] {
-                let began = ContinuousClock.now
-                let result = try Program.run(["validate"] + arguments, in: folder)
+                // Seconds of CPU: those of the clock would tell how busy the machine is.
+                let result = try Program.run(["validate"] + arguments, in: folder, shell: "ulimit -t 10; exec \"$@\"")
                 #expect(result.status == 65 && isOneLine(result.error), "\(result.error)")
                 #expect(result.error.contains("s.yaml:1:1: error: the file has \(mebibytes << 20) bytes"))
-                #expect(ContinuousClock.now - began < .seconds(10))
             }
             let piped = try Program.run(["run", "-"], in: folder, shell: "yes | \"$@\"")
             #expect(piped.status == 65 && isOneLine(piped.error), "\(piped.error)")
@@ -185,8 +184,11 @@ struct RoughHostTests {
             let expected = "with 864,000,001 samples, samples.csv will have about 120.7 GiB"
             #expect(valid.error.hasPrefix("s.yaml: warning: \(expected)"), "\(valid.error)")
             let run = try Program.run(
-                ["run", "s.yaml", "--backend", "accounting", "--out", "r"], in: folder,
-                shell: "timeout -s INT 2 \"$@\"")
+                ["run", "s.yaml", "--backend", "accounting", "--out", "r"], in: folder
+            ) { process in
+                try Program.wait { try !Program.text(folder.appending(path: ".stderr")).isEmpty }
+                kill(process.processIdentifier, SIGINT)
+            }
             #expect(run.error.hasPrefix("plimsoll: warning: \(expected)"), "\(run.error)")
             #expect(try Program.run(["validate", Program.scenario("quickstart")], in: folder).error.isEmpty)
         }

@@ -219,8 +219,7 @@ struct UsageTests {
             try Data(long.utf8).write(to: run.appending(path: "scenario.yaml"))
             try Data(#"{ "ending": "completed" }"#.utf8).write(to: run.appending(path: "manifest.json"))
             let result = try Program.run(["explain", "r"], in: folder) { process in
-                let deadline = Date().addingTimeInterval(60)
-                while try !catches(signal, process.processIdentifier), Date() < deadline { usleep(2_000) }
+                try Program.wait { try catches(signal, process.processIdentifier) }
                 kill(process.processIdentifier, signal)
             }
             #expect(result.status == 128 + signal && result.out.isEmpty, "\(result.status) \(result.error)")
