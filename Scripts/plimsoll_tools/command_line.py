@@ -64,8 +64,15 @@ HIDDEN = re.compile(
 ignorable code points); no line break and no tabulator."""
 
 
+PLAIN = bytes(range(0x20, 0x7F)) + b"\t\n\r"
+"""The characters of ASCII that are not hidden."""
+
+
 def visible(text: str) -> str:
     """The text with its hidden characters spelt out, as the program spells them: `\\u{202E}`."""
+    # Nearly every table is plain, and to see that takes a twentieth of the time.
+    if text.isascii() and not text.encode("ascii").translate(None, PLAIN):
+        return text
     return HIDDEN.sub(lambda found: f"\\u{{{ord(found[0]):X}}}", text)
 
 
@@ -108,6 +115,42 @@ class Shown(io.TextIOWrapper):
     def write(self, text: str) -> int:
         super().write("".join(part if ERASE.fullmatch(part) else visible(part) for part in ERASE.split(text)))
         return len(text)
+
+
+class Status:
+    """One line on standard error that says what is being done, drawn anew in place, and gone at the end.
+
+    On a terminal only, where a person waits; a log would keep every one of them.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.shown = ""
+
+    def show(self, text: str) -> None:
+        if text == self.shown or not sys.stderr.isatty():
+            return
+        self.shown = text
+        print(f"\r\x1b[2K{self.fitted(f'{self.name}: {text}')}", end="", file=sys.stderr, flush=True)
+
+    @staticmethod
+    def fitted(line: str) -> str:
+        """As much of the line as the terminal shows in one row: what is broken into two cannot be erased."""
+        try:
+            columns = os.get_terminal_size(sys.stderr.fileno()).columns
+        except (OSError, ValueError):
+            columns = 0
+        return line[: (columns or 80) - 1]
+
+    def clear(self) -> None:
+        if self.shown:
+            print("\r\x1b[2K", end="", file=sys.stderr, flush=True)
+            self.shown = ""
+
+    def say(self, message: str) -> None:
+        """A line that stays."""
+        self.clear()
+        print(f"{self.name}: {message}", file=sys.stderr)
 
 
 def take_streams() -> None:

@@ -35,7 +35,12 @@ def writing(path: Path) -> Iterator[Path]:
         beside.unlink(missing_ok=True)
 
 
+def write_bytes(path: Path, data: bytes) -> None:
+    """`Path.write_bytes`, all of it or nothing."""
+    with writing(path) as beside:
+        beside.write_bytes(data)
+
+
 def write_text(path: Path, text: str) -> None:
     """`Path.write_text` in UTF-8, all of it or nothing."""
-    with writing(path) as beside:
-        beside.write_text(text, encoding="utf-8")
+    write_bytes(path, text.encode("utf-8"))

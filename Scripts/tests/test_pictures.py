@@ -168,9 +168,11 @@ class FeltEnds(StoryCase):
         self.assertEqual(kills.kills_of(run)["felt"].tolist(), [kills.MISSED, "", kills.SEEN])
         # The user went on before the app was launched again.
         run.tables["launches"].loc[3, "pid"] = ""
+        run.known.clear()
         self.assertEqual(kills.kills_of(run)["felt"].tolist(), [kills.MISSED, "", kills.SEEN])
         # A tap before that is no wish for what ends later.
         run.tables["launches"].loc[3, ["tapped_s", "kind", "pid"]] = [110.0, "hot", "1"]
+        run.known.clear()
         self.assertEqual(kills.kills_of(run)["felt"].tolist(), ["", "", kills.SEEN])
 
     def test_felt_ends_are_marked_otherwise_than_others_in_memory_and_states(self) -> None:

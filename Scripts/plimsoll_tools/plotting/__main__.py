@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import logging
-import sys
-import warnings
+import contextlib
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-from matplotlib.figure import Figure
+# What takes long to load is loaded below, when the first line about the progress is there.
+from plimsoll_tools.command_line import Parser, Status, end_in_order, output
+from plimsoll_tools.plotting import several
 
-from plimsoll_tools.command_line import Parser, as_called, end_in_order, output
-from plimsoll_tools.plotting import several, style
-from plimsoll_tools.plotting.run_directory import Run, read_run
+if TYPE_CHECKING:
+    from plimsoll_tools.plotting.pictures import Picture
 
 EXPERIMENTS = ("comparison.csv", "sweep.csv", "survival.csv")
 COMPARED = ("launches.latency_ms", "events.event", "samples.pressure_level", "summary.policy")
 
-
-def say(message: str) -> None:
-    print(f"plot: {message}", file=sys.stderr)
+STATUS = Status("plot")
+"""What is being done."""
 
 
 def formats(text: str) -> list[str]:
@@ -30,10 +28,6 @@ def formats(text: str) -> list[str]:
     if unknown or not chosen:
         raise argparse.ArgumentTypeError(f"'{text}': choose from png, svg, or both as png,svg")
     return chosen
-
-
-class Occupied(Exception):
-    """Where a picture would go lies something that is none of ours."""
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -64,51 +58,57 @@ def parse_arguments() -> argparse.Namespace:
     return options
 
 
-Drawn = list[tuple[str, Figure]]
-"""The pictures, each with the name of its file."""
+def draw_run(directory: Path, kinds: list[str]) -> list[Picture]:
+    """Draws every picture for which there is data. Raises FileNotFoundError where there is no run."""
+    STATUS.show("reading the tables")
+    from plimsoll_tools.plotting import pictures
+    from plimsoll_tools.plotting.run_directory import read_run
+
+    run = read_run(directory)
+    for note in run.notes:
+        STATUS.say(note)
+    STATUS.show("drawing")
+    pictures.prepare()
+    with contextlib.closing(pictures.Drawing(run, kinds)) as work:
+        found = work.pictures(lambda done, count: STATUS.show(f"drawing: {done} of {count} pictures"))
+    for picture in found:
+        for remark in picture.remarks:
+            STATUS.say(remark)
+    return found
 
 
-def draw_all(run: Run) -> Drawn:
-    """Draws every picture for which there is data."""
-    from plimsoll_tools.plotting import cores, launches, memory, pages, pressure, states, terminations
+def draw_comparison(paths: list[Path], kinds: list[str]) -> list[Picture]:
+    """One picture of all runs, and one more if each is of another device by name. Raises FileNotFoundError where there is
+    no run."""
+    directories = several.expand(paths)
+    STATUS.show("reading the tables")
+    from plimsoll_tools.plotting import compare, devices, pictures
+    from plimsoll_tools.plotting.run_directory import read_run
 
-    figures: Drawn = []
-    for module in (memory, pages, pressure, cores, states, launches, terminations):
-        name = module.__name__.rpartition(".")[2]
-        if name in run.older:
-            continue
-        absent = run.lacks(*module.NEEDS)
-        if absent:
-            say(f"{name}: without {', '.join(absent)}")
-        figure = module.draw(run)
-        if figure is None:
-            say(f"{name}: nothing to draw")
-            continue
-        figures.append((name, figure))
-    return figures
-
-
-def draw_comparison(directories: list[Path]) -> Drawn:
-    """One picture of all runs, and one more if each is of another device by name."""
-    from plimsoll_tools.plotting import compare, devices
-
-    runs = [read_run(directory) for directory in directories]
+    runs = []
+    for place, directory in enumerate(directories):
+        STATUS.show(f"reading the tables: {place} of {len(directories)} runs")
+        runs.append(read_run(directory))
     labels = several.labels(directories, [several.summary_of(directory) for directory in directories])
     for run, label in zip(runs, labels):
         for note in run.notes + [f"{name} is missing" for name in run.lacks(*COMPARED) if name in run.absent]:
-            say(f"{label}: {note}")
-    figures: Drawn = [("compare", compare.draw(runs, labels))]
+            STATUS.say(f"{label}: {note}")
+    STATUS.show("drawing")
+    pictures.prepare()
+    figures = [("compare", compare.draw(runs, labels))]
     names = devices.names_of(runs)
     if devices.are_devices(names):
         figures.append(("devices", devices.draw(runs, names)))
-    return figures
+    return pictures.rendered(figures, kinds)
 
 
-def draw_experiment(directory: Path) -> Drawn:
+def draw_experiment(directory: Path, kinds: list[str]) -> list[Picture]:
     """The pictures of what `plimsoll compare`, `sweep` or `survive` wrote."""
-    from plimsoll_tools.plotting import comparison, survival, sweep
+    STATUS.show("drawing")
+    from plimsoll_tools.plotting import comparison, pictures, survival, sweep
 
-    figures: Drawn = []
+    pictures.prepare()
+    figures = []
     if comparison.is_comparison(directory):
         table, seeds = comparison.read(directory), comparison.seeds(directory)
         for stem, title, rows in comparison.scopes(table):
@@ -117,69 +117,55 @@ def draw_experiment(directory: Path) -> Drawn:
     if sweep.is_sweep(directory):
         drawn = sweep.figures(*sweep.read(directory))
         if not drawn:
-            say("sweep: no setting was varied; nothing to draw")
+            STATUS.say("sweep: no setting was varied; nothing to draw")
         figures += drawn
     if survival.is_survival(directory):
         figures.append(("survival", survival.draw(survival.read(directory))))
-    return figures
-
-
-def save(figures: Drawn, out: Path, kinds: list[str], force: bool) -> list[Path]:
-    """Saves all of them, or none if one would overwrite a file that is no picture of ours."""
-    import matplotlib.pyplot as plt
-
-    for path in [] if force else [out / f"{stem}.{kind}" for stem, _ in figures for kind in kinds]:
-        if path.exists() and not style.is_ours(path):
-            raise Occupied(f"{path} exists and was not drawn by {as_called('plot')}; give another --out, or --force")
-    out.mkdir(parents=True, exist_ok=True)
-    paths: list[Path] = []
-    for stem, figure in figures:
-        paths += style.save(figure, out / stem, kinds)
-        plt.close(figure)
-    return paths
+    return pictures.rendered(figures, kinds)
 
 
 def is_experiment(directory: Path | None) -> bool:
     return directory is not None and any((directory / name).exists() for name in EXPERIMENTS)
 
 
-def main() -> int:
-    options = parse_arguments()
-    # A letter that no font has is drawn as a box; that is not worth a page of warnings.
-    warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)
-    style.prepare()
-    try:
-        if options.compare:
-            directories = several.expand(options.compare)
-        elif not is_experiment(options.run):
-            run = read_run(options.run)
-            for note in run.notes:
-                say(note)
-    except FileNotFoundError as error:
-        say(str(error))
-        return 66
+def draw(options: argparse.Namespace) -> list[Picture]:
+    """Draws what was asked for. Raises FileNotFoundError where there is nothing of ours, ValueError for a broken table."""
+    if options.compare:
+        return draw_comparison(options.compare, options.format)
+    if is_experiment(options.run):
+        return draw_experiment(options.run, options.format)
+    return draw_run(options.run, options.format)
 
-    out: Path = options.out or (Path() if options.compare else options.run / "plots")
+
+def save(found: list[Picture], out: Path, force: bool) -> int:
+    """Writes the pictures and names them; the exit status."""
+    from plimsoll_tools.plotting import pictures
+
     try:
-        if options.compare:
-            figures = draw_comparison(directories)
-        elif is_experiment(options.run):
-            figures = draw_experiment(options.run)
-        else:
-            figures = draw_all(run)
-        for path in save(figures, out, options.format, options.force):
-            print(path)
-    except ValueError as error:
-        say(str(error))
-        return 66
-    except Occupied as error:
-        say(str(error))
+        paths = pictures.write(found, out, force)
+    except pictures.Occupied as error:
+        STATUS.say(str(error))
         return 73
     except OSError as error:
-        say(f"cannot write to {out}: {error.strerror or error}")
+        STATUS.say(f"cannot write to {out}: {error.strerror or error}")
         return 73
+    STATUS.clear()
+    for path in paths:
+        print(path)
     return 0
+
+
+def main() -> int:
+    options = parse_arguments()
+    STATUS.show("starting")
+    try:
+        found = draw(options)
+        return save(found, options.out or (Path() if options.compare else options.run / "plots"), options.force)
+    except (FileNotFoundError, ValueError) as error:
+        STATUS.say(str(error))
+        return 66
+    finally:
+        STATUS.clear()
 
 
 def command() -> NoReturn:

@@ -5,20 +5,18 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Rectangle
-from matplotlib.ticker import FixedLocator, FuncFormatter
 
 from plimsoll_tools.plotting import style
 from plimsoll_tools.plotting.launches import duration_text, seconds_text
 from plimsoll_tools.plotting.run_directory import CLASSES, Run, scenario_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 NEEDS = ("cores.time_s", "cores.busy_ratio", *(f"cores.{kind}_{name}_ms" for kind in ("given", "waited") for name in CLASSES))
 
@@ -207,6 +205,8 @@ def draw_launches(lane: Axes, placed: list[tuple[Launch, int, str]], px_per_seco
 
 def draw_key(figure: Figure, launches: list[Launch], step_s: float, height_in: float) -> None:
     """Under the title: what the marks of launches mean, and how long a step is."""
+    from matplotlib.lines import Line2D
+
     handles: list[Any] = []
     names = []
     if any(not math.isnan(one.ready_s) for one in launches):
@@ -227,6 +227,8 @@ def draw_key(figure: Figure, launches: list[Launch], step_s: float, height_in: f
 
 def draw_legend(figure: Figure, axes: Axes, times: CoreTimes, with_priorities: bool) -> None:
     """The classes in the order of their layers, each with what it is, what it was given and how long it waited."""
+    from matplotlib.patches import Rectangle
+
     width, height = figure.get_size_inches()
     box = axes.get_position()
     x0, top = box.x1 + 0.1 / width, box.y1
@@ -252,6 +254,9 @@ def draw_legend(figure: Figure, axes: Axes, times: CoreTimes, with_priorities: b
 
 def draw(run: Run) -> Figure | None:
     """The picture, or None when no core worked."""
+    import matplotlib.pyplot as plt
+    from matplotlib.ticker import FixedLocator, FuncFormatter
+
     times = times_of(run)
     if times is None:
         return None

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from plimsoll_tools.plotting import style
-from plimsoll_tools.plotting.run_directory import Run, scenario_text
+from plimsoll_tools.plotting.run_directory import Run, once_per_run, scenario_text
 
 NOT_BY_THE_SYSTEM = ("normalApp", "userTerminated", "abnormal")
 """Exit reasons of the user, of an app that is done, and of a crash; every other one is a termination, as the metric
@@ -57,6 +57,7 @@ def crashes(run: Run) -> pd.DataFrame:
     return exits[exits["exit_reason"] == CRASHED]
 
 
+@once_per_run
 def kills_of(run: Run) -> pd.DataFrame:
     """One row per termination. What the tables do not tell is empty or NaN."""
     by_pid = {pid: table for pid, table in run.events.groupby("pid", sort=False) if pid != ""}

@@ -6,17 +6,16 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FuncFormatter, MultipleLocator, NullLocator
 
 from plimsoll_tools.plotting import style
 from plimsoll_tools.plotting.run_directory import Run
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 NEEDS = ("launches.kind", "launches.latency_ms")
 
@@ -156,6 +155,8 @@ def name_few(axes: Axes, run: Run, kinds: Sequence[str]) -> None:
 
 def time_ticks(axes: Axes, shortest_ms: float, longest_ms: float) -> None:
     """A logarithmic axis in ms and s, whose last tick covers the data; with ticks at 2 and 5 when it spans little."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
     digits = (1, 2, 5) if longest_ms / max(shortest_ms, FLOOR_MS) < 3000 else (1,)
     every = [digit * 10.0**power for power in range(12) for digit in digits]
     left_ms = max([tick for tick in every if tick <= shortest_ms], default=FLOOR_MS)
@@ -174,6 +175,8 @@ def time_ticks(axes: Axes, shortest_ms: float, longest_ms: float) -> None:
 
 def draw_table(figure: Figure, axes: Axes, run: Run) -> None:
     """The legend, with the numbers: one row per kind."""
+    from matplotlib.lines import Line2D
+
     width, height = figure.get_size_inches()
     x0, y0 = axes.get_position().x1 + 0.025, 1 - TOP_IN / height
     columns = (0.0, 0.36, 1.02, 1.58, 2.14)  # inches: line, kind, launches, p50, p95
@@ -216,6 +219,9 @@ def draw_table(figure: Figure, axes: Axes, run: Run) -> None:
 
 def draw(run: Run) -> Figure | None:
     """The picture; without launches it says so. None when there is no such table."""
+    import matplotlib.pyplot as plt
+    from matplotlib.ticker import FuncFormatter, MultipleLocator
+
     if run.lacks("launches.kind", "launches.latency_ms"):
         return None
     by_kind = {kind: latencies for kind in KINDS if len(latencies := finished(run, kind))}
@@ -263,6 +269,8 @@ def draw(run: Run) -> Figure | None:
 
 def draw_nothing(run: Run) -> Figure:
     """A line of text in place of a picture without a launch."""
+    import matplotlib.pyplot as plt
+
     figure = plt.figure(figsize=(style.WIDTH_IN, 0.6))
     style.title(figure, f"Launches of {run.title}")
     unfinished = len(run.launches)

@@ -8,19 +8,17 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, Rectangle
-from matplotlib.patheffects import withStroke
 
 from plimsoll_tools.plotting import kills, ram, style
-from plimsoll_tools.plotting.run_directory import Run, app_names, app_peaks, scenario_text
+from plimsoll_tools.plotting.run_directory import Run, app_names, app_peaks, once_per_run, scenario_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 NEEDS = ("samples.time_s", "samples.resident_bytes", "samples.ceiling_bytes", "samples.pressure_level",
          "apps.time_s", "apps.app", "apps.footprint_bytes", "events.event")  # fmt: skip
@@ -107,6 +105,7 @@ def peaks(samples: pd.DataFrame, end_s: float) -> pd.DataFrame:
     return samples.loc[sorted({samples.index[0], *chosen, samples.index[-1]})]
 
 
+@once_per_run
 def colours_of(run: Run) -> dict[str, str]:
     """Each app's colour, by its place in the scenario: the same in all runs of one scenario, whatever happens there.
 
@@ -219,6 +218,7 @@ def own_limits(run: Run, stack: Stack, ended: pd.DataFrame) -> list[OwnLimit]:
     return found
 
 
+@once_per_run
 def level_spans(run: Run) -> list[tuple[float, float, str]]:
     """(start, end, level) in order, from the samples."""
     levels = run.samples[run.samples["pressure_level"] != ""]
@@ -308,6 +308,8 @@ def draw_top(
     axes: Axes, run: Run, peak: Peak | None, limits: list[OwnLimit], levels: dict[str, float], end_s: float
 ) -> None:
     """The ceiling and the peak with their names: the peak's at its mark, above the ceiling where both are near."""
+    from matplotlib.patheffects import withStroke
+
     samples = run.samples.dropna(subset=["ceiling_bytes"])
     last = math.nan
     if not samples.empty:
@@ -357,10 +359,9 @@ def lift_of(lines: list[float], lift: float) -> float:
 
 def draw_levels(panels: list[Axes], strip: Axes, spans: list[tuple[float, float, str]]) -> None:
     """Shades the background of the panels, and fills the strip above them, where nothing can hide the colours."""
-    for start, end, level in spans:
-        for axes in panels if level in style.LEVEL_SHADES else ():
-            axes.axvspan(start, end, color=style.LEVEL_SHADES[level], linewidth=0, zorder=0)
-        strip.axvspan(start, end, color=style.LEVEL_COLOURS.get(level, style.RULE), linewidth=0)
+    for axes in panels:
+        style.shade(axes, [(start, end, style.LEVEL_SHADES[level]) for start, end, level in spans if level in style.LEVEL_SHADES], zorder=0)
+    style.shade(strip, [(start, end, style.LEVEL_COLOURS.get(level, style.RULE)) for start, end, level in spans])
 
 
 def warned_names(figure: Figure, warnings: pd.DataFrame, px_per_second: float, width_px: float) -> Names | None:
@@ -510,6 +511,8 @@ def peak_text(peak: Peak, end_s: float) -> str:
 
 
 def draw_own_limits(axes: Axes, limits: list[OwnLimit], end_s: float) -> None:
+    from matplotlib.patheffects import withStroke
+
     for limit in limits:
         last = limit.times_s[-1]
         times_s = np.append(min(limit.times_s[0], last - 0.012 * end_s), limit.times_s)
@@ -527,6 +530,8 @@ def draw_own_limits(axes: Axes, limits: list[OwnLimit], end_s: float) -> None:
 
 
 def draw_thresholds(axes: Axes, limits: dict[str, float]) -> None:
+    from matplotlib.patheffects import withStroke
+
     for level, resident in limits.items():
         line = axes.axhline(resident, color=style.LEVEL_COLOURS[level], linewidth=1.1, linestyle=(0, (5, 2)), zorder=4.5)
         # A white edge: the line must be seen upon an app of its own colour.
@@ -566,6 +571,8 @@ def legend_rows(run: Run, stack: Stack, warnings: pd.DataFrame, ends: Ends) -> l
 
 def draw_layers_legend(figure: Figure, axes: Axes, rows: list[LegendRow], head: str = "memory of") -> None:
     """Beside the picture, in the order in which the layers lie: the name, the peak, and how often warned and ended."""
+    from matplotlib.patches import Rectangle
+
     width, height = figure.get_size_inches()
     left_in, top_in = axes.get_position().x1 * width + 0.1, axes.get_position().y1 * height
     has_warned, has_ended = any(row.warned for row in rows), any(row.ended for row in rows)
@@ -595,6 +602,8 @@ def draw_layers_legend(figure: Figure, axes: Axes, rows: list[LegendRow], head: 
 
 
 def draw_levels_legend(figure: Figure, axes: Axes, levels: list[str], limits: dict[str, float], top: float) -> None:
+    from matplotlib.patches import Patch
+
     names = [f"{level}, from {style.bytes_text(limits[level])}" if level in limits else level for level in levels]
     if names:
         figure.legend(
@@ -607,6 +616,8 @@ def draw_levels_legend(figure: Figure, axes: Axes, levels: list[str], limits: di
 
 def draw_key(figure: Figure, ends: Ends, warnings: pd.DataFrame, height_in: float) -> None:
     """Under the title: what the marks mean that occur."""
+    from matplotlib.lines import Line2D
+
     marks = {kind: style.end_handle(kind) for kind in reversed(style.END_LOOKS) if any(own == kind for *_, own in ends)}
     handles: list[Any] = list(marks.values())
     names = [style.END_NAMES[kind] for kind in marks]
@@ -682,6 +693,8 @@ def draw_ram_legend(figure: Figure, axes: Axes, run: Run, parts: list[Layer]) ->
 
 def draw(run: Run) -> Figure | None:
     """The picture, or None when there is neither a sample nor a footprint."""
+    import matplotlib.pyplot as plt
+
     stack = stack_of(run)
     if not stack.layers or len(stack.times_s) == 0:
         return None

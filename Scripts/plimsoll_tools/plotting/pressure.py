@@ -45,9 +45,8 @@ def draw_shares(axes: Axes, run: Run, end_s: float) -> None:
     table = shares(run)
     times_s = np.append(table["time_s"], max(end_s, table["time_s"].iloc[-1]))
     values = np.append(table["share"], table["share"].iloc[-1])
-    for start, end, level in memory.level_spans(run):
-        if level in style.LEVEL_SHADES:
-            axes.axvspan(start, end, color=style.LEVEL_SHADES[level], linewidth=0, zorder=0)
+    spans = memory.level_spans(run)
+    style.shade(axes, [(start, end, style.LEVEL_SHADES[level]) for start, end, level in spans if level in style.LEVEL_SHADES], zorder=0)
     # Upon the thresholds: what is available stays near them for long, and their white edges would hide it.
     axes.step(times_s, values, where="post", color="#0072B2", linewidth=1.2, zorder=3)
     axes.fill_between(times_s, values, step="post", color="#0072B2", alpha=0.12, linewidth=0)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
 import json
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pandas as pd
 
@@ -72,6 +75,8 @@ class Run:
     """Of the missing files, those that are there and cannot be used; a note says why."""
     older: set[str] = field(default_factory=set)
     """What came later (`LATER`) and is not there: tables, and columns of tables that are."""
+    known: dict[object, Any] = field(default_factory=dict, repr=False, compare=False)
+    """What was computed from the tables (`once_per_run`). Who changes a table empties it."""
 
     @property
     def samples(self) -> pd.DataFrame:
@@ -118,9 +123,7 @@ class Run:
     @property
     def end_s(self) -> float:
         """When the run ended, as far as its tables know."""
-        columns = (self.samples["time_s"], self.events["time_s"], self.apps["time_s"], self.launches["ready_s"])
-        latest = [float(column.max()) for column in columns if column.notna().any()]
-        return max(latest, default=0.0)
+        return latest_s(self)
 
     @property
     def title(self) -> str:
@@ -133,6 +136,31 @@ class Run:
         if is_dry_run(self.directory):
             parts.append("dry run")
         return ", ".join(parts)
+
+
+Known = TypeVar("Known")
+
+
+def once_per_run(compute: Callable[[Run], Known]) -> Callable[[Run], Known]:
+    """Computes something from a run's tables when it is first asked for: several pictures and the page need it. Nobody
+    may change it."""
+
+    @functools.wraps(compute)
+    def look_up(run: Run) -> Known:
+        if compute not in run.known:
+            run.known[compute] = compute(run)
+        found: Known = run.known[compute]
+        return found
+
+    return look_up
+
+
+@once_per_run
+def latest_s(run: Run) -> float:
+    """The latest time in the tables; zero without any."""
+    columns = (run.samples["time_s"], run.events["time_s"], run.apps["time_s"], run.launches["ready_s"])
+    latest = [float(column.max()) for column in columns if column.notna().any()]
+    return max(latest, default=0.0)
 
 
 def reason_of(error: OSError) -> str:
@@ -186,19 +214,26 @@ def read_table(run: Run, name: str) -> pd.DataFrame:
         run.missing.update(absent - LATER)
         run.older.update(absent & LATER)
     wanted = [column for column in texts + numbers if column in present]
-    if wanted:
-        # Everything as text first: a nan, NA or 007 in a name is a name.
-        raw = pd.read_csv(
-            io.StringIO(text), usecols=wanted, dtype=str, keep_default_na=False, on_bad_lines="skip", index_col=False
-        )
-    else:
-        raw = pd.DataFrame()
+    raw = cells_of(text, wanted, numbers) if wanted else pd.DataFrame()
     table = {column: raw.get(column, pd.Series("", index=raw.index, dtype=str)).fillna("") for column in texts}
     table |= {
         column: pd.to_numeric(raw.get(column, pd.Series(dtype=float, index=raw.index)), errors="coerce").astype(float)
         for column in numbers
     }
     return pd.DataFrame(table, index=raw.index)
+
+
+def cells_of(text: str, wanted: list[str], numbers: tuple[str, ...]) -> pd.DataFrame:
+    """The wanted columns: numbers as numbers, if each of their cells is one or empty; else every cell as text."""
+    # A nan, NA or 007 in a name is a name.
+    look: dict[str, Any] = {"usecols": wanted, "keep_default_na": False, "on_bad_lines": "skip", "index_col": False}
+    kinds = {column: float if column in numbers else str for column in wanted}
+    empty = {column: [""] for column in wanted if column in numbers}
+    try:
+        # "high" is how `to_numeric` reads a number, too.
+        return pd.read_csv(io.StringIO(text), dtype=kinds, na_values=empty, float_precision="high", **look)
+    except ValueError:
+        return pd.read_csv(io.StringIO(text), dtype=str, **look)
 
 
 def read_experiment(path: Path) -> pd.DataFrame:

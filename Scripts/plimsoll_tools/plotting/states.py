@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib.pyplot as plt
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 
 from plimsoll_tools.plotting import kills, style
 from plimsoll_tools.plotting.run_directory import Run
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 NEEDS = ("events.time_s", "events.event", "events.app", "events.scene", "events.state")
 
@@ -214,6 +214,7 @@ def draw_lane(axes: Axes, lane: Lane, top: float, distance_s: float, with_scenes
 
 def marks_of(lanes: list[Lane]) -> tuple[list[Any], list[str]]:
     """The marks that occur, and what they mean."""
+    from matplotlib.lines import Line2D
 
     def mark(marker: str, size: float, fill: str) -> Line2D:
         return Line2D([], [], linestyle="none", markeredgecolor=style.INK, marker=marker, markersize=size, markerfacecolor=fill,
@@ -236,6 +237,8 @@ def marks_of(lanes: list[Lane]) -> tuple[list[Any], list[str]]:
 
 def draw_legend(figure: Figure, marks: list[Any], names: list[str], has_prewarmed: bool, height_in: float) -> None:
     """Under the title: the states, and the marks in one line or two. Few runs have prewarmed processes."""
+    from matplotlib.patches import Patch
+
     shown = {state: colour for state, colour in style.STATE_COLOURS.items() if has_prewarmed or state != "prewarmed"}
     rows = [([Patch(facecolor=colour, label=state) for state, colour in shown.items()], list(shown))]
     rows += [(marks[at : at + MOST_MARKS], names[at : at + MOST_MARKS]) for at in range(0, len(marks), MOST_MARKS)]
@@ -253,6 +256,8 @@ def lane_height_in(lane: Lane, with_scenes: bool) -> float:
 
 def draw(run: Run) -> Figure | None:
     """The picture, or None when nothing ever ran."""
+    import matplotlib.pyplot as plt
+
     lanes = lanes_of(run)
     if not lanes:
         return None

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import math
 import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib
-from matplotlib import font_manager
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure, SubFigure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, MultipleLocator
+from plimsoll_tools.whole_file import write_bytes
 
-from plimsoll_tools.whole_file import writing
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
 
 MIB = 1 << 20
 GIB = 1 << 30
@@ -133,6 +132,9 @@ FALLBACK_FONTS = ("Noto Sans", "Noto Sans CJK JP", "Noto Sans Arabic", "Noto Emo
 
 def prepare() -> None:
     """Sets matplotlib up from nothing: a user's own style must not change a picture."""
+    import matplotlib
+    from matplotlib import font_manager
+
     matplotlib.rcdefaults()
     matplotlib.use("Agg")
     installed = set(font_manager.get_font_names())
@@ -181,16 +183,22 @@ def is_ours(path: Path) -> bool:
         return False
 
 
-def save(figure: Figure, stem: Path, formats: Iterable[str]) -> list[Path]:
-    """Writes the figure once per format, without dates, versions and other traces of the moment."""
+def rendered(figure: Figure, kind: str) -> bytes:
+    """The picture as `png` or `svg`, without dates, versions and other traces of the moment."""
     metadata: dict[str, dict[str, str | None]] = {
         "svg": {"Date": None, "Creator": MARK}, "png": {"Software": MARK}
     }  # fmt: skip
+    file = io.BytesIO()
+    figure.savefig(file, format=kind, metadata=metadata[kind], facecolor="white")
+    return file.getvalue()
+
+
+def save(figure: Figure, stem: Path, formats: Iterable[str]) -> list[Path]:
+    """Writes the figure once per format."""
     paths = []
     for kind in formats:
         path = stem.with_suffix(f".{kind}")
-        with writing(path) as beside:
-            figure.savefig(beside, format=kind, metadata=metadata[kind], facecolor="white")
+        write_bytes(path, rendered(figure, kind))
         paths.append(path)
     return paths
 
@@ -232,6 +240,8 @@ def moment_text(time_s: float, end_s: float) -> str:
 
 def time_axis(axes: Axes, end_s: float) -> None:
     """Labels the axis, whose data are seconds, in seconds, minutes or hours: round ticks, and one at the end."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator
+
     unit, seconds = time_unit(end_s)
     steps = (1, 2, 5, 10, 15, 20, 30, 60, 90, 120, 180, 300) if unit != "h" else (0.5, 1, 2, 3, 4, 6, 12, 24)
     span = max(end_s, 1e-3) / seconds
@@ -251,6 +261,8 @@ def time_axis(axes: Axes, end_s: float) -> None:
 def memory_axis(axes: Axes, top_bytes: float) -> None:
     """Labels the axis, whose data are bytes, in MiB or GiB with ticks that are round in powers of two, the last of them
     not below the data."""
+    from matplotlib.ticker import FuncFormatter, MultipleLocator
+
     unit, size = ("GiB", GIB) if top_bytes >= 2 * GIB else ("MiB", MIB)
     step = 2.0 ** math.ceil(math.log2(max(top_bytes, 1) / size / 8))
     axes.yaxis.set_major_locator(MultipleLocator(step * size))
@@ -261,10 +273,24 @@ def memory_axis(axes: Axes, top_bytes: float) -> None:
 
 def cover(axes: Axes, highest: float, ticks: int, at_least: float = 0.0, **steps: Any) -> None:
     """From zero to above the highest value, with round ticks, the last of which is not below it."""
+    from matplotlib.ticker import FixedLocator, MaxNLocator
+
     places = [place for place in MaxNLocator(ticks, **steps).tick_values(0, max(highest, at_least) or 1.0) if place >= 0]
     top = next((place for place in places if place >= max(highest, at_least) * (1 - 1e-9)), places[-1])
     axes.set_ylim(0, max(top, highest * 1.04, at_least) or 1.0)
     axes.yaxis.set_major_locator(FixedLocator([place for place in places if place <= top * (1 + 1e-9)]))
+
+
+def shade(axes: Axes, spans: Iterable[tuple[float, float, str]], zorder: float = 1) -> None:
+    """Fills the axes from start to end with the colour, span by span.
+
+    As `axvspan`, which fits the limits of the axes to each span and needs a hundred times as long; here they are set anyway.
+    """
+    from matplotlib.patches import Rectangle
+
+    over = axes.get_xaxis_transform(which="grid")
+    for start, end, colour in spans:
+        axes.add_artist(Rectangle((start, 0), end - start, 1, transform=over, color=colour, linewidth=0, zorder=zorder))
 
 
 def mark_ends(axes: Axes, at: Sequence[tuple[float, float]], kind: str) -> None:
@@ -275,6 +301,8 @@ def mark_ends(axes: Axes, at: Sequence[tuple[float, float]], kind: str) -> None:
 
 def end_handle(kind: str) -> tuple[Line2D, ...]:
     """The mark of a kind of end, for a legend."""
+    from matplotlib.lines import Line2D
+
     return tuple(Line2D([], [], linestyle="none", **look) for look in END_LOOKS[kind])
 
 

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.patches import Rectangle
-from matplotlib.ticker import FixedLocator, FuncFormatter, MultipleLocator, NullLocator
 
 from plimsoll_tools.plotting import kills, launches, memory, style
 from plimsoll_tools.plotting.run_directory import Run
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 NEEDS = ("events.event", "events.pid", "events.exit_reason", "apps.pid", "apps.band", "apps.footprint_bytes")
 
@@ -216,6 +214,8 @@ HEADS = {"when": "at", "app": "ended", "held": "held", "idle": "off screen", "wa
 
 def draw_story(axes: Axes, lines: list[Line], colours: dict[str, str]) -> None:
     """A table in inches: who was ended, why, for whose demand, and what the user has of it."""
+    from matplotlib.patches import Rectangle
+
     figure = axes.figure
     axes.set_axis_off()
     axes.set_xlim(0, style.WIDTH_IN)
@@ -260,6 +260,8 @@ LOG_TICKS = {0.1: "≤ 0.1 s", 1: "1 s", 10: "10 s", 60: "1 min", 600: "10 min",
 
 def log_time_axis(axes: Axes, times_s: np.ndarray, label: str) -> None:
     """From the round time below the shortest to the one above the longest; two decades at least."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
     longest_s = max(float(np.max(times_s)), 10.0)
     highest_s = next((tick for tick in LOG_TICKS if tick >= longest_s), longest_s)
     lowest_s = 10.0 ** np.floor(np.log10(max(float(np.min(times_s)), FLOOR_S)))
@@ -297,6 +299,8 @@ def draw_sizes(axes: Axes, table: pd.DataFrame, looks: dict[str, tuple[str, str]
 
 def draw_leads(axes: Axes, table: pd.DataFrame) -> None:
     """How long after its last warning each was ended: a curve, or the ends themselves where they are too few for one."""
+    from matplotlib.ticker import FuncFormatter, MultipleLocator
+
     warned = table.dropna(subset=["lead_s"]).sort_values("lead_s", kind="stable")
     leads = warned["lead_s"].to_numpy()
     panel(axes, f"warning to kill: {len(leads):,} of {len(table):,} were warned")
@@ -330,6 +334,8 @@ def headline(run: Run, table: pd.DataFrame) -> str:
 
 def draw_bands(figure: Figure, looks: dict[str, tuple[str, str]], has_felt: bool, y_in: float) -> None:
     """What the marks of the lower picture mean."""
+    from matplotlib.lines import Line2D
+
     height = figure.get_size_inches()[1]
     handles = [
         Line2D([], [], marker=mark, markerfacecolor=colour, label=band_name(band), **MARK)
@@ -349,6 +355,8 @@ def draw_bands(figure: Figure, looks: dict[str, tuple[str, str]], has_felt: bool
 
 def draw(run: Run) -> Figure | None:
     """The picture; without a termination it says so. None when there are no events."""
+    import matplotlib.pyplot as plt
+
     if "events" in run.missing:
         return None
     table = kills.kills_of(run)
