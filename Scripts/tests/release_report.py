@@ -3,24 +3,46 @@
 from __future__ import annotations
 
 import unittest
+from pathlib import Path
+from typing import Any
 
 from release import ReleaseCase
 from test_report import data_of
 
+from plimsoll_tools.plotting import kills
+from plimsoll_tools.plotting.run_directory import read_run
+
 
 class Report(ReleaseCase):
-    def test_what_the_program_explains_finds_its_places_on_the_page(self) -> None:
+    def explained(self, run: Path) -> dict[str, Any]:
+        """The run as a page shows it, whose explanations all have their places."""
         out = self.directory / "page.html"
-        self.script("report", self.run_of("quickstart"), "--out", out)
-        shown = data_of(out)["runs"][0]
+        self.script("report", run, "--out", out)
+        shown: dict[str, Any] = data_of(out)["runs"][0]
         blocks = shown["explained"]["blocks"]
-        # The scenario is of the kind that the policy alone ends apps in.
-        self.assertEqual([block["kill"] for block in blocks], list(range(min(3, len(shown["kills"])))))
+        self.assertEqual(shown["explained"]["note"], "")
+        self.assertNotIn(None, [block["kill"] for block in blocks])
+        self.assertEqual(len({block["kill"] for block in blocks}), len(blocks))
         for block in blocks:
+            self.assertTrue(block["short"])
             labels = [label for label, _ in block["facts"]]
             self.assertTrue(any(label.startswith(("What saves", "What would")) for label in labels), labels)
-        self.assertEqual(shown["explained"]["note"], "")
+        return shown
+
+    def test_what_the_program_explains_finds_its_places_on_the_page(self) -> None:
+        shown = self.explained(self.run_of("quickstart"))
+        # The user felt none of its ends: then the page explains the first few.
+        self.assertEqual(dict(shown["summary"])["terminations_felt"], "0")
+        self.assertEqual([block["kill"] for block in shown["explained"]["blocks"]], list(range(min(3, len(shown["kills"])))))
         self.assertTrue(all(held for _, held, _ in shown["expectations"]) and shown["expectations"])
+
+    def test_the_first_page_of_a_run_explains_every_end_that_the_user_felt(self) -> None:
+        run = self.run_of("evening-on-iphone", "accounting")
+        shown = self.explained(run)
+        table = kills.kills_of(read_run(run))
+        felt = table.index[table["felt"] != ""].tolist()
+        self.assertEqual(len(felt), int(dict(shown["summary"])["terminations_felt"]))
+        self.assertEqual([block["kill"] for block in shown["explained"]["blocks"]], felt)
 
 
 if __name__ == "__main__":

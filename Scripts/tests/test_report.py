@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import re
@@ -17,7 +16,8 @@ from browser import BROWSER
 from harness import FolderCase, call_main, load_main
 from synthetic_run import write_run
 
-from plimsoll_tools.plotting import several
+from plimsoll_tools.plotting import kills, several
+from plimsoll_tools.plotting.run_directory import read_run
 from plimsoll_tools.reporting import explanations, payload
 
 MOST_BYTES = 8_000_000
@@ -51,6 +51,18 @@ document.body.dataset.hover = document.getElementById("tip").textContent;
 mark.dispatchEvent(new MouseEvent("click", { bubbles: true }));
 document.body.dataset.pinned = document.getElementById("pinned").textContent;
 </script></body>"""
+
+
+def explanation(pid: object, at_s: float, head: str, words: list[tuple[str, list[str]]] | None = None) -> dict[str, Any]:
+    """An end as `plimsoll explain --format json` explains it."""
+    said = words if words is not None else [("What saves it", ["less."])]
+    return {"pid": int(str(pid)), "at_s": at_s, "head": head, "short": [{"label": "Why", "sentences": ["for its size."]}],
+            "words": [{"label": label, "sentences": sentences} for label, sentences in said]}  # fmt: skip
+
+
+def answer(*explanations_: dict[str, Any], **document: object) -> str:
+    """What `plimsoll explain --format json` prints."""
+    return json.dumps({"format": 1, "scenario": "scenario.yaml", "warnings": [], "other_ends": [], "explanations": explanations_, **document})
 
 
 class ReportCase(FolderCase):
@@ -120,52 +132,93 @@ class Explanations(ReportCase):
         run: dict[str, Any] = data_of(out)["runs"][0]
         return run
 
-    def test_blocks_find_their_kills_by_decision_and_by_time(self) -> None:
-        kills = self.told("/nowhere")["kills"]
-        with (self.directory / "told" / "decisions.csv").open(encoding="utf-8", newline="") as file:
-            decision = next(row["decision"] for row in csv.DictReader(file)
-                            if (row["pid"], row["outcome"]) == (str(kills[0]["pid"]), "chosen"))  # fmt: skip
-        minutes, seconds = divmod(kills[1]["t"], 60)
-        text = "\n".join([
-            f"{kills[0]['app']} was ended, 99 min 0.0 s into the run (decision {decision} in decisions.csv).",
-            "  Who pays:      chat, and it is a",
-            "                 long line.", "                 mail.", "",
-            f"{kills[1]['app']} was ended by its own limit, {f'{minutes:.0f} min ' if minutes else ''}{seconds:.1f} s into the run.",
-            "  What saves it: less.", "", "nobody was ended, 1.0 s into the run.",
-        ])  # fmt: skip
-        blocks = self.told(self.program(f"cat <<'E'\n{text}\nE\n"))["explained"]["blocks"]
-        self.assertEqual([block["kill"] for block in blocks], [0, 1, None])
-        self.assertEqual(blocks[0]["facts"], [["Who pays", ["chat, and it is a long line.", "mail."]]])
-        self.assertEqual(blocks[1]["facts"], [["What saves it", ["less."]]])
+    def says(self, *explanations_: dict[str, Any], name: str = "plimsoll", then: str = "", **document: object) -> Path:
+        """A program with this answer."""
+        return self.program(f"cat <<'E'\n{answer(*explanations_, **document)}\nE\n{then}", name)
 
-    def test_words_of_another_form_are_shown_as_they_are(self) -> None:
-        run = self.told(self.program("echo 'It was <the> ladder,\nand nothing helps.'\necho\necho 'More: of it.'\n"))
-        self.assertEqual([(block["head"], block["facts"]) for block in run["explained"]["blocks"]],
-                         [("It was <the> ladder, and nothing helps.", []), ("More: of it.", [])])  # fmt: skip
+    def asked(self) -> list[str]:
+        """With which words the program was called, call by call."""
+        file = self.directory / "asked"
+        words = file.read_text("utf-8").splitlines() if file.is_file() else []
+        file.unlink(missing_ok=True)
+        return words
 
-    def test_it_is_asked_of_the_first_few_or_of_as_many_as_wanted(self) -> None:
-        program = self.program('echo "$@" > "$(dirname "$0")/asked"\n')
-        for arguments, asked in (((), "explain --most 3 -- "), (("--explain", "7"), "explain --most 7 -- "), (("--explain", "0"), None)):
-            with self.subTest(arguments):
-                (self.directory / "asked").unlink(missing_ok=True)
-                self.told(program, *arguments, minutes=10.0)
-                found = (self.directory / "asked").read_text("utf-8").strip() if (self.directory / "asked").is_file() else None
-                self.assertEqual(found, asked and f"{asked}{self.directory / 'told'}")
+    def test_an_explanation_finds_its_kill_by_the_process_and_its_time(self) -> None:
+        ends = self.told("/nowhere")["kills"]
+        first = explanation(ends[0]["pid"], ends[0]["t"], "It was the first.", words=[("Who pays", ["chat.", "mail."]), ("Or", ["less."])])
+        # Who is asked to end is there for a while; nobody ends before the decision, and other processes have other numbers.
+        asked = explanation(ends[1]["pid"], ends[1]["t"] - 0.25, "It was asked to end.")
+        early = explanation(ends[2]["pid"], ends[2]["t"] + 0.000001, "It was ended too early.")
+        blocks = self.told(self.says(first, asked, early, explanation(10**6, ends[0]["t"], "Nobody was.")))["explained"]["blocks"]
+        self.assertEqual({block["head"]: block["kill"] for block in blocks},
+                         {"It was the first.": 0, "It was asked to end.": 1, "It was ended too early.": None, "Nobody was.": None})  # fmt: skip
+        self.assertEqual(blocks[0]["facts"], [["Who pays", ["chat.", "mail."]], ["Or", ["less."]]])
+        self.assertEqual(blocks[0]["short"], [["Why", ["for its size."]]])
+
+    def test_no_text_of_the_program_hides_anything(self) -> None:
+        told = self.told(self.says(explanation(1, 1.0, "a\u202eb", words=[("c\u200bd", ["<e>\u2066"])])))
+        self.assertEqual([(block["head"], block["facts"]) for block in told["explained"]["blocks"]],
+                         [("a\\u{202E}b", [["c\\u{200B}d", ["<e>\\u{2066}"]]])])  # fmt: skip
+
+    def test_it_is_asked_of_every_felt_end_or_of_as_many_as_wanted(self) -> None:
+        program = self.program(f'echo "$@" >> "$(dirname "$0")/asked"\ncat <<\'E\'\n{answer()}\nE\n')
+        rest = f"--format json -- {self.directory / 'told'}"
+        for arguments, asked in (((), "--felt"), (("--explain", "7"), "--most 7"), (("--explain", "felt"), "--felt")):
+            with self.subTest(arguments), mock.patch.object(explanations, "MOST_AT_ONCE", 100):
+                self.told(program, *arguments)
+                self.assertEqual(self.asked(), [f"explain {asked} {rest}"])
+        self.told(program, "--explain", "0")
+        self.assertEqual(self.asked(), [])
         # A comparison asks on request alone.
         runs = [self.make(f"{seed}", seed=seed, minutes=10.0) for seed in (1, 2)]
-        (self.directory / "asked").unlink(missing_ok=True)
         with mock.patch.dict(os.environ, {"PLIMSOLL": str(program)}):
             self.report(*runs, "--out", self.directory / "page.html")
-            self.assertFalse((self.directory / "asked").exists())
+            self.assertEqual(self.asked(), [])
             self.report(*runs, "--explain", "1", "--out", self.directory / "page.html")
-            self.assertTrue((self.directory / "asked").exists())
+            self.assertEqual(len(self.asked()), 2)
+
+    def test_very_many_felt_ends_are_asked_about_app_by_app(self) -> None:
+        program = self.program(f'echo "$@" >> "$(dirname "$0")/asked"\ncat <<\'E\'\n{answer(warnings=["older"])}\nE\n')
+        run = self.make("told")
+        table = kills.kills_of(read_run(run))
+        felt = table.loc[table["felt"] != "", "app"].drop_duplicates().tolist()
+        self.assertGreater(len(felt), 2)
+        with mock.patch.object(explanations, "MOST_AT_ONCE", 2):
+            note = self.told(program)["explained"]["note"]
+        self.assertEqual(self.asked(), [f"explain --felt --app={app} --format json -- {run}" for app in felt])
+        self.assertEqual(note, "plimsoll explain: older")
+
+    def test_the_words_for_the_program_follow_from_the_ends(self) -> None:
+        for most, ended, felt, words in (
+            (None, 0, [], []), (None, 5, [], [["--most", "3"]]), (None, 5, ["a"], [["--felt"]]), ("felt", 5, [], []),
+            ("felt", 5, ["a", "b"], [["--felt"]]), (4, 5, ["a"], [["--most", "4"]]), (0, 5, ["a"], []), (4, 0, [], []),
+            (None, 99, ["a", "b"] * 40, [["--felt", "--app=a"], ["--felt", "--app=b"]]),
+        ):  # fmt: skip
+            self.assertEqual(explanations.words_of(most, ended, felt), words, (most, ended, felt))
+
+    def test_a_summary_that_counts_the_ends_is_enough_to_ask(self) -> None:
+        program = self.program(f'echo "$@" >> "$(dirname "$0")/asked"\ncat <<\'E\'\n{answer()}\nE\n')
+        run = self.make("told")
+        for counts, words in (("9,2", "--felt"), ("9,0", "--most 3"), ("0,0", ""), ("99,9", None), (",2", None)):
+            (run / "summary.csv").write_text(f"terminations,terminations_felt\n{counts}\n", "utf-8")
+            with self.subTest(counts), mock.patch.dict(os.environ, {"PLIMSOLL": str(program)}):
+                question = explanations.early(run, None)
+                self.assertEqual(question is None, words is None)
+                if question:
+                    self.assertEqual(question.answer(lambda: None), explanations.Answer([]))
+                    self.assertEqual(self.asked(), [f"explain {words} --format json -- {run}"] if words else [])
 
     def test_without_an_answer_one_line_says_why(self) -> None:
+        form = "plimsoll explain gave an answer of another form"
         for name, program, note in (
             ("no program", self.directory / "nowhere", "the program plimsoll is not here."),
             ("no run", self.program("echo 'plimsoll: no scenario' >&2\nexit 66\n", "fails"), "no scenario"),
             ("silence", self.program("exit 3\n", "silent"), "plimsoll explain ended with 3"),
             ("no program at all", self.directory, "the program plimsoll is not here."),
+            ("prose", self.program("echo It was.\n", "older"), form),
+            ("another form", self.says({"pid": 1}, name="other"), form),
+            ("a list", self.program("echo '[]'\n", "list"), form),
+            ("newer", self.says(name="newer", format=2), "plimsoll explain answers in format 2, and this page takes 1"),
         ):
             with self.subTest(name):
                 run = self.told(program, minutes=10.0)
@@ -174,28 +227,71 @@ class Explanations(ReportCase):
                 self.assertTrue(run["kills"] and run["decisions"])
 
     def test_a_remark_of_the_program_goes_with_its_answer(self) -> None:
-        run = self.told(self.program("echo 'plimsoll: warning: older run' >&2\necho It was.\n"), minutes=10.0)
-        self.assertEqual(run["explained"]["note"], "plimsoll explain: warning: older run")
+        run = self.told(self.says(explanation(1, 2.0, "It was."), warnings=["older run"]), minutes=10.0)
+        self.assertEqual(run["explained"]["note"], "plimsoll explain: older run")
         self.assertEqual(run["explained"]["blocks"][0]["head"], "It was.")
+        run = self.told(self.says(note="No end in this run was felt by the user."), minutes=10.0)
+        self.assertEqual(run["explained"]["note"], "No end in this run was felt by the user.")
 
-    def test_of_a_long_run_it_is_asked_on_request_alone_and_no_page_waits_for_ever(self) -> None:
-        path = self.make("told", minutes=10.0)
-        (path / "manifest.json").write_text('{"cpu_s": 21}', "utf-8")
-        program = self.program("echo It was.\n")
-        run = self.told(program, minutes=10.0)
-        self.assertEqual(run["explained"]["blocks"], [])
-        self.assertIn("The run computed for 21 s, and an explanation repeats it many times over:", run["explained"]["note"])
-        self.assertTrue(self.told(program, "--explain", "1", minutes=10.0)["explained"]["blocks"])
-        (path / "manifest.json").unlink()
-        with mock.patch.object(explanations, "LONGEST_WAIT_S", 2.0):
-            run = self.told(self.program("echo It was.\nexec sleep 60\n", "slow"), minutes=10.0)
+    def test_a_page_waits_two_minutes_or_three_times_as_long_as_the_run(self) -> None:
+        run = self.make("told", minutes=5.0)
+        for manifest, wait_s in (('{"cpu_s": 5}', 120.0), ('{"cpu_s": 100}', 300.0), ("{", 120.0), ("[]", 120.0)):
+            (run / "manifest.json").write_text(manifest, "utf-8")
+            self.assertEqual(explanations.longest_wait_s(run), wait_s)
+
+    def test_no_page_waits_for_ever_and_what_is_answered_by_then_is_kept(self) -> None:
+        # The first part is answered, and the second never.
+        slow = self.program(f'test -e "$0.called" && exec sleep 60\n: > "$0.called"\ncat <<\'E\'\n{answer(explanation(1, 2.0, "It was."))}\nE\n')
+        with (
+            mock.patch.object(explanations, "LEAST_WAIT_S", 2.0), mock.patch.object(explanations, "STEP_S", 0.1),
+            mock.patch.object(explanations, "MOST_AT_ONCE", 1),
+        ):  # fmt: skip
+            run = self.told(slow)
         self.assertEqual([block["head"] for block in run["explained"]["blocks"]], ["It was."])
-        self.assertIn("`plimsoll explain` needs more than 2 s for this run", run["explained"]["note"])
+        self.assertEqual(run["explained"]["note"], "`plimsoll explain` needs more than 2 s for this run; "
+                                                   "`Scripts/report RUN --explain felt` waits for it.")  # fmt: skip
+
+    def test_whoever_asks_for_explanations_gets_them(self) -> None:
+        slow = self.says(explanation(1, 2.0, "It was."), then="sleep 1\n")
+        never = self.says(explanation(1, 2.0, "It was."), then="exec sleep 60\n", name="never")
+        with mock.patch.object(explanations, "LEAST_WAIT_S", 0.0), mock.patch.object(explanations, "STEP_S", 0.1):
+            self.assertTrue(self.told(slow, "--explain", "3", minutes=10.0)["explained"]["blocks"])
+            self.assertFalse(self.told(never, minutes=10.0)["explained"]["blocks"])
+
+    def test_a_page_asked_for_felt_ends_says_that_there_are_none(self) -> None:
+        run = self.told("/nowhere", "--explain", "felt", minutes=10.0)
+        self.assertEqual(run["explained"]["note"], "The user felt none of the terminations.")
 
     def test_a_number_of_explanations_is_a_whole_number(self) -> None:
         run = self.make(minutes=5.0)
-        for wrong in ("-1", "all", "1.5", ""):
+        for wrong in ("-1", "all", "1.5", "", "Felt"):
             self.assertEqual(self.report(run, f"--explain={wrong}")[0], 64)
+
+
+class Together(ReportCase):
+    """What Scripts/run asks for after a run: the pictures and the page from tables that are read once."""
+
+    def test_pictures_and_page_are_those_of_both_commands(self) -> None:
+        run, other = self.make(minutes=10.0), self.make("other", minutes=10.0)
+        self.assertEqual(self.report(run, "--pictures"), (0, ""))
+        self.assertEqual(self.report(other), (0, ""))
+        self.assertEqual(call_main(load_main("plotting"), other)[0], 0)
+        names = sorted(path.name for path in (other / "plots").iterdir())
+        self.assertIn("memory.png", names)
+        self.assertEqual(sorted(path.name for path in (run / "plots").iterdir()), names)
+        for name in names:
+            self.assertEqual((run / "plots" / name).read_bytes(), (other / "plots" / name).read_bytes(), name)
+        self.assertEqual(data_of(run / "report.html")["runs"][0]["kills"], data_of(other / "report.html")["runs"][0]["kills"])
+
+    def test_a_foreign_file_in_the_place_of_a_picture_costs_no_page(self) -> None:
+        run = self.make(minutes=5.0)
+        (run / "plots").mkdir()
+        (run / "plots" / "memory.png").write_text("mine", "utf-8")
+        status, said = self.report(run, "--pictures")
+        self.assertEqual(status, 73)
+        self.assertIn("memory.png exists and was not drawn by Scripts/plot", said)
+        self.assertTrue((run / "report.html").is_file())
+        self.assertEqual([path.name for path in (run / "plots").iterdir()], ["memory.png"])
 
 
 class Expectations(ReportCase):

@@ -12,18 +12,18 @@ from unittest import mock
 from browser import BROWSER, DESKTOP, PHONE, Browser, Tab
 from harness import FolderCase, call_main, load_main
 from synthetic_run import write_run
+from test_report import answer, explanation
 
-EXPLAINED = """\
-{app} was ended by the policy lru, {clock} into the run (decision {decision} in decisions.csv).
-  What it was:   suspended.
-  Why then:      critical.
-  Spared:        others.
-  What saves it: size_weight = 71.3% instead of 0%. In a run with that it is still there when the run
-                 ends:
-                 plimsoll run scenario.yaml --set policy.parameters.size_weight=71.3%
-  Who pays:      <b>chat</b>, perceived: it ends sooner.
-                 shop: it ends.
-"""
+WORDS = (
+    ("What it was", ["suspended."]), ("Why then", ["critical."]), ("Spared", ["others."]),
+    ("What saves it", ["size_weight = 71.3% instead of 0%; it is still there when the run ends:",
+                       "plimsoll run scenario.yaml --set policy.parameters.size_weight=71.3%"]),
+    ("Who pays", ["<b>chat</b>, perceived: it ends sooner.", "shop: it ends."]), ("In vain", ["chat down to 10%."]),
+)  # fmt: skip
+SHORT = (("Why", ["critical."]), ("It was", ["suspended."]), ("The app", ["nothing that was tried saves it."]),
+         ("Outside it", ["256 MiB more of memory. Price: no other process loses anything.",
+                         "plimsoll run scenario.yaml --set device.ceiling=2GiB"]))  # fmt: skip
+"""What the program says of an end: everything, and what matters most."""
 
 LIGHTNESS = """(colour) => { const [r, g, b] = colour.match(/[\\d.]+/g).map(Number).map((part) => part / 255)
   .map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; }"""
@@ -403,20 +403,23 @@ class Explained(BrowserCase):
         tab.says("pin([0], true)")
         self.assertRegex(tab.says(CARD), r"What would have saved it: plimsoll explain \S+/run --app \S+ --at [0-9.]+s")
         kill = tab.says("run().kills[0]")
-        decision = next(line.split(",")[1] for line in (run / "decisions.csv").read_text("utf-8").splitlines()
-                        if line.split(",")[3:5] == [kill["app"], str(kill["pid"])] and line.endswith(",chosen"))  # fmt: skip
-        text = EXPLAINED.format(app=kill["app"], clock="0.0 s", decision=decision)
-        program = self.program(f"cat <<'E'\n{text}E\n")
+        told = explanation(kill["pid"], kill["t"], f"{kill['app']} was ended.", list(WORDS))
+        told["short"] = [{"label": label, "sentences": sentences} for label, sentences in SHORT]
+        program = self.program(f"cat <<'E'\n{answer(told)}\nE\n")
         tab = self.open(self.page(run, program=str(program)), PHONE)
         tab.tap(tab.place("g.kill path"))
         tab.says("pin([0], true)")
-        card = tab.says("[...document.querySelectorAll('#pinned dl > *')].map((one) => one.textContent)")
-        self.assertEqual(card, [
-            "What saves it", "size_weight = 71.3% instead of 0%. In a run with that it is still there when the run ends:",
-            "plimsoll run scenario.yaml --set policy.parameters.size_weight=71.3%",
-            "Who pays", "<b>chat</b>, perceived: it ends sooner.", "shop: it ends.",
-        ])  # fmt: skip
+        # The card has the rest of the cause already. What matters most comes first, and everything is behind a fold.
+        first = "[...document.querySelectorAll('#pinned .card > div > dl > *')].map((one) => one.textContent)"
+        rest = "[...document.querySelectorAll('#pinned details:not([open]) > dl > *')].map((one) => one.textContent)"
+        for shown, words in ((first, SHORT[2:]), (rest, WORDS)):
+            self.assertEqual(tab.says(shown), [text for label, sentences in words for text in (label, *sentences)])
+        self.assertEqual(tab.says("[...document.querySelectorAll('#pinned dd code')].map((one) => one.textContent)"),
+                         [SHORT[3][1][1], WORDS[3][1][1]])  # fmt: skip
         self.assertIn("What saves it: size_weight = 71.3%", tab.says("killText(run().kills[0], 3).map((one) => one.textContent ?? one).join('')"))
+        section = "document.querySelector('#one > details')"
+        self.assertEqual(tab.says(f"[...{section}.querySelectorAll(':scope > dl > dt')].map((one) => one.textContent)"), [label for label, _ in SHORT])
+        self.assertEqual(tab.says(f"[...{section}.querySelectorAll(':scope > details > dl > dt')].map((one) => one.textContent)"), [label for label, _ in WORDS])
         self.assertIn("Who pays", tab.says("document.querySelector('#one > details').textContent"))
 
 

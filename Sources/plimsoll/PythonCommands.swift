@@ -67,10 +67,10 @@ struct ReportCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            Of how many terminations the page says what would have saved the process. By default of 3, if there is one \
-            run and it is not a long one.
-            """, valueName: "count"))
-    var explain: Int?
+            Of which terminations the page says what would have saved the process: of the first ones, so many, or \
+            felt, of all that the user felt. By default, if there is one run, felt, or 3 if the user felt none.
+            """, valueName: "count|felt"), completion: .list(["felt"]))
+    var explain: String?
 }
 
 struct TuneCommand: ParsableCommand {

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import html
 import json
 import re
-import sys
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from plimsoll_tools.command_line import Parser, end_in_order, output
-from plimsoll_tools.plotting import kills, several, style
-from plimsoll_tools.plotting.run_directory import Run, read_run
+# What takes long to load is loaded below, when the first line about the progress is there.
+from plimsoll_tools.command_line import Parser, Status, end_in_order, output
+from plimsoll_tools.plotting import several
 from plimsoll_tools.reporting import explanations
-from plimsoll_tools.reporting.payload import orders, payload_of, slim, varied
 from plimsoll_tools.whole_file import write_text
+
+if TYPE_CHECKING:
+    from plimsoll_tools.plotting.pictures import Drawing
+    from plimsoll_tools.plotting.run_directory import Run
 
 TEMPLATES = files("plimsoll_tools.reporting")
 """Where page.html, page.css and the scripts are."""
@@ -28,8 +31,8 @@ MOST_BYTES = 8_000_000
 """A page must open quickly, and pass through a mail."""
 
 
-def say(message: str) -> None:
-    print(f"report: {message}", file=sys.stderr)
+STATUS = Status("report")
+"""What is being done."""
 
 
 def parse_arguments() -> argparse.Namespace:
@@ -46,16 +49,18 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--out", metavar="FILE", type=output,
                         help="the page (default: report.html in the RUN; of several runs, comparison.html in the current "
                         "folder)")  # fmt: skip
-    parser.add_argument("--explain", metavar="COUNT", type=count, help="of how many terminations plimsoll explain says what "
-                        f"would have saved the process: 0 or more (default: {explanations.USUAL}, if there is one RUN "
-                        f"and it computed for at most {explanations.LONGEST_RUN_S:.0f} s)")  # fmt: skip
+    parser.add_argument("--explain", metavar="COUNT", type=count, help="of which terminations plimsoll explain says what would "
+                        f"have saved the process: of the first COUNT, or '{explanations.FELT}', of all that the user felt "
+                        f"(default, of one RUN: {explanations.FELT}, or the first {explanations.USUAL} if the user felt none)")  # fmt: skip
+    # For Scripts/run, which wants both: the tables are read once, and the program explains while pictures are drawn.
+    parser.add_argument("--pictures", action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
-def count(text: str) -> int:
-    if not re.fullmatch("[0-9]{1,9}", text):
-        raise argparse.ArgumentTypeError("expected a whole number from 0 on")
-    return int(text)
+def count(text: str) -> int | str:
+    if text != explanations.FELT and not re.fullmatch("[0-9]{1,9}", text):
+        raise argparse.ArgumentTypeError(f"expected a whole number from 0 on, or '{explanations.FELT}'")
+    return text if text == explanations.FELT else int(text)
 
 
 def is_report(path: Path) -> bool:
@@ -70,6 +75,8 @@ def is_report(path: Path) -> bool:
 
 def page(runs: list[dict[str, Any]]) -> str:
     """The whole document."""
+    from plimsoll_tools.reporting.payload import orders, varied
+
     different = varied(runs)
     title = str(runs[0]["title"]) if len(runs) == 1 else f"{len(runs)} runs"
     data = {
@@ -88,54 +95,116 @@ def page(runs: list[dict[str, Any]]) -> str:
     return re.sub("@(?:TITLE|STYLE|DATA|SCRIPT)@", lambda mark: parts[mark[0]], document)
 
 
-def told(run: Run, label: str, most: int | None) -> dict[str, Any]:
-    """A run for the page, with the program's explanations of its first `most` terminations."""
-    question = explanations.Question(run.directory, most if len(kills.kills_of(run)) else 0)
-    try:
+def told(run: Run, label: str, question: explanations.Question) -> dict[str, Any]:
+    """A run for the page, with the program's explanations."""
+    from plimsoll_tools.reporting.payload import payload_of
+
+    with contextlib.closing(question):
         shown = payload_of(run, label)
-        if question.process and sys.stderr.isatty():
-            say("asking plimsoll explain what would have saved the ended processes")
-        shown["explained"] = explanations.explained(question.answer(), run, shown["kills"])
-    finally:
-        question.close()
+        answer = question.answer(lambda: STATUS.show(question.progress))
+    shown["explained"] = explanations.explained(answer, run.directory, shown["kills"])
     return shown
 
 
-def main() -> int:
-    options = parse_arguments()
-    try:
-        directories = several.expand(options.runs)
-        # A page about several runs is none of theirs.
-        out: Path = options.out or (directories[0] / "report.html" if len(directories) == 1 else Path("comparison.html"))
-        if out.is_file() and not is_report(out):
-            say(f"{out} exists and is no report; give another --out")
-            return 73
-        tables = [read_run(directory) for directory in directories]
-    except FileNotFoundError as error:
-        say(str(error))
-        return 66
-    names = several.labels(directories, [several.summary_of(directory) for directory in directories])
-    style.prepare()
-    asked = options.explain if len(tables) == 1 or options.explain is not None else 0
+def document_of(tables: list[Run], names: list[str], first: explanations.Question | None, most: int | str | None) -> str:
+    """The page about these runs. `first` is the question about the first of them if it is asked already."""
+    from plimsoll_tools.reporting.payload import slim
+
+    asked = most if len(tables) == 1 or most is not None else 0
     runs = []
-    for run, label in zip(tables, names):
+    for place, (run, label) in enumerate(zip(tables, names)):
         for note in run.notes + [f"{name} is missing" for name in sorted(run.absent)]:
-            say(note if len(tables) == 1 else f"{label}: {note}")
-        runs.append(told(run, label, asked))
+            STATUS.say(note if len(tables) == 1 else f"{label}: {note}")
+        STATUS.show("making the page" + (f": {place} of {len(tables)} runs" if len(tables) > 1 else ""))
+        runs.append(told(run, label, first if first and place == 0 else explanations.of_tables(run, asked)))
     document = page(runs)
     for one in reversed(runs[1:]):
         if len(document.encode()) <= MOST_BYTES:
             break
         slim(one)
         document = page(runs)
+    return document
+
+
+def read(directories: list[Path]) -> list[Run]:
+    """Reads the tables of all runs, and says how far it is."""
+    STATUS.show("reading the tables")
+    from plimsoll_tools.plotting.run_directory import read_run
+
+    tables = []
+    for place, directory in enumerate(directories):
+        STATUS.show("reading the tables" + (f": {place} of {len(directories)} runs" if len(directories) > 1 else ""))
+        tables.append(read_run(directory))
+    return tables
+
+
+def begin_pictures(run: Run) -> Drawing:
+    """Lets other processes draw the run's pictures."""
+    from plimsoll_tools.plotting import pictures
+
+    pictures.prepare()
+    return pictures.Drawing(run, ("png", "svg"))
+
+
+def write_pictures(work: Drawing) -> int:
+    """Writes the pictures to where `plot` does; the exit status."""
+    from plimsoll_tools.plotting import pictures
+
+    out = work.run.directory / "plots"
+    try:
+        found = work.pictures(lambda done, every: STATUS.show(f"drawing: {done} of {every} pictures"))
+        for picture in found:
+            for remark in picture.remarks:
+                STATUS.say(remark)
+        pictures.write(found, out, force=False)
+    except pictures.Occupied as error:
+        STATUS.say(str(error))
+        return 73
+    except OSError as error:
+        STATUS.say(f"cannot write to {out}: {error.strerror or error}")
+        return 73
+    return 0
+
+
+def report(options: argparse.Namespace, open_ends: contextlib.ExitStack) -> int:
+    """Makes the page; the exit status. Whoever helps to make it ends with `open_ends`."""
+    try:
+        directories = several.expand(options.runs)
+        # A page about several runs is none of theirs.
+        out: Path = options.out or (directories[0] / "report.html" if len(directories) == 1 else Path("comparison.html"))
+        if out.is_file() and not is_report(out):
+            STATUS.say(f"{out} exists and is no report; give another --out")
+            return 73
+        first = explanations.early(directories[0], options.explain) if len(directories) == 1 else None
+        if first:
+            open_ends.callback(first.close)
+        tables = read(directories)
+    except FileNotFoundError as error:
+        STATUS.say(str(error))
+        return 66
+    work = open_ends.enter_context(contextlib.closing(begin_pictures(tables[0]))) if options.pictures and len(tables) == 1 else None
+    names = several.labels(directories, [several.summary_of(directory) for directory in directories])
+    document = document_of(tables, names, first, options.explain)
+    status = write_pictures(work) if work else 0
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         write_text(out, document)
     except OSError as error:
-        say(f"cannot write {out}: {error.strerror or error}")
+        STATUS.say(f"cannot write {out}: {error.strerror or error}")
         return 73
+    STATUS.clear()
     print(out)
-    return 0
+    return status
+
+
+def main() -> int:
+    options = parse_arguments()
+    STATUS.show("starting")
+    try:
+        with contextlib.ExitStack() as open_ends:
+            return report(options, open_ends)
+    finally:
+        STATUS.clear()
 
 
 def command() -> NoReturn:

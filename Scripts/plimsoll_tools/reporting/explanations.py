@@ -2,158 +2,217 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-import re
 import subprocess
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plimsoll_tools import checkout
 from plimsoll_tools.command_line import as_called, visible
-from plimsoll_tools.plotting.run_directory import Run
+from plimsoll_tools.plotting import several
+
+if TYPE_CHECKING:
+    from plimsoll_tools.plotting.run_directory import Run
+
+FELT = "felt"
+"""Asks about every end that the user felt: in the foreground, or soon before the app was wanted."""
 
 USUAL = 3
-"""Of how many terminations a page tells this unless it is asked for another number; `plimsoll explain` says as many."""
+"""Of how many terminations a page tells this when the user felt none of them; `plimsoll explain` says as many."""
 
-LONGEST_RUN_S = 20.0
-"""An explanation repeats the run many times over. Of runs that computed for longer, it is given on request only."""
+MOST_AT_ONCE = 8
+"""More felt ends than this are asked about app by app: what is answered when the wait is over is kept."""
 
-LONGEST_WAIT_S = 30.0
-"""How long a page that nobody asked for explanations waits for them."""
+LEAST_WAIT_S, WAIT_OF_RUN = 120.0, 3.0
+"""A page that nobody asked for explanations waits for them so long at most: two minutes, or three times as long as the run
+computed, if that is more. The evening on an iPhone needs some seconds."""
 
-HEAD_TIME = re.compile(r"(?:(\d+) h )?(?:(\d+) min )?(\d+(?:\.\d+)?) s\b")
-HEAD_DECISION = re.compile(r"\bdecision (\d+)\b")
-LABEL = re.compile(r"  (\S[^:]{0,30}):\s+(.*)")
-TENTH_S = 0.11
-"""The heads' times are cut after the tenth of a second."""
+STEP_S = 0.5
+"""How often the wait is said anew."""
+
+NEWEST_FORMAT = 1
+"""Of the answer, as its `format` counts."""
+
+MISSING = "What would have saved an ended process is not on this page: "
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What the program said; a note, in a sentence, if it said nothing, or something on stderr."""
+    """What the program said of each end, and a note, in a sentence, if it left something out or complained."""
 
-    text: str = ""
+    explanations: list[dict[str, Any]]
     note: str = ""
+
+
+class Refused(Exception):
+    """The program gave no answer; the words say why."""
+
+
+def words_of(most: int | str | None, ended: int, felt: list[str]) -> list[list[str]]:
+    """The questions, as words for the program: about the first `most` terminations or, with `FELT`, about all that the
+    user felt. None asks about these, too, and about the first few where there are none. `felt` has their apps.
+    """
+    if ended == 0 or most == 0 or (most == FELT and not felt):
+        return []
+    if most is None and not felt:
+        most = USUAL
+    if isinstance(most, int):
+        return [["--most", str(most)]]
+    if len(felt) <= MOST_AT_ONCE:
+        return [["--felt"]]
+    return [["--felt", f"--app={app}"] for app in dict.fromkeys(felt)]
+
+
+def early(directory: Path, most: int | str | None) -> Question | None:
+    """The question, as far as the run's summary tells that it is a single one: it is asked before the tables are read."""
+    summary = several.summary_of(directory)
+    ended, felt = (several.number(summary.get(name)) for name in ("terminations", "terminations_felt"))
+    if ended is None or felt is None or felt > MOST_AT_ONCE:
+        return None
+    # Which apps it were does not matter here.
+    return Question(directory, words_of(most, int(ended), ["?"] * int(felt)), most)
+
+
+def of_tables(run: Run, most: int | str | None) -> Question:
+    """The question about a run whose tables are read."""
+    from plimsoll_tools.plotting import kills
+
+    table = kills.kills_of(run)
+    return Question(run.directory, words_of(most, len(table), table.loc[table["felt"] != "", "app"].tolist()), most)
 
 
 class Question:
     """`plimsoll explain`, which works while the page is being made."""
 
-    def __init__(self, directory: Path, most: int | None) -> None:
-        """Asks about the first `most` terminations; `None` leaves the choice to the program and to the run's length."""
+    def __init__(self, directory: Path, parts: list[list[str]], most: int | str | None) -> None:
+        """Asks the first part. Whoever asked for explanations (`most`) gets them, however long that takes."""
+        self.directory, self.parts = directory, parts
+        self.count = len(parts)
+        self.wait_s = longest_wait_s(directory) if most is None else None
+        self.start_s = time.monotonic()
         self.process: subprocess.Popen[str] | None = None
-        self.note = ""
-        self.wait_s = LONGEST_WAIT_S if most is None else None
-        program = Path(os.environ.get("PLIMSOLL") or checkout.program())
-        if most == 0:
-            return
-        if most is None and (took := cpu_s(directory)) is not None and took > LONGEST_RUN_S:
-            self.note = (f"The run computed for {took:.0f} s, and an explanation repeats it many times over: "
-                         f"`{as_called('report')} RUN --explain {USUAL}` asks for what would have saved the ended processes.")  # fmt: skip
-            return
-        if not program.is_file():
-            self.note = "What would have saved an ended process is not on this page: the program plimsoll is not here."
-            return
-        self.start([str(program), "explain", "--most", str(most or USUAL), "--", str(directory)])
+        self.note = "" if parts or most != FELT else "The user felt none of the terminations."
+        self.program = Path(os.environ.get("PLIMSOLL") or checkout.program())
+        if parts and not self.program.is_file():
+            self.parts, self.note = [], f"{MISSING}the program plimsoll is not here."
+        self.begin()
 
-    def start(self, command: list[str]) -> None:
+    def begin(self) -> None:
+        """Starts on the next part, if there is one."""
+        self.process = None
+        if not self.parts:
+            return
+        words = [str(self.program), "explain", *self.parts.pop(0), "--format", "json", "--", str(self.directory)]
         try:
             self.process = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                encoding="utf-8", errors="replace",
-            )  # fmt: skip
+                words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="replace"
+            )
         except OSError as error:
-            self.note = f"What would have saved an ended process is not on this page: {error.strerror or error}."
+            self.parts, self.note = [], f"{MISSING}{error.strerror or error}."
 
-    def answer(self) -> Answer:
-        """Waits for the program to end."""
-        if self.process is None:
-            return Answer(note=self.note)
-        try:
-            said, complaints = self.process.communicate(timeout=self.wait_s)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            # What it had said by then is whole: it speaks of one termination at a time.
-            said, _ = self.process.communicate()
-            return Answer(visible(said), f"`plimsoll explain` needs more than {LONGEST_WAIT_S:.0f} s for this run; "
-                                         f"`{as_called('report')} RUN --explain {USUAL}` waits for it.")  # fmt: skip
-        complaint = next((visible(line.strip()) for line in complaints.splitlines() if line.strip()), "")
-        complaint = complaint.removeprefix("plimsoll: ")
-        if self.process.returncode:
-            return Answer(note="What would have saved an ended process is not on this page: "
-                               f"{complaint or f'plimsoll explain ended with {self.process.returncode}'}")  # fmt: skip
-        return Answer(visible(said), complaint and f"plimsoll explain: {complaint}")
+    @property
+    def waited_s(self) -> float:
+        return time.monotonic() - self.start_s
+
+    @property
+    def progress(self) -> str:
+        """What is being done, for a status line."""
+        part = f"part {self.count - len(self.parts)} of {self.count}, " if self.count > 1 else ""
+        return f"asking plimsoll explain what would have saved the ended processes ({part}{self.waited_s:.0f} s)"
+
+    def answer(self, told: Callable[[], None]) -> Answer:
+        """Waits for the program to end; `told` is called again and again."""
+        found: list[dict[str, Any]] = []
+        notes = [self.note]
+        while self.process:
+            told()
+            try:
+                said, complaints = self.process.communicate(timeout=STEP_S)
+                document = document_of(said, complaints, self.process.returncode)
+            except subprocess.TimeoutExpired:
+                if self.wait_s is None or self.waited_s < self.wait_s:
+                    continue
+                self.close()
+                notes.append(f"`plimsoll explain` needs more than {self.wait_s:.0f} s for this run; "
+                             f"`{as_called('report')} RUN --explain {FELT}` waits for it.")  # fmt: skip
+                break
+            except Refused as error:
+                notes.append(f"{MISSING}{error}" if not found else f"plimsoll explain: {error}")
+                break
+            found += document["explanations"]
+            notes += [f"plimsoll explain: {warning}" for warning in document["warnings"]]
+            notes.append(document["note"])
+            self.begin()
+        # Of several parts, each may say the same.
+        return Answer(sorted(found, key=lambda one: float(one["at_s"])), " ".join(dict.fromkeys(filter(None, notes))))
 
     def close(self) -> None:
         """Ends the program if it is still at work."""
         if self.process and self.process.poll() is None:
             self.process.kill()
-            self.process.communicate()
+            with contextlib.suppress(ValueError):
+                self.process.communicate()
+        self.process = None
 
 
-def cpu_s(directory: Path) -> float | None:
-    """How long the run computed, whatever else its host had to do."""
+def longest_wait_s(directory: Path) -> float:
+    """How long a page of this run waits for explanations that nobody asked for."""
     try:
-        return float(json.loads((directory / "manifest.json").read_text("utf-8"))["cpu_s"])
+        took = float(json.loads((directory / "manifest.json").read_text("utf-8"))["cpu_s"])
     except (OSError, ValueError, LookupError, TypeError):
-        return None
+        took = 0.0
+    return max(LEAST_WAIT_S, WAIT_OF_RUN * took)
 
 
-def facts_of(lines: list[str]) -> list[list[Any]]:
-    """The indented lines below a head, as labels with their sentences. Broken lines are joined, commands stay lines."""
-    facts: list[list[Any]] = []
-    for line in lines:
-        label = LABEL.match(line)
-        if label or not facts:
-            facts.append([label[1] if label else "", []])
-        text = label[2] if label else line.strip()
-        said = facts[-1][1]
-        if said and not text.startswith("plimsoll ") and not said[-1].startswith("plimsoll ") and said[-1][-1:] not in ".:":
-            said[-1] += f" {text}"
-        else:
-            said.append(text)
-    return facts
+def document_of(said: str, complaints: str, status: int) -> dict[str, Any]:
+    """The program's answer, of which no text hides anything. Raises Refused when it is none."""
+    if status:
+        complaint = next((visible(line.strip()) for line in complaints.splitlines() if line.strip()), "")
+        raise Refused(complaint.removeprefix("plimsoll: ") or f"plimsoll explain ended with {status}")
+    try:
+        document = shown(json.loads(said))
+        if document["format"] > NEWEST_FORMAT:
+            raise Refused(f"plimsoll explain answers in format {document['format']}, and this page takes {NEWEST_FORMAT}")
+        return {
+            "explanations": [
+                {"pid": str(one["pid"]), "at_s": float(one["at_s"]), "head": str(one["head"]),
+                 "short": paragraphs(one["short"]), "facts": paragraphs(one["words"])}
+                for one in document["explanations"]
+            ],
+            "warnings": [str(warning) for warning in document["warnings"]], "note": str(document.get("note", "")),
+        }  # fmt: skip
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise Refused("plimsoll explain gave an answer of another form") from error
 
 
-def blocks_of(text: str) -> list[dict[str, Any]]:
-    """A block for each termination: a head and the facts below it. Text without that form is a head alone."""
+def paragraphs(given: list[dict[str, Any]]) -> list[list[Any]]:
+    """Labelled sentences, as the page takes them."""
+    return [[str(one["label"]), [str(sentence) for sentence in one["sentences"]]] for one in given]
+
+
+def shown(value: Any) -> Any:
+    """The value with hidden characters spelt out in all of its texts."""
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, list):
+        return [shown(one) for one in value]
+    return {key: shown(one) for key, one in value.items()} if isinstance(value, dict) else value
+
+
+def explained(answer: Answer, directory: Path, kills: list[dict[str, Any]]) -> dict[str, Any]:
+    """For the page: each explanation with the place of its kill, and the note.
+
+    A process ends once, at the moment of the decision or, if it is asked to end, some time later.
+    """
+    places = {kill["pid"]: place for place, kill in enumerate(kills)}
     blocks = []
-    for part in re.split(r"\n\s*\n", text.strip("\n")):
-        head, *below = part.splitlines() or [""]
-        while below and not below[0].startswith(" "):
-            head += f" {below.pop(0)}"
-        if head:
-            blocks.append({"head": head, "facts": facts_of(below), "kill": None})
-    return blocks
-
-
-def seconds_of(head: str) -> float | None:
-    found = HEAD_TIME.search(head)
-    return int(found[1] or 0) * 3600 + int(found[2] or 0) * 60 + float(found[3]) if found else None
-
-
-def kill_of(head: str, run: Run, kills: list[dict[str, Any]], taken: set[int]) -> int | None:
-    """Which of the page's kills a head is about: that of its decision, else one of its app at its time."""
-    free = [place for place in range(len(kills)) if place not in taken and head.startswith(f"{kills[place]['app']} ")]
-    if decision := HEAD_DECISION.search(head):
-        table = run.decisions
-        chosen = set(table.loc[(table["decision"] == decision[1]) & (table["outcome"] == "chosen"), "pid"])
-        for place in free:
-            if kills[place]["pid"] in chosen:
-                return place
-    at = seconds_of(head)
-    near = [(abs(kills[place]["t"] - at), place) for place in free] if at is not None else []
-    return next((place for distance, place in sorted(near) if distance < TENTH_S), None)
-
-
-def explained(answer: Answer, run: Run, kills: list[dict[str, Any]]) -> dict[str, Any]:
-    """For the page: the blocks, each with the place of its kill, and the note."""
-    blocks = blocks_of(answer.text)
-    taken: set[int] = set()
-    for block in blocks:
-        block["kill"] = kill_of(block["head"], run, kills, taken)
-        if block["kill"] is not None:
-            taken.add(block["kill"])
-    return {"folder": str(run.directory), "blocks": blocks, "note": answer.note}
+    for one in answer.explanations:
+        place = places.get(one["pid"])
+        is_it = place is not None and one["at_s"] <= kills[place]["t"]
+        blocks.append({"head": one["head"], "short": one["short"], "facts": one["facts"], "kill": place if is_it else None})
+    return {"folder": str(directory), "blocks": blocks, "note": answer.note}

@@ -39,7 +39,7 @@ function explanations(parent) {
   parent.append(html("h2", {}, "What would have saved them, and who would have paid"));
   for (const [place, block] of blocks.entries()) {
     const kill = run().kills[block.kill];
-    parent.append(html("details", { open: place === 0 ? "" : null }, html("summary", {}, block.head), kill ? html("button", { onclick: () => { showInstant(kill.t); pin([block.kill], true); } }, "show it") : null, explanation(block)));
+    parent.append(html("details", { open: place === 0 ? "" : null }, html("summary", {}, block.head), kill ? html("button", { onclick: () => { showInstant(kill.t); pin([block.kill], true); } }, "show it") : null, ...explanation(block)));
   }
   const told = new Set(blocks.map((block) => block.kill)), rest = run().kills.filter((_, place) => !told.has(place)).length;
   if (note) parent.append(html("p", { class: "note" }, note));

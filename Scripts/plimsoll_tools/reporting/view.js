@@ -83,16 +83,21 @@ document.addEventListener("keydown", (event) => { if (event.key === "Escape") { 
 // --- A kill in words ----------------------------------------------------------------------------------------------
 
 const explanationOf = (kill) => run().explained.blocks.find((block) => run().kills[block.kill] === kill);
-/** The facts of an explanation, but for those that `without` names. */
-function explanation(block, without = []) {
+/** Labelled sentences, but for those that `without` names. */
+function factList(facts, without) {
   const list = html("dl", { class: "explanation" });
-  for (const [label, lines] of block.facts) if (!without.includes(label)) list.append(html("dt", {}, label), ...lines.map((line) => html("dd", {}, line.startsWith("plimsoll ") ? html("code", {}, line) : line)));
+  for (const [label, lines] of facts) if (!without.includes(label)) list.append(html("dt", {}, label), ...lines.map((line) => html("dd", {}, line.startsWith("plimsoll ") ? html("code", {}, line) : line)));
   return list;
+}
+/** An explanation: what matters most, and everything behind a fold. */
+function explanation(block, without = []) {
+  if (!block.short.length) return [factList(block.facts, without)];
+  return [factList(block.short, without), block.facts.length ? html("details", { class: "all" }, html("summary", {}, "Everything: who was spared, the policy's numbers, whole prices, and what was tried in vain"), factList(block.facts, [])) : null];
 }
 /** What would have saved it, as far as the page knows; else the command that says it. The card has the rest already. */
 function saving(kill) {
   const block = explanationOf(kill);
-  if (block) return explanation(block, ["What it was", "Why then", "Why this one", "Spared", "Passed over"]);
+  if (block) return html("div", {}, ...explanation(block, ["Why", "It was", "What it was", "Why then", "Why this one", "Spared", "Passed over"]));
   return html("div", { class: "note" }, "What would have saved it: ", html("code", {}, `plimsoll explain ${word(run().explained.folder)} --app ${word(kill.app)} --at ${+kill.t.toFixed(6)}s`));
 }
 /** Who, why, and who was spared; on the card (`isCard`) also what would have saved it. */
