@@ -95,8 +95,10 @@ class AtOnce(threading.Timer):
     def __init__(self, seconds, *rest):
         super().__init__(0, *rest)
 
+from plimsoll_tools.plotting import style
+
 with mock.patch.object(threading, "Timer", AtOnce):
-    import plimsoll_tools.plotting.style
+    style.prepare()
 """
 """As on a machine on which nothing ends before a timer does."""
 
