@@ -21,6 +21,7 @@ NOT_RUN = {
 SHORTER = {
     "--seeds 1..20": "--seeds 1..3",
     "--seeds 1..5": "--seeds 1..2",
+    "--day gaming": "--day gaming --seeds 1..6",
     "--trials 40": "--trials 4 --seeds 1..2 --held-out-seeds 101..105 --confirm accounting",
     "Scripts/run Scenarios/evening-on-iphone.yaml": "Scripts/run Scenarios/evening-on-iphone.yaml --backend accounting",
 }

@@ -11,8 +11,9 @@ from plimsoll_tools.plotting import survival
 SURVIVAL = {"app": "editor $x$", "scenario": "commuter", "runs": "40", "lived": "29", "survival_ratio": "0.725",
             "survival_low": "0.57", "survival_high": "0.84", "asked_ratio": "0.9", "verdict": "no",
             "footprint_bytes": "314572800", "ceiling_bytes": "3221225472"}  # fmt: skip
-SIZES = [(96, True), (160, True), (224, False), (288, True), (352, False)]
-CHANGES = [("half-the-cache", 0.12, 0.02, 0.25), ("answers-warnings", -0.05, -0.15, 0.04)]
+SIZES = [(96, "true"), (160, "true"), (192, ""), (224, "false"), (288, "true"), (352, "false")]
+CHANGES = [("half-the-cache", "0.12", "0.02", "0.25"), ("answers-warnings", "-0.05", "-0.15", "0.04"),
+           ("saves-state", "", "", "0.1")]  # fmt: skip
 
 
 def write_table(path: Path, rows: list[dict[str, str]], columns: list[str]) -> None:
@@ -22,11 +23,11 @@ def write_table(path: Path, rows: list[dict[str, str]], columns: list[str]) -> N
 
 def settings() -> list[dict[str, str]]:
     rows = [{"kind": "own", "name": "as asked", "enough": "false", "runs": "40", "lived": "29"}]
-    rows += [{"kind": "footprint", "name": f"{size}MiB", "footprint_bytes": str(size << 20), "enough": str(good).lower(),
-              "runs": "36", "lived": "36"} for size, good in SIZES]  # fmt: skip
-    rows += [{"kind": "device", "name": name, "ceiling_bytes": str(size << 30), "enough": str(good).lower()}
-             for name, size, good in [("small", 2, False), ("large", 6, True)]]  # fmt: skip
-    rows += [{"kind": "change", "name": name, "gain": str(gain), "gain_low": str(low), "gain_high": str(high)}
+    rows += [{"kind": "footprint", "name": f"{size}MiB", "footprint_bytes": str(size << 20), "enough": good, "runs": "36", "lived": "36"}
+             for size, good in SIZES]  # fmt: skip
+    rows += [{"kind": "device", "name": name, "ceiling_bytes": str(size << 30), "enough": good}
+             for name, size, good in [("small", 2, "false"), ("large", 6, "true"), ("huge", 8, "")]]  # fmt: skip
+    rows += [{"kind": "change", "name": name, "gain": gain, "gain_low": low, "gain_high": high}
              for name, gain, low, high in CHANGES]  # fmt: skip
     return rows
 
@@ -75,8 +76,21 @@ class Survival(RunDirectoryCase):
                      "large  (6 GiB)", "as asked: 300 MiB", "half the cache"):  # fmt: skip
             self.assertIn(text, words)
         self.assertTrue(any("less than the 90% asked for" in text for text in words))
+        # What seems to be enough is drawn, too; a change whose runs stopped has the most that it can gain.
+        self.assertIn("huge  (8 GiB)", words)
+        self.assertIn("<11", words)
+        self.assertIn("on which device it survives in 90% of the runs (ring: it seems to)", words)
         # Nine kinds of ends have room for seven lines.
         self.assertIn("6  3 other kinds", words)
+
+    def test_what_is_enough_what_is_not_and_what_only_seems_to_be_have_their_own_marks(self) -> None:
+        write(self.directory / "s")
+        figure = survival.draw(survival.read(self.directory / "s"))
+        strip = next(axes for axes in figure.axes if axes.get_xlabel().startswith("footprint"))
+        marks = [(line.get_marker(), line.get_markerfacecolor()) for line in strip.lines][: len(SIZES)]
+        for (_, enough), (marker, inside) in zip(SIZES, marks, strict=True):
+            self.assertEqual(marker, "x" if enough == "false" else "o")
+            self.assertEqual(inside == "none", enough == "")
 
     def test_the_stays_that_last_so_long_stand_above_the_axis(self) -> None:
         write(self.directory / "s")

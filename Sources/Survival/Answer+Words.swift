@@ -7,8 +7,16 @@ import Simulation
 // The answer in one paragraph.
 extension Answer {
     /// The answer, its first sentence first.
-    public var sentences: [String] {
-        [verdict, stays, howItEnds, footprintSentence, deviceSentence, helpSentence].compactMap(\.self)
+    public var sentences: [String] { Part.allCases.flatMap { sentences(of: $0) } }
+
+    /// The sentences of one part of the answer, which the study must know.
+    public func sentences(of part: Part) -> [String] {
+        switch part {
+        case .own: [verdict, stays, howItEnds].compactMap(\.self)
+        case .footprints: [footprintSentence].compactMap(\.self)
+        case .devices: [deviceSentence].compactMap(\.self)
+        case .changes: [helpSentence].compactMap(\.self)
+        }
     }
 
     /// A difference of shares in whole percentage points, with its sign; halves are rounded away from zero.
@@ -163,9 +171,14 @@ extension Answer {
     }
 
     private var helpSentence: String? {
-        guard lived.total > 0, let best = changes.first, let gain = best.pairs?.gain else { return nil }
+        guard question.triesChanges, lived.total > 0 else { return nil }
         if ends.isEmpty { return "As it is never ended, no change of its behaviour can help." }
-        guard gain > 0 else { return "None of the changes of its behaviour that were tried would help." }
+        guard let best = changes.first else { return nil }
+        guard let gain = best.pairs?.gain, gain > 0 else {
+            let none = "None of the changes of its behaviour that were tried would help"
+            let most = changes.compactMap(\.mostGain).max() ?? 0
+            return none + (most > 0 ? " by more than \(Answer.percent(most)) percentage points." : ".")
+        }
         let interval = best.pairs?.interval().map { " (\(Answer.points($0.low)) to \(Answer.points($0.high)))" } ?? ""
         let doubt = best.pairs?.interval().map { $0.low <= 0 } ?? true
         return "What would help most: \(best.words), by \(Answer.points(gain)) percentage points\(interval)"

@@ -5,7 +5,7 @@ import Metrics
 import Quantities
 import Simulation
 
-/// The answer of a study.
+/// The answer of a study, as far as it is known.
 public struct Answer {
     /// The question.
     public let question: Question
@@ -50,10 +50,14 @@ public struct Answer {
         public let runs: Int
         /// Whether all seeds ran.
         public let isComplete: Bool
-        /// Whether the app lives in at least the asked share of all runs.
+        /// Whether the app lives in at least the asked share of all runs; nil if the runs stopped before that was
+        /// decided.
         public let isEnough: Bool?
         /// The pairs with the runs of the scenario as it is; nil unless all seeds ran, and for the scenario itself.
         public let pairs: PairedProportions?
+        /// The most that a change can gain whose runs stopped because none gained anything, as a share of all seeds:
+        /// the upper end of a 95 % interval. Nil otherwise.
+        public let mostGain: Double?
         /// The runs, by position of the seed; nil if not made.
         public let fates: [Fate?]
         /// The options of `--set` of a change; nil for other settings.
@@ -64,12 +68,18 @@ public struct Answer {
     public struct RowAnswer {
         /// The names of all settings of the row.
         public let names: [String]
-        /// Those that were tried, in the order of the row.
+        /// Those that were tried and have an answer, in the order of the row.
         public let tried: [(place: Int, isEnough: Bool)]
         /// The last of the settings with which the row begins and with all of which the app lives.
         public let lastOfFirst: Int?
         /// Equal answers beside one another.
         public let stretches: [(places: ClosedRange<Int>, isEnough: Bool)]
+
+        fileprivate init(_ names: [String], _ tried: [(place: Int, answer: Bool)], lastOfFirst: Int?) {
+            (self.names, self.lastOfFirst) = (names, lastOfFirst)
+            self.tried = tried.map { ($0.place, $0.answer) }
+            stretches = RowSearch.stretches(of: tried).map { ($0.places, $0.answer) }
+        }
 
         /// Whether the app lives at no setting tried after one at which it does not.
         public var isFalling: Bool { tried.last(where: \.isEnough)?.place == lastOfFirst }
@@ -77,7 +87,7 @@ public struct Answer {
         public var isRising: Bool { tried.drop { !$0.isEnough }.allSatisfy(\.isEnough) }
     }
 
-    /// The answer of a study that asks for no further run.
+    /// The answer of a study; only the parts that the study knows are final.
     public init(_ study: Study) {
         question = study.question
         fates = study.entries[0].fates.compactMap(\.self)
@@ -89,12 +99,7 @@ public struct Answer {
             })
         ends = Answer.groups(fates)
         tried = study.entries.map { Answer.tried($0, study) }
-        footprints = study.row.map { row in
-            RowAnswer(
-                names: study.question.footprints.map { "\($0)" },
-                tried: row.tried.map { ($0.place, $0.answer) }, lastOfFirst: row.lastOfFirst,
-                stretches: row.stretches.map { ($0.places, $0.answer) })
-        }
+        footprints = Answer.footprints(study)
         devices = Answer.devices(study)
         runs = study.runs
     }
@@ -129,31 +134,39 @@ public struct Answer {
             (name, words, option) = (study.changes[place].title, change?.brief ?? "", change?.option)
         }
         let own = study.entries[0].trial.bySeed
-        let isPaired = entry.trial.isComplete && entry.setting != .own
+        var (isPaired, isChange) = (entry.trial.isComplete && entry.setting != .own, false)
+        if case .change = entry.setting { isChange = true }
         return Tried(
             setting: entry.setting, name: name, words: words, lived: entry.trial.proportion,
             runs: entry.trial.outcomes.count, isComplete: entry.trial.isComplete,
             isEnough: entry.trial.verdict(of: question.share),
-            pairs: isPaired ? PairedProportions(without: own, with: entry.trial.bySeed) : nil, fates: entry.fates,
-            option: option)
+            pairs: isPaired ? PairedProportions(without: own, with: entry.trial.bySeed) : nil,
+            mostGain: isChange ? entry.trial.mostGained.map { Double($0) / Double(own.count) } : nil,
+            fates: entry.fates, option: option)
+    }
+
+    private static func footprints(_ study: Study) -> RowAnswer? {
+        guard let row = study.row else { return nil }
+        let names = study.question.footprints.map { "\($0)" }
+        return RowAnswer(names, decided(study, names.indices.map { .footprint($0) }), lastOfFirst: row.lastOfFirst)
     }
 
     private static func devices(_ study: Study) -> RowAnswer? {
         let devices = study.question.devices
         guard !devices.isEmpty else { return nil }
-        var row = RowSearch(count: devices.count, distance: 1)
-        for place in devices.indices {
-            guard let index = study.index(of: .device(place)),
-                let isEnough = study.entries[index].trial.verdict(of: study.question.share)
-            else { continue }
-            row.learn(place, isEnough)
-        }
-        return RowAnswer(
-            names: devices.map(\.name), tried: row.tried.map { ($0.place, $0.answer) }, lastOfFirst: row.lastOfFirst,
-            stretches: row.stretches.map { ($0.places, $0.answer) })
+        let tried = decided(study, devices.indices.map { .device($0) })
+        return RowAnswer(devices.map(\.name), tried, lastOfFirst: tried.prefix { $0.answer }.last?.place)
     }
 
-    /// The changes, the largest gain first.
+    /// The settings of a row that have an answer.
+    private static func decided(_ study: Study, _ settings: [Setting]) -> [(place: Int, answer: Bool)] {
+        settings.enumerated().compactMap { place, setting in
+            study.index(of: setting).flatMap { study.entries[$0].trial.verdict(of: study.question.share) }
+                .map { (place, $0) }
+        }
+    }
+
+    /// The changes, the largest gain first. Those whose runs stopped, as none gained anything, are last.
     public var changes: [Tried] {
         let all = tried.filter { if case .change = $0.setting { true } else { false } }
         return all.enumerated().sorted {

@@ -74,10 +74,25 @@ public struct RunRequest: Sendable {
     public let untilEnd: Bool
 }
 
+/// A part of the answer. The parts come in the order in which they stand in the paragraph, but a later one may be known
+/// before an earlier one.
+public enum Part: Int, CaseIterable, Sendable {
+    /// How often the app survives as it is, how long it stays, and how it ends.
+    case own
+    /// The largest footprint.
+    case footprints
+    /// The smallest device.
+    case devices
+    /// What would help most.
+    case changes
+}
+
 /// Answers a question: says which runs to make next, and learns from them.
 ///
 /// Which runs it asks for depends only on the question and on the results, so the answer is the same however many runs
-/// are made at once, and a study that was interrupted asks for the same runs again.
+/// are made at once, and a study that was interrupted asks for the same runs again. The runs of the scenario as it is
+/// come first, so that their part of the answer is known early. Then come those of the searches. Those of the changes
+/// are made last, and wherever the searches ask for a few runs only, which would leave cores without work.
 public struct Study {
     /// The question.
     public let question: Question
@@ -86,9 +101,14 @@ public struct Study {
     let changes: [(title: String, change: Change?)]
     private(set) var entries: [Entry] = []
     private(set) var row: RowSearch?
+    /// The parts of the answer that are known.
+    public private(set) var known: Set<Part> = []
 
     /// The most settings of a study.
     public static let mostSettings = 256
+    /// How many runs are asked for at a time, if there are as many to make. It is constant, because the runs that are
+    /// made must not depend on the host.
+    private static let atOnce = 8
 
     /// A setting with its runs.
     struct Entry {
@@ -97,6 +117,8 @@ public struct Study {
         var trial: Trial
         /// By position of the seed.
         var fates: [Fate?]
+        /// Whether it is the scenario as it is, so that its runs need not be made again.
+        var isOwn = false
     }
 
     /// - Parameter sizing: Measures the app at other footprints; needed if the question has some.
@@ -105,102 +127,137 @@ public struct Study {
         precondition(question.footprints.isEmpty || sizing != nil, "footprints without a measurement")
         (self.question, self.sizing) = (question, sizing)
         changes = question.triesChanges ? question.plan.teamChanges(of: question.app) : []
-        if !question.footprints.isEmpty {
-            row = RowSearch(count: question.footprints.count, distance: question.scan)
-        }
-        add(.own, question.plan, .whole, order: Array(question.seeds.indices))
-    }
-
-    private mutating func add(_ setting: Setting, _ plan: RunPlan, _ goal: Trial.Goal, order: [Int]) {
-        precondition(entries.count < Study.mostSettings, "a study of more than \(Study.mostSettings) settings")
-        entries.append(
+        entries = [
             Entry(
-                setting: setting, plan: plan, trial: Trial(goal, order: order),
-                fates: [Fate?](repeating: nil, count: question.seeds.count)))
+                setting: .own, plan: question.plan, trial: Trial(.whole, order: Array(question.seeds.indices)),
+                fates: [Fate?](repeating: nil, count: question.seeds.count))
+        ]
     }
 
     func index(of setting: Setting) -> Int? { entries.firstIndex { $0.setting == setting } }
 
-    /// The seeds under which the app ends as it is come first: there it is most likely to end under other settings,
-    /// too, and a few ends decide.
-    private var order: [Int] {
-        let own = entries[0].trial.bySeed
-        return question.seeds.indices.sorted { (own[$0] == false ? 0 : 1, $0) < (own[$1] == false ? 0 : 1, $1) }
-    }
+    // MARK: Settings
 
-    /// The runs to make next; none if the question is answered.
-    public mutating func next() throws -> [RunRequest] {
-        guard entries[0].trial.isComplete else { return requests(for: [0]) }
-        if entries.count == 1 { addFixed() }
-        var open = entries.indices.filter { !entries[$0].trial.wanted.isEmpty }
-        open += try search().filter { !open.contains($0) }
-        if open.isEmpty {
-            // What the answer names gets all of its runs, and so an interval.
-            for index in answers where !entries[index].trial.isComplete {
-                entries[index].trial.complete()
-                open.append(index)
-            }
+    /// Adds a setting. The seeds under which the app ends as it is come first: there it is most likely to end under
+    /// other settings, too, and a few ends decide. Only under these can a change gain anything.
+    ///
+    /// - Parameter isOwn: Whether the setting is the scenario as it is.
+    private mutating func add(_ setting: Setting, _ plan: RunPlan, _ goal: Trial.Goal, isOwn: Bool = false) {
+        precondition(entries.count < Study.mostSettings, "a study of more than \(Study.mostSettings) settings")
+        let own = entries[0].trial.bySeed
+        let order = question.seeds.indices.sorted {
+            (own[$0] == false ? 0 : 1, $0) < (own[$1] == false ? 0 : 1, $1)
         }
-        return requests(for: open.sorted())
+        var entry = Entry(
+            setting: setting, plan: plan, trial: Trial(goal, order: order, risky: own.count { $0 == false }),
+            fates: [Fate?](repeating: nil, count: question.seeds.count), isOwn: isOwn)
+        if isOwn {
+            entry.fates = entries[0].fates
+            entry.trial.learn(order.map { own[$0] })
+        }
+        entries.append(entry)
     }
 
     /// The settings that do not depend on other results.
     private mutating func addFixed() {
-        for (place, each) in changes.enumerated() {
-            guard let change = each.change else { continue }
-            add(.change(place), change.plan, .all, order: order)
-        }
         for (place, device) in question.devices.enumerated() {
-            add(.device(place), device.plan, .decide(question.share), order: order)
+            add(.device(place), device.plan, .suspect(question.share), isOwn: device.name == question.device)
         }
-    }
-
-    /// Goes on with the search for the largest footprint.
-    ///
-    /// - Returns: The settings that need runs.
-    private mutating func search() throws -> [Int] {
-        while let wanted = row?.wanted, !wanted.isEmpty {
-            var open: [Int] = []
-            for place in wanted {
-                let index = try entry(ofFootprint: place)
-                if let verdict = entries[index].trial.verdict(of: question.share) {
-                    row?.learn(place, verdict)
-                } else {
-                    open.append(index)
-                }
+        // An app that is never ended cannot end less.
+        if entries[0].trial.counts.ended > 0 {
+            for (place, each) in changes.enumerated() {
+                guard let change = each.change else { continue }
+                add(.change(place), change.plan, .gain)
             }
-            if !open.isEmpty { return open }
         }
-        return []
+        guard !question.footprints.isEmpty, let sizing else { return }
+        let below = question.footprints.count { $0 <= sizing.present }
+        row = RowSearch(
+            count: question.footprints.count, distance: question.scan,
+            known: entries[0].trial.verdict(of: question.share).map { .init(below: below, answer: $0) })
     }
 
     private mutating func entry(ofFootprint place: Int) throws -> Int {
         if let index = index(of: .footprint(place)) { return index }
         guard let sizing else { preconditionFailure("a footprint without a measurement") }
-        let plan = try sizing.plan(question.plan, app: question.app, at: question.footprints[place])
-        add(.footprint(place), plan, .decide(question.share), order: order)
+        let size = question.footprints[place]
+        let plan = try sizing.plan(question.plan, app: question.app, at: size)
+        add(.footprint(place), plan, .suspect(question.share), isOwn: size == sizing.present)
         return entries.count - 1
     }
 
-    /// The settings that the answer names.
-    private var answers: [Int] {
-        let devices = question.devices.indices.first { place in
-            index(of: .device(place)).map { entries[$0].trial.verdict(of: question.share) == true } ?? false
+    // MARK: Runs
+
+    /// The runs to make next; none if the question is answered.
+    public mutating func next() throws -> [RunRequest] {
+        guard entries[0].trial.isComplete else { return requests(for: entries[0].trial.wanted, of: 0) }
+        if entries.count == 1 { addFixed() }
+        var requests: [RunRequest] = []
+        for index in (searchDevices() + (try searchFootprints())).sorted() {
+            requests += self.requests(for: entries[index].trial.wanted, of: index)
         }
-        return [row?.lastOfFirst.map { .footprint($0) }, devices.map { .device($0) }].compactMap { setting in
-            setting.flatMap { index(of: $0) }
+        let rest = entries.indices.filter { entries[$0].trial.goal == .gain && !entries[$0].trial.wanted.isEmpty }
+        if rest.isEmpty { known.insert(.changes) }
+        let most = requests.isEmpty ? Int.max : Study.atOnce
+        for index in rest where requests.count < most {
+            requests += self.requests(for: entries[index].trial.wanted.prefix(most - requests.count), of: index)
         }
+        return requests
     }
 
-    private func requests(for open: [Int]) -> [RunRequest] {
-        open.flatMap { index -> [RunRequest] in
-            let entry = entries[index]
-            return entry.trial.wanted.map { seed in
-                var plan = entry.plan
-                plan.seed = question.seeds[seed]
-                return RunRequest(
-                    entry: index, seed: seed, plan: plan, app: question.app, untilEnd: !entry.trial.isWhole)
+    /// Goes on with the devices: each gets an answer, of which a yes need only be likely. The smallest one with a yes,
+    /// which the answer names, is made sure.
+    ///
+    /// - Returns: The settings that need runs.
+    private mutating func searchDevices() -> [Int] {
+        let all = question.devices.indices.compactMap { index(of: .device($0)) }
+        let open = all.filter { !entries[$0].trial.wanted.isEmpty }
+        guard open.isEmpty else { return open }
+        if let first = all.first(where: { entries[$0].trial.suspicion(of: question.share) == true }),
+            entries[first].trial.verdict(of: question.share) == nil
+        {
+            entries[first].trial.insist()
+            return [first]
+        }
+        known.insert(.devices)
+        return []
+    }
+
+    /// Goes on with the search for the largest footprint. The last one of each run of yeses, which the answer names, is
+    /// made sure.
+    ///
+    /// - Returns: The settings that need runs.
+    private mutating func searchFootprints() throws -> [Int] {
+        while let wanted = row?.wanted, let lasts = row?.lasts {
+            let places = wanted.isEmpty ? lasts : wanted
+            var (open, isOver) = ([Int](), wanted.isEmpty)
+            for place in places {
+                let index = try entry(ofFootprint: place)
+                if wanted.isEmpty { entries[index].trial.insist() }
+                let trial = entries[index].trial
+                let answer = wanted.isEmpty ? trial.verdict(of: question.share) : trial.suspicion(of: question.share)
+                guard let answer else {
+                    open.append(index)
+                    continue
+                }
+                isOver = isOver && answer
+                row?.learn(place, answer)
             }
+            if isOver || !open.isEmpty {
+                if open.isEmpty { known.insert(.footprints) }
+                return open
+            }
+        }
+        known.insert(.footprints)
+        return []
+    }
+
+    private func requests(for seeds: ArraySlice<Int>, of index: Int) -> [RunRequest] {
+        let entry = entries[index]
+        return seeds.map { seed in
+            var plan = entry.plan
+            plan.seed = question.seeds[seed]
+            return RunRequest(entry: index, seed: seed, plan: plan, app: question.app, untilEnd: !entry.trial.isWhole)
         }
     }
 
@@ -211,15 +268,23 @@ public struct Study {
             entries[request.entry].fates[request.seed] = fate
             entries[request.entry].trial.learn([fate.lives])
         }
+        if entries[0].trial.isComplete { known.insert(.own) }
     }
 
     /// The number of runs made so far.
-    public var runs: Int { entries.reduce(0) { $0 + $1.trial.outcomes.count } }
+    public var runs: Int { entries.reduce(0) { $0 + ($1.isOwn ? 0 : $1.trial.outcomes.count) } }
 
     /// A guess of the number of runs that the whole study needs, for a progress line.
     public var expectedRuns: Int {
         let seeds = question.seeds.count
-        let decided = question.devices.count + (row == nil ? 0 : (question.footprints.count / question.scan) + 9)
-        return max(runs, seeds * (1 + changes.count { $0.change != nil }) + decided * seeds * 2 / 3)
+        let scan = question.footprints.isEmpty ? 0 : question.footprints.count / question.scan + 5
+        let searched = (question.devices.count + scan) * seeds / 6 + (scan > 0 ? seeds / 2 : 0)
+        let tried = changes.count { $0.change != nil } * seeds / 3
+        return max(runs, seeds + searched + (entries[0].trial.isComplete && entries.count > 1 ? triedNow : tried))
+    }
+
+    /// The runs of the changes, as far as the study knows.
+    private var triedNow: Int {
+        entries.reduce(0) { $0 + ($1.trial.goal == .gain ? $1.trial.outcomes.count + $1.trial.wanted.count : 0) }
     }
 }

@@ -25,6 +25,29 @@ struct ProportionTests {
         #expect(!Proportion(0, of: 0).isAtLeast(partsPerMillion: 1))
     }
 
+    @Test("the chances of a draw without replacement are those of counting every draw")
+    func draws() {
+        for all in 1...9 {
+            for marked in 0...all {
+                for drawn in 0...all {
+                    let hits = (0..<(1 << all)).filter { $0.nonzeroBitCount == drawn }.map { set in
+                        (set & ((1 << marked) - 1)).nonzeroBitCount
+                    }
+                    let draw = FiniteDraw(drawn, of: all, marked: marked)
+                    for most in -1...all {
+                        let share = Double(hits.count { $0 <= most }) / Double(hits.count)
+                        #expect(abs(draw.chance(ofAtMost: most) - share) < 1e-12, "\(draw), \(most)")
+                        #expect(abs(draw.chance(ofAtLeast: most + 1) - (1 - share)) < 1e-12, "\(draw), \(most)")
+                    }
+                }
+            }
+        }
+        // Nearly a normal distribution with mean 500: no term is lost for being small.
+        let large = FiniteDraw(5_000, of: 10_000, marked: 1_000)
+        #expect(abs(large.chance(ofAtMost: 500) - 0.5133) < 0.0005)
+        #expect(large.chance(ofAtMost: 400) < 1e-9 && large.chance(ofAtLeast: 400) > 1 - 1e-9)
+    }
+
     @Test("the interval of a paired gain has the values of the literature")
     func pairs() throws {
         // Newcombe, Statistics in Medicine 17 (1998), p. 2635 ff., table III, method 10.

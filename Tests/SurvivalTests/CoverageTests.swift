@@ -2,6 +2,8 @@ import Experiments
 import Quantities
 import Testing
 
+@testable import Survival
+
 /// Whether the intervals of `survive` contain the true probability as often as they promise.
 ///
 /// Six questions were asked under 200 seeds each:
@@ -78,6 +80,36 @@ struct CoverageTests {
         for (ceiling, digits) in Self.cases {
             let covered = try covered(Self.lives(digits), isRepeated: false)
             #expect((930...970).contains(covered), "\(covered) of 1000 at \(ceiling) MiB")
+        }
+    }
+
+    /// In how many of 400 draws of 40 of the 200 seeds the answer of a trial that stops is not that of all 40.
+    private func wrong(_ lives: [Bool], _ share: Ratio) -> (wrong: Int, runs: Int) {
+        var generator = SeededGenerator(seed: 1, stream: "answers of trials that stop")
+        var (wrong, runs) = (0, 0)
+        for _ in 0..<400 {
+            var left = Array(lives.indices)
+            let drawn = (0..<40).map { _ in lives[left.remove(at: Int(generator.below(UInt64(left.count))))] }
+            var trial = Trial(.decide(share), order: Array(drawn.indices))
+            while !trial.wanted.isEmpty { trial.learn(trial.wanted.map { drawn[$0] }) }
+            let whole = Proportion(drawn.count(where: \.self), of: 40)
+            wrong += trial.verdict(of: share) == whole.isAtLeast(partsPerMillion: share.partsPerMillion) ? 0 : 1
+            runs += trial.outcomes.count
+        }
+        return (wrong, runs)
+    }
+
+    @Test("a trial that stops answers as all 40 seeds would in 95 % of the cases, however near the share asked for")
+    func stopping() {
+        for (ceiling, digits) in Self.cases {
+            let lives = Self.lives(digits)
+            let truth = Double(lives.count(where: \.self)) / Double(lives.count)
+            for percent in [10, 50, 75, 90] {
+                let (wrong, runs) = wrong(lives, .percent(Int64(percent)))
+                let isFar = abs(truth - Double(percent) / 100) > 0.2
+                #expect(wrong <= (isFar ? 4 : 20), "\(wrong) of 400 for \(percent) % at \(ceiling) MiB")
+                #expect(runs < (isFar ? 6_000 : 12_800), "\(runs) runs for \(percent) % at \(ceiling) MiB")
+            }
         }
     }
 }

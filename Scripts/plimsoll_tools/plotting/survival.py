@@ -125,9 +125,23 @@ def draw_ends(axes: Axes, table: pd.DataFrame) -> None:
         axes.text(0, place - 0.06, f"{count}  {short}{cause}{side}", fontsize=6.8, va="center")
 
 
+def mark(axes: Axes, x: float, y: float, enough: str) -> None:
+    """A disc where the app survives often enough, a cross where it does not, a ring where it seems to."""
+    colour = LACKING if enough == "false" else ENOUGH
+    shape, inside = ("x", colour) if enough == "false" else ("o", colour if enough else "none")
+    axes.plot([x], [y], shape, color=colour, markerfacecolor=inside, markersize=5, markeredgewidth=1.4)
+
+
+def hint(rows: pd.DataFrame) -> str:
+    """What a ring means, if there is one."""
+    return " (ring: it seems to)" if (rows["enough"] == "").any() else ""
+
+
 def draw_strip(axes: Axes, rows: pd.DataFrame, own: float, asked: str) -> None:
-    """The footprints that were tried, in a row: a disc where the app survives often enough, a cross where it does not."""
-    axes.set_title(f"at which footprint it survives in {asked} of the runs", fontsize=8, loc="left", fontweight="bold")
+    """The footprints that were tried, in a row, each with its mark."""
+    axes.set_title(
+        f"at which footprint it survives in {asked} of the runs{hint(rows)}", fontsize=8, loc="left", fontweight="bold"
+    )
     axes.set_ylim(-1, 1)
     axes.set_yticks([])
     style.bare(axes, "bottom")
@@ -139,10 +153,7 @@ def draw_strip(axes: Axes, rows: pd.DataFrame, own: float, asked: str) -> None:
     margin = 0.04 * (x.max() - x.min() or 1)
     axes.set_xlim(x.min() - margin, x.max() + margin)
     for row in rows.itertuples():
-        if row.enough == "true":
-            axes.plot([row.footprint_bytes], [0], "o", color=ENOUGH, markersize=5)
-        else:
-            axes.plot([row.footprint_bytes], [0], "x", color=LACKING, markersize=5, markeredgewidth=1.4)
+        mark(axes, row.footprint_bytes, 0, row.enough)
     if x.min() - margin <= own <= x.max() + margin:
         axes.plot([own], [0.55], "v", color=style.INK, markersize=4)
         side = "right" if own > x.mean() else "left"
@@ -156,21 +167,20 @@ def draw_strip(axes: Axes, rows: pd.DataFrame, own: float, asked: str) -> None:
 
 def draw_devices(axes: Axes, rows: pd.DataFrame, asked: str) -> None:
     """The devices that were tried, the one with the least memory first."""
-    axes.set_title(f"on which device it survives in {asked} of the runs", fontsize=8, loc="left", fontweight="bold")
+    axes.set_title(f"on which device it survives in {asked} of the runs{hint(rows)}", fontsize=8, loc="left", fontweight="bold")
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_xlim(0, 1)
     axes.set_xticks([])
     axes.set_yticks([])
     style.bare(axes)
     for place, row in enumerate(rows.itertuples()):
-        good = row.enough == "true"
-        axes.plot([0.02], [place], "o" if good else "x", color=ENOUGH if good else LACKING, markersize=5, markeredgewidth=1.4)
+        mark(axes, 0.02, place, row.enough)
         memory = style.bytes_text(row.ceiling_bytes)
         axes.text(0.06, place, f"{style.label(row.name, 24)}  ({memory})", fontsize=7, va="center")
 
 
 def draw_changes(axes: Axes, rows: pd.DataFrame) -> None:
-    """What each change gains, with its interval, the largest gain first."""
+    """What each change gains, with its interval, the largest gain first; of those that gain nothing, the most they can."""
     axes.set_title("what changes of its behaviour gain", fontsize=8, loc="left", fontweight="bold")
     axes.set_yticks([])
     style.bare(axes, "bottom")
@@ -185,9 +195,14 @@ def draw_changes(axes: Axes, rows: pd.DataFrame) -> None:
     axes.axvline(0, color=style.QUIET, linewidth=0.7)
     for place, row in enumerate(rows.itertuples()):
         colour = ENOUGH if row.gain_low > 0 else LACKING if row.gain_high < 0 else "#8A8A8A"
+        axes.text(-reach * 2.3, place, CHANGE_NAMES.get(row.name, row.name), fontsize=7, va="center")
+        if math.isnan(row.gain):
+            # Its runs stopped, because it saved the app in none of them.
+            axes.plot([0, row.gain_high], [place, place], color=colour, linewidth=1.5, linestyle=":")
+            axes.text(reach * 1.08, place, f"<{whole(row.gain_high) + 1}", fontsize=7, va="center", color=colour)
+            continue
         axes.plot([row.gain_low, row.gain_high], [place, place], color=colour, linewidth=1.5, solid_capstyle="butt")
         axes.plot([row.gain], [place], "o", color=colour, markersize=4.2)
-        axes.text(-reach * 2.3, place, CHANGE_NAMES.get(row.name, row.name), fontsize=7, va="center")
         axes.text(reach * 1.08, place, f"{whole(row.gain):+d}", fontsize=7, va="center", color=colour)
     axes.set_xticks([tick for tick in (-0.5, -0.25, -0.1, 0, 0.1, 0.25, 0.5) if abs(tick) <= reach])
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value * 100:+.0f}" if value else "0"))

@@ -21,7 +21,8 @@ struct SurvivalFolder {
 
     /// All that determines the answer, as `plan.json`.
     private struct Plan: Codable {
-        var format = 1
+        /// It rises when other runs are made for the same question: places in the ledger then have other meanings.
+        var format = 2
         var program = plimsollVersion
         var app: String
         var seeds: [UInt64]
@@ -90,8 +91,6 @@ struct SurvivalFolder {
         try requests.map { request in
             guard ledger.isFinished(place(of: request)) else { return nil }
             let row = try BookedFolder.saying { () throws(LedgerFault) in try ledger.row(place(of: request)) }
-            // A setting whose runs are completed later had been stopped earlier only where the app had ended, so its
-            // earlier runs are as good.
             guard let fate = JSONDocument.read(Fate.self, Data(row.utf8)) else {
                 throw Failure(.invalidInput, "\(path)/\(Ledger.file) has a run that cannot be read; give another --out")
             }
@@ -125,7 +124,8 @@ struct SurvivalFolder {
             ExperimentManifest(
                 plan: "\(Fingerprint(of: try JSONDocument.of(plan) + "\n"))", ending: .completed,
                 planned: answer.runs, jobs: jobs, clock: clock, cost: cost,
-                intervals: "Wilson for shares, Newcombe's method 10 for gains, log-log with the variance between runs "
-                    + "for the survival curve; all 95 %"))
+                intervals:
+                    "Wilson for shares, Newcombe's method 10 for gains, hypergeometric for where runs stop, log-log "
+                    + "with the variance between runs for the survival curve; all 95 %"))
     }
 }

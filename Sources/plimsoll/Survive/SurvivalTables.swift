@@ -72,10 +72,14 @@ struct SurvivalTables {
             Column("smallest_device", .string, "The device with the least memory on which it does", optional: true),
             Column(
                 "devices_monotone", .boolean,
-                "Whether it also does on all devices tried with more memory; empty without devices", optional: true),
-            Column("best_change", .string, "The change of its behaviour with the largest gain", optional: true),
+                "Whether it is on no device tried with more memory that it does not; empty without devices",
+                optional: true),
+            Column(
+                "best_change", .string,
+                "The change of its behaviour with the largest gain, of those that ran under all "
+                    + "seeds", optional: true),
             gain("best_gain", "By how much the share of runs in which it survives rises"),
-            Column("runs_made", .integer, "Runs of all settings"),
+            Column("runs_made", .integer, "Runs of all settings; the runs of a setting that is as asked count once"),
         ])
 
     private func writeSurvival(to table: TableWriter) {
@@ -103,7 +107,7 @@ struct SurvivalTables {
         let first = devices?.tried.first(where: \.isEnough)
         table.text(first.map { question.devices[$0.place].name })
         flag(devices?.isRising, table)
-        let best = answer.changes.first
+        let best = answer.changes.first { $0.pairs != nil }
         table.text(best?.name)
         table.number(best?.pairs?.gain)
         table.integer(answer.runs)
@@ -218,20 +222,25 @@ struct SurvivalTables {
             Column("ceiling_bytes", .integer, unit: .bytes, "The device's memory"),
             Column("change", .string, "A change in words", optional: true),
             Column("option", .string, "A change as options of plimsoll run", optional: true),
-            Column("runs", .integer, "Runs that were made; they stop when the answer is certain"),
+            Column("runs", .integer, "Runs that were made; they stop when the answer is decided"),
             Column("complete", .boolean, "Whether all seeds ran"),
             Column("lived", .integer, "Runs in which the app survives"),
             Column("ended", .integer, "Runs in which it does not"),
-            Column("enough", .boolean, "Whether it survives in at least the share of all runs asked for"),
+            Column(
+                "enough", .boolean,
+                "Whether it survives in at least the share of all runs asked for; empty if the runs stopped before "
+                    + "that was decided, because it seems so", optional: true),
             share(
                 "survival_ratio", "The share of runs in which it survives; empty unless all seeds ran", optional: true),
             share("survival_low", "The lower end of the share's 95 % interval (Wilson)", optional: true),
             share("survival_high", "The upper end", optional: true),
             Column("seeds_gained", .integer, "Seeds under which only this setting survives", optional: true),
             Column("seeds_lost", .integer, "Seeds under which only the setting as asked survives", optional: true),
-            gain("gain", "The share minus that of the setting as asked, over the same seeds"),
+            gain("gain", "The share minus that of the setting as asked, over the same seeds; empty unless all ran"),
             gain("gain_low", "The lower end of the gain's 95 % interval (Newcombe's method 10 for pairs)"),
-            gain("gain_high", "The upper end"),
+            gain(
+                "gain_high",
+                "The upper end; of a change whose runs stopped, as they gained nothing, the most that it can gain"),
         ])
 
     private static func kind(of setting: Setting) -> String {
@@ -262,7 +271,7 @@ struct SurvivalTables {
             table.boolean(each.isComplete)
             table.integer(each.lived.count)
             table.integer(each.lived.total - each.lived.count)
-            table.boolean(each.isEnough ?? false)
+            flag(each.isEnough, table)
             table.number(each.isComplete ? each.lived.share : nil)
             table.number(interval?.low)
             table.number(interval?.high)
@@ -270,7 +279,7 @@ struct SurvivalTables {
             table.integer(each.pairs?.lost)
             table.number(each.pairs?.gain)
             table.number(gain?.low)
-            table.number(gain?.high)
+            table.number(gain?.high ?? each.mostGain)
             table.endRow()
         }
     }

@@ -23,14 +23,15 @@ struct SurviveCommand: ParsableCommand {
             the background, as which counter of MetricKit its ends would be counted, the largest footprint at which \
             it survives with --probability, and what changes of its behaviour would gain. The scenario is a file, a \
             JetsamEvent report (.ips), or with --like an app of the catalogue among thirteen others. Devices are \
-            those of `plimsoll list devices`. All runs use the accounting backend.
+            those of `plimsoll list devices`. All runs use the accounting backend. Each part of the answer is \
+            printed as soon as it is known, how often the app survives first.
 
             EXAMPLES
               plimsoll survive Scenarios/seeded-commuter.yaml --app weather
               plimsoll survive Scenarios/seeded-commuter.yaml --app weather \\
                 --footprint 40MiB..120MiB --seeds 1..20 --out survivals/weather
               plimsoll survive --like photo-editor --footprint 300MiB \\
-                --device iphone-x --day gaming --seeds 1..20
+                --device iphone-13 --day gaming
 
             A footprint is the app's most memory in ten minutes alone in front, as in `plimsoll list apps`. Each \
             finished run is recorded at once: --resume continues an interrupted command, with the same answer. \

@@ -132,23 +132,25 @@ struct SurviveRun {
         defer { withExtendedLifetime(folder) {} }
         var study = Study(question, sizing: sizing)
         var progress = CaseProgress(total: study.expectedRuns, quiet: command.quiet)
-        var made = 0
+        var (made, said) = (0, Set<Part>())
         do {
             while true {
                 let requests = try study.next()
+                say(study, &said, progress)
                 guard !requests.isEmpty else { break }
                 var fates = try folder.finished(requests)
-                // A few at a time, so that an interruption loses little and the progress line moves.
                 let missing = requests.indices.filter { fates[$0] == nil }
-                for start in stride(from: 0, to: missing.count, by: jobs * 4) {
-                    let some = missing[start..<min(start + jobs * 4, missing.count)]
-                    let new = try play(some.map { requests[$0] })
-                    try folder.book(zip(some, new).map { (requests[$0], $1) })
-                    for (index, fate) in zip(some, new) { fates[index] = fate }
-                    made += some.count
-                    progress.update(done: study.runs + start + some.count, total: study.expectedRuns)
+                let earlier = study.runs + requests.count - missing.count
+                var done = 0
+                try RunLine(jobs: jobs).each(missing.map { work(requests[$0]) }) { place, fate in
+                    try folder.book([(requests[missing[place]], fate)])
+                    fates[missing[place]] = fate
+                    done += 1
+                    progress.update(done: earlier + done, total: study.expectedRuns)
                 }
+                made += done
                 study.take(fates.compactMap(\.self), of: requests)
+                say(study, &said, progress)
             }
         } catch let interruption as FatePlayer.Interrupted {
             progress.finish()
@@ -161,11 +163,22 @@ struct SurviveRun {
         return ExitStatus.done.code
     }
 
-    private func play(_ requests: [RunRequest]) throws -> [Fate] {
-        let works = requests.map { [player] request -> @Sendable () -> Result<Fate, any Error> in
-            { Result { try player.fate(of: request.app, in: request.plan, untilEnd: request.untilEnd) } }
+    private func work(_ request: RunRequest) -> @Sendable () throws -> Fate {
+        { [player] in try player.fate(of: request.app, in: request.plan, untilEnd: request.untilEnd) }
+    }
+
+    /// Prints each part of the answer as soon as it is known.
+    private func say(_ study: Study, _ said: inout Set<Part>, _ progress: CaseProgress) {
+        let new = Part.allCases.filter { study.known.contains($0) && !said.contains($0) }
+        guard !new.isEmpty, !command.quiet else { return }
+        said.formUnion(new)
+        let answer = Answer(study)
+        for part in new {
+            let text = answer.sentences(of: part).joined(separator: " ")
+            guard !text.isEmpty else { continue }
+            progress.finish()
+            Terminal.say(SurviveRun.wrapped(text).joined(separator: "\n"))
         }
-        return try SomeCores(jobs).all(works).map { try $0.get() }
     }
 
     private func finish(_ answer: Answer, _ folder: SurvivalFolder, made: Int) throws {
@@ -174,7 +187,7 @@ struct SurviveRun {
         guard !command.quiet else { return }
         let done = String(format: "%.1f s", clock.seconds)
         let lines =
-            SurviveRun.wrapped(text) + [""] + answer.changeTable
+            [""] + answer.changeTable
             + [
                 "\(answer.runs.counted("run")) in \(done), \(jobs) at a time; written to \(folder.path)",
                 "plimsoll plot \(ShellWord.quoted(folder.path)) draws it.",
@@ -208,7 +221,9 @@ extension Answer {
         let rows = changes.map { change -> String in
             let pairs = change.pairs
             let interval = pairs?.interval().map { "\(Answer.points($0.low)) to \(Answer.points($0.high))" } ?? ""
-            return "  \(pad(change.name, 18)) \(pad(pairs?.gain.map(Answer.points) ?? "", 6)) \(pad(interval, 13)) "
+            let gain = pairs?.gain.map(Answer.points) ?? "none"
+            let most = change.mostGain.map { "at most \(Answer.points($0))" } ?? interval
+            return "  \(pad(change.name, 18)) \(pad(gain, 6)) \(pad(most, 13)) "
                 + "\(change.lived.count) of \(change.lived.total)"
         }
         return ["  \(pad("change", 18)) \(pad("gain", 6)) \(pad("interval", 13)) survives"] + rows + [""]
