@@ -2,7 +2,7 @@
 import PackageDescription
 
 /// Release builds do not check that accesses to a property are exclusive: the checks take a quarter of a run's CPU
-/// time, and all tests run with them in debug builds. SwiftPM calls such a flag unsafe; since 6.2 it allows the flag in
+/// time, and all tests run with them, in debug builds. SwiftPM calls such a flag unsafe; since 6.2 it allows the flag in
 /// dependencies, too, if the depending package asks for 6.2 itself.
 let fast = SwiftSetting.unsafeFlags(["-enforce-exclusivity=unchecked", "-gnone"], .when(configuration: .release))
 
@@ -17,9 +17,13 @@ let settings: [SwiftSetting] = [
     fast,
 ]
 
-/// Modules that every tick of a run uses are optimised in debug builds, too, because runs took most of the time of all
-/// tests. The checks of exclusive access stay on.
+/// The modules of a run are optimised in debug builds, too. All tests, those of the program among them, take the debug
+/// build: its checks of exclusive access and of rows are on, and `@testable` works. The other modules are not worth
+/// their compile time.
 let quick = SwiftSetting.unsafeFlags(["-O"], .when(configuration: .debug))
+
+/// As `quick`, and all files of the module at once: its innermost loops call what stands in other files.
+let quickest = SwiftSetting.unsafeFlags(["-O", "-wmo", "-num-threads", "2"], .when(configuration: .debug))
 
 /// A module of this package. DocC draws the arrows between modules, and the tidy test checks them.
 func module(_ name: String, _ dependencies: [Target.Dependency], _ more: [SwiftSetting] = []) -> Target {
@@ -59,13 +63,13 @@ let package = Package(
         module(
             "Memory",
             ["CJemalloc", "SystemLz4", "Quantities", .product(name: "BasicContainers", package: "swift-collections")],
-            [quick]),
-        module("Lifecycle", ["Quantities"]),
+            [quickest]),
+        module("Lifecycle", ["Quantities"], [quick]),
         module(
             "Workload",
             ["Lifecycle", "Quantities", .product(name: "BasicContainers", package: "swift-collections")], [quick]),
-        module("Pressure", ["Lifecycle", "Quantities"]),
-        module("Reclaim", ["Lifecycle", "Pressure", "Quantities"]),
+        module("Pressure", ["Lifecycle", "Quantities"], [quick]),
+        module("Reclaim", ["Lifecycle", "Pressure", "Quantities"], [quick]),
         module("Metrics", ["Lifecycle", "Quantities"], [quick]),
         module("Plan", ["Memory", "Workload", "Lifecycle", "Pressure", "Reclaim", "Quantities"], [quick]),
         module(

@@ -1,4 +1,4 @@
-"""What the tests of the release program share: the program, and runs that several tests read.
+"""What the tests of the program share: the program, and runs that several tests read.
 
 run_tests.py --program starts each test in a process of its own, two at a time. It names the program in PLIMSOLL and a folder
 that all tests share in PLIMSOLL_SHARED.
@@ -35,8 +35,14 @@ PYTHON = (sys.executable, "-E", "-s")
 
 
 def alone(test: Test) -> Test:
-    """Marks a test that keeps several cores busy, or needs gigabytes: no other one runs beside it."""
+    """Marks a test that needs gigabytes, or compares times: no other one runs beside it."""
     vars(test)["is_alone"] = True
+    return test
+
+
+def early(test: Test) -> Test:
+    """Marks a test that takes long: it begins before the others, so that no core waits for it at the end."""
+    vars(test)["is_early"] = True
     return test
 
 
@@ -64,7 +70,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 class ReleaseCase(FolderCase):
-    """A test of the release program, with a folder of its own."""
+    """A test of the program, with a folder of its own."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -91,7 +97,7 @@ class ReleaseCase(FolderCase):
         return result
 
     def run_program(self, *words: object, **how: Any) -> subprocess.CompletedProcess[str]:
-        """Runs the release program; the arguments are those of `ends`."""
+        """Runs the program; the arguments are those of `ends`."""
         return self.ends(self.plimsoll, *words, **how)
 
     def play(self, scenario: str, out: str | Path, *words: object, **how: Any) -> Path:
@@ -128,7 +134,7 @@ class ReleaseCase(FolderCase):
         return said
 
     def script(self, name: str, *words: object) -> None:
-        """Runs a program of Scripts/, which takes the release program from PLIMSOLL, and shows what it prints."""
+        """Runs a program of Scripts/, which takes the program from PLIMSOLL, and shows what it prints."""
         print(self.ends(SCRIPTS / name, *words).stdout, end="")
 
     def assert_described(self, folder: Path) -> None:

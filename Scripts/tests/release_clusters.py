@@ -1,4 +1,4 @@
-"""Sweeps and comparisons of the release program through Scripts/sweep-on, on this machine; check_clusters.py has the schedulers."""
+"""Sweeps and comparisons of the program through Scripts/sweep-on, on this machine; check_clusters.py has the schedulers."""
 
 from __future__ import annotations
 

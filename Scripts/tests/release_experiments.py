@@ -1,4 +1,4 @@
-"""Many runs of the release program: comparisons and sweeps, random worlds, equal builds, measurements."""
+"""Many runs of the program: comparisons and sweeps, random worlds, equal builds, measurements."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unittest
 from pathlib import Path
 
 from harness import SCRIPTS
-from release import PYTHON, SCENARIOS, ReleaseCase, alone, rows
+from release import PYTHON, SCENARIOS, ReleaseCase, early, rows
 
 from plimsoll_tools.checkout import ROOT
 
@@ -34,7 +34,7 @@ class Experiments(ReleaseCase):
                          "--backend", "accounting", "--out", out, "--quiet")  # fmt: skip
         self.assert_described_and_drawn(out, "sweep.png")
 
-    @alone
+    @early
     def test_two_jobs_write_the_same_sweep_as_one(self) -> None:
         # It prints what the second job saves. A test does not fail for a slow machine: the limit that counts is that of
         # `Scripts/throughput jobs` by hand.
@@ -42,16 +42,16 @@ class Experiments(ReleaseCase):
 
 
 class Worlds(ReleaseCase):
-    @alone
+    @early
     def test_fixed_worlds_use_every_word_of_the_format_come_to_every_exit_and_nothing_fails(self) -> None:
         self.script("soak", "--program", self.plimsoll, "--seeds", "1..400", "--coverage", "--shrink", 60)
 
-    @alone
+    @early
     def test_nothing_fails_in_new_worlds(self) -> None:
         # A world that fails is named with the command that repeats it.
         self.script("soak", "--program", self.plimsoll, "--new", 100, "--minutes", 1, "--shrink", 60)
 
-    @alone
+    @early
     def test_a_build_gives_the_same_tables_as_itself(self) -> None:
         self.script("same", self.plimsoll, self.plimsoll, "--worlds", "1..20")
 
@@ -61,7 +61,7 @@ class Measurements(ReleaseCase):
     def test_the_books_of_the_anchor_that_places_objects_add_up(self) -> None:
         self.ends(BENCH, *PYTHON[1:], "Benchmarks/Anchors/queue.py", "--objects", "--check", 50, 10, 5, 25)
 
-    @alone
+    @early
     def test_every_kind_of_measurement_works_on_short_inputs(self) -> None:
         # How fast it is depends on the machine.
         out = self.directory / "bench.csv"

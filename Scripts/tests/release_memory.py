@@ -1,4 +1,4 @@
-"""Real memory under the release program: ceilings hold, the books agree, and the host comes to no harm."""
+"""Real memory under the program: ceilings hold, the books agree, and the host comes to no harm."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from check_host import available
-from release import SCENARIOS, ReleaseCase, alone, rows
+from release import SCENARIOS, ReleaseCase, alone, early, rows
 
 MIB = 1 << 20
 INVALID = 65
@@ -60,7 +60,7 @@ class Ceilings(ReleaseCase):
             out = self.play("evening-commute", f"{ceiling}", "--set", f"device.ceiling={ceiling}MiB", "--set", "expect=[]")
         return rows(out / "summary.csv")[0]
 
-    @alone
+    @early
     def test_a_lower_ceiling_holds_and_makes_the_policy_end_more_apps(self) -> None:
         with ThreadPoolExecutor(2) as pool:
             summaries = dict(zip(CEILINGS, pool.map(self.under, CEILINGS)))

@@ -1,20 +1,20 @@
-"""What the release program's policies promise, what `explain` says of them, and what Scripts/tune makes of one."""
+"""What the program's policies promise, what `explain` says of them, and what Scripts/tune makes of one."""
 
 from __future__ import annotations
 
 import unittest
 
-from release import SCENARIOS, ReleaseCase, alone, each
+from release import SCENARIOS, ReleaseCase, each, early
 
 RIVALS = ("ladder", "lru", "largest-first", "earlyoom", "cheapest-relaunch")
 
 
 class Policies(ReleaseCase):
-    @alone
+    @early
     def test_one_evening_under_every_policy_is_what_the_page_says_and_the_yardsticks_promise(self) -> None:
         self.check("policies", self.plimsoll, self.directory / "evening")
 
-    @alone
+    @early
     def test_foresight_is_beaten_by_no_policy_that_ends_whole_processes(self) -> None:
         out = self.directory / "felt"
         self.run_program("compare", *sorted((SCENARIOS / "training").glob("*.yaml")),
@@ -22,16 +22,18 @@ class Policies(ReleaseCase):
                          "--backend", "accounting", "--metric", "terminations_felt", "--quiet", "--out", out)  # fmt: skip
         self.check("foresight", out / "runs.csv")
 
+    @early
     @each(("ladder", "jetsam"))
     def test_what_explain_names_does_save_the_app_where_limits_end_most_apps_too(self, policy: str) -> None:
         run = self.play("evening-commute", "limited", "--backend", "accounting", "--policy", policy, "--set", "expect=[]")
         self.check("explain", self.plimsoll, run, self.directory / "explained")
 
+    @early
     def test_what_explain_names_of_ends_drawn_at_random_does_save_at_that_price(self) -> None:
         self.check("explain", self.plimsoll, "--kills", 12, "--seed", 1, *sorted((SCENARIOS / "training").glob("*.yaml")),
                    self.directory / "kills")  # fmt: skip
 
-    @alone
+    @early
     def test_a_tuned_policy_runs_and_the_same_search_writes_the_same_files(self) -> None:
         first, second = self.directory / "tuned", self.directory / "tuned-again"
         for out in (first, second):

@@ -1,4 +1,4 @@
-"""The report's page, with what the release program explains."""
+"""The report's page, with what the program explains."""
 
 from __future__ import annotations
 

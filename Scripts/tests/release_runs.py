@@ -1,4 +1,4 @@
-"""What the release program's runs leave behind: the same bytes each time, as described, readable and drawable."""
+"""What the program's runs leave behind: the same bytes each time, as described, readable and drawable."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""The scenarios and policies that ship, held against the release program and its schema."""
+"""The scenarios and policies that ship, held against the program and its schema."""
 
 from __future__ import annotations
 
 import unittest
 
-from release import SCENARIOS, ReleaseCase, alone
+from release import SCENARIOS, ReleaseCase, early
 
 INVALID = 65
 """The exit status for a scenario or a policy that is not valid."""
@@ -41,7 +41,7 @@ class Scenarios(ReleaseCase):
                 words = [file] if file in scenarios else [QUICKSTART, "--policy", file]
                 self.run_program("validate", *words, status=INVALID)
 
-    @alone
+    @early
     def test_the_figures_in_the_comments_of_scenarios_are_those_of_their_runs(self) -> None:
         self.check("comments", self.plimsoll, self.directory / "comments")
 

@@ -1,4 +1,4 @@
-"""plimsoll survive of the release program: the folder, interruption, and the time that the default question takes."""
+"""plimsoll survive of the program: the folder, interruption, and the time that the default question takes."""
 
 from __future__ import annotations
 

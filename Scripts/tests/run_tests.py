@@ -1,17 +1,20 @@
 """Runs the Python tests of this folder, and names every test that was skipped, with its reason.
 
 Without --program: the tests of the Python code (test_*.py), a process for each file, as many at once as there are cores.
-With --program: the tests of that release build of plimsoll (release_*.py), a process for each test, two at once. A test that
-keeps all cores busy, or needs gigabytes, runs alone.
+With --program: the tests of that build of plimsoll (release_*.py), a process for each test, two at once. A test that needs
+gigabytes, or compares times, runs alone. Any build will do; Scripts/test takes the one with checks.
+With --shipped: the few tests of the build without these checks (shipped_*.py), which compare it with that of --program.
 
-Each line has the seconds by the clock, and those of CPU, which say what a test costs on a busy machine, too.
+Each line has the seconds by the clock, and those of CPU, which say what a test costs on a busy machine, too. --times writes
+the seconds of each single test to a file for slowest.py.
 
 Needs the packages of `Scripts/setup.sh python`; tests that need those of `bench` or `tests`, too, are skipped without them.
 Exit status: 0 all passed or were skipped, 1 some failed, 64 usage, 66 there is no such program, 130 interrupted.
 
 Examples:
   .venv/bin/python Scripts/tests/run_tests.py test_plots
-  .venv/bin/python Scripts/tests/run_tests.py --program .build/release/plimsoll "lower ceiling"
+  .venv/bin/python Scripts/tests/run_tests.py --program .build/debug/plimsoll "lower ceiling"
+  .venv/bin/python Scripts/tests/run_tests.py --shipped .build/release/plimsoll --program .build/debug/plimsoll
 """
 
 from __future__ import annotations
@@ -28,12 +31,17 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from check_host import available
+from slowest import line_of_time
 
 from plimsoll_tools.command_line import Parser
 
 FOLDER = Path(__file__).resolve().parent
+SKIPS, TIMES, CPU = "skips.txt", "times.tsv", "cpu.txt"
+"""What a job's process leaves in its folder."""
+
 TWO_AT_ONCE = 4 << 30
 """Release tests run two at once where this much memory is available: a run on real memory may need more than 1 GiB."""
 
@@ -57,6 +65,7 @@ class Outcome:
     out: str
     err: str
     skips: str
+    times: str
 
 
 def title_of(test: unittest.TestCase) -> str:
@@ -93,15 +102,30 @@ def cpu_seconds() -> float:
     return sum(one.ru_utime + one.ru_stime for one in used)
 
 
-def run_here(file: str, skips: Path, cpu: Path, only: Sequence[str]) -> int:
+class TimedResult(unittest.TextTestResult):
+    """Notes how long each test takes; what a class prepares for all its tests counts for the first one."""
+
+    def __init__(self, *words: Any, **named: Any) -> None:
+        super().__init__(*words, **named)
+        self.lines: list[str] = []
+        self.began, self.used = time.monotonic(), cpu_seconds()
+
+    def stopTest(self, test: unittest.TestCase) -> None:
+        super().stopTest(test)
+        now, used = time.monotonic(), cpu_seconds()
+        self.lines.append(line_of_time(now - self.began, used - self.used, title_of(test)))
+        self.began, self.used = now, used
+
+
+def run_here(file: str, folder: Path, only: Sequence[str]) -> int:
     """Runs the tests of one file: all of them, or those with one of these identifiers."""
     tests = [test for test in load(file) if not only or test.id() in only]
-    result = unittest.TextTestRunner(verbosity=1).run(unittest.TestSuite(tests))
+    result = unittest.TextTestRunner(verbosity=1, resultclass=TimedResult).run(unittest.TestSuite(tests))
     # A part of a test (subTest) has its test's name.
     lines = [f"{getattr(test, 'test_case', test).id()}: {reason}" for test, reason in result.skipped]
-    with skips.open("a", encoding="utf-8") as written:
-        written.writelines(f"{line}\n" for line in lines)
-    cpu.write_text(str(cpu_seconds()), "ascii")
+    (folder / SKIPS).write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    (folder / TIMES).write_text("".join(f"{line}\n" for line in getattr(result, "lines", [])), "utf-8")
+    (folder / CPU).write_text(str(cpu_seconds()), "ascii")
     return 0 if tests and result.wasSuccessful() else 1
 
 
@@ -112,16 +136,18 @@ def run_apart(job: Job, scratch: Path) -> Outcome:
     """Runs a job in a process of its own."""
     started = time.monotonic()
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
-        skips, cpu = Path(folder, "skips.txt"), Path(folder, "cpu.txt")
+        skips, times, cpu = (Path(folder, name) for name in (SKIPS, TIMES, CPU))
         skips.touch()
+        times.touch()
         # Of a process that is killed nobody knows.
         cpu.write_text("nan", "ascii")
-        command = [sys.executable, "-E", "-s", __file__, "--here", job.file, str(skips), str(cpu), *job.only]
+        command = [sys.executable, "-E", "-s", __file__, "--here", job.file, folder, *job.only]
         # What a test that was killed leaves behind goes with this folder. A database of test_*.py needs one that all may enter.
         env = {**os.environ, "TMPDIR": folder} if job.is_one_test else None
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, env=env)
         seconds = time.monotonic() - started
-        return Outcome(done.returncode, seconds, float(cpu.read_text("ascii")), done.stdout, done.stderr, skips.read_text("utf-8"))
+        return Outcome(done.returncode, seconds, float(cpu.read_text("ascii")), done.stdout, done.stderr,
+                       skips.read_text("utf-8"), times.read_text("utf-8"))  # fmt: skip
 
 
 def fits(job: Job, running: Sequence[Job], at_once: int) -> bool:
@@ -151,14 +177,18 @@ def jobs_of_code(words: Sequence[str]) -> list[Job]:
     return [Job(name, name, only) for name, only in found.items() if only]
 
 
-def jobs_of_release(words: Sequence[str]) -> list[Job]:
-    """A job for each test; those that run alone come first."""
-    jobs = [
-        Job(title_of(test), f"{test.id().partition('.')[0]}.py", (test.id(),),
-            getattr(getattr(test, test.id().split(".", 2)[2]), "is_alone", False), is_one_test=True)
-        for test in load("release_*.py", words)
-    ]  # fmt: skip
-    return sorted(jobs, key=lambda job: not job.is_alone)
+def jobs_of_program(pattern: str, words: Sequence[str]) -> list[Job]:
+    """A job for each test; those that run alone come first, then those that take long."""
+
+    def marks(test: unittest.TestCase, mark: str) -> bool:
+        return bool(getattr(getattr(test, test.id().split(".", 2)[2]), mark, False))
+
+    tests = load(pattern, words)
+    tests.sort(key=lambda test: (not marks(test, "is_alone"), not marks(test, "is_early")))
+    return [
+        Job(title_of(test), f"{test.id().partition('.')[0]}.py", (test.id(),), marks(test, "is_alone"), is_one_test=True)
+        for test in tests
+    ]
 
 
 def last_lines(text: str) -> str:
@@ -176,7 +206,13 @@ def show(job: Job, outcome: Outcome) -> None:
     sys.stdout.flush()
 
 
-def run_jobs(jobs: Sequence[Job], at_once: int, skips: Path | None) -> int:
+def append(file: Path | None, lines: Sequence[str]) -> None:
+    if file:
+        with file.open("a", encoding="utf-8") as written:
+            written.writelines(f"{line}\n" for line in lines)
+
+
+def run_jobs(jobs: Sequence[Job], at_once: int, skips: Path | None, times: Path | None) -> int:
     failed, skipped = list[str](), list[str]()
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="plimsoll-tests.") as scratch:
@@ -187,48 +223,68 @@ def run_jobs(jobs: Sequence[Job], at_once: int, skips: Path | None) -> int:
             show(job, outcome)
             failed += [job.name] if outcome.status else []
             skipped += outcome.skips.splitlines()
+            append(times, outcome.times.splitlines())
     print(f"{len(jobs) - len(failed)} passed, {len(failed)} failed, {time.monotonic() - started:.0f} s")
     for name in failed:
         print(f"FAILED: {name}")
     sys.stdout.flush()
     for line in skipped:
         print(f"skipped: {line}", file=sys.stderr)
-    if skips:
-        with skips.open("a", encoding="utf-8") as file:
-            file.writelines(f"{line}\n" for line in skipped)
+    append(skips, skipped)
     return 1 if failed else 0
 
 
 def arguments() -> tuple[Parser, argparse.Namespace]:
     parser = Parser(prog="run_tests.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("words", nargs="*", metavar="WORDS", help="only the tests whose name contains one of these")
-    parser.add_argument("--program", metavar="FILE", type=Path, help="the release build to test")
+    parser.add_argument("--program", metavar="FILE", type=Path, help="the build of plimsoll to test")
+    parser.add_argument("--shipped", metavar="FILE", type=Path, help="the build that people get, to compare with --program")
     parser.add_argument("--jobs", metavar="N", type=int, help="at most this many processes at once")
     parser.add_argument("--skips", metavar="FILE", type=Path, help='append each skip to FILE, as "name: reason"')
+    parser.add_argument("--times", metavar="FILE", type=Path, help="append the seconds of each test to FILE")
     parser.add_argument("--list", action="store_true", help="print the names of the tests, run nothing")
     return parser, parser.parse_args()
 
 
+def faults_of(programs: Sequence[Path | None]) -> list[str]:
+    return [f"{path} is no program; swift build makes one" for path in programs
+            if path and not (path.is_file() and os.access(path, os.X_OK))]  # fmt: skip
+
+
+def name_programs(tested: Path | None, other: Path | None) -> None:
+    """Tells the tests where the builds are, and what draws random worlds beside them."""
+    if tested:
+        os.environ["PLIMSOLL"] = str(tested.resolve())
+    if other:
+        os.environ["PLIMSOLL_OTHER"] = str(other.resolve())
+    soaks = [program.resolve().with_name("soak") for program in (tested, other) if program]
+    found = next((soak for soak in soaks if os.access(soak, os.X_OK)), None)
+    if found:
+        os.environ.setdefault("SOAK", str(found))
+
+
 def main() -> int:
     if sys.argv[1:2] == ["--here"]:
-        return run_here(sys.argv[2], Path(sys.argv[3]), Path(sys.argv[4]), sys.argv[5:])
+        return run_here(sys.argv[2], Path(sys.argv[3]), sys.argv[4:])
     parser, given = arguments()
     if given.jobs is not None and given.jobs < 1:
         parser.error("--jobs must be at least 1")
-    if given.program:
-        if not (given.program.is_file() and os.access(given.program, os.X_OK)):
-            print(f"run_tests.py: {given.program} is no program; swift build -c release makes one", file=sys.stderr)
-            return 66
-        os.environ["PLIMSOLL"] = str(given.program.resolve())
+    faults = faults_of((given.program, given.shipped))
+    if faults:
+        print(f"run_tests.py: {faults[0]}", file=sys.stderr)
+        return 66
+    name_programs(given.shipped or given.program, given.program if given.shipped else None)
+    pattern = "shipped_*.py" if given.shipped else "release_*.py" if given.program else "test_*.py"
     if given.list:
-        for test in load("release_*.py" if given.program else "test_*.py", given.words):
+        for test in load(pattern, given.words):
             print(title_of(test))
         return 0
-    jobs = jobs_of_release(given.words) if given.program else jobs_of_code(given.words)
+    of_program = given.program or given.shipped
+    jobs = jobs_of_program(pattern, given.words) if of_program else jobs_of_code(given.words)
     if not jobs:
         parser.error(f"no test is called {' or '.join(map(repr, given.words))}; --list names them")
-    at_once = (2 if available() >= TWO_AT_ONCE else 1) if given.program else os.cpu_count() or 1
-    return run_jobs(jobs, given.jobs or at_once, given.skips)
+    at_once = (2 if available() >= TWO_AT_ONCE else 1) if of_program else os.cpu_count() or 1
+    return run_jobs(jobs, given.jobs or at_once, given.skips, given.times)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,13 @@
 import Memory
 import Pressure
 import Quantities
+import Simulation
 
 /// Warns of a condition that may spoil a run's figures although the run is right, and gives advice. Not an error.
 enum MeasurementWarning: Hashable {
-    case debugBuild
+    /// A debug build: optimised, with the checks that all tests run with.
+    case checks
+    case notOptimised
     case foreignAllocatorOptions(String)
     case coarseSampling(TimeSpan)
     case fewCores(Int)
@@ -23,7 +26,8 @@ enum MeasurementWarning: Hashable {
 
     var text: String {
         switch self {
-        case .debugBuild: "this is a debug build: times are not representative; build with -c release"
+        case .checks: "this build has the checks of the tests: it is slower than one with -c release"
+        case .notOptimised: "this build is not optimised: times are not representative; build with -c release"
         case .foreignAllocatorOptions(let options):
             "MALLOC_CONF or /etc/malloc.conf says \"\(options)\": other machines may give other results; unset it"
         case .coarseSampling(let interval):
@@ -42,14 +46,21 @@ enum MeasurementWarning: Hashable {
 
     static func all(interval: TimeSpan, allocator: AllocatorDescription, cores: Int) -> [MeasurementWarning] {
         var warnings: [MeasurementWarning] = []
-        #if DEBUG
-            warnings.append(.debugBuild)
-        #endif
+        if let warning = ofBuild(isOptimised: EngineBuild.isOptimised) { warnings.append(warning) }
         if let options = allocator.foreignEnvironment ?? allocator.foreignFile {
             warnings.append(.foreignAllocatorOptions(options))
         }
         if interval > .seconds(1) { warnings.append(.coarseSampling(interval)) }
         if cores < 2 { warnings.append(.fewCores(cores)) }
         return warnings
+    }
+
+    static func ofBuild(isOptimised: Bool) -> MeasurementWarning? {
+        guard isOptimised else { return .notOptimised }
+        #if DEBUG
+            return .checks
+        #else
+            return nil
+        #endif
     }
 }

@@ -1,10 +1,10 @@
 import Metrics
-import Plan
 import Quantities
 import TestSupport
 import Testing
 import Workload
 
+@testable import Plan
 @testable import Simulation
 
 @Suite("what foresight knows of the future")

@@ -1,8 +1,8 @@
-import Plan
 import Quantities
 import Testing
 import Workload
 
+@testable import Plan
 @testable import Simulation
 
 @Suite("entries of what the user does")

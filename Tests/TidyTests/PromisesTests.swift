@@ -17,11 +17,12 @@ struct PromisesTests {
         }
     }
 
-    /// The text of the files with tests of the release program.
+    /// The text of the files with tests of the program.
     private static func inPython() throws -> String {
         let folder = TidyTests.root.appending(path: "Scripts/tests")
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-        return try files.filter { $0.lastPathComponent.hasPrefix("release_") && $0.pathExtension == "py" }
+        return try files.filter { $0.pathExtension == "py" }
+            .filter { file in ["release_", "shipped_"].contains { file.lastPathComponent.hasPrefix($0) } }
             .map { try String(contentsOf: $0, encoding: .utf8) }.joined()
     }
 

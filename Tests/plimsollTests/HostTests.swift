@@ -122,4 +122,11 @@ struct HostTests {
         #expect(MeasurementWarning(unexplained: 20 << 20) == nil && MeasurementWarning(unexplained: nil) == nil)
         #expect(MeasurementWarning(unexplained: -(900 << 20)) == nil)
     }
+
+    @Test("a build that is optimised and has checks says so, and one that is not optimised warns of its times")
+    func builds() throws {
+        #expect(MeasurementWarning.ofBuild(isOptimised: true) == .checks && EngineBuild.isOptimised)
+        let slow = try #require(MeasurementWarning.ofBuild(isOptimised: false))
+        #expect(slow == .notOptimised && slow.text.contains("not representative"))
+    }
 }
