@@ -117,7 +117,7 @@ def read(folder: Path) -> Run:
 def explanations(text: str) -> list[Explanation]:
     found = []
     for paragraph in text.strip().split("\n\n"):
-        head = HEAD.match(paragraph)
+        head = HEAD.match(" ".join(paragraph.split()))
         if not head:
             raise SystemExit(f"this explains nothing:\n{paragraph}")
         explanation = Explanation(head["app"], seconds(head["clock"]))
@@ -221,7 +221,7 @@ def unsaid_launches(without: Run, run: Run, text: str, more: Counter[str]) -> li
 
 def check(plimsoll: str, folder: Path, scratch: Path, options: list[str]) -> tuple[list[Explanation], int]:
     """What explain says of a run, and the number of its changes that are not what they are said to be."""
-    result = subprocess.run([plimsoll, "explain", str(folder), *options], capture_output=True, text=True)
+    result = subprocess.run([plimsoll, "explain", str(folder), "--all", *options], capture_output=True, text=True)
     if result.returncode != 0:
         raise SystemExit(f"explain {folder} {options}: status {result.returncode}\n{result.stderr}")
     without = read(folder)

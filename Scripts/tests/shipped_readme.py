@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -93,6 +94,11 @@ class Readme(ReleaseCase):
         self.assertEqual(said[1:], quoted("evening-on-iphone: policy")[1:-1])
         why = self.ends("plimsoll", "explain", "runs/evening-on-iphone", "--app", "browser", folder=self.directory).stdout
         self.assertEqual(why.rstrip("\n").splitlines(), quoted("browser was ended"))
+        # release_explain.py compares this fixture with the program.
+        before = json.loads((ROOT / "Scripts/tests/explained-before.json").read_text("utf-8"))["evening-on-iphone"]
+        best = next(end["remedies"][0] for head, end in before.items() if head.startswith("browser was ended"))
+        kernel = best[0].split(" instead of ")[0]
+        self.assertIn(f"`--all` names `{kernel}`", README)
 
     def test_the_scenario_of_the_readme_holds_what_it_expects(self) -> None:
         text = README.split("```yaml\n")[1].split("```")[0]

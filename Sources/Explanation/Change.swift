@@ -27,7 +27,9 @@ package struct Change: Hashable, Sendable {
 
     package let kind: Kind
     /// `device.ceiling = 1104MiB instead of 1GiB`.
-    package internal(set) var words: String
+    private let exact: String
+    /// Which other values were tried, in words; empty if there is nothing to say about them.
+    var remark = ""
     /// A short name for a change of several keys; nil if the change is named by its keys.
     private var title: String?
     /// The arguments of `--set`.
@@ -35,14 +37,17 @@ package struct Change: Hashable, Sendable {
     /// The scenario with the change.
     package let plan: RunPlan
 
+    /// The change with every key and value, and with the remark.
+    package var words: String { remark.isEmpty ? exact : "\(exact) (\(remark))" }
+
     /// The change in few words.
-    package var brief: String { title ?? words }
+    package var brief: String { title ?? exact }
 
     /// The change as options for a command line, quoted where a shell needs it.
     package var option: String { assignments.map { "--set \(ShellWord.quoted($0))" }.joined(separator: " ") }
 
     init(_ kind: Kind, _ words: String, _ assignments: [String], _ plan: RunPlan) {
-        (self.kind, self.words, self.assignments, self.plan) = (kind, words, assignments, plan)
+        (self.kind, exact, self.assignments, self.plan) = (kind, words, assignments, plan)
     }
 
     /// One key of the plan with another value.
@@ -64,6 +69,9 @@ package struct Change: Hashable, Sendable {
         self.init(
             kind, "\(key) = \(text(value)) instead of \(text(plan[keyPath: path]))", ["\(key)=\(text(value))"], other)
     }
+
+    /// No change: the run as it is.
+    static func none(of plan: RunPlan) -> Change { Change(.policy, "", [], plan) }
 
     /// Several changes as one.
     init(_ kind: Kind, _ what: String, _ changes: [Change]) {

@@ -18,81 +18,57 @@ extension Explainer {
         let advices: [Advice]
         /// What was tried in vain, in words.
         let failures: [String]
+        /// The kinds of all changes that were tried.
+        let tried: Set<Change.Kind>
         /// The fate of the process if the app is protected by name; nil if that was not tried.
         let fateIfProtected: Fate?
     }
 
     /// The changes that save the process, followed to the end of the run and compared with the run without them.
+    func counsel(for termination: Termination) throws -> Counsel {
+        var found: Counsel?
+        try counsel(for: [termination]) { _, counsel in found = counsel }
+        guard let found else { preconditionFailure("an investigation without a result") }
+        return found
+    }
+
+    /// Finds the counsel for each termination, and gives them in their order, each as soon as it is found.
     ///
     /// Only values on certain steps are tried, so a smaller change may also be enough. All runs use the accounting
     /// backend. Only changes that also save the process on the run's own backend are named.
-    func counsel(for termination: Termination) throws -> Counsel {
-        var quests = quests(for: termination)
-        var trials: [Trial] = []
-        while true {
-            let wanted = quests.map(\.wanted)
-            let tried = try self.trials(wanted.flatMap { $0 }, of: termination)
-            guard !tried.isEmpty else { break }
-            var rest = tried[...]
-            for index in quests.indices where !wanted[index].isEmpty {
-                quests[index].learn(rest.prefix(wanted[index].count).map(\.outcome))
-                rest = rest.dropFirst(wanted[index].count)
+    func counsel(for terminations: [Termination], found: (Int, Counsel) throws -> Void) throws {
+        // The other backend plays one run at a time, and none beside it.
+        let groups = plan.isTheSameOnAccounting ? [terminations] : terminations.map { [$0] }
+        var done = 0
+        for group in groups {
+            let first = done
+            try Investigation(self, group).run { index, findings in
+                try found(first + index, counsel(findings, group[index]))
             }
-            trials += tried
+            done += group.count
         }
-        var advices = try ordered(advices(of: quests, termination))
+    }
+
+    private func counsel(_ findings: Findings, _ termination: Termination) throws -> Counsel {
+        var advices = ordered(try advices(findings.found, termination))
         advices = try best(advices).filter { try isConfirmed(termination, with: $0.change) }
-        let protected = trials.last { $0.change.kind == .protection }
+        let isNamed = advices.contains { $0.change.kind == .protection }
         return Counsel(
-            advices: advices, failures: quests.compactMap(\.failure),
-            fateIfProtected: protected.map { $0.isConfirmable(advices) ? .stays : $0.fate })
-    }
-
-    /// One change in a run of its own.
-    private struct Trial {
-        let change: Change
-        let fate: Fate
-        let outcome: Outcome
-
-        func isConfirmable(_ advices: [Advice]) -> Bool {
-            outcome.isSaved && !advices.contains { $0.change.kind == .protection }
-        }
-    }
-
-    private func trials(_ changes: [Change], of termination: Termination) throws -> [Trial] {
-        let next = try nextTap(after: termination)
-        let asked = changes.map { change -> (change: Change, question: Question?) in
-            var question = question(about: termination)
-            // A change of a size must save the process up to the next tap on the app; the run need not go on after
-            // that.
-            if !change.isFollowed { (question.fatal, question.enough) = (next, next) }
-            return (change, question)
-        }
-        return try zip(asked, replays(asked)).map { asked, replay in
-            guard let question = asked.question else { preconditionFailure("a trial without a question") }
-            let fate = question.fate(in: replay.lives)
-            let isSaved = question.isSaved(fate)
-            let isFree = isSaved && replay.isWhole ? try price(of: replay, termination).isFree : false
-            return Trial(change: asked.change, fate: fate, outcome: Outcome(isSaved: isSaved, isFree: isFree))
-        }
-    }
-
-    /// The instant of the next tap on the app, or one after the end of the run.
-    private func nextTap(after termination: Termination) throws -> Instant {
-        try course().taps(on: termination.app).first { $0 >= termination.at } ?? .never
+            advices: advices, failures: findings.failures, tried: findings.tried,
+            fateIfProtected: findings.protection.map { $0.outcome.isSaved && !isNamed ? .stays : $0.fate })
     }
 
     /// The found changes, each followed to the end of the run.
-    private func advices(of quests: [any Quest], _ termination: Termination) throws -> [Advice] {
-        let found = quests.flatMap(\.found)
+    private func advices(_ found: [Change], _ termination: Termination) throws -> [Advice] {
         let question = question(about: termination)
-        return try zip(found, replays(found.map { ($0, nil) })).map { change, replay in
-            Advice(
+        return try found.map { change in
+            let replay = try runs.played(change, nil)
+            return Advice(
                 change: change, fate: question.fate(in: replay.lives), price: try price(of: replay, termination))
         }
     }
 
-    private func price(of replay: Replay, _ termination: Termination) throws -> AdvicePrice {
+    func price(of replay: Replay, _ termination: Termination) throws -> AdvicePrice {
         AdvicePrice(saving: termination.pid, without: try course(), with: replay.course)
     }
 
@@ -119,16 +95,6 @@ extension Explainer {
             guard advice.change.kind == .policy else { return true }
             defer { hasNumber = true }
             return !hasNumber
-        }
-    }
-}
-
-extension Change {
-    /// Whether its trial goes on to the end of the run.
-    fileprivate var isFollowed: Bool {
-        switch kind {
-        case .policy, .monitor, .protection: true
-        case .limit, .behaviour, .size, .device: false
         }
     }
 }

@@ -28,7 +28,7 @@ extension Explainer {
         let limits = [limit(behind: record.snapshot.demand)].compactMap { $0 }
         let device = limits.isEmpty ? [device].compactMap { $0 } : []
         return [byPolicy] + limits + [behaviours(of: app)] + sizes(of: app) + device
-            + [Attempts([protection(of: termination)])]
+            + [Attempts([protection(of: termination.app)])]
     }
 
     /// The changes that may help against a rule that no policy decides about.
@@ -90,9 +90,9 @@ extension Explainer {
     }
 
     /// The app is protected by name.
-    func protection(of termination: Termination) -> Change {
+    func protection(of app: String) -> Change {
         var other = plan
-        other.limits.protected += plan.apps.indices.filter { plan.apps[$0].name == termination.app }.map { AppID($0) }
+        other.limits.protected += plan.apps.indices.filter { plan.apps[$0].name == app }.map { AppID($0) }
         let names = other.limits.protected.map { plan.apps[$0.index].name }.joined(separator: ", ")
         return Change(.protection, "protection by name", ["limits.protected=[\(names)]"], other)
     }

@@ -16,11 +16,12 @@ public struct Explainer {
     /// The path of the plan's scenario, for commands that work as printed.
     let scenario: String
     private let player: Player
-    private let workforce: any Workforce
-    private let progress: @Sendable (Step) -> Void
+    let progress: @Sendable (Step) -> Void
     private let witness: (DecisionRecord) -> Bool
     private let lastEvent: Int
-    private let memo = Memo()
+    let runs: Runs
+    private let hands: Int
+    private let likely: String?
 
     /// The user interrupted the explanation.
     public struct Interrupted: Error {}
@@ -29,22 +30,26 @@ public struct Explainer {
     ///   - scenario: The file of the plan. Changes name paths of rules as in the run's own scenario.
     ///   - traces: The traces that the plan's apps play.
     ///   - lastEvent: The number of queue events that the run had handled when it was ended from outside.
-    ///   - workforce: Plays runs with changes on the accounting backend, perhaps several at once. The answer does not
-    ///     depend on it.
+    ///   - likely: The app that will probably be asked about first. Its runs may begin beside the repeated run.
+    ///   - workforce: Says how many runs on the accounting backend are played at once. The answer does not depend on
+    ///     it.
     ///   - isInterrupted: Called at every sample; true ends the current step with `Interrupted`.
     ///   - progress: Receives the current step, to show progress.
     ///   - witness: Receives every decision of the repeated run, to compare it with the record. Returns false if the
     ///     recorded run ended before this decision; then nothing from this decision on is explained.
     public init(
         plan: RunPlan, scenario: String, traces: any TraceLibrary = NoTraces(), lastEvent: Int = .max,
-        workforce: any Workforce = OneByOne(), isInterrupted: @escaping @Sendable () -> Bool = { false },
+        likely: String? = nil, workforce: any Workforce = OneByOne(),
+        isInterrupted: @escaping @Sendable () -> Bool = { false },
         progress: @escaping @Sendable (Step) -> Void = { _ in },
         witness: @escaping (DecisionRecord) -> Bool = { _ in true }
     ) {
         self.plan = plan
         self.scenario = scenario
         player = Player(traces: traces, isInterrupted: isInterrupted)
-        self.workforce = workforce
+        hands = workforce.hands
+        runs = Runs(player, hands: workforce.hands)
+        self.likely = likely
         self.lastEvent = lastEvent
         self.progress = progress
         self.witness = witness
@@ -54,16 +59,8 @@ public struct Explainer {
     public enum Step: Sendable {
         /// The run is repeated and has come to this instant.
         case repeating(Instant, of: Instant)
-        /// Changes are tried in runs of their own. The values: how many runs are done or under way, how far the first
-        /// run under way has come, and when it ends.
-        case trying(Int, Instant, of: Instant)
-    }
-
-    /// Runs that were played for one termination and may serve another.
-    private final class Memo {
-        /// The key is the arguments of `--set`; it is empty for the run without a change.
-        var replays: [[String]: Replay] = [:]
-        var tried = 0
+        /// Changes are tried in runs of their own: so many of at most so many.
+        case trying(Int, of: Int)
     }
 
     /// An end by the system: by order of the policy, by the monitor's setting to end suspended apps first, or by a rule
@@ -78,6 +75,11 @@ public struct Explainer {
         /// When the ended process began.
         let since: Instant
         let cause: Cause
+        /// What the run counted about the end; nil if the run was not repeated that far.
+        var fact: RunTally.TerminationFact?
+
+        /// Whether the user felt the end: the process was in front, or the user soon wanted the app again.
+        public var isFelt: Bool { fact.map { $0.wasForeground || $0.wasPerceived } ?? false }
 
         enum Cause: Sendable {
             case decision(DecisionRecord)
@@ -105,89 +107,52 @@ public struct Explainer {
 
     // MARK: The run again
 
-    /// What the repeated run did.
-    public struct History {
-        /// The ends that the system caused, in the order of time.
-        public var terminations: [Termination] = []
-        /// The ends for other reasons, each with its reason, app and instant: the user closed the app, or it crashed.
-        public var otherEnds: [(reason: String, app: String, at: Instant)] = []
-    }
-
-    /// The ends that the system caused, in the order of time; only those of `app` if given, and at most `most`.
-    public func terminations(of app: String? = nil, most: Int = .max) throws -> [Termination] {
-        try history(of: app, most: most).terminations
-    }
-
     /// The run's ends; only those of `app` if given, and at most `most` that the system caused.
+    ///
+    /// If the accounting backend gives the same tables, the run is repeated on it and to its end, because that run is
+    /// needed for every price.
     public func history(of app: String? = nil, most: Int = .max) throws -> History {
-        var decided: [Termination] = []
-        var lives = ProcessLives()
-        var ordered: Set<ProcessID> = []
-        // A run that was killed came only this far.
-        var over: Instant?
-        func byRule(_ tally: RunTally) -> [RunTally.TerminationFact] {
-            tally.terminations.filter {
-                !ordered.contains($0.pid) && (app == nil || $0.app == app) && $0.at < over ?? .never
-            }
-        }
+        let watch = Watch(app: app, most: most, witness: witness)
+        let isWholeNeeded = plan.isTheSameOnAccounting && lastEvent == .max
+        beginBeside(isWholeNeeded, app)
         let (course, isWhole) = try player.play(
-            plan, sampled: { progress(.repeating($0, of: .zero + plan.duration)) },
+            plan.isTheSameOnAccounting ? plan.onAccounting : plan,
+            sampled: { progress(.repeating($0, of: .zero + plan.duration)) },
             isDecided: { run, _ in
-                over != nil || run.handled >= lastEvent || decided.count + byRule(run.tally).count >= most
+                watch.look(run.tally)
+                return watch.over != nil || run.handled >= lastEvent || (watch.hasAll && !isWholeNeeded)
             },
-            observer: { record in
-                if over == nil, !witness(record) { over = record.snapshot.now }
-                // An app that was asked to end and then ended at once counts as one termination.
-                guard over == nil, let termination = Explainer.termination(record),
-                    ordered.insert(termination.pid).inserted
-                else { return }
-                if app == nil || termination.app == app { decided.append(termination) }
-            }, watcher: { lives.take($0) })
-        if isWhole && plan.backend == .accounting {
-            memo.replays[[]] = Replay(course: course, lives: lives, reached: nil)
+            observer: { watch.take($0) }, watcher: { watch.lives.take($0) })
+        watch.look(course.tally)
+        if isWhole && isWholeNeeded {
+            runs.keep(Replay(course: course, lives: watch.lives, reached: nil), Change.none(of: plan))
         }
-        let others = byRule(course.tally).map { termination($0, lives) }
-        let all = (decided + others).enumerated().sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }
-        return History(
-            terminations: Array(all.map(\.element).prefix(most)),
-            otherEnds: lives.ended.filter { ended, end in
-                !Explainer.isBySystem(end.reason) && (app == nil || ended == app) && end.at < over ?? .never
-            }.map { ($0.end.reason, $0.app, $0.end.at) })
+        return watch.history(course.tally)
     }
 
-    private static func termination(_ record: DecisionRecord) -> Termination? {
-        guard let chosen = record.chosen else { return nil }
-        let action = record.decision.ranking[chosen].action
-        guard action.isTermination,
-            let victim = record.snapshot.process(action.target)
-        else { return nil }
-        return Termination(
-            app: victim.name, pid: victim.pid, at: record.snapshot.now, since: victim.launchedAt,
-            cause: .decision(record))
+    /// Begins runs that will be needed, on the cores that the repeated run leaves idle.
+    private func beginBeside(_ isWholeNeeded: Bool, _ app: String?) {
+        // Only the accounting backend may play several runs at once, and never beside the other.
+        guard plan.isTheSameOnAccounting else { return }
+        var wanted = isWholeNeeded ? [] : [Change.none(of: plan)]
+        if let app = app ?? likely, let index = plan.apps.firstIndex(where: { $0.name == app }) {
+            wanted += [protection(of: app)] + plan.behaviourChanges(of: index)
+        }
+        for change in wanted.prefix(hands - 1) where !runs.isUnderWay(change) && runs.replay(change, nil) == nil {
+            runs.begin(change, [])
+        }
     }
-
-    private func termination(_ fact: RunTally.TerminationFact, _ lives: ProcessLives) -> Termination {
-        let life = lives.of(fact.app).last { $0.end?.at == fact.at }
-        return Termination(
-            app: fact.app, pid: fact.pid, at: fact.at, since: life?.since ?? .zero,
-            cause: .rule(fact, explanation: life?.end?.explanation ?? ""))
-    }
-
-    /// Whether an exit reason says that the system ended the process.
-    static func isBySystem(_ reason: String) -> Bool { ExitReason(rawValue: reason)?.isBySystem ?? false }
 
     // MARK: Other runs
 
     /// The course of the whole run, repeated on the accounting backend.
-    func course() throws -> RunCourse {
-        try replays([(Change(.policy, "", [], plan), nil)])[0].course
-    }
+    func course() throws -> RunCourse { try runs.played(.none(of: plan), nil).course }
 
     /// The fate of the process in a run with the change, and the course of that run. The run goes on to the end of the
     /// scenario only if the process is still alive `survival` after its recorded end.
     func trial(of termination: Termination, with change: Change) throws -> (fate: Fate, course: RunCourse) {
         let question = question(about: termination)
-        let replay = try replays([(change, question)])[0]
+        let replay = try runs.played(change, question)
         return (question.fate(in: replay.lives), replay.course)
     }
 
@@ -198,45 +163,13 @@ public struct Explainer {
             fatal: termination.at + Explainer.survival, enough: .never)
     }
 
-    /// The runs with these changes, each played as far as its question demands, or to its end without one.
-    func replays(_ wanted: [(change: Change, question: Question?)]) throws -> [Replay] {
-        var missing: [[String]: (plan: RunPlan, question: Question?)] = [:]
-        var order: [[String]] = []
-        for (change, question) in wanted where !isKnown(change, question) {
-            if missing[change.assignments] == nil { order.append(change.assignments) }
-            let plan = change.plan.onAccounting
-            // Two different questions concern the same run, so it is played to its end.
-            let isAsked = missing[change.assignments].map { $0.question == question } ?? true
-            missing[change.assignments] = (plan, isAsked ? question : nil)
-        }
-        memo.tried += order.count
-        let (player, progress, tried) = (player, progress, memo.tried)
-        let works = order.enumerated().compactMap { index, key -> (@Sendable () -> Result<Replay, any Error>)? in
-            guard let (plan, question) = missing[key] else { return nil }
-            return {
-                Result {
-                    try player.replay(plan, about: question) { now in
-                        if index == 0 { progress(.trying(tried, now, of: .zero + plan.duration)) }
-                    }
-                }
-            }
-        }
-        for (key, result) in zip(order, workforce.all(works)) { memo.replays[key] = try result.get() }
-        return wanted.compactMap { memo.replays[$0.change.assignments] }
-    }
-
-    private func isKnown(_ change: Change, _ question: Question?) -> Bool {
-        guard let replay = memo.replays[change.assignments] else { return false }
-        return question.map { $0.isAnswered(by: replay) } ?? replay.isWhole
-    }
-
-    /// Whether the process also outlives its recorded end on the run's own backend.
+    /// Whether the process also outlives its recorded end on the run's own backend, if that may give other tables.
     func isConfirmed(_ termination: Termination, with change: Change) throws -> Bool {
-        guard plan.backend != .accounting else { return true }
+        guard !plan.isTheSameOnAccounting else { return true }
         var question = question(about: termination)
         question.enough = question.fatal
         do {
-            return question.isSaved(question.fate(in: try player.replay(change.plan, about: question).lives))
+            return question.isSaved(question.fate(in: try player.replay(change.plan, about: [question]).lives))
         } catch is DeviceMemoryFailure where change.kind == .device {
             // The host has no room for the larger device, so the command would be refused.
             return false

@@ -47,15 +47,20 @@ struct Player: Sendable {
         return (RunCourse(simulation.tally, waits: simulation.takeWaits()), ending == .completed)
     }
 
-    /// Plays a plan until the question about a process is answered; without a question, to its end.
-    func replay(_ plan: RunPlan, about question: Question?, sampled: (Instant) -> Void = { _ in }) throws -> Replay {
+    /// Plays a plan until all questions are answered; without a question, to its end.
+    func replay(_ plan: RunPlan, about questions: [Question]) throws -> Replay {
         var lives = ProcessLives()
         var reached = Instant.zero
+        // Between these instants, only another life can answer a question. A run has tens of thousands of samples.
+        let dates = questions.flatMap { [$0.at, $0.enough] }
+        var (due, changes) = (dates.min() ?? .never, 0)
         let (course, isWhole) = try play(
-            plan, sampled: sampled,
+            plan,
             isDecided: { _, now in
                 reached = now
-                return question.map { $0.isAnswered(by: lives, at: now) } ?? false
+                guard now > due || lives.changes != changes, !questions.isEmpty else { return false }
+                (due, changes) = (dates.filter { $0 >= now }.min() ?? .never, lives.changes)
+                return questions.allSatisfy { $0.isAnswered(by: lives, at: now) }
             }, watcher: { lives.take($0) })
         return Replay(course: course, lives: lives, reached: isWhole ? nil : reached)
     }
@@ -72,6 +77,8 @@ struct Question: Hashable, Sendable {
     var fatal: Instant
     /// The question is answered at this instant at the latest, so the run need not go on after it.
     var enough: Instant
+    /// Whether the run need not go on after the end of the process, however late it comes.
+    var isAboutOneLife = false
 
     /// The fate of the process, as far as the run was played.
     func fate(in lives: ProcessLives) -> Explainer.Fate {
@@ -93,7 +100,9 @@ struct Question: Hashable, Sendable {
 
     fileprivate func isAnswered(by lives: ProcessLives, at now: Instant) -> Bool {
         guard now > at else { return false }
-        return now > enough || !isSaved(fate(in: lives))
+        let fate = fate(in: lives)
+        if isAboutOneLife, case .ends = fate { return true }
+        return now > enough || !isSaved(fate)
     }
 
     /// Whether the run was played far enough to answer it.
@@ -105,6 +114,8 @@ struct Question: Hashable, Sendable {
 /// When the processes of a run began and ended.
 struct ProcessLives: Sendable {
     private var byApp: [String: [Life]] = [:]
+    /// How many processes have begun or ended.
+    private(set) var changes = 0
 
     struct Life: Sendable {
         let app: String
@@ -130,8 +141,11 @@ struct ProcessLives: Sendable {
     mutating func take(_ event: RunEvent) {
         guard let app = event.app else { return }
         switch event.kind {
-        case .launch: byApp[app, default: []].append(Life(app: app, since: event.at))
+        case .launch:
+            changes += 1
+            byApp[app, default: []].append(Life(app: app, since: event.at))
         case .exit:
+            changes += 1
             guard let last = of(app).indices.last else { return }
             byApp[app]?[last].end = End(at: event.at, reason: event.detail, explanation: event.reason ?? "")
         default: break

@@ -6,6 +6,10 @@ protocol Quest {
     mutating func learn(_ outcomes: [Outcome])
     /// The changes that save the process.
     var found: [Change] { get }
+    /// The most changes that it may still try, those that it wants now included.
+    var left: Int { get }
+    /// Whether every change that saves the process is found, so that its run will be needed to its end.
+    var findsAll: Bool { get }
     /// What was tried in vain, for people; nil if something was found.
     var failure: String? { get }
 }
@@ -24,6 +28,9 @@ struct Attempts: Quest {
     private(set) var failure: String?
 
     init(_ changes: [Change]) { wanted = changes }
+
+    var left: Int { wanted.count }
+    var findsAll: Bool { true }
 
     mutating func learn(_ outcomes: [Outcome]) {
         let tried = zip(wanted, outcomes)
@@ -45,23 +52,26 @@ struct NumberQuest: Quest {
     /// The most changes that are tried.
     private static let most = 12
 
-    private var left: ArraySlice<Change>
+    private var rest: ArraySlice<Change>
     private let title: String?
     private(set) var found: [Change] = []
     private var isOver = false
 
     /// - Parameter title: The policy's; nil if it has no numbers.
     init(_ changes: [Change], of title: String?) {
-        left = changes.prefix(NumberQuest.most)
+        rest = changes.prefix(NumberQuest.most)
         self.title = title
     }
 
-    var wanted: [Change] { isOver ? [] : Array(left.prefix(NumberQuest.atOnce)) }
+    var wanted: [Change] { isOver ? [] : Array(rest.prefix(NumberQuest.atOnce)) }
+
+    var left: Int { isOver ? 0 : rest.count }
+    var findsAll: Bool { true }
 
     mutating func learn(_ outcomes: [Outcome]) {
-        let saving = zip(left, outcomes).filter(\.1.isSaved)
+        let saving = zip(rest, outcomes).filter(\.1.isSaved)
         found += saving.map(\.0)
-        left = left.dropFirst(outcomes.count)
+        rest = rest.dropFirst(outcomes.count)
         isOver = saving.contains { $0.1.isFree } || found.count >= NumberQuest.compared
     }
 
@@ -106,6 +116,23 @@ struct SizeQuest: Quest {
 
     var wanted: [Change] { steps.map(change) }
 
+    var findsAll: Bool { false }
+
+    var left: Int {
+        guard !outcomes.isEmpty else {
+            let gaps = zip(first, [0] + first).map { $0 - $1 }
+            return first.count + (gaps.map(SizeQuest.most).max() ?? 0)
+        }
+        return best.map { SizeQuest.most(within: $0 - below($0)) } ?? 0
+    }
+
+    /// The most steps that are tried to close a gap between a step that fails and one that saves.
+    private static func most(within gap: Int) -> Int {
+        guard gap > 1 else { return 0 }
+        let third = max(1, gap / 3)
+        return (gap == 2 ? 1 : 2) + max(most(within: third), most(within: gap - 2 * third))
+    }
+
     mutating func learn(_ found: [Outcome]) {
         for (step, outcome) in zip(steps, found) { outcomes[step] = outcome.isSaved }
     }
@@ -117,7 +144,7 @@ struct SizeQuest: Quest {
         var remarks = low == 0 ? [] : ["with \(value(low)) it still ends"]
         let failing = outcomes.filter { $0.key > best && !$0.value }.keys.sorted()
         if !failing.isEmpty { remarks.append("with \(failing.map(value).joined(separator: ", ")) it ends again") }
-        if !remarks.isEmpty { found.words += " (\(remarks.joined(separator: "; ")))" }
+        found.remark = remarks.joined(separator: "; ")
         return [found]
     }
 

@@ -54,7 +54,8 @@ extension RunPlan {
         joined("without its leak", [{ $0.changed(app, "memory.leak", \.memory.leak, .zero) }])
     }
 
-    private func answeringWarnings(of app: Int) -> Change? {
+    /// The app answers every warning. Without a warning to it, the change changes nothing.
+    func answeringWarnings(of app: Int) -> Change? {
         guard apps[app].memory.cache.size > .zero else { return nil }
         return joined(
             "it answers every memory warning with its whole cache",

@@ -3,6 +3,8 @@ import Synchronization
 
 /// Performs independent pieces of work, on several cores if it has them.
 public protocol Workforce: Sendable {
+    /// How many works it performs at a time.
+    var hands: Int { get }
     /// Performs the works, and returns their results in the same order.
     func all<Value: Sendable>(_ works: [@Sendable () -> Value]) -> [Value]
 }
@@ -12,38 +14,25 @@ public struct OneByOne: Workforce {
     /// A workforce without state.
     public init() {}
 
+    public var hands: Int { 1 }
+
     public func all<Value: Sendable>(_ works: [@Sendable () -> Value]) -> [Value] { works.map { $0() } }
-}
-
-/// Performs the work on all cores of the host. The results do not depend on the number of cores.
-public struct AllCores: Workforce {
-    /// A workforce without state.
-    public init() {}
-
-    public func all<Value: Sendable>(_ works: [@Sendable () -> Value]) -> [Value] {
-        let results = Mutex([Value?](repeating: nil, count: works.count))
-        DispatchQueue.concurrentPerform(iterations: works.count) { index in
-            let value = works[index]()
-            results.withLock { $0[index] = value }
-        }
-        return results.withLock { $0.compactMap(\.self) }
-    }
 }
 
 /// Performs a given number of works at a time. The results do not depend on that number.
 public struct SomeCores: Workforce {
-    private let jobs: Int
+    public let hands: Int
 
-    /// - Parameter jobs: How many works at a time, at least 1.
-    public init(_ jobs: Int) {
-        precondition(jobs > 0, "\(jobs) jobs do no work")
-        self.jobs = jobs
+    /// - Parameter hands: How many works at a time, at least 1.
+    public init(_ hands: Int) {
+        precondition(hands > 0, "\(hands) hands do no work")
+        self.hands = hands
     }
 
     public func all<Value: Sendable>(_ works: [@Sendable () -> Value]) -> [Value] {
         let results = Mutex([Value?](repeating: nil, count: works.count))
         let next = Mutex(0)
-        DispatchQueue.concurrentPerform(iterations: min(jobs, works.count)) { _ in
+        DispatchQueue.concurrentPerform(iterations: min(hands, works.count)) { _ in
             while true {
                 let index = next.withLock { next in
                     defer { next += 1 }

@@ -26,11 +26,20 @@ struct ExplainCommand: ParsableCommand {
             what each other app pays: its end, a slower launch, or a wait for memory. The change with the lowest \
             price comes first. Values are tried in steps, so a smaller change may also be enough.
 
+            Of each termination it says in at most twelve lines of 80 columns why it came, what the app could do, what \
+            the user or the device could change, and what that costs. --all says everything: the policy's numbers, \
+            the processes that were spared and why, the whole prices, and what was tried in vain. --format json \
+            writes all of it as one JSON document.
+
+            The runs with changes compute memory instead of allocating it (as --backend accounting does), on all \
+            cores; so does the repeated run, unless a compressor with codec: lz4 needs real memory.
+
             EXAMPLES
               plimsoll run Scenarios/evening-on-iphone.yaml
               plimsoll explain runs/evening-on-iphone
-              plimsoll explain runs/evening-on-iphone --app weather
+              plimsoll explain runs/evening-on-iphone --app weather --all
               plimsoll explain runs/evening-on-iphone --app weather --at 12min
+              plimsoll explain runs/evening-on-iphone --felt --format json
 
             Exit status: 0 done; 65 if the run has no such app; 66 if the folder holds no run; 71 if the host has too \
             little memory; 129, 130 and 143 interrupted.
@@ -53,79 +62,109 @@ struct ExplainCommand: ParsableCommand {
         help: ArgumentHelp(
             "Explain at most this number of terminations, 3 by default; ignored with --at.", valueName: "count"),
         transform: { try OptionValue.count($0, in: 1...Int.max) })
-    var most = 3
+    var most: Int?
+
+    @Flag(help: "Explain every termination that the user felt: in the foreground, or soon before the app was wanted.")
+    var felt = false
+
+    @Flag(help: "Say everything, not only what matters most.")
+    var all = false
+
+    @Option(help: "What to write to stdout: text, or everything as JSON (text, json).")
+    var format: RunCommand.Format = .text
 
     @Flag(help: "Repeat the run even if the host seems to have too little memory.")
     var ignoreHost = false
 
-    func validate() throws { try refuseEmpty(directory, "the folder", "name the folder of a run") }
+    func validate() throws {
+        try refuseEmpty(directory, "the folder", "name the folder of a run")
+        guard felt else { return }
+        if most != nil || at != nil { throw ValidationError("--felt chooses the terminations; omit --most and --at") }
+    }
 
     func run() throws {
         try reporting {
             try RunRecord.demandRun(in: directory)
             let path = directory + "/scenario.yaml"
-            let plan: RunPlan
-            switch ScenarioLoader.load(path: path) {
-            case .failure(let fault): throw Failure(fault.status, [fault.illustrated])
-            case .success(let loaded): plan = loaded
-            }
-            if let app, !plan.apps.contains(where: { $0.name == app }) {
-                let advice = Nearest.advice(for: app, among: plan.apps.map(\.name), kind: "apps")
-                throw Failure(.invalidInput, "the run has no app '\(app)'\(advice)")
-            }
+            let plan = try plan(path)
             let record = try RunRecord(directory, plan)
+            var answer = ExplainAnswer(
+                scenario: path, format: format, scope: all ? .all : .short, namesApps: app == nil)
             guard !record.isDryRun else {
-                Terminal.say(
-                    "This was a dry run: the policy's decisions were not carried out, so it ended no app.")
+                try answer.end("This was a dry run: the policy's decisions were not carried out, so it ended no app.")
                 return .success
             }
             let traces = try Failure.opening(plan)
-            if !ignoreHost { try Host.check(plan, traces, flag: "--ignore-host") }
+            let repeated = plan.isTheSameOnAccounting ? plan.onAccounting : plan
+            if !ignoreHost { try Host.check(repeated, traces, flag: "--ignore-host") }
             Interruption.install()
             let line = StatusLine()
             // The status line disappears however the command ends.
             defer { line.clear() }
             let explainer = Explainer(
-                plan: plan, scenario: path, traces: traces, lastEvent: record.lastEvent, workforce: AllCores(),
+                plan: plan, scenario: path, traces: traces, lastEvent: record.lastEvent,
+                likely: app ?? record.endedApp(at: at),
+                workforce: SomeCores(max(1, ProcessInfo.processInfo.activeProcessorCount)),
                 isInterrupted: { Interruption.signalNumber != 0 }, progress: { line.draw($0.text) },
                 witness: { record.compare($0) })
-            // Without --at the repetition stops after the terminations to explain; with it, it goes on, to find the
-            // nearest one.
-            let limit = at == nil ? most : .max
-            let history = try Failure.catching { try explainer.history(of: app, most: limit) }
-            let all = history.terminations
+            let history = try history(explainer, record)
             line.clear()
-            if all.count < limit { record.compareEnd() }
-            for warning in record.warnings { Terminal.complain("plimsoll: warning: \(warning)") }
-            guard !all.isEmpty else {
-                for text in withoutTermination(history, record) { Terminal.say(text) }
+            answer.warn(record.warnings)
+            answer.otherEnds = history.otherEnds
+            let terminations = chosen(of: history.terminations)
+            guard !terminations.isEmpty else {
+                try answer.end(withoutTermination(history, record))
                 return .success
             }
-            for (index, termination) in chosen(of: all).enumerated() {
-                let text = try Failure.catching { try explainer.explain(termination) }
-                line.clear()
-                if index > 0 { Terminal.say("") }
-                for line in text { Terminal.say(line) }
+            try Failure.catching {
+                try explainer.explain(terminations) { explanation in
+                    line.clear()
+                    answer.add(explanation)
+                }
             }
+            line.clear()
+            try answer.end()
             return .success
         }
     }
 
-    /// Says that the system ended no app, and lists the ends with other causes.
-    private func withoutTermination(_ history: Explainer.History, _ record: RunRecord) -> [String] {
-        let run = "in this run\(record.isWhole ? "" : ", as far as it came")"
-        let head = app.map { "\($0) was not ended by the system \(run)." } ?? "The system ended no app \(run)."
-        guard !history.otherEnds.isEmpty else { return [head] }
-        let reasons = Set(history.otherEnds.map(\.reason)).sorted().map { reason in
-            let ends = history.otherEnds.filter { $0.reason == reason }
-            let names = Set(ends.map(\.app)).sorted().joined(separator: ", ")
-            return "  \(reason): \(ends.count)\(app == nil ? " (\(names))" : "")"
+    private func plan(_ path: String) throws -> RunPlan {
+        let plan: RunPlan
+        switch ScenarioLoader.load(path: path) {
+        case .failure(let fault): throw Failure(fault.status, [fault.illustrated])
+        case .success(let loaded): plan = loaded
         }
-        return ["\(head) These ends came from the app or the user:"] + reasons
+        if let app, !plan.apps.contains(where: { $0.name == app }) {
+            let advice = Nearest.advice(for: app, among: plan.apps.map(\.name), kind: "apps")
+            throw Failure(.invalidInput, "the run has no app '\(app)'\(advice)")
+        }
+        return plan
+    }
+
+    private var limit: Int { most ?? 3 }
+
+    /// The run's ends, compared with the record.
+    private func history(_ explainer: Explainer, _ record: RunRecord) throws -> Explainer.History {
+        // Without --at and --felt the comparison stops after the terminations to explain; with them, it goes on, to
+        // find the nearest one or all.
+        let limit = at == nil && !felt ? limit : .max
+        let history = try Failure.catching { try explainer.history(of: app, most: limit) }
+        if history.terminations.count < limit { record.compareEnd() }
+        return history
+    }
+
+    /// Says that there is nothing to explain, and which ends with other causes there were.
+    private func withoutTermination(_ history: Explainer.History, _ record: RunRecord) -> String {
+        let run = "in this run\(record.isWhole ? "" : ", as far as it came")"
+        guard history.terminations.isEmpty else {
+            return "\(app.map { "No end of \($0)" } ?? "No end") \(run) was felt by the user."
+        }
+        return app.map { "\($0) was not ended by the system \(run)." } ?? "The system ended no app \(run)."
     }
 
     private func chosen(of all: [Explainer.Termination]) -> [Explainer.Termination] {
-        guard let at else { return Array(all.prefix(most)) }
+        if felt { return all.filter(\.isFelt) }
+        guard let at else { return Array(all.prefix(limit)) }
         let instant = Instant.zero + at
         func distance(_ termination: Explainer.Termination) -> Int64 {
             abs((termination.at - instant).microseconds)
@@ -141,18 +180,17 @@ extension Explainer.Step {
         switch self {
         case .repeating(let now, let end):
             "repeating the run: \(Progress.clock(now - .zero)) of \(Progress.clock(end - .zero))"
-        case .trying(let count, let now, let end):
-            "looking for what would have saved it: \(count.counted("change")) tried, \(Progress.clock(now - .zero)) of "
-                + "\(Progress.clock(end - .zero))"
+        case .trying(let count, let most):
+            "looking for what would have saved it: \(count) of at most \(most.counted("change")) tried"
         }
     }
 }
 
-/// One line on a terminal's stderr. It appears after two seconds and is redrawn in place; without a terminal nothing
+/// One line on a terminal's stderr. It appears after a second and is redrawn in place; without a terminal nothing
 /// is drawn.
 private final class StatusLine: Sendable {
     private struct State {
-        var due = ContinuousClock.now + .seconds(2)
+        var due = ContinuousClock.now + .seconds(1)
         var hasDrawn = false
     }
 

@@ -2,6 +2,8 @@ import Experiments
 import Foundation
 import Metrics
 import Plan
+import Quantities
+import Reclaim
 import Simulation
 
 /// The record of a run in its folder. `explain` compares it with its repetition of the run.
@@ -20,6 +22,8 @@ final class RunRecord {
     private var obstacle: String?
     /// The first difference.
     private var difference: String?
+    /// The recorded ends that the policy ordered, in the order of time.
+    private var ordered: [(at: TimeSpan, app: String)] = []
     private let made: Maker?
     /// Why the manifest is missing or unreadable, in words.
     private let silence: String
@@ -80,7 +84,7 @@ final class RunRecord {
             return
         }
         let columns = ["decision", "action", "pid", "chosen", "demand"]
-        let read = TableReader(Array(data), columns: columns)
+        let read = TableReader(Array(data), columns: columns + ["time_s", "app"])
         guard columns.allSatisfy(read.columns.contains) else {
             obstacle = "\(table) has other columns and was not compared"
             return
@@ -89,8 +93,19 @@ final class RunRecord {
             guard let number = Int(cells[0]) else { continue }
             last = max(last, number)
             if cells[4] != "warning" { lastAsked = max(lastAsked, number) }
-            if cells[3] == "true" { chosen[number] = "\(cells[1]) \(cells[2])" }
+            guard cells[3] == "true" else { continue }
+            chosen[number] = "\(cells[1]) \(cells[2])"
+            if ReclaimAction.Kind(rawValue: cells[1])?.isTermination == true, let at = Double(cells[5]) {
+                ordered.append((TimeSpan(microseconds: Int64(at * 1_000_000)), cells[6]))
+            }
         }
+    }
+
+    /// The app that the record says was ended at this time, or first of all; nil if it says nothing. Its cells are not
+    /// checked: this is a guess at what will be asked.
+    func endedApp(at time: TimeSpan?) -> String? {
+        guard let time else { return ordered.first?.app }
+        return ordered.min { abs(($0.at - time).microseconds) < abs(($1.at - time).microseconds) }?.app
     }
 
     /// Whether the run reached the end of its scenario.

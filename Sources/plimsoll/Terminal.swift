@@ -65,10 +65,15 @@ enum Terminal {
     static func red(_ text: String) -> String { usesColour ? "\u{1B}[31m\(text)\u{1B}[0m" : text }
     static func green(_ text: String) -> String { usesColour ? "\u{1B}[32m\(text)\u{1B}[0m" : text }
 
-    /// The terminal's width in columns; 80 if unknown.
-    static var width: Int {
+    /// The width of stderr's terminal in columns; 80 if unknown.
+    static var width: Int { width(of: 2) }
+
+    /// The width of stdout's terminal in columns; 80 if stdout is none.
+    static var outputWidth: Int { width(of: 1) }
+
+    private static func width(of descriptor: Int32) -> Int {
         var size = winsize()
-        guard ioctl(2, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)
     }
 }

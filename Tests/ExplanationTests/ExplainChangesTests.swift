@@ -3,7 +3,9 @@ import Metrics
 import Plan
 import Quantities
 import Simulation
+import Synchronization
 import Testing
+import Workload
 
 @testable import Explanation
 @testable import Scenario
@@ -58,7 +60,7 @@ struct ExplainChangesTests {
         #expect(protection.change.kind == .protection && protection.price.isWorse)
         #expect(protection.price.losses.first?.app == "game")
         #expect(protection.price.losses.first?.kind == .endsInForeground)
-        let text = try explainer.explain(termination).joined(separator: "\n")
+        let text = try explainer.explain(termination).wholeText
         #expect(text.contains("What saves it: apps.editor.memory.base = "), "\(text)")
         #expect(text.contains("\n  Or:            device.ceiling = "), "\(text)")
         #expect(text.contains("\n  Or:            protection by name"), "\(text)")
@@ -80,7 +82,7 @@ struct ExplainChangesTests {
             let terminations = try explainer.terminations()
             let wanted = name == "extensions" ? "chat-notify" : "syncd"
             let termination = try #require(terminations.first { $0.app == wanted })
-            let text = try explainer.explain(termination).joined(separator: "\n")
+            let text = try explainer.explain(termination).wholeText
             let kind =
                 name == "extensions" ? "the notification-service extension of chat, " : "a daemon, idle for 1 min"
             #expect(text.contains("What it was:   \(kind)"), "\(text)")
@@ -130,7 +132,7 @@ struct ExplainChangesTests {
             return
         }
         #expect(fact.reason == reason && !explanation.isEmpty)
-        let text = try explainer.explain(termination).joined(separator: "\n")
+        let text = try explainer.explain(termination).wholeText
         #expect(text.hasPrefix("a was ended by the system, "), "\(text)")
         #expect(text.contains("(\(reason.rawValue))") && text.contains(explanation), "\(text)")
         #expect(text.contains(words), "\(text)")
@@ -149,7 +151,7 @@ struct ExplainChangesTests {
         let explainer = try explainer(
             Self.alone, ["apps.a.memory.leak=4MiB/s", "apps.b.memory.base=200MiB", "device.ceiling=300MiB"])
         let termination = try #require(try explainer.terminations().first)
-        let text = try explainer.explain(termination).joined(separator: "\n")
+        let text = try explainer.explain(termination).wholeText
         #expect(text.contains("(memoryPressure)") && text.contains("no room for "), "\(text)")
         #expect(text.contains("device.ceiling = "), "\(text)")
         #expect(!text.contains("protection by name"), "\(text)")
@@ -181,8 +183,10 @@ struct ExplainChangesTests {
             var rounds = 0
             while !quest.wanted.isEmpty {
                 rounds += 1
+                let (most, count) = (quest.left, quest.wanted.count)
                 quest.learn(quest.wanted.map { Outcome(isSaved: saves(Int($0.words) ?? 0), isFree: false) })
                 #expect(rounds < 12)
+                #expect(count > 0 && count + quest.left <= most, "it said that at most \(most) were left")
             }
             return quest
         }
@@ -195,14 +199,81 @@ struct ExplainChangesTests {
         #expect(none.found.isEmpty && none.failure == "n up to 384")
     }
 
+    private static let tight = TightPhone.scenario(
+        "lru", ceiling: "140MiB", seconds: 120, taps: TightPhone.rounds("abcd", pause: 10))
+
     @Test("the answer does not depend on how many runs are played at once")
     func workforce() throws {
-        let text = TightPhone.scenario("lru", seconds: 100, taps: TightPhone.rounds("abcd"))
-        let plan = try loadedPlan(text)
+        let plan = try loadedPlan(Self.tight)
         let alone = Explainer(plan: plan, scenario: "r/scenario.yaml")
-        let several = Explainer(plan: plan, scenario: "r/scenario.yaml", workforce: AllCores())
-        for (a, b) in zip(try alone.terminations(), try several.terminations()) {
-            #expect(try alone.explain(a) == several.explain(b))
+        let several = Explainer(plan: plan, scenario: "r/scenario.yaml", likely: "a", workforce: SomeCores(4))
+        let ends = try alone.terminations()
+        #expect(ends.count > 1)
+        for (a, b) in zip(ends, try several.terminations()) {
+            #expect(try alone.explain(a).wholeText == several.explain(b).wholeText)
+        }
+    }
+
+    @Test("several ends that are explained together are explained as each of them alone, in their order")
+    func together() throws {
+        let plan = try loadedPlan(Self.tight)
+        for hands in [1, 3] {
+            let explainer = Explainer(plan: plan, scenario: "r/scenario.yaml", workforce: SomeCores(hands))
+            var texts: [String] = []
+            try explainer.explain(try explainer.terminations()) { texts.append($0.wholeText) }
+            let alone = Explainer(plan: plan, scenario: "r/scenario.yaml")
+            #expect(try texts == alone.terminations().map { try alone.explain($0).wholeText })
+        }
+    }
+
+    @Test("progress has a total from the first trial on, and never goes backwards")
+    func progress() throws {
+        let steps = Mutex<[(done: Int, most: Int)]>([])
+        let explainer = Explainer(
+            plan: try loadedPlan(Self.tight), scenario: "r/scenario.yaml",
+            progress: { step in
+                if case .trying(let done, let most) = step { steps.withLock { $0.append((done, most)) } }
+            })
+        try explainer.explain(try explainer.terminations()) { _ in }
+        let said = steps.withLock { $0 }
+        #expect(said.first?.done == 0 && said.count > 4)
+        for (before, after) in zip(said, said.dropFirst()) {
+            #expect(after.done >= before.done && after.most <= before.most, "\(before), then \(after)")
+        }
+        #expect(said.last.map { $0.done == $0.most } ?? false, "\(said.suffix(2))")
+    }
+
+    @Test("how an app answers warnings changes nothing in a run that sends it none")
+    func noWarning() throws {
+        let limit = ["policy=lru", "limits.background_processes=0", "duration=100s", "user.2.at=90s"]
+        let plan = try loadedPlan(
+            Self.alone, limit + ["apps.a.warnings.ignores=100%", "apps.a.memory.cache.size=8MiB"])
+        let change = try #require(plan.answeringWarnings(of: 0))
+        func played(_ plan: RunPlan) throws -> Replay {
+            try Player(traces: NoTraces(), isInterrupted: { false }).replay(plan, about: [])
+        }
+        let (without, with) = (try played(plan), try played(change.plan))
+        #expect(without.course.tally.apps[0].warnings == 0 && without.course.tally.terminations.count == 1)
+        let (a, b) = (without.course, with.course)
+        #expect(
+            "\(a.tally.launches) \(a.tally.terminations) \(a.waits)"
+                == "\(b.tally.launches) \(b.tally.terminations) \(b.waits)")
+        #expect(a.tally.events == b.tally.events && a.tally.peakResident == b.tally.peakResident)
+        #expect("\(without.lives.ended)" == "\(with.lives.ended)")
+        // It is tried in vain all the same.
+        let explainer = Explainer(plan: plan, scenario: "r/scenario.yaml")
+        let counsel = try explainer.counsel(for: #require(try explainer.terminations().first))
+        #expect(counsel.failures.contains { $0.contains(change.brief) }, "\(counsel.failures)")
+    }
+
+    @Test("only a run that compresses real contents is repeated on its own backend")
+    func backends() throws {
+        let compressor = "device.compressor={ pool: 30% }"
+        for (sets, isTheSame) in [
+            ([], true), (["backend=jemalloc"], true), (["backend=jemalloc", compressor], true),
+            (["backend=jemalloc", compressor, "device.compressor.codec=lz4"], false),
+        ] {
+            #expect(try loadedPlan(Self.tight, sets).isTheSameOnAccounting == isTheSame, "\(sets)")
         }
     }
 }

@@ -13,7 +13,7 @@ struct ExplainPriceTests {
     private func explained(_ text: String, _ number: Int = 0) throws -> String {
         let explainer = Explainer(plan: try loadedPlan(text), scenario: "r/scenario.yaml")
         let termination = try #require(try explainer.terminations().dropFirst(number).first)
-        return try explainer.explain(termination).joined(separator: "\n")
+        return try explainer.explain(termination).wholeText
     }
 
     private static let editor = """
@@ -75,11 +75,11 @@ struct ExplainPriceTests {
         let ends = try exits(of: "n", in: advice.change.plan)
         let end = try #require(ends.first)
         #expect(end > termination.at + Explainer.survival && !advice.price.isFair)
-        let text = try explainer.explain(termination).joined(separator: "\n")
+        let text = try explainer.explain(termination).wholeText
         let words = text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         #expect(words.contains("Or: protection by name; it lives "), "\(text)")
         #expect(words.contains("What saves it: without its leak: apps.n.memory.leak = 0B/s instead of 1MiB/s; "))
-        let until = "until it is ended \(explainer.clock(end)) into the run (memoryPressure)"
+        let until = "until it is ended \(end.clock) into the run (memoryPressure)"
         #expect(words.contains(" longer, \(until)"), "\(text)")
         #expect(words.contains("before the user wants it again"), "\(text)")
     }
@@ -217,16 +217,16 @@ extension ExplainPriceTests {
         let explainer = Explainer(plan: try loadedPlan(text), scenario: "r/scenario.yaml")
         let ends = try explainer.terminations(of: "a")
         let second = try #require(ends.dropFirst().first, "a ends once only")
-        let trial = try explainer.trial(of: second, with: explainer.protection(of: second))
+        let trial = try explainer.trial(of: second, with: explainer.protection(of: second.app))
         let price = AdvicePrice(saving: second.pid, without: try explainer.course(), with: trial.course)
         #expect(price.spared.contains { $0.pid == ends[0].pid })
         let early = try #require(price.losses.first { $0.at < second.since }, "\(price.losses)")
-        let words = try explainer.explain(second).joined(separator: "\n")
+        let words = try explainer.explain(second).wholeText
         let all = words.split(separator: "\n").map(String.init)
         let lines = all.drop { !$0.contains("protection by name") }
         let paid = try #require(lines.firstIndex { $0.hasPrefix("  Who pays:") })
         let before = try #require(lines.firstIndex { $0.hasPrefix("  Before that:") }, "\(words)")
-        let at = explainer.clock(early.at)
+        let at = early.at.clock
         #expect(!lines[paid..<before].contains { $0.contains(at) }, "\(words)")
         #expect(lines[before].contains(at), "\(words)")
     }
@@ -261,7 +261,7 @@ extension ExplainPriceTests {
             of: .init(
                 app: victim.name, pid: victim.pid, at: record.snapshot.now, since: victim.launchedAt,
                 cause: .decision(record))
-        ).joined(separator: "\n")
+        ).words.flatMap { $0.lines(width: 200, margin: 17, commandMargin: 17) }.joined(separator: "\n")
         #expect(!words.contains("there was no other choice"), "\(words)")
         #expect(words.contains("; no other process was ranked."), "\(words)")
         #expect(words.contains("\n  Not ranked:    b: in the foreground, holds "), "\(words)")

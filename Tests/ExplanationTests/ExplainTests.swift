@@ -45,7 +45,7 @@ struct ExplainTests {
     func payers() throws {
         let explainer = Explainer(plan: try plan("lru"), scenario: "r/scenario.yaml")
         let termination = try #require(try explainer.terminations().first)
-        let change = explainer.protection(of: termination)
+        let change = explainer.protection(of: termination.app)
         let with = try explainer.trial(of: termination, with: change).course
         let price = AdvicePrice(saving: termination.pid, without: try explainer.course(), with: with)
         for loss in price.losses where loss.kind.isEnd {
@@ -56,7 +56,7 @@ struct ExplainTests {
         #expect(!price.losses.isEmpty && !price.losses.contains { $0.app == termination.app }, "\(price.losses)")
         let same = AdvicePrice(saving: termination.pid, without: try explainer.course(), with: try explainer.course())
         #expect(same.losses.isEmpty && same.spared.isEmpty && !same.isSaved && !same.isWorse)
-        let text = try explainer.explain(termination).joined(separator: "\n")
+        let text = try explainer.explain(termination).wholeText
         #expect(text.contains("\n  Who pays:      "), "\(text)")
     }
 
@@ -64,7 +64,7 @@ struct ExplainTests {
     func words() throws {
         let explainer = Explainer(plan: try plan("jetsam"), scenario: "r/scenario.yaml")
         let termination = try #require(try explainer.terminations().first)
-        let text = try explainer.explain(termination).joined(separator: "\n")
+        let text = try explainer.explain(termination).wholeText
         for piece in [
             termination.app, "into the run", "idle-exit", "threshold", "Spared:", "--set policy.parameters.",
         ] {
@@ -77,7 +77,7 @@ struct ExplainTests {
         let rules = "{ rules: [{ name: room, when: available < 16%, order: largest }] }"
         let explainer = Explainer(plan: try plan(rules), scenario: "my runs/scenario.yaml")
         let termination = try #require(try explainer.terminations().first)
-        let text = try explainer.explain(termination).joined(separator: "\n")
+        let text = try explainer.explain(termination).wholeText
         #expect(text.flat.contains(" instead of available < 16%, in the rule room (when)"), "\(text)")
         #expect(!text.contains(" = available"), "\(text)")
         #expect(
@@ -105,7 +105,7 @@ struct ExplainTests {
             let plan = try ScenarioLoader.load(text: text, file: "t.yaml", overrides: Overrides(sets: sets)).get()
             let explainer = Explainer(plan: plan, scenario: "r/scenario.yaml")
             let termination = try #require(try explainer.terminations().first)
-            return try explainer.explain(termination).joined(separator: "\n")
+            return try explainer.explain(termination).wholeText
         }
         let none = try explained([])
         #expect(none.hasPrefix("old was ended by the monitor's end_suspended_first, "), "\(none)")
@@ -122,7 +122,7 @@ struct ExplainTests {
     func hopeless() throws {
         let explainer = Explainer(plan: try plan("lru", ["device.ceiling=128MiB"]), scenario: "r/scenario.yaml")
         let termination = try #require(try explainer.terminations().first)
-        let text = try explainer.explain(termination).joined(separator: "\n")
+        let text = try explainer.explain(termination).wholeText
         #expect(
             text.flat.contains("In vain: the numbers of lru") && text.flat.contains("Or: protection by name"), "\(text)"
         )
@@ -166,14 +166,14 @@ extension ExplainTests {
             let until = termination.at + Explainer.survival
             #expect(ends.allSatisfy { $0 > until }, "\(advice.change.words) does not save it")
         }
-        let protected = explainer.protection(of: termination)
+        let protected = explainer.protection(of: termination.app)
         guard case .ends(let at, let reason, _) = try explainer.trial(of: termination, with: protected).fate else {
             Issue.record("it is said to stay")
             return
         }
         #expect(try exits(of: "n", in: try leaking(["policy=\(policy)", "limits.protected=[n]"])) == [at])
         #expect(reason.hasPrefix("memory"))
-        let text = try explainer.explain(termination).joined(separator: "\n")
+        let text = try explainer.explain(termination).wholeText
         #expect(!text.contains("would"), "\(text)")
         #expect(
             ["still there", "longer, until", "it ends all the same"].contains { text.flat.contains($0) }, "\(text)")
@@ -183,7 +183,7 @@ extension ExplainTests {
     func forbidden() throws {
         let explainer = Explainer(
             plan: try plan("lru", ["device.ceiling=128MiB", "limits.protected=[b]"]), scenario: "r/scenario.yaml")
-        let texts = try explainer.terminations().map { try explainer.explain($0).joined(separator: "\n") }
+        let texts = try explainer.terminations().map { try explainer.explain($0).wholeText }
         #expect(texts.contains { $0.contains("Spared:        b: protected by name [protected].") }, "\(texts)")
         #expect(!texts.contains { $0.contains("Spared:        b, whose turn was later") }, "\(texts)")
     }
@@ -196,7 +196,7 @@ extension ExplainTests {
         ]
         let explainer = Explainer(plan: try plan("lru", late), scenario: "r/scenario.yaml")
         let termination = try #require(try explainer.terminations(most: 1).first)
-        let head = try #require(try explainer.explain(termination).first)
+        let head = try #require(try explainer.explain(termination).lines(.all, width: 112).first)
         #expect(head.contains(", 2 h 0 min "), "\(head)")
     }
 

@@ -4,6 +4,7 @@ import Plan
 import Quantities
 import Simulation
 
+@testable import Explanation
 @testable import Scenario
 
 /// Runs of up to five apps on a phone with room for two or three of them.
@@ -52,4 +53,9 @@ func exits(of app: String, in plan: RunPlan) throws -> [Instant] {
     simulation.keepEvents()
     _ = try simulation.run()
     return simulation.takeEvents().filter { $0.kind == .exit && $0.app == app }.map(\.at)
+}
+
+extension Explanation {
+    /// Everything that it says, in lines of 112 columns.
+    var wholeText: String { lines(.all, width: 112).joined(separator: "\n") }
 }

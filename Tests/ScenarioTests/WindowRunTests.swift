@@ -175,7 +175,8 @@ struct WindowRunTests {
             "at: 0s, launch: notes", with: "at: 0s, launch: other }\n  - { at: 2s, launch: notes")
         let plan = try ScenarioLoader.load(text: text, file: "w.yaml", overrides: Overrides(sets: tight)).get()
         let explainer = Explainer(plan: plan, scenario: "r/scenario.yaml")
-        let words = try explainer.explain(#require(try explainer.terminations().first)).joined(separator: "\n")
+        let words = try explainer.explain(#require(try explainer.terminations().first)).lines(.all, width: 400).joined(
+            separator: "\n")
         let why = "notes: in the foreground; its windows off screen stay, too: seen within disconnect_idle."
         #expect(words.contains("What saves it: disconnect_idle = "), "\(words)")
         #expect(words.contains("other was ended") && words.contains("Spared:        \(why)"), "\(words)")
@@ -250,7 +251,8 @@ struct WindowRunTests {
             """
         let plan = try ScenarioLoader.load(text: text, file: "b.yaml", overrides: Overrides(sets: [rules])).get()
         let explainer = Explainer(plan: plan, scenario: "r/scenario.yaml")
-        let words = try explainer.explain(#require(try explainer.terminations().first)).joined(separator: "\n")
+        let words = try explainer.explain(#require(try explainer.terminations().first)).lines(.all, width: 400).joined(
+            separator: "\n")
         #expect(words.contains("other was ended"), "\(words)")
         for scene in [1, 2] {
             #expect(words.contains("Passed over:   notes, scene \(scene) (disconnect_scene): "), "\(words)")

@@ -165,6 +165,74 @@ struct ExplainCommandTests {
         }
     }
 
+    /// What `explain --format json` writes.
+    private struct Document: Decodable {
+        struct Paragraph: Decodable, Equatable { let label: String, sentences: [String] }
+        struct Remedy: Decodable { let actor, kind, words, command: String, assignments: [String] }
+        struct Explained: Decodable {
+            let app, head: String
+            let pid: Int
+            let atS, sinceS: Double
+            let wasForeground, wasPerceived: Bool
+            let cause: [[String: String]]
+            let spared: [[String: String]]
+            let remedies: [Remedy]
+            let words: [Paragraph]
+        }
+        let format: Int
+        let scenario: String
+        let warnings: [String]
+        let note: String?
+        let explanations: [Explained]
+    }
+
+    private func document(_ arguments: [String], in folder: URL) throws -> (document: Document, error: String) {
+        let result = try Program.run(["explain"] + arguments + ["--format", "json"], in: folder)
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        return (try decoder.decode(Document.self, from: Data(result.out.utf8)), result.error)
+    }
+
+    @Test("as JSON, stdout is one document that says all that --all says; --felt chooses the ends that the user felt")
+    func json() throws {
+        try Experiments.within { folder in
+            try run(in: folder)
+            let (said, error) = try document(["r", "--most", "50"], in: folder)
+            #expect(error.isEmpty && said.format == 1 && said.scenario == "r/scenario.yaml" && said.warnings.isEmpty)
+            let all = try Program.run(["explain", "r", "--all", "--most", "50"], in: folder)
+            let words = all.out.split(whereSeparator: \.isWhitespace)
+            let rendered = said.explanations.map { end in
+                ([end.head] + end.words.flatMap { ["\($0.label):"] + $0.sentences }).joined(separator: " ")
+            }
+            #expect(rendered.joined(separator: " ").split(separator: " ") == words)
+            let first = try #require(said.explanations.first)
+            #expect(first.app == "a" && first.atS > first.sinceS && first.cause.count == 3 && !first.remedies.isEmpty)
+            for remedy in first.remedies {
+                #expect(["app", "user", "device", "policy"].contains(remedy.actor) && !remedy.assignments.isEmpty)
+                #expect(all.out.contains(remedy.command), "\(remedy.command)")
+            }
+            let felt = try document(["r", "--felt"], in: folder).document.explanations.map(\.pid)
+            let wanted = said.explanations.filter { $0.wasForeground || $0.wasPerceived }.map(\.pid)
+            #expect(felt == wanted && !felt.isEmpty && felt.count < said.explanations.count)
+            #expect(try Program.run(["explain", "r", "--felt", "--most", "1"], in: folder).status == 64)
+        }
+    }
+
+    @Test("as JSON, what is missing and why nothing is explained is said in the document, too")
+    func jsonWithoutExplanation() throws {
+        try Experiments.within { folder in
+            try run(in: folder)
+            try FileManager.default.removeItem(at: folder.appending(path: "r/decisions.csv"))
+            let (said, error) = try document(["r"], in: folder)
+            #expect(said.warnings.map { "plimsoll: warning: \($0)\n" } == [error] && said.note == nil)
+            try run("none", ["--policy", "none"], in: folder)
+            let none = try document(["none"], in: folder).document
+            #expect(none.note == "The system ended no app in this run." && none.explanations.isEmpty)
+            try run("dry", ["--dry-run"], in: folder)
+            #expect(try document(["dry"], in: folder).document.note?.hasPrefix("This was a dry run") == true)
+        }
+    }
+
     @Test("commands run as they are printed, whatever the folder is called; --most is at least 1")
     func commands() throws {
         try Experiments.within { folder in

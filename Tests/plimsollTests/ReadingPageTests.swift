@@ -20,7 +20,7 @@ struct ReadingPageTests {
         defer { try? FileManager.default.removeItem(at: folder) }
         let run = ["run", Program.scenario("editor-behind-a-game"), "--backend", "accounting", "--quiet", "--out"]
         #expect(try Program.run(run + ["runs/editor-behind-a-game"], in: folder).status == 0)
-        let result = try Program.run(["explain", "runs/editor-behind-a-game", "--app", "editor"], in: folder)
+        let result = try Program.run(["explain", "runs/editor-behind-a-game", "--app", "editor", "--all"], in: folder)
         let lines = try shown(from: "editor was ended")
         let said = result.out.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
         #expect(said.map(String.init) == lines)

@@ -6,15 +6,51 @@ import Scenario
 import Simulation
 
 extension Explainer {
-    /// The termination in words, one line each: what happened and why, what would save the process, and what that
-    /// costs.
-    public func explain(_ termination: Termination) throws -> [String] {
-        let account = account(of: termination)
-        return account.isEmpty ? [] : try account + saved(termination)
+    /// Explains the terminations. Gives the explanations in their order, each as soon as it is found.
+    public func explain(_ terminations: [Termination], _ explained: (Explanation) throws -> Void) throws {
+        try counsel(for: terminations) { index, counsel in
+            try explained(explanation(of: terminations[index], counsel))
+        }
     }
 
-    /// What happened and why, one line each.
-    func account(of termination: Termination) -> [String] {
+    /// Explains one termination: what happened and why, what would save the process, and what that costs.
+    public func explain(_ termination: Termination) throws -> Explanation {
+        explanation(of: termination, try counsel(for: termination))
+    }
+
+    private func explanation(of termination: Termination, _ counsel: Counsel) -> Explanation {
+        let remedies = counsel.advices.map { advice in
+            Explanation.Remedy(
+                change: advice.change, fate: advice.fate, price: advice.price, command: command(advice.change),
+                end: termination.at, since: termination.since)
+        }
+        let isHopeless = remedies.isEmpty
+        return Explanation(
+            termination: termination, account: account(of: termination), remedies: remedies,
+            inVain: counsel.failures, tried: counsel.tried,
+            protection: counsel.fateIfProtected.flatMap { fate in
+                guard isHopeless else { return nil }
+                return .init(
+                    words: fateIfProtected(fate, termination), command: command(protection(of: termination.app)))
+            })
+    }
+
+    /// A command that tries a change.
+    private func command(_ change: Change) -> String { "plimsoll run \(ShellWord.quoted(scenario)) \(change.option)" }
+
+    private func fateIfProtected(_ fate: Fate, _ termination: Termination) -> String {
+        switch fate {
+        case .stays: return "it is not shown to stay on the run's own backend"
+        case .isAbsent: return "the app has no process at that moment"
+        case .ends(let at, let reason, let explanation):
+            let isLater = at >= termination.at
+            let when = isLater ? "\((at - termination.at).clock) later" : "\(at.clock) into the run"
+            return "it ends all the same, \(when): \(reason)\(explanation.isEmpty ? "" : " (\(explanation))")"
+        }
+    }
+
+    /// What happened and why.
+    func account(of termination: Termination) -> Explanation.Account {
         switch termination.cause {
         case .decision(let record): account(of: termination, record)
         case .rule(let fact, let explanation): account(of: termination, fact, explanation)
@@ -24,49 +60,49 @@ extension Explainer {
     /// An end that no policy decided.
     private func account(
         of termination: Termination, _ fact: RunTally.TerminationFact, _ explanation: String
-    ) -> [String] {
+    ) -> Explanation.Account {
         let place = kind(of: fact.app) + (fact.wasForeground ? "in the foreground" : "off screen")
-        let age = clock(.zero + (termination.at - termination.since))
-        return [
-            "\(fact.app) was ended by the system, \(clock(termination.at)) into the run (\(fact.reason.rawValue)).",
-            "  What it was:   \(place), \(age) after its launch; it held \(fact.footprint.readable).",
-            "  Why then:      \(explanation).",
-            "  Why this one:  \(fact.reason.rule)",
-        ]
+        let age = (termination.at - termination.since).clock
+        return Explanation.Account(
+            head:
+                "\(fact.app) was ended by the system, \(termination.at.clock) into the run (\(fact.reason.rawValue)).",
+            author: .system, decision: nil, reason: fact.reason.rule, held: fact.footprint,
+            cause: [
+                .init(
+                    label: "What it was",
+                    sentence: "\(place), \(age) after its launch; it held \(fact.footprint.readable)."),
+                .init(label: "Why then", sentence: "\(explanation)."),
+                .init(label: "Why this one", sentence: fact.reason.rule),
+            ], others: [])
     }
 
     /// A decision of the policy or the monitor.
-    private func account(of termination: Termination, _ record: DecisionRecord) -> [String] {
+    private func account(of termination: Termination, _ record: DecisionRecord) -> Explanation.Account {
         let snapshot = record.snapshot
-        guard let victim = snapshot.process(termination.pid),
-            let chosen = record.chosen
-        else { return [] }
+        // A termination is made of a decision that ends a process of its snapshot.
+        guard let victim = snapshot.process(termination.pid), let chosen = record.chosen else {
+            preconditionFailure("decision \(record.number) did not end process \(termination.pid)")
+        }
         let candidate = record.decision.ranking[chosen]
         let how = candidate.action == .terminate(victim.pid) ? "ended" : "asked to end"
-        let whose =
-            record.decision.isByMonitor ? "the monitor's end_suspended_first" : "the policy \(plan.policy.title)"
-        var lines = [
-            "\(victim.name) was \(how) by \(whose), \(clock(termination.at)) into the run "
+        let isByMonitor = record.decision.isByMonitor
+        let whose = isByMonitor ? "the monitor's end_suspended_first" : "the policy \(plan.policy.title)"
+        return Explanation.Account(
+            head: "\(victim.name) was \(how) by \(whose), \(termination.at.clock) into the run "
                 + "(decision \(record.number) in decisions.csv).",
-            "  What it was:   \(state(victim, snapshot)); it held \(victim.footprint.readable).",
-            "  Why then:      \(occasion(record, candidate)).",
-            "  Why this one:  \(candidate.reason)\(place(record, chosen)).",
-        ]
-        lines += passedOver(record, chosen)
-        lines += later(record, chosen)
-        lines += spared(record, chosen)
-        return lines + unranked(record)
+            author: isByMonitor ? .monitor : .policy, decision: record.number, reason: candidate.reason,
+            held: victim.footprint,
+            cause: [
+                .init(
+                    label: "What it was",
+                    sentence: "\(state(victim, snapshot)); it held \(victim.footprint.readable)."),
+                .init(label: "Why then", sentence: "\(occasion(record, candidate))."),
+                .init(label: "Why this one", sentence: "\(candidate.reason)\(place(record, chosen))."),
+            ],
+            others: passedOver(record, chosen) + later(record, chosen) + spared(record, chosen) + unranked(record))
     }
 
     // MARK: Pieces
-
-    func clock(_ instant: Instant) -> String {
-        let seconds = instant.microseconds / 1_000_000
-        let tenths = instant.microseconds / 100_000 % 10
-        let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60)
-        let whole = hours > 0 ? "\(hours) h " : ""
-        return whole + (seconds >= 60 ? "\(minutes) min " : "") + "\(seconds % 60).\(tenths) s"
-    }
 
     /// What the process is if it is no app, with a comma; empty for an app.
     private func kind(of name: String) -> String {
@@ -83,7 +119,7 @@ extension Explainer {
     private func state(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> String {
         let kind = kind(of: process.name)
         guard kind.isEmpty || process.phase != .suspended else {
-            return "\(kind)idle for \(clock(.zero + process.idleTime(at: snapshot.now)))"
+            return "\(kind)idle for \(process.idleTime(at: snapshot.now).clock)"
         }
         return kind + stateOfApp(process, snapshot)
     }
@@ -91,7 +127,7 @@ extension Explainer {
     private func stateOfApp(_ process: ProcessSnapshot, _ snapshot: SystemSnapshot) -> String {
         let idle = process.idleTime(at: snapshot.now)
         guard idle > .zero else { return "in the foreground" }
-        let unseen = clock(.zero + idle)
+        let unseen = idle.clock
         let modes = process.modes.map(\.rawValue).joined(separator: ", ")
         return switch process.phase {
         case .suspended: "suspended, off screen for \(unseen)"
@@ -124,20 +160,22 @@ extension Explainer {
     }
 
     /// The processes ranked before it that the policy was not allowed to touch.
-    private func passedOver(_ record: DecisionRecord, _ chosen: Int) -> [String] {
+    private func passedOver(_ record: DecisionRecord, _ chosen: Int) -> [Explanation.Bystander] {
         record.decision.ranking.prefix(chosen).enumerated().compactMap { rank, candidate in
             record.refusals[rank].map {
+                let name = name(candidate.action.target, record.snapshot)
                 let scene = candidate.action.scene.map { ", scene \($0.number)" } ?? ""
-                return "  Passed over:   \(name(candidate.action.target, record.snapshot))\(scene) "
-                    + "(\(candidate.action.name)): \($0.explanation) [\($0.rule)]."
+                return .init(
+                    app: name, kind: .passedOver,
+                    sentence: "\(name)\(scene) (\(candidate.action.name)): \($0.explanation) [\($0.rule)].")
             }
         }
     }
 
     /// The processes ranked after it, and the ones among them that the policy may not touch.
-    private func later(_ record: DecisionRecord, _ chosen: Int) -> [String] {
+    private func later(_ record: DecisionRecord, _ chosen: Int) -> [Explanation.Bystander] {
         var seen = [record.decision.ranking[chosen].action.target]
-        var lines: [String] = []
+        var others: [Explanation.Bystander] = []
         for (rank, candidate) in record.decision.ranking.enumerated().dropFirst(chosen + 1)
         where candidate.action.isTermination {
             let pid = candidate.action.target
@@ -145,25 +183,29 @@ extension Explainer {
             else { continue }
             seen.append(pid)
             if let refusal = record.refusals[rank] {
-                lines.append("  Spared:        \(process.name): \(refusal.explanation) [\(refusal.rule)].")
+                let sentence = "\(process.name): \(refusal.explanation) [\(refusal.rule)]."
+                others.append(.init(app: process.name, kind: .refused, sentence: sentence))
             } else {
-                lines.append(
-                    "  Spared:        \(process.name), whose turn was later: \(state(process, record.snapshot)), holds "
-                        + "\(process.footprint.readable).")
+                let sentence =
+                    "\(process.name), whose turn was later: \(state(process, record.snapshot)), holds "
+                    + "\(process.footprint.readable)."
+                others.append(.init(app: process.name, kind: .later, sentence: sentence))
             }
         }
-        return lines + milder(record, chosen, named: seen)
+        return others + milder(record, chosen, named: seen)
     }
 
     /// The processes ranked after it to which the decision would only do something milder.
-    private func milder(_ record: DecisionRecord, _ chosen: Int, named: [ProcessID]) -> [String] {
+    private func milder(_ record: DecisionRecord, _ chosen: Int, named: [ProcessID]) -> [Explanation.Bystander] {
         let decision = record.decision
         var seen = named + decision.ranking[..<chosen].map(\.action.target) + decision.spared.map(\.pid)
         return decision.ranking.dropFirst(chosen + 1).compactMap { candidate in
             guard !seen.contains(candidate.action.target) else { return nil }
             seen.append(candidate.action.target)
             let (name, action) = (name(candidate.action.target, record.snapshot), candidate.action.name)
-            return "  Spared:        \(name): \(action) was all that was considered for it, and its turn was later."
+            return .init(
+                app: name, kind: .milder,
+                sentence: "\(name): \(action) was all that was considered for it, and its turn was later.")
         }
     }
 
@@ -173,22 +215,25 @@ extension Explainer {
         return record.snapshot.processes.filter { !named.contains($0.pid) }
     }
 
-    /// A line about the processes that the decision does not mention.
-    private func unranked(_ record: DecisionRecord) -> [String] {
+    /// The processes that the decision does not mention.
+    private func unranked(_ record: DecisionRecord) -> [Explanation.Bystander] {
         let why =
             record.decision.isByMonitor
             ? "the monitor ends suspended processes only" : "the policy did not rank it and gives no reason"
         return neverNamed(record).map { process in
-            "  Not ranked:    \(process.name): \(state(process, record.snapshot)), holds "
-                + "\(process.footprint.readable); \(why)."
+            .init(
+                app: process.name, kind: .notRanked,
+                sentence: "\(process.name): \(state(process, record.snapshot)), holds "
+                    + "\(process.footprint.readable); \(why).")
         }
     }
 
     /// The processes that the policy spared, and why.
-    private func spared(_ record: DecisionRecord, _ chosen: Int) -> [String] {
+    private func spared(_ record: DecisionRecord, _ chosen: Int) -> [Explanation.Bystander] {
         let ranked = record.decision.ranking[chosen...].filter { $0.action.isTermination }.map { $0.action.target }
         return record.decision.spared.filter { !ranked.contains($0.pid) }.map {
-            "  Spared:        \(name($0.pid, record.snapshot)): \($0.reason)."
+            let name = name($0.pid, record.snapshot)
+            return .init(app: name, kind: .spared, sentence: "\(name): \($0.reason).")
         }
     }
 }

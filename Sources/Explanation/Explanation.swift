@@ -1,0 +1,144 @@
+import Lifecycle
+import Metrics
+import Plan
+import Quantities
+import Scenario
+import Simulation
+
+/// Why a process was ended, what would have saved it, and at what price. All words about it are made from this value.
+public struct Explanation: Sendable {
+    /// The end that is explained.
+    public let termination: Explainer.Termination
+    let account: Account
+    /// The changes that save the process, the lowest price first.
+    let remedies: [Remedy]
+    /// What was tried in vain, in words.
+    let inVain: [String]
+    /// The kinds of all changes that were tried.
+    let tried: Set<Change.Kind>
+    /// What protection by name would do, where nothing saves the process.
+    let protection: Protection?
+
+    /// Protection by name that does not save the process.
+    struct Protection: Sendable {
+        let words: String
+        let command: String
+    }
+
+    /// What happened, and why.
+    struct Account: Sendable {
+        let head: String
+        let author: Author
+        /// The decision's number in `decisions.csv`; nil for an end that no policy decided.
+        let decision: Int?
+        /// Why this process and no other.
+        let reason: String
+        let held: ByteCount
+        let cause: [Fact]
+        /// The other processes of the decision.
+        let others: [Bystander]
+    }
+
+    /// Who ended the process.
+    enum Author: String, Sendable {
+        case policy
+        case monitor
+        case system
+    }
+
+    /// A sentence about the end, with its label.
+    struct Fact: Hashable, Encodable, Sendable {
+        let label: String
+        let sentence: String
+    }
+
+    /// Another process, and why it was not ended.
+    struct Bystander: Hashable, Sendable {
+        let app: String
+        let kind: Kind
+        let sentence: String
+
+        enum Kind: String, Sendable {
+            case passedOver = "passed-over"
+            case later
+            case refused
+            case milder
+            case spared
+            case notRanked = "not-ranked"
+        }
+
+        var label: String {
+            switch kind {
+            case .passedOver: "Passed over"
+            case .later, .refused, .milder, .spared: "Spared"
+            case .notRanked: "Not ranked"
+            }
+        }
+    }
+
+    /// A change that saves the process.
+    struct Remedy: Sendable {
+        let change: Change
+        let fate: Explainer.Fate
+        let price: AdvicePrice
+        /// A command that tries the change.
+        let command: String
+        /// The end that it avoids.
+        let end: Instant
+        /// When the ended process began; losses before that are told apart.
+        let since: Instant
+
+        /// How long the process lives with the change.
+        var life: String {
+            switch fate {
+            case .stays, .isAbsent: return "it is still there when the run ends"
+            case .ends(let at, let reason, _):
+                let wanted = price.isSaved ? "" : ", before the user wants it again"
+                let ends =
+                    switch ExitReason(rawValue: reason) {
+                    case .userTerminated: "the user closes it"
+                    case let exit? where exit.isBySystem: "it is ended"
+                    case _: "it ends"
+                    }
+                return
+                    "it lives \((at - end).clock) longer, until \(ends) \(at.clock) into the run (\(reason))\(wanted)"
+            }
+        }
+
+        /// Whether the change is worth its price.
+        var worth: Worth { price.isFair ? .fair : price.isSaved ? .dear : .delay }
+    }
+
+    /// What a change is worth.
+    enum Worth: String, Sendable {
+        /// It saves the process for good, and the run is no worse.
+        case fair
+        /// It saves the process for good, and the run is worse.
+        case dear
+        /// The process ends all the same before the user wants it again.
+        case delay
+    }
+}
+
+/// Who can make a change.
+enum Actor: String, Sendable {
+    case app
+    case user
+    case device
+    case policy
+}
+
+extension Change.Kind {
+    /// Who can make such a change.
+    var actor: Actor {
+        switch self {
+        case .policy, .monitor: .policy
+        case .limit, .device: .device
+        case .behaviour, .size: .app
+        case .protection: .user
+        }
+    }
+
+    /// The name in JSON.
+    var name: String { "\(self)" }
+}

@@ -1,0 +1,109 @@
+import Lifecycle
+import Metrics
+import Plan
+import Quantities
+import Scenario
+import Simulation
+
+extension Explainer {
+    /// What the repeated run did.
+    public struct History {
+        /// The ends that the system caused, in the order of time.
+        public var terminations: [Termination] = []
+        /// The ends for other reasons, each with its reason, app and instant: the user closed the app, or it crashed.
+        public var otherEnds: [(reason: String, app: String, at: Instant)] = []
+    }
+
+    /// The ends that the system caused, in the order of time; only those of `app` if given, and at most `most`.
+    public func terminations(of app: String? = nil, most: Int = .max) throws -> [Termination] {
+        try history(of: app, most: most).terminations
+    }
+
+    /// Whether an exit reason says that the system ended the process.
+    static func isBySystem(_ reason: String) -> Bool { ExitReason(rawValue: reason)?.isBySystem ?? false }
+}
+
+/// Collects the ends of a run while it is repeated.
+final class Watch {
+    private let app: String?
+    private let most: Int
+    private let witness: (DecisionRecord) -> Bool
+    private var decided: [Explainer.Termination] = []
+    private var ordered: Set<ProcessID> = []
+    private var byRule: [RunTally.TerminationFact] = []
+    private var counted = 0
+    var lives = ProcessLives()
+    /// A run that was killed came only this far.
+    private(set) var over: Instant?
+    /// Whether all ends that were asked for have come.
+    private(set) var hasAll = false
+
+    /// - Parameters:
+    ///   - app: The only app whose ends count; nil for all.
+    ///   - most: After this number of ends by the system nothing is collected.
+    ///   - witness: Receives every decision until then; false ends the history.
+    init(app: String?, most: Int, witness: @escaping (DecisionRecord) -> Bool) {
+        (self.app, self.most, self.witness) = (app, most, witness)
+    }
+
+    /// Takes a decision of the repeated run.
+    func take(_ record: DecisionRecord) {
+        guard over == nil, !hasAll else { return }
+        guard witness(record) else {
+            over = record.snapshot.now
+            return
+        }
+        // An app that was asked to end and then ended at once counts as one termination.
+        guard let termination = Watch.termination(record), ordered.insert(termination.pid).inserted else { return }
+        if app == nil || termination.app == app { decided.append(termination) }
+    }
+
+    /// Looks at the ends so far.
+    func look(_ tally: RunTally) {
+        guard !hasAll, tally.terminations.count > counted || decided.count >= most else { return }
+        for fact in tally.terminations[counted...] where app == nil || fact.app == app {
+            if !ordered.contains(fact.pid), fact.at < over ?? .never { byRule.append(fact) }
+        }
+        counted = tally.terminations.count
+        hasAll = decided.count + byRule.count >= most
+    }
+
+    func history(_ tally: RunTally) -> Explainer.History {
+        let all = (decided + byRule.map(termination)).enumerated().sorted {
+            ($0.element.at, $0.offset) < ($1.element.at, $1.offset)
+        }.map(\.element).prefix(most)
+        return Explainer.History(
+            terminations: all.map { termination in
+                var termination = termination
+                termination.fact = tally.terminations.first { $0.pid == termination.pid }
+                return termination
+            },
+            otherEnds: lives.ended.filter { ended, end in
+                !Explainer.isBySystem(end.reason) && (app == nil || ended == app) && end.at < over ?? .never
+            }.map { ($0.end.reason, $0.app, $0.end.at) })
+    }
+
+    private static func termination(_ record: DecisionRecord) -> Explainer.Termination? {
+        guard let chosen = record.chosen else { return nil }
+        let action = record.decision.ranking[chosen].action
+        guard action.isTermination,
+            let victim = record.snapshot.process(action.target)
+        else { return nil }
+        return Explainer.Termination(
+            app: victim.name, pid: victim.pid, at: record.snapshot.now, since: victim.launchedAt,
+            cause: .decision(record))
+    }
+
+    private func termination(_ fact: RunTally.TerminationFact) -> Explainer.Termination {
+        let life = lives.of(fact.app).last { $0.end?.at == fact.at }
+        return Explainer.Termination(
+            app: fact.app, pid: fact.pid, at: fact.at, since: life?.since ?? .zero,
+            cause: .rule(fact, explanation: life?.end?.explanation ?? ""))
+    }
+}
+
+extension RunPlan {
+    /// Whether the run's tables are the same on the accounting backend. Only LZ4 compresses real contents, which that
+    /// backend lacks.
+    package var isTheSameOnAccounting: Bool { backend == .accounting || device.compressor?.codec != .lz4 }
+}
