@@ -167,9 +167,8 @@ let package = Package(
         tests(
             "Survival",
             [
-                "Survival", "Explanation", "Experiments", "Scenario", "Simulation", "Plan", "Memory", "Metrics",
-                "Workload",
-                "Lifecycle", "Pressure", "Reclaim", "Quantities",
+                "TestSupport", "Survival", "Explanation", "Experiments", "Scenario", "Simulation", "Plan", "Memory",
+                "Metrics", "Workload", "Lifecycle", "Pressure", "Reclaim", "Quantities",
             ]),
         tests("Worlds", ["Worlds", "Scenario", "Simulation", "Plan", "Memory", "Metrics", "Quantities"]),
         tests(

@@ -6,6 +6,7 @@ import Quantities
 import Reclaim
 import Scenario
 import Simulation
+import TestSupport
 
 @testable import Interchange
 
@@ -24,7 +25,7 @@ final class ReportKeeper: KillReportSink {
 }
 
 enum JetsamExportFixture {
-    struct Output {
+    struct Output: Sendable {
         let reports: [KillReport]
         /// The reports in their written form.
         let texts: [[UInt8]]
@@ -34,7 +35,12 @@ enum JetsamExportFixture {
         let tables: [[UInt8]]
     }
 
-    static func play(_ plan: RunPlan, keepingReports: Bool = true, refusing: Int? = nil) throws -> Output {
+    /// A run with reports that several tests read.
+    static func play(_ plan: RunPlan) throws -> Output { try played.value(of: plan) { try playAnew(plan) } }
+
+    private static let played = Memo<RunPlan, Output>()
+
+    static func playAnew(_ plan: RunPlan, keepingReports: Bool = true, refusing: Int? = nil) throws -> Output {
         let memory = try plan.makeDevice()
         let keeper = ReportKeeper(refusing: refusing)
         var tables: [MemorySink] = []

@@ -90,14 +90,14 @@ struct JetsamExportTests {
         for (scenario, policy) in [("evening-commute", "jetsam"), ("leak", "ladder")] {
             let plan = try JetsamExportFixture.plan(scenario, policy: policy)
             let (with, without) = (
-                try JetsamExportFixture.play(plan), try JetsamExportFixture.play(plan, keepingReports: false)
+                try JetsamExportFixture.play(plan), try JetsamExportFixture.playAnew(plan, keepingReports: false)
             )
             #expect(with.tables == without.tables && !with.reports.isEmpty)
-            #expect(try JetsamExportFixture.play(plan).texts == with.texts)
+            #expect(try JetsamExportFixture.playAnew(plan).texts == with.texts)
         }
         let plan = try JetsamExportFixture.plan("evening-commute", policy: "jetsam")
         #expect {
-            try JetsamExportFixture.play(plan, refusing: 2)
+            try JetsamExportFixture.playAnew(plan, refusing: 2)
         } throws: { error in
             guard case RunFailure.output(let failure) = error else { return false }
             return "\(failure)".hasPrefix("cannot write report.ips: ")

@@ -198,7 +198,7 @@ struct TraceArchiveTests {
             try Data(text.utf8).write(to: scenario)
             var plan = try ScenarioLoader.load(path: scenario.path()).get()
             plan.backend = .accounting
-            return try JetsamExportFixture.play(plan, keepingReports: false).tables
+            return try JetsamExportFixture.playAnew(plan, keepingReports: false).tables
         }
         let expected = try tables(Array(TraceFixture.byHand.utf8), "trace.txt")
         #expect(try tables(Self.gzip(TraceFixture.byHand), "trace.txt.gz") == expected)

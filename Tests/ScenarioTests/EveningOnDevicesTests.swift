@@ -4,6 +4,7 @@ import Metrics
 import Plan
 import Quantities
 import Simulation
+import TestSupport
 import Testing
 
 @testable import Scenario
@@ -47,14 +48,18 @@ struct EveningOnDevicesTests {
             summary: text(sinks.summary), appSummary: text(sinks.appSummary))
     }
 
+    /// Two tests look at the evenings without compressors.
+    private static let evenings = Memo<[String], Evening>()
+
     private static func evening(on device: String, compressor: String = "off") throws -> Evening {
         let path = ProjectScenarioTests.folder.appending(path: "evening-on-iphone.yaml").path()
         // At full scale it takes half the time.
         let sets = [
             "device.like=\(device)", "device.compressor=\(compressor)", "scale=100%", "expect=[]", "metrics.apps=all",
         ]
-        return try run(
-            try ScenarioLoader.load(path: path, overrides: Overrides(sets: sets, backend: .accounting)).get())
+        return try evenings.value(of: sets) {
+            try run(try ScenarioLoader.load(path: path, overrides: Overrides(sets: sets, backend: .accounting)).get())
+        }
     }
 
     /// The iPhones of the presets, by their RAM.

@@ -18,7 +18,7 @@ struct RandomLifeTests {
         for seed in UInt64(block * 10)..<UInt64(block * 10 + 10) {
             let plan = RandomLife(seed: seed).plan
             do {
-                let run = try runToEnd(plan)
+                let run = try Self.lives.value(of: seed) { try runToEnd(plan) }
                 check(run, seed)
             } catch {
                 Issue.record("seed \(seed): \(error)")
@@ -27,12 +27,15 @@ struct RandomLifeTests {
         }
     }
 
+    /// The runs of the first seeds are read by two tests.
+    private static let lives = Memo<UInt64, RunOutput>()
+
     @Test("they do not pass for want of events: every kind of row and every exit reason occurs")
     func coverage() throws {
         var kinds: Set<String> = []
         var exits: Set<String> = []
         for seed in 0..<40 as Range<UInt64> {
-            let run = try runToEnd(RandomLife(seed: seed).plan)
+            let run = try Self.lives.value(of: seed) { try runToEnd(RandomLife(seed: seed).plan) }
             for row in run.eventRows {
                 kinds.insert(row.event)
                 if row.event == "exit" { exits.insert(row.detail) }

@@ -38,7 +38,7 @@ func testPlan(
 }
 
 /// The output of a run.
-struct RunOutput {
+struct RunOutput: Sendable {
     let tally: RunTally
     let ending: RunEnding
     /// The CSV text of each table.

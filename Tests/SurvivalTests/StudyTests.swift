@@ -5,6 +5,7 @@ import Plan
 import Quantities
 import Scenario
 import Simulation
+import TestSupport
 import Testing
 import Workload
 
@@ -40,15 +41,28 @@ struct StudyTests {
         try plan(person.replacing("POLICY", with: policy), sets)
     }
 
+    /// A run that a study and brute force both ask for is made once.
+    private struct Errand: Hashable {
+        let app: Int
+        let plan: RunPlan
+        let untilEnd: Bool
+    }
+
+    private static let played = Memo<Errand, Fate>()
+
+    private func fate(of app: Int, in plan: RunPlan, untilEnd: Bool) throws -> Fate {
+        try Self.played.value(of: Errand(app: app, plan: plan, untilEnd: untilEnd)) {
+            try FatePlayer().fate(of: app, in: plan, untilEnd: untilEnd)
+        }
+    }
+
     /// Makes the runs that a study asks for.
     private func answer(_ question: Question, sizing: Sizing? = nil) throws -> Answer {
         var study = Study(question, sizing: sizing)
-        let player = FatePlayer()
         while true {
             let requests = try study.next()
             guard !requests.isEmpty else { return Answer(study) }
-            study.take(
-                try requests.map { try player.fate(of: $0.app, in: $0.plan, untilEnd: $0.untilEnd) }, of: requests)
+            study.take(try requests.map { try fate(of: $0.app, in: $0.plan, untilEnd: $0.untilEnd) }, of: requests)
         }
     }
 
@@ -176,7 +190,7 @@ struct StudyTests {
             plan.apps[question.app] = try sizing.app(plan.apps[question.app], at: size)
             let lives = try question.seeds.map { seed in
                 plan.seed = seed
-                return try FatePlayer().fate(of: question.app, in: plan, untilEnd: true).lives
+                return try fate(of: question.app, in: plan, untilEnd: true).lives
             }
             return Proportion(lives.count { $0 == true }, of: lives.count { $0 != nil })
                 .isAtLeast(partsPerMillion: question.share.partsPerMillion)

@@ -1,5 +1,5 @@
-/// How the engine was compiled. Debug builds of this package optimise it and keep the checks of the tests; a build whose
-/// flags say otherwise takes ten times as long for a run.
+/// How the engine was compiled. Debug builds of this package optimise it and keep the checks of the tests; a run of a
+/// build whose flags say otherwise takes ten times as long.
 public enum EngineBuild {
     /// Whether the compiler optimised this module.
     public static var isOptimised: Bool {
