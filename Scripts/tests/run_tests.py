@@ -27,7 +27,7 @@ import sys
 import tempfile
 import time
 import unittest
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -155,7 +155,11 @@ def fits(job: Job, running: Sequence[Job], at_once: int) -> bool:
     return not running or (len(running) < at_once and not job.is_alone and not any(one.is_alone for one in running))
 
 
-def run_all(jobs: Sequence[Job], at_once: int, scratch: Path) -> Iterator[tuple[Job, Outcome]]:
+Run = Callable[[Job, Path], Outcome]
+"""Runs a job; it may use a folder."""
+
+
+def run_all(jobs: Sequence[Job], at_once: int, scratch: Path, run: Run) -> Iterator[tuple[Job, Outcome]]:
     """Each job with its outcome, as they end."""
     waiting, running = list(jobs), dict[Future[Outcome], Job]()
     with ThreadPoolExecutor(at_once) as pool:
@@ -163,7 +167,7 @@ def run_all(jobs: Sequence[Job], at_once: int, scratch: Path) -> Iterator[tuple[
             for job in list(waiting):
                 if fits(job, list(running.values()), at_once):
                     waiting.remove(job)
-                    running[pool.submit(run_apart, job, scratch)] = job
+                    running[pool.submit(run, job, scratch)] = job
             for future in wait(running, return_when=FIRST_COMPLETED).done:
                 yield running.pop(future), future.result()
 
@@ -212,14 +216,17 @@ def append(file: Path | None, lines: Sequence[str]) -> None:
             written.writelines(f"{line}\n" for line in lines)
 
 
-def run_jobs(jobs: Sequence[Job], at_once: int, skips: Path | None, times: Path | None) -> int:
+def run_jobs(
+    jobs: Sequence[Job], at_once: int, skips: Path | None, times: Path | None, run: Run = run_apart
+) -> int:
+    """Runs them, prints what comes of each, and ends with the exit status."""
     failed, skipped = list[str](), list[str]()
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="plimsoll-tests.") as scratch:
         shared = Path(scratch, "shared")
         shared.mkdir()
         os.environ["PLIMSOLL_SHARED"] = str(shared)
-        for job, outcome in run_all(jobs, at_once, Path(scratch)):
+        for job, outcome in run_all(jobs, at_once, Path(scratch), run):
             show(job, outcome)
             failed += [job.name] if outcome.status else []
             skipped += outcome.skips.splitlines()
@@ -234,14 +241,25 @@ def run_jobs(jobs: Sequence[Job], at_once: int, skips: Path | None, times: Path 
     return 1 if failed else 0
 
 
+def positive(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError("must be a whole number from 1 on")
+    return int(text)
+
+
+def add_options(parser: Parser) -> None:
+    """The options of every run of tests."""
+    parser.add_argument("--jobs", metavar="N", type=positive, help="at most this many processes at once")
+    parser.add_argument("--skips", metavar="FILE", type=Path, help='append each skip to FILE, as "name: reason"')
+    parser.add_argument("--times", metavar="FILE", type=Path, help="append the seconds of each test to FILE")
+
+
 def arguments() -> tuple[Parser, argparse.Namespace]:
     parser = Parser(prog="run_tests.py", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("words", nargs="*", metavar="WORDS", help="only the tests whose name contains one of these")
     parser.add_argument("--program", metavar="FILE", type=Path, help="the build of plimsoll to test")
     parser.add_argument("--shipped", metavar="FILE", type=Path, help="the build that people get, to compare with --program")
-    parser.add_argument("--jobs", metavar="N", type=int, help="at most this many processes at once")
-    parser.add_argument("--skips", metavar="FILE", type=Path, help='append each skip to FILE, as "name: reason"')
-    parser.add_argument("--times", metavar="FILE", type=Path, help="append the seconds of each test to FILE")
+    add_options(parser)
     parser.add_argument("--list", action="store_true", help="print the names of the tests, run nothing")
     return parser, parser.parse_args()
 
@@ -267,8 +285,6 @@ def main() -> int:
     if sys.argv[1:2] == ["--here"]:
         return run_here(sys.argv[2], Path(sys.argv[3]), sys.argv[4:])
     parser, given = arguments()
-    if given.jobs is not None and given.jobs < 1:
-        parser.error("--jobs must be at least 1")
     faults = faults_of((given.program, given.shipped))
     if faults:
         print(f"run_tests.py: {faults[0]}", file=sys.stderr)
