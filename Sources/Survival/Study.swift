@@ -23,6 +23,8 @@ public struct Question: Sendable {
     public var devices: [DeviceChoice] = []
     /// The name of the device that the question is about; nil for one without a name.
     public var device: String?
+    /// Whether devices with more memory than that one are tried even if the app survives on it.
+    public var triesLargerDevices = true
     /// Whether to try changes of the app's behaviour.
     public var triesChanges = true
 
@@ -160,7 +162,7 @@ public struct Study {
 
     /// The settings that do not depend on other results.
     private mutating func addFixed() {
-        for (place, device) in question.devices.enumerated() {
+        for (place, device) in devices.enumerated() {
             add(.device(place), device.plan, .suspect(question.share), isOwn: device.name == question.device)
         }
         // An app that is never ended cannot end less.
@@ -175,6 +177,15 @@ public struct Study {
         row = RowSearch(
             count: question.footprints.count, distance: question.scan,
             known: entries[0].trial.verdict(of: question.share).map { .init(below: below, answer: $0) })
+    }
+
+    /// The devices to try.
+    private var devices: ArraySlice<Question.DeviceChoice> {
+        let all = question.devices[...]
+        guard !question.triesLargerDevices, entries[0].trial.verdict(of: question.share) == true,
+            let own = all.firstIndex(where: { $0.name == question.device })
+        else { return all }
+        return all.prefix(through: own)
     }
 
     private mutating func entry(ofFootprint place: Int) throws -> Int {

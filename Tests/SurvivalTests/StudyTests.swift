@@ -291,6 +291,10 @@ struct StudyTests {
         #expect(answer.tried.map(\.isEnough) == [true, true, true, nil])
         #expect(answer.devices?.tried.map(\.place) == [0, 1] && answer.devices?.isRising == true)
         #expect(answer.sentences.contains { $0.hasSuffix("of the runs is small.") })
+        question.triesLargerDevices = false
+        #expect(try self.answer(question).tried.map(\.name) == ["as asked", "small", "own"])
+        question.device = "large"
+        #expect(try self.answer(question).tried.map(\.name) == ["as asked", "small", "own", "large"])
     }
 
     // MARK: Changes and answers

@@ -29,6 +29,7 @@ struct SurvivalFolder {
         var probabilityPpm: Int64
         var footprintsBytes: [Int]
         var devices: [String]
+        var triesLargerDevices: Bool
         var triesChanges: Bool
         /// The fingerprints of the scenario with all its settings, of the same on the devices, and of its traces.
         var inputs: [String]
@@ -38,6 +39,7 @@ struct SurvivalFolder {
             probabilityPpm = question.share.partsPerMillion
             footprintsBytes = question.footprints.map(\.bytes)
             devices = question.devices.map(\.name)
+            triesLargerDevices = question.triesLargerDevices
             let plans = [question.plan] + question.devices.map(\.plan)
             inputs =
                 plans.map { "\(Fingerprint(of: EffectiveScenario.yaml(of: $0)))" }

@@ -42,6 +42,7 @@ struct SurviveRun {
             plan: plan, app: app, seeds: try command.seedList(), share: command.probability)
         question.device = command.device
         question.triesChanges = !command.shareOnly
+        question.triesLargerDevices = command.devices.count > 1
         question.devices = try SurviveRun.devices(of: command, for: plan)
         if let sizing, !command.shareOnly {
             question.footprints = try SurviveRun.row(sizes.range, sizing.present, plan)
