@@ -1,6 +1,5 @@
 import Plan
 
-
 /// A plan written back as a scenario.
 public enum EffectiveScenario {
     /// The scenario with every setting explicit, runnable as it is: loading it gives an equal plan.
