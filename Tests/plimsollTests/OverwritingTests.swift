@@ -82,8 +82,11 @@ struct OverwritingTests {
 
     @Test("the pictures are those that the scripts draw")
     func pictures() throws {
-        let script = try Program.text(Program.root.appending(path: "Scripts/plimsoll_tools/plotting/__main__.py"))
-        #expect(script.contains("for module in (\(RunDirectory.pictures.joined(separator: ", "))):"))
+        let folder = Program.root.appending(path: "Scripts/plimsoll_tools/plotting")
+        let pictures = try Program.text(folder.appending(path: "pictures.py"))
+        let names = RunDirectory.pictures.map { "\"\($0)\"" }
+        #expect(pictures.contains("NAMES = (\(names.joined(separator: ", ")))\n"))
+        let script = try Program.text(folder.appending(path: "__main__.py"))
         #expect(script.contains("default=\"\(RunDirectory.pictureFormats.joined(separator: ","))\""))
     }
 }

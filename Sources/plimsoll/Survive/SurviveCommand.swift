@@ -31,7 +31,7 @@ struct SurviveCommand: ParsableCommand {
               plimsoll survive Scenarios/seeded-commuter.yaml --app weather \\
                 --footprint 40MiB..120MiB --seeds 1..20 --out survivals/weather
               plimsoll survive --like photo-editor --footprint 300MiB \\
-                --device iphone-13 --day gaming
+                --device iphone-x --day gaming --seeds 1..20
 
             A footprint is the app's most memory in ten minutes alone in front, as in `plimsoll list apps`. Each \
             finished run is recorded at once: --resume continues an interrupted command, with the same answer. \
